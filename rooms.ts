@@ -1,0 +1,31 @@
+/**
+ * The architecture as data: every room and the rooms it may import. A test reads this table (test/gates/rooms.test.ts).
+ * A lattice, not a ladder: the low three, then three columns that do not see each other, joined by `turn`.
+ */
+const LOW = ["base", "records", "contracts"] as const;
+
+export const ROOMS = {
+  base: [],
+  records: ["base"],
+  contracts: ["base", "records"],
+
+  // the conversation
+  wire: [...LOW],
+  history: [...LOW, "wire"],
+
+  // the truth
+  journal: [...LOW],
+
+  turn: [...LOW, "wire", "history", "journal"],
+
+  // the edges
+  stores: [...LOW],
+  blobs: [...LOW],
+  testing: [...LOW, "door"],
+  cli: [...LOW, "door", "stores", "blobs", "testing"],
+
+  // src/index.ts
+  door: [...LOW, "wire", "history", "journal", "turn"],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Room = keyof typeof ROOMS;

@@ -1,0 +1,100 @@
+/** A moment as a label: ISO 8601, UTC, milliseconds. Order comes from sequence numbers, never from this. */
+export type Instant = string;
+
+export interface Clock {
+  /** Wall time in milliseconds. It may jump back, stand still or leap: use it as a label and for expiry only. */
+  now(): number;
+  /** Milliseconds that never go back; for durations. */
+  monotonic(): number;
+  /** Resolves after `ms`, or rejects with the signal's reason. Never keeps a process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface ClockDep {
+  readonly clock: Clock;
+}
+
+export function instantOf(clock: Clock): Instant {
+  return toInstant(clock.now());
+}
+
+export function toInstant(ms: number): Instant {
+  return new Date(ms).toISOString();
+}
+
+/** The real clock. The only place below `cli/` where real time enters. */
+export class SystemClock implements Clock {
+  now(): number {
+    return Date.now();
+  }
+
+  monotonic(): number {
+    return performance.now();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const onAbort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      }, ms);
+      if (typeof timer === "object") timer.unref();
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+}
+
+/** A clock that moves only when told to. Sleepers wake when it passes their time. */
+export class FixedClock implements Clock {
+  #now: number;
+  #elapsed = 0;
+  #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+
+  constructor(start: Instant | number = "2026-01-01T00:00:00.000Z") {
+    this.#now = typeof start === "number" ? start : Date.parse(start);
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  /** Moves wall and monotonic time forward together and wakes whoever was due, earliest first. */
+  advance(ms: number): void {
+    this.#now += ms;
+    this.#elapsed += ms;
+    const due = this.#sleepers.filter((sleeper) => sleeper.until <= this.#elapsed).sort((a, b) => a.until - b.until);
+    this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.until > this.#elapsed);
+    for (const sleeper of due) sleeper.wake();
+  }
+
+  /** Sets the wall clock alone, also backwards, as a user or NTP would. */
+  setWall(ms: number): void {
+    this.#now = ms;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      if (ms <= 0) return resolve();
+      const sleeper = { until: this.#elapsed + ms, wake: resolve };
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener(
+        "abort",
+        () => {
+          this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+          reject(signal.reason as Error);
+        },
+        { once: true },
+      );
+    });
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Every error a user can meet: what happened, what to do next. `docs/errors.md` is printed from this table,
+ * and a gate fails when a code has no remedy or no test.
+ */
+export const ERROR_CODES = {
+  // values
+  VALUE_NOT_JSON: {
+    says: "A value cannot be kept as JSON.",
+    tryThis:
+      "Pass plain objects, arrays, strings, finite numbers, booleans and null; convert dates, maps, big integers and class instances first.",
+  },
+  VALUE_TOO_DEEP: {
+    says: "A value is nested deeper than the limit.",
+    tryThis: "Flatten it, or store it as a blob and keep its name.",
+  },
+  VALUE_TOO_LARGE: {
+    says: "A value is larger than the limit.",
+    tryThis: "Store it as a blob and keep its name, or raise the limit where the journal is opened.",
+  },
+  BAD_OPTION: {
+    says: "An option has a value that cannot work.",
+    tryThis: "Correct the option named in the details.",
+  },
+
+  // records
+  RECORD_MALFORMED: {
+    says: "A record does not have the shape its kind demands.",
+    tryThis: "Correct the field named in the details; the shapes are in the records room.",
+  },
+  RECORD_TOO_NEW: {
+    says: "A record was written by a newer schema.",
+    tryThis: "Upgrade holdfast; nothing was written.",
+  },
+
+  // stores
+  STORE_EMPTY_FILE: {
+    says: "The store file is empty, so it is not a store. Nothing was written.",
+    tryThis: "Restore it from a backup, or remove it to start anew; a disk that was full leaves such files.",
+  },
+  STORE_FOREIGN_FILE: {
+    says: "The file is not a Holdfast store. Nothing was written.",
+    tryThis: "Check the path; Holdfast never adopts a file it did not make.",
+  },
+  STORE_TOO_NEW: {
+    says: "The store was written by a newer schema. Nothing was written.",
+    tryThis: "Upgrade holdfast, or open a copy with the version that wrote it.",
+  },
+  STORE_BAD_MODE: {
+    says: "The store names a durability class that this version does not know.",
+    tryThis: "Upgrade holdfast, or repair the file with `holdfast verify --salvage`.",
+  },
+  STORE_DAMAGED: {
+    says: "The store file is damaged.",
+    tryThis:
+      "Run `holdfast verify --salvage` to get every record that can be proven; keep the damaged file until you have.",
+  },
+  STORE_NOT_DURABLE: {
+    says: "The store could not be put into the durability class that was asked for.",
+    tryThis:
+      'Use a local disk, or ask for durability "process" if losing the newest records on power loss is acceptable.',
+  },
+  STORE_ON_NETWORK: {
+    says: "The store lies on a network file system, where SQLite's write-ahead log is not safe.",
+    tryThis:
+      'Move the store to a local disk, or pass `network: "rollback-journal"` to use the slower journal that needs no shared memory.',
+  },
+  STORE_ENGINE_TOO_OLD: {
+    says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
+    tryThis: "Use a Node that brings SQLite 3.51.3 or newer.",
+  },
+  STORE_BUSY: {
+    says: "Another process kept the store locked for too long.",
+    tryThis: "Try again; if it persists, look for a process that holds the store in a long transaction.",
+  },
+  STORE_FULL: {
+    says: "The disk is full. The write did not happen.",
+    tryThis: "Free space, then try again; what was acknowledged before is intact.",
+  },
+  STORE_READONLY: {
+    says: "The store cannot be written. The write did not happen.",
+    tryThis: "Check the file's and folder's permissions and whether the disk is mounted read-only.",
+  },
+  STORE_IO: {
+    says: "The operating system failed a read or write of the store. The write did not happen.",
+    tryThis: "Check the disk, then try again; what was acknowledged before is intact.",
+  },
+  STORE_CLOSED: {
+    says: "The store is closed.",
+    tryThis: "Open it again before using it.",
+  },
+  STORE_UNREACHABLE: {
+    says: "The store file or its folder cannot be opened.",
+    tryThis: "Check that the path exists, is not a folder or a link loop, and that you may read and write it.",
+  },
+
+  // blobs
+  BLOB_MISSING: {
+    says: "A record names content that is not in the store.",
+    tryThis: "Put the content again, then retry; if it was there before, run `holdfast verify`.",
+  },
+  BLOB_CORRUPT: {
+    says: "Stored content does not match its name. It was not returned.",
+    tryThis: "Run `holdfast verify` to see what else is damaged, and restore the content from a backup.",
+  },
+  BLOB_BAD_NAME: {
+    says: "A text is not the name of stored content.",
+    tryThis: "Use names exactly as they were returned when the content was put.",
+  },
+  BLOB_BAD_RANGE: {
+    says: "A range lies outside the content.",
+    tryThis: "Ask for a range between 0 and the content's size.",
+  },
+
+  // sessions and journals
+  SESSION_BAD_ID: {
+    says: "A session id has an unusable form.",
+    tryThis: "Use 1 to 200 characters: letters, digits, dot, dash, underscore, colon; not starting with a dot.",
+  },
+  SESSION_UNKNOWN: {
+    says: "There is no session with this id.",
+    tryThis: "List the sessions, or open it with `create: true`.",
+  },
+  SESSION_EXISTS: {
+    says: "A session with this id exists already.",
+    tryThis: "Open it, or choose another id.",
+  },
+  SESSION_BUSY: {
+    says: "Another process is writing this session.",
+    tryThis: "Wait until it closes, open read-only, or fork the session.",
+  },
+  SESSION_DAMAGED: {
+    says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
+    tryThis: "Run `holdfast verify --salvage` to get every record that can be proven.",
+  },
+  SESSION_FULL: {
+    says: "The session has used up its sequence numbers.",
+    tryThis: "Fork the session and go on there.",
+  },
+  FORK_INCOMPLETE: {
+    says: "The records this session inherits are not all there.",
+    tryThis: "Restore the session it was forked from, or run `holdfast verify --salvage`.",
+  },
+  FORK_POINT_UNKNOWN: {
+    says: "The session has no such record to fork after.",
+    tryThis: "Choose a sequence number between the oldest kept record and the newest one.",
+  },
+  LEASE_LOST: {
+    says: "Another writer has taken this session over. Nothing was written.",
+    tryThis: "Open the session again to continue from what the other writer left.",
+  },
+  HEAD_MOVED: {
+    says: "The session has grown since this writer last looked. Nothing was written.",
+    tryThis: "Open the session again; a second writer used the same lease, which should not happen.",
+  },
+  JOURNAL_CLOSED: {
+    says: "The journal is closed.",
+    tryThis: "Open the session again.",
+  },
+  JOURNAL_READ_ONLY: {
+    says: "The journal was opened for reading.",
+    tryThis: "Open the session for writing.",
+  },
+  CUT_TOO_FAR: {
+    says: "Retention may cut only at a checkpoint that is kept.",
+    tryThis: "Write a checkpoint first, or cut at an older one.",
+  },
+  LOCK_HELD: {
+    says: "Another process holds this lock.",
+    tryThis: "Wait until it ends; the lock is freed by its death, not by time.",
+  },
+} as const satisfies Record<string, { readonly says: string; readonly tryThis: string }>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;

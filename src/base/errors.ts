@@ -1,0 +1,33 @@
+import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
+import type { JsonObject } from "./json.ts";
+
+const brand = Symbol.for("holdfast.error");
+
+/** The one error class. `code` is stable; `tryThis` is the remedy; `details` is data, never a secret. */
+export class HoldfastError extends Error {
+  readonly [brand] = true;
+  readonly code: ErrorCode;
+  readonly tryThis: string;
+  readonly details: JsonObject;
+
+  constructor(code: ErrorCode, details: JsonObject = {}, options?: { readonly cause?: unknown }) {
+    super(messageOf(code, details), options);
+    this.name = "HoldfastError";
+    this.code = code;
+    this.tryThis = ERROR_CODES[code].tryThis;
+    this.details = details;
+  }
+
+  /** Works across two copies of the package, where `instanceof` does not. */
+  static is(value: unknown, code?: ErrorCode): value is HoldfastError {
+    if (typeof value !== "object" || value === null || !(brand in value)) return false;
+    return code === undefined || (value as HoldfastError).code === code;
+  }
+}
+
+function messageOf(code: ErrorCode, details: JsonObject): string {
+  const facts = Object.entries(details)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return facts.length === 0 ? ERROR_CODES[code].says : `${ERROR_CODES[code].says} (${facts.join(", ")})`;
+}

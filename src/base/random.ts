@@ -1,0 +1,84 @@
+import { randomFillSync } from "node:crypto";
+import { sha256 } from "./hash.ts";
+
+export interface Random {
+  /** `count` random bytes as lower-case hex. */
+  hex(count: number): string;
+  /** A number in [0, 1). */
+  fraction(): number;
+}
+
+export interface RandomDep {
+  readonly random: Random;
+}
+
+/** Cryptographic randomness. Bytes are drawn in bulk: one system call per record would cost more than its hash. */
+export class SystemRandom implements Random {
+  readonly #pool = Buffer.alloc(4096);
+  #used = 4096;
+
+  hex(count: number): string {
+    if (count > this.#pool.length) return randomFillSync(Buffer.alloc(count)).toString("hex");
+    if (this.#used + count > this.#pool.length) {
+      randomFillSync(this.#pool);
+      this.#used = 0;
+    }
+    const text = this.#pool.toString("hex", this.#used, this.#used + count);
+    this.#used += count;
+    return text;
+  }
+
+  fraction(): number {
+    return Number.parseInt(this.hex(6), 16) / 2 ** 48;
+  }
+}
+
+type Sfc32State = readonly [number, number, number, number];
+
+/** The same seed gives the same sequence on every machine. `split` gives an independent stream, e.g. one per call. */
+export class SeededRandom implements Random {
+  readonly #seed: string;
+  #state: Sfc32State;
+
+  constructor(seed: string | number) {
+    this.#seed = String(seed);
+    const digest = sha256(`holdfast-random\n${this.#seed}`);
+    this.#state = [0, 8, 16, 24].map(
+      (at) => Number.parseInt(digest.slice(at, at + 8), 16) | 0,
+    ) as unknown as Sfc32State;
+    for (let i = 0; i < 12; i += 1) this.#next();
+  }
+
+  split(label: string): SeededRandom {
+    return new SeededRandom(`${this.#seed}/${label}`);
+  }
+
+  hex(count: number): string {
+    let text = "";
+    while (text.length < count * 2) text += this.#next().toString(16).padStart(8, "0");
+    return text.slice(0, count * 2);
+  }
+
+  fraction(): number {
+    return this.#next() / 2 ** 32;
+  }
+
+  /** A whole number in [0, below). */
+  below(below: number): number {
+    return Math.floor(this.fraction() * below);
+  }
+
+  pick<T>(values: readonly T[]): T {
+    const value = values[this.below(values.length)];
+    if (value === undefined) throw new RangeError("pick needs at least one value");
+    return value;
+  }
+
+  // sfc32: small, fast, passes PractRand; quality matters for rigs, secrecy does not.
+  #next(): number {
+    const [a, b, c, d] = this.#state;
+    const sum = (((a + b) | 0) + d) | 0;
+    this.#state = [b ^ (b >>> 9), (c + (c << 3)) | 0, (((c << 21) | (c >>> 11)) + sum) | 0, (d + 1) | 0];
+    return sum >>> 0;
+  }
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from "tsdown";
+
+export default defineConfig({
+  entry: {
+    index: "src/index.ts",
+    "cli/main": "src/cli/main.ts",
+  },
+  format: "esm",
+  platform: "node",
+  target: "node22.18",
+  dts: true,
+  fixedExtension: false,
+  outDir: "dist",
+  clean: true,
+});

@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    reporters: ["default", "./scripts/plain-count-reporter.ts"],
+    typecheck: { enabled: false },
+    testTimeout: 60_000,
+    coverage: { include: ["src/**/*.ts"], exclude: ["src/**/*.test.ts"] },
+  },
+});
