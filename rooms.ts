@@ -19,8 +19,8 @@ export const ROOMS = {
   turn: [...LOW, "wire", "history", "journal"],
 
   // the edges
-  stores: [...LOW],
   blobs: [...LOW],
+  stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   testing: [...LOW, "door"],
   cli: [...LOW, "door", "stores", "blobs", "testing"],
 

@@ -73,15 +73,15 @@ export const ERROR_CODES = {
     tryThis: "Try again; if it persists, look for a process that holds the store in a long transaction.",
   },
   STORE_FULL: {
-    says: "The disk is full. The write did not happen.",
+    says: "The disk is full. The write is not acknowledged.",
     tryThis: "Free space, then try again; what was acknowledged before is intact.",
   },
   STORE_READONLY: {
-    says: "The store cannot be written. The write did not happen.",
+    says: "The store cannot be written. The write is not acknowledged.",
     tryThis: "Check the file's and folder's permissions and whether the disk is mounted read-only.",
   },
   STORE_IO: {
-    says: "The operating system failed a read or write of the store. The write did not happen.",
+    says: "The operating system failed a read or write of the store. Nothing is acknowledged.",
     tryThis: "Check the disk, then try again; what was acknowledged before is intact.",
   },
   STORE_CLOSED: {

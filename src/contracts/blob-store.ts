@@ -16,12 +16,12 @@ export interface BlobStore {
   put(source: ByteSource, signal?: AbortSignal): Promise<BlobRef>;
   /** Yields proven bytes only: BLOB_CORRUPT or BLOB_MISSING instead of anything else. Memory stays bounded by one chunk. */
   get(name: BlobName, range?: ByteRange, signal?: AbortSignal): AsyncIterable<Bytes>;
-  /** Every name kept, in no order. */
-  list(): AsyncIterable<BlobRef>;
+  /** The names kept, in no order; with `before`, only those last put before that wall time in milliseconds. */
+  list(before?: number): AsyncIterable<BlobRef>;
   /** Synchronous: a commit asks it inside its transaction, so that a sweep cannot slip between the answer and the row. */
   holds(name: BlobName): boolean;
   /** Synchronous, for a sweep inside its transaction. Answers the bytes freed; 0 when there was nothing. */
   remove(name: BlobName): number;
-  /** Removes leftovers of puts that died before `olderThan` (wall milliseconds). Answers the bytes freed. */
-  sweepTemps(olderThan: number): Promise<number>;
+  /** Removes leftovers of puts that began before that wall time and never ended. Answers the bytes freed. */
+  sweepTemps(before: number): Promise<number>;
 }

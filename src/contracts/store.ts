@@ -22,6 +22,8 @@ export interface Store {
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /** True only when it is certain that nobody will ever write as this owner again. */
   isDead(owner: OwnerId): boolean;
+  /** Gives freed space back to the disk. Answers the bytes the file shrank by. */
+  shrink(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -120,6 +122,8 @@ export interface AppendBatch extends Fence {
   readonly leaseUntil: number;
   /** The newest checkpoint among the records. */
   readonly checkpoint?: number;
+  /** Retention: the session forgets everything up to here. Rows go when no other session needs them (sweep). */
+  readonly anchor?: Link;
   /** The same operation is applied once, however often it is sent. */
   readonly operation?: string;
 }
@@ -129,11 +133,6 @@ export interface ForkBatch {
   readonly after: Link;
   readonly session: SessionId;
   readonly at: Instant;
-}
-/** Retention: the session forgets everything up to `anchor`. Rows go when no other session needs them (sweep). */
-export interface CutBatch extends Fence {
-  readonly kind: "cut";
-  readonly anchor: Link;
 }
 /** Bodies go, headers stay: the chain still proves that the records were there, and `reason` says why they are not. */
 export interface DropBatch extends Fence {
@@ -160,7 +159,6 @@ export type WriteBatch =
   | ReleaseBatch
   | AppendBatch
   | ForkBatch
-  | CutBatch
   | DropBatch
   | DeleteBatch
   | SweepBatch;
@@ -192,7 +190,6 @@ interface ReceiptValues {
   /** `repeated`: the operation had been applied before; the sequence numbers are those of the first time. */
   append: { readonly first: number; readonly last: number; readonly repeated: boolean };
   fork: { readonly row: SessionRow };
-  cut: { readonly anchor: Link };
   drop: { readonly dropped: number; readonly bytes: number };
   delete: { readonly deleted: true };
   sweep: Swept;

@@ -60,7 +60,11 @@ export const RECORD_SHAPES = {
     effects: optional(effects),
   }),
   "call-late": kind({ callId, tool: string, output: optional(json) }),
-  "checkpoint-kept": kind({ openCalls: list(callId), state: optional(json), tag: optional(string) }),
+  "checkpoint-kept": kind({
+    openCalls: list(fields({ callId, tool: string })),
+    state: optional(json),
+    tag: optional(string),
+  }),
   "state-changed": kind({ slice: string, change: json, callId: optional(callId) }),
   "view-chosen": kind({ levels: json, renderer: string }),
   "page-pinned": kind({ page: string, pinned: boolean }),

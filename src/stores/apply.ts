@@ -40,8 +40,6 @@ function apply(tables: Tables, blobs: BlobStore, batch: contract.WriteBatch): Ap
       return append(tables, blobs, batch);
     case "fork":
       return fork(tables, batch);
-    case "cut":
-      return cut(tables, batch);
     case "drop":
       return drop(tables, batch);
     case "delete":
@@ -70,7 +68,7 @@ function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.C
     checkpoint: 0,
     segments: [{ segment: tables.newSegment(), through: null }],
   };
-  tables.putSession(row);
+  tables.addSession(row);
   return { ok: true, row };
 }
 
@@ -102,6 +100,7 @@ function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): 
     if (row.head.seq !== batch.after.seq || row.head.hash !== batch.after.hash) {
       return refuse({ kind: "head-moved", head: row.head });
     }
+    if (batch.anchor !== undefined && !holdsLink(tables, row, batch.anchor)) return refuse({ kind: "link-unknown" });
     const missing = missingBlobs(tables, blobs, batch);
     if (missing.length > 0) return refuse({ kind: "blobs-missing", names: missing });
 
@@ -113,7 +112,13 @@ function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): 
     for (const { seq, name } of batch.references) tables.addReference(segment, seq, name);
     const last = batch.records.at(-1);
     const head = last === undefined ? row.head : { seq: last.seq, hash: last.hash };
-    tables.putSession({ ...row, head, leaseUntil: batch.leaseUntil, checkpoint: batch.checkpoint ?? row.checkpoint });
+    tables.putSession({
+      ...row,
+      head,
+      anchor: batch.anchor ?? row.anchor,
+      leaseUntil: batch.leaseUntil,
+      checkpoint: batch.checkpoint ?? row.checkpoint,
+    });
     return { ok: true, first: batch.after.seq + 1, last: head.seq, repeated: false };
   });
 }
@@ -148,16 +153,8 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
     checkpoint: origin.checkpoint <= batch.after.seq ? origin.checkpoint : 0,
     segments: [...sharedUpTo(origin, batch.after.seq), { segment: tables.newSegment(), through: null }],
   };
-  tables.putSession(row);
+  tables.addSession(row);
   return { ok: true, row };
-}
-
-function cut(tables: Tables, batch: contract.CutBatch): Applied<contract.CutBatch> {
-  return fenced(tables, batch, (row) => {
-    if (!holdsLink(tables, row, batch.anchor)) return refuse({ kind: "link-unknown" });
-    tables.putSession({ ...row, anchor: batch.anchor });
-    return { ok: true, anchor: batch.anchor };
-  });
 }
 
 function drop(tables: Tables, batch: contract.DropBatch): Applied<contract.DropBatch> {

@@ -14,6 +14,8 @@ export interface Tables {
   /** A second witness of a session's existence, kept apart: damage to the row must not look like "no such session". */
   knowsName(id: SessionId): boolean;
   allSessions(): Iterable<SessionRow | DamagedRow>;
+  /** A session that is new here, with its second witness. */
+  addSession(row: SessionRow): void;
   putSession(row: SessionRow): void;
   deleteSession(id: SessionId): void;
   newSegment(): number;
@@ -34,7 +36,6 @@ export interface Tables {
   noteBlob(ref: BlobRef): void;
   blobPlace(name: BlobName): "store" | "outside" | undefined;
   addReference(segment: number, seq: number, name: BlobName): void;
-  isReferenced(name: BlobName): boolean;
   unreferencedBlobs(
     limit: number,
   ): readonly { readonly name: BlobName; readonly size: number; readonly place: "store" | "outside" }[];

@@ -44,6 +44,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return applyBatch(disk.tables, blobs, batch);
     },
     isDead: (other) => !disk.living.has(other),
+    async shrink() {
+      return 0;
+    },
     async close() {
       open = false;
       disk.living.delete(owner);

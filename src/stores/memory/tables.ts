@@ -1,4 +1,3 @@
-import { sha256 } from "../../base/hash.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { DamagedRow, SessionRow } from "../../contracts/store.ts";
 import type { Link, SealedRecord } from "../../records/chain.ts";
@@ -40,23 +39,27 @@ export class MemoryTables implements Tables {
   }
 
   knowsName(id: SessionId): boolean {
-    return this.#names.has(sha256(id));
+    return this.#names.has(id);
   }
 
   allSessions(): Iterable<SessionRow | DamagedRow> {
     return this.sessions.values();
   }
 
+  addSession(row: SessionRow): void {
+    this.putSession(row);
+    this.#names.add(row.id);
+  }
+
   putSession(row: SessionRow): void {
     this.#ownSessions();
     this.sessions.set(row.id, row);
-    this.#names.add(sha256(row.id));
   }
 
   deleteSession(id: SessionId): void {
     this.#ownSessions();
     this.sessions.delete(id);
-    this.#names.delete(sha256(id));
+    this.#names.delete(id);
   }
 
   newSegment(): number {

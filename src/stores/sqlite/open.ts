@@ -1,0 +1,91 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type Clock, SystemClock } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { type Random, SystemRandom } from "../../base/random.ts";
+import { makeFolder } from "../../blobs/files/folders.ts";
+import { realFiles } from "../../blobs/files/port.ts";
+import { fileBlobs } from "../../blobs/files/store.ts";
+import type { BlobStore } from "../../contracts/blob-store.ts";
+import type { HeldLock } from "../../contracts/lock.ts";
+import type { Store } from "../../contracts/store.ts";
+import { toOwnerId } from "../../records/ids.ts";
+import { type ConnectOptions, closeQuietly, connectWriter, engineIsSafe, mustBeOurs } from "./connect.ts";
+import { FileLocks } from "./lock.ts";
+import { type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./place.ts";
+import { SCHEMA } from "./schema.ts";
+import { SqliteStore } from "./store.ts";
+import { nodeSqlite, type SqliteDriver } from "./vendor.ts";
+
+export interface SqliteOptions {
+  /** What an acknowledged write survives. Default `power`. */
+  readonly durability?: "power" | "process";
+  /** On a network file system: refuse, or use the slower rollback journal. */
+  readonly network?: NetworkPolicy;
+  /** Default: `node:sqlite`. */
+  readonly driver?: SqliteDriver;
+  /** Default: a folder beside the file. */
+  readonly blobs?: BlobStore;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** How long to wait for another process's transaction, in milliseconds. */
+  readonly busyLimit?: number;
+  /** Names the file system at a path, as `statfs` numbers it; for tests. */
+  readonly fileSystemAt?: (path: string) => number;
+}
+
+/** Opens or creates the embedded store. Everything that could lose data later is refused now. */
+export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
+  const path = resolve(file);
+  const { clock = new SystemClock(), random = new SystemRandom(), durability = "power", busyLimit = 10_000 } = options;
+  if (file === "" || file.includes("\0")) throw new HoldfastError("BAD_OPTION", { option: "path", value: file });
+  const driver = options.driver ?? (await nodeSqlite());
+  const folder = dirname(path);
+  await makeFolder(realFiles, folder);
+  const connect: ConnectOptions = { driver, path, durability, journal: journalFor(folder, options) };
+  const locks = new FileLocks(driver, `${path}.locks`);
+
+  if (placeState(path) === "absent") await createStore(connect, random);
+  mustBeOurs(driver, path);
+  const writer = connectWriter(connect);
+  let alone: HeldLock | undefined;
+  try {
+    if (!engineIsSafe(writer.connection)) {
+      alone = await locks.tryAcquire("alone");
+      if (alone === undefined) throw new HoldfastError("STORE_ENGINE_TOO_OLD", { path });
+    }
+    if (durability === "process") writer.tables.setMeta("durability", "process");
+    const owner = toOwnerId(random.hex(16));
+    const ownerLock = await locks.tryAcquire(owner);
+    if (ownerLock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
+    const blobs = options.blobs ?? fileBlobs(join(folder, "blobs"), { clock, random, sync: durability === "power" });
+    return new SqliteStore({ connect, blobs, locks, owner, ownerLock, alone, clock, random, busyLimit }, writer);
+  } catch (error) {
+    closeQuietly(writer.connection);
+    await alone?.release();
+    throw error;
+  }
+}
+
+function journalFor(folder: string, options: SqliteOptions): "wal" | "delete" {
+  const network = networkFileSystemAt(folder, options.fileSystemAt);
+  if (network === undefined) return "wal";
+  if (options.network === "rollback-journal") return "delete";
+  throw new HoldfastError("STORE_ON_NETWORK", { path: folder, fileSystem: network });
+}
+
+/** Made whole under another name first: a crash or a full disk while creating must not leave an empty file that looks like a store. */
+async function createStore(connect: ConnectOptions, random: Random): Promise<void> {
+  const temporary = `${connect.path}.new-${random.hex(8)}`;
+  closeSync(openSync(temporary, "wx", 0o600));
+  const { connection, tables } = connectWriter({ ...connect, path: temporary });
+  connection.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
+  tables.setMeta("durability", connect.durability);
+  tables.setMeta("segments", "0");
+  connection.exec("COMMIT");
+  connection.close();
+  const handle = openSync(temporary, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+  await publish(temporary, connect.path);
+}
