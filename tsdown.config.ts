@@ -3,6 +3,10 @@ import { defineConfig } from "tsdown";
 export default defineConfig({
   entry: {
     index: "src/index.ts",
+    "stores/sqlite": "src/stores/sqlite/entry.ts",
+    "stores/memory": "src/stores/memory/entry.ts",
+    "blobs/files": "src/blobs/files/entry.ts",
+    testing: "src/testing/entry.ts",
     "cli/main": "src/cli/main.ts",
   },
   format: "esm",

@@ -160,10 +160,6 @@ export const ERROR_CODES = {
     says: "The journal was opened for reading.",
     tryThis: "Open the session for writing.",
   },
-  CUT_TOO_FAR: {
-    says: "Retention may cut only at a checkpoint that is kept.",
-    tryThis: "Write a checkpoint first, or cut at an older one.",
-  },
   LOCK_HELD: {
     says: "Another process holds this lock.",
     tryThis: "Wait until it ends; the lock is freed by its death, not by time.",

@@ -79,7 +79,6 @@ export const RECORD_SHAPES = {
   "file-diverged": kind({ path: string, callId: optional(callId), kept: optional(string) }),
   rewound: kind({ to: count, scope: list(string) }),
   forked: kind({ from: sessionId, after: count }),
-  "damage-found": kind({ seqs: list(count), detail: string }),
   "fault-raised": kind({ fault: string, detail: json }),
 } as const satisfies Record<string, Shape<unknown>>;
 

@@ -8,7 +8,7 @@ import { type Run, runsOf } from "../spans.ts";
 import type { Tables } from "../tables.ts";
 import { recordKey } from "./schema.ts";
 import { SESSION_COLUMNS, toSessionRow, toSessionValues } from "./session-rows.ts";
-import type { SqliteConnection, SqliteRow, SqliteStatement } from "./vendor.ts";
+import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
 
 const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
 
@@ -18,6 +18,7 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 export class SqliteTables implements Tables {
   readonly #connection: SqliteConnection;
   readonly #prepared = new Map<string, SqliteStatement>();
+  #last: { readonly row: SessionRow; readonly checksum: SqliteValue | undefined } | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -32,6 +33,10 @@ export class SqliteTables implements Tables {
   }
 
   session(id: SessionId): SessionRow | DamagedRow | undefined {
+    // Every append asks for the row it wrote last: its checksum tells whether anybody has changed it since.
+    const checksum = this.#sql("SELECT checksum FROM sessions WHERE id = ?").get(id)?.["checksum"];
+    if (checksum === undefined) return undefined;
+    if (this.#last?.row.id === id && this.#last.checksum === checksum) return this.#last.row;
     const row = this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`).get(id);
     return row === undefined ? undefined : toSessionRow(row);
   }
@@ -69,12 +74,15 @@ export class SqliteTables implements Tables {
   }
 
   putSession(row: SessionRow): void {
+    const values = toSessionValues(row);
     this.#sql(`INSERT OR REPLACE INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
-      ...toSessionValues(row),
+      ...values,
     );
+    this.#last = { row, checksum: values.at(-1) };
   }
 
   deleteSession(id: SessionId): void {
+    this.#last = undefined;
     this.#sql("DELETE FROM sessions WHERE id = ?").run(id);
     this.#sql("DELETE FROM session_names WHERE digest = ?").run(sha256(id));
   }

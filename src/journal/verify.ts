@@ -1,0 +1,132 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { SessionRow, Store, StoreRead } from "../contracts/store.ts";
+import type { BlobName, SessionId } from "../records/ids.ts";
+import { readBlob } from "./blobs.ts";
+import type { DamagedEntry } from "./prove.ts";
+import { readEntries } from "./read.ts";
+
+export interface SessionVerdict {
+  readonly session: SessionId;
+  readonly records: number;
+  readonly dropped: number;
+  readonly damaged: readonly DamagedEntry[];
+  /** Set when the session could not be read to its end. */
+  readonly failed?: string;
+}
+
+export interface BlobFault {
+  readonly name: BlobName;
+  readonly fault: "missing" | "corrupt" | "unreadable";
+}
+
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly structure: readonly string[];
+  readonly sessions: readonly SessionVerdict[];
+  readonly blobs: { readonly checked: number; readonly faults: readonly BlobFault[] };
+}
+
+export interface VerifyOptions {
+  /** Only this session. */
+  readonly session?: SessionId;
+  readonly signal?: AbortSignal;
+  readonly progress?: (done: { readonly sessions: number; readonly records: number; readonly blobs: number }) => void;
+}
+
+const PAGE = 256;
+
+/** Walks the container, every chain and every reference, and names every fault. Reads only. */
+export async function verify(store: Store, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const { signal, progress } = options;
+  const done = { sessions: 0, records: 0, blobs: 0 };
+  const structure = [...(await store.reading((read) => read.structure()))];
+  const sessions: SessionVerdict[] = [];
+  for await (const row of sessionRows(store)) {
+    if ("damaged" in row || (options.session !== undefined && row.id !== options.session)) continue;
+    sessions.push(await verifySession(store, row, done, progress, signal));
+    done.sessions += 1;
+  }
+  if (options.session !== undefined && sessions.length === 0)
+    throw new HoldfastError("SESSION_UNKNOWN", { session: options.session });
+  const faults: BlobFault[] = [];
+  for await (const { name } of pages(
+    (read, after: BlobName | "") => read.references(after, PAGE),
+    store,
+    (ref) => ref.name,
+  )) {
+    signal?.throwIfAborted();
+    const fault = await blobFault(store, name);
+    if (fault !== undefined) faults.push({ name, fault });
+    done.blobs += 1;
+    progress?.({ ...done });
+  }
+  const ok = structure.length === 0 && faults.length === 0 && sessions.every(isSound);
+  return { ok, structure, sessions, blobs: { checked: done.blobs, faults } };
+}
+
+export function isSound(verdict: SessionVerdict): boolean {
+  return verdict.damaged.length === 0 && verdict.failed === undefined;
+}
+
+/** Every session's row, in the order of ids. */
+export function sessionRows(store: Store) {
+  return pages(
+    (read, after: SessionId | "") => read.sessions(after, PAGE),
+    store,
+    (row) => ("damaged" in row ? undefined : row.id),
+  );
+}
+
+async function verifySession(
+  store: Store,
+  row: SessionRow,
+  done: { sessions: number; records: number; blobs: number },
+  progress: VerifyOptions["progress"],
+  signal: AbortSignal | undefined,
+): Promise<SessionVerdict> {
+  const damaged: DamagedEntry[] = [];
+  let records = 0;
+  let dropped = 0;
+  try {
+    for await (const entry of readEntries(store, row.id, {
+      to: row.head.seq,
+      ...(signal === undefined ? {} : { signal }),
+    })) {
+      if (entry.kind === "damaged") damaged.push(entry);
+      else records += 1;
+      if (entry.kind === "dropped") dropped += 1;
+      done.records += 1;
+      if (done.records % PAGE === 0) progress?.({ ...done });
+    }
+  } catch (error) {
+    if (!HoldfastError.is(error)) throw error;
+    return { session: row.id, records, dropped, damaged, failed: `${error.code}: ${error.message}` };
+  }
+  return { session: row.id, records, dropped, damaged };
+}
+
+async function blobFault(store: Store, name: BlobName): Promise<BlobFault["fault"] | undefined> {
+  try {
+    for await (const _ of readBlob(store, name)) continue;
+    return undefined;
+  } catch (error) {
+    if (HoldfastError.is(error, "BLOB_MISSING")) return "missing";
+    if (HoldfastError.is(error, "BLOB_CORRUPT")) return "corrupt";
+    if (HoldfastError.is(error)) return "unreadable";
+    throw error;
+  }
+}
+
+async function* pages<T, K extends string>(
+  page: (read: StoreRead, after: K | "") => Promise<readonly T[]>,
+  store: Store,
+  keyOf: (element: T) => K | undefined,
+): AsyncIterable<T> {
+  for (let after: K | "" = ""; ; ) {
+    const elements: readonly T[] = await store.reading((read) => page(read, after));
+    yield* elements;
+    const next: K | undefined = elements.map(keyOf).findLast((key) => key !== undefined);
+    if (next === undefined || elements.length < PAGE) return;
+    after = next;
+  }
+}
