@@ -2,7 +2,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { Durability } from "../../contracts/store.ts";
 import { storeError } from "./failures.ts";
 import type { NetworkPolicy } from "./place.ts";
-import { APPLICATION_ID, STORE_VERSION } from "./schema.ts";
+import { APPLICATION_ID, PAGE_BYTES, STORE_VERSION } from "./schema.ts";
 import { SqliteTables } from "./tables.ts";
 import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
 
@@ -27,6 +27,7 @@ const SAFE_WAL = [3, 51, 3] as const;
 export function connectWriter({ driver, path, durability, journal }: ConnectOptions): Connected {
   return connecting(driver, path, false, (connection) => {
     connection.exec("PRAGMA busy_timeout = 0; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
+    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA secure_delete = ON`); // what retention removed is gone from the file too
     connection.exec(`PRAGMA journal_mode = ${journal}`);
     connection.exec(`PRAGMA synchronous = ${SYNCHRONOUS[durability]}; PRAGMA journal_size_limit = 67108864`);
     if (durability === "power") connection.exec("PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1");
@@ -55,8 +56,8 @@ export function connectReader(driver: SqliteDriver, path: string): Connected {
 }
 
 /** Refuses files that are not ours or not ours to write, through a read-only connection: nothing is changed by asking. */
-export function mustBeOurs(driver: SqliteDriver, path: string): void {
-  connecting(driver, path, true, (connection) => {
+export function mustBeOurs(driver: SqliteDriver, path: string): { readonly durability: "power" | "process" } {
+  return connecting(driver, path, true, (connection) => {
     const tables = new SqliteTables(connection);
     try {
       const application = tables.pragma("application_id")[0]?.["application_id"];
@@ -68,6 +69,7 @@ export function mustBeOurs(driver: SqliteDriver, path: string): void {
       if (durability !== "power" && durability !== "process") {
         throw new HoldfastError("STORE_BAD_MODE", { path, durability: durability ?? "none" });
       }
+      return { durability };
     } finally {
       connection.close();
     }

@@ -8,4 +8,5 @@ export function sqlite(path: string, options: SqliteOptions = {}): StoreSource {
 
 export { FileLocks } from "./lock.ts";
 export { openSqlite, type SqliteOptions } from "./open.ts";
+export { type SalvagedRecord, salvageSqlite } from "./salvage.ts";
 export { betterSqlite3, nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";

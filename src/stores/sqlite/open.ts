@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
@@ -16,6 +17,7 @@ import { type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./
 import { SCHEMA } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
 import { nodeSqlite, type SqliteDriver } from "./vendor.ts";
+import { readWal } from "./wal.ts";
 
 export interface SqliteOptions {
   /** What an acknowledged write survives. Default `power`. */
@@ -46,7 +48,8 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   const locks = new FileLocks(driver, `${path}.locks`);
 
   if (placeState(path) === "absent") await createStore(connect, random);
-  mustBeOurs(driver, path);
+  const written = mustBeOurs(driver, path);
+  await refuseDamagedLog(path, written.durability, random);
   const writer = connectWriter(connect);
   let alone: HeldLock | undefined;
   try {
@@ -65,6 +68,18 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     await alone?.release();
     throw error;
   }
+}
+
+/**
+ * SQLite recovers a log up to the first bad frame and drops the rest without a word. One transaction beyond it is what a
+ * power cut leaves of a write that was never acknowledged; more, in the `power` class, were synced one by one and are damage.
+ */
+async function refuseDamagedLog(path: string, durability: "power" | "process", random: Random): Promise<void> {
+  const { committedBeyondDamage: lost } = readWal(path);
+  if (lost === 0) return;
+  if (durability === "power" && lost > 1)
+    throw new HoldfastError("STORE_DAMAGED", { path: `${path}-wal`, transactionsBeyondDamage: lost });
+  await copyFile(`${path}-wal`, `${path}-wal.suspect-${random.hex(4)}`);
 }
 
 function journalFor(folder: string, options: SqliteOptions): "wal" | "delete" {

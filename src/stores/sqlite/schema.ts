@@ -3,6 +3,9 @@ export const APPLICATION_ID = 0x48465354;
 /** Layout of the tables. Bodies have a version of their own. */
 export const STORE_VERSION = 1;
 
+/** Set when the store is made, so that salvage knows it even when the file's own header is damaged. */
+export const PAGE_BYTES = 4096;
+
 /**
  * A record's key holds its segment and its sequence number in one integer: one tree, appended at its right edge, and no
  * second index to write. The sequence number read back from the key is checked against the sealed header.
