@@ -394,6 +394,14 @@ test("[ID-5] repairs keep the fields before and after them and leave the given v
   expect("b" in given).toBe(true);
 });
 
+test("[ID-6] a value in itself is a cycle, at any distance; a value used twice is not", () => {
+  const shared = { a: [1] };
+  expect(encodeJson([shared, { shared }])).toMatchObject({ value: { text: '[{"a":[1]},{"shared":{"a":[1]}}]' } });
+  const far: unknown[] = [];
+  far.push([{ a: [far] }]);
+  expect(checkJson(far)).toMatchObject({ ok: false, error: { kind: "cycle", path: "$[0][0].a[0]" } });
+});
+
 test("[ID-7] a getter or Proxy that changes its answer is kept as it was checked", () => {
   const answers = [1, 10n, "\ud800", { __proto__: 2 }];
   const turning = () => {
