@@ -6,7 +6,7 @@ export interface Manifest {
   readonly bin?: Readonly<Record<string, string>>;
 }
 
-export interface LockEntry {
+interface LockEntry {
   readonly dev?: boolean;
   readonly devOptional?: boolean;
   readonly peer?: boolean;

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { importsOf, isRelative, targetOf } from "./imports.ts";
 import { isTest, type Tree } from "./tree.ts";
 
-export type RoomTable = Readonly<Record<string, readonly string[]>>;
+type RoomTable = Readonly<Record<string, readonly string[]>>;
 
 export interface RoomRules {
   readonly rooms: RoomTable;

@@ -20,10 +20,10 @@ const ISSUES = [
 ];
 
 /** How many rows docs/seeds.md had when it was last extended. */
-const MINIMUM = 0;
+const MINIMUM = 362;
 
 test("docs/seeds.md says of every seed entry where it is, why it departs, or which issue brings it", () => {
-  const tree = readTree("src", "test", "docs");
+  const tree = readTree(".");
   const page = tree.get("docs/seeds.md") ?? "";
   const door = tree.get("test/gates/public-door.txt") ?? "";
   expect(findSeedFaults(page, { tree, door, issues: ISSUES, minimum: MINIMUM })).toEqual([]);

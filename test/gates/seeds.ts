@@ -1,7 +1,7 @@
 import { wornIds } from "./spec-coverage.ts";
 import type { Tree } from "./tree.ts";
 
-export interface SeedRow {
+interface SeedRow {
   readonly id: string;
   readonly entry: string;
   readonly ours: string;
@@ -22,7 +22,7 @@ export interface SeedFacts {
 const NONE = "-";
 
 /** The rows of every table in docs/seeds.md, header and rule lines left out. */
-export function seedRows(page: string): readonly SeedRow[] {
+function seedRows(page: string): readonly SeedRow[] {
   return page
     .split("\n")
     .filter((line) => line.startsWith("|") && !/^\| *(id|-+) *\|/.test(line))
