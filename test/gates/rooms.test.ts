@@ -1,12 +1,16 @@
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { ROOMS } from "../../rooms.ts";
-import { findRoomFaults, type RoomRules } from "./rooms.ts";
+import { findMapFaults, findRoomFaults, type RoomRules } from "./rooms.ts";
 import { plant, readTree } from "./tree.ts";
 
 test("src/ follows rooms.ts", () => {
   const dependencies = Object.keys((packageJson as { dependencies?: Record<string, string> }).dependencies ?? {});
   expect(findRoomFaults(readTree("src"), { rooms: ROOMS, dependencies })).toEqual([]);
+});
+
+test("ARCHITECTURE.md says of every room whether it is here", () => {
+  expect(findMapFaults(readTree("ARCHITECTURE.md").get("ARCHITECTURE.md") ?? "", readTree("src"))).toEqual([]);
 });
 
 describe("the gate sees", () => {
@@ -100,6 +104,16 @@ describe("the gate sees", () => {
     expect(findRoomFaults(plant({}), { ...rules, rooms })).toEqual([
       "rooms.ts: base may see cellar, which is no room",
       "rooms.ts: rooms see each other in a circle: base → door → base",
+    ]);
+  });
+
+  test("a map that is out of date", () => {
+    const map =
+      "| Room | Its job | Status |\n|---|---|---|\n| `base` | values | planned |\n| `wire` | rules | here |\n";
+    expect(findMapFaults(map, plant({ "src/index.ts": "", "src/base/a.ts": "", "src/turn/b.ts": "" }))).toEqual([
+      "turn: not in ARCHITECTURE.md",
+      "base: ARCHITECTURE.md says planned, but it is here",
+      "wire: ARCHITECTURE.md says here, but it is planned",
     ]);
   });
 });

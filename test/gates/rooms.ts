@@ -24,6 +24,20 @@ export function findRoomFaults(tree: Tree, rules: RoomRules): readonly string[] 
   ];
 }
 
+/** Every room whose status in ARCHITECTURE.md, `here` or `planned`, is not what src/ shows. */
+export function findMapFaults(map: string, tree: Tree): readonly string[] {
+  const said = new Map(
+    [...map.matchAll(/^\| `(\w+)` \|.*\| (\w+) \|$/gm)].map(([, room = "", status = ""]) => [room, status]),
+  );
+  const built = new Set([...tree.keys()].map(roomOf).filter((room) => room !== undefined && room !== "door"));
+  const faults = [...built].filter((room) => !said.has(room ?? "")).map((room) => `${room}: not in ARCHITECTURE.md`);
+  for (const [room, status] of said) {
+    const is = built.has(room) ? "here" : "planned";
+    if (status !== is) faults.push(`${room}: ARCHITECTURE.md says ${status}, but it is ${is}`);
+  }
+  return faults;
+}
+
 function findTableFaults(rooms: RoomTable): readonly string[] {
   const faults: string[] = [];
   for (const [room, seen] of Object.entries(rooms)) {
