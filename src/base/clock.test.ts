@@ -79,6 +79,7 @@ describe("FixedClock", () => {
     const sleeping = clock.sleep(10, signal);
     clock.advance(10);
     await sleeping;
+    clock.advance(10);
     expect(removed).toHaveBeenCalledOnce();
   });
 

@@ -136,7 +136,7 @@ const ACCEPTED: readonly Accepted[] = [
   { name: "a Proxy of an array", value: () => new Proxy([1, { a: 2 }], {}), reads: [1, { a: 2 }] },
   {
     name: "fields that are not enumerable",
-    value: () => Object.defineProperty({ a: 1 }, "b", { value: 2 }),
+    value: () => Object.defineProperties({ a: 1 }, { b: { value: 2 }, [Symbol("c")]: { value: 3 } }),
     reads: { a: 1 },
   },
 ];
@@ -174,6 +174,12 @@ const REFUSED: readonly Refused[] = [
   },
   { name: "symbol", value: () => [Symbol("s")], kind: "not-json", path: "$[0]" },
   { name: "symbol as a key", value: () => ({ a: { [Symbol("s")]: 1 } }), kind: "not-json", path: "$.a" },
+  {
+    name: "symbol as a key behind a hidden one",
+    value: () => Object.assign(Object.defineProperty({}, Symbol("a"), { value: 1 }), { [Symbol("b")]: 1 }),
+    kind: "not-json",
+    path: "$",
+  },
   {
     name: "symbol as a key of an array",
     value: () => Object.assign([1], { [Symbol("s")]: 1 }),
@@ -418,6 +424,11 @@ test("[ID-7] a getter or Proxy that changes its answer is kept as it was checked
   const proxy = new Proxy({ a: 0 }, { get: () => answers[reads++] });
   expect(encodeJson(turning())).toMatchObject({ value: { text: '{"first":0,"a":1}' } });
   expect(encodeJson(proxy)).toMatchObject({ value: { text: '{"a":1}' } });
+  reads = 0;
+  const elements = new Proxy([0], {
+    get: (target, key) => (key === "0" ? answers[reads++] : Reflect.get(target, key)),
+  });
+  expect(encodeJson(elements)).toMatchObject({ value: { text: "[1]" } });
   expect(encodeJson(turningArray)).toMatchObject({ value: { text: '[0,{"first":0,"a":1}]' } });
 });
 

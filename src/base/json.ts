@@ -224,8 +224,8 @@ function refuseConstructor(key: string, value: Json): void {
 }
 
 function refuseSymbols(value: object): void {
-  const [symbol] = Object.getOwnPropertySymbols(value);
-  if (symbol !== undefined && Object.prototype.propertyIsEnumerable.call(value, symbol)) {
+  for (const symbol of Object.getOwnPropertySymbols(value)) {
+    if (!Object.prototype.propertyIsEnumerable.call(value, symbol)) continue;
     throw new Stop("not-json", `the field ${String(symbol)} would be dropped`);
   }
 }
