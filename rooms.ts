@@ -27,5 +27,3 @@ export const ROOMS = {
   // src/index.ts
   door: [...LOW, "wire", "history", "journal", "turn"],
 } as const satisfies Record<string, readonly string[]>;
-
-export type Room = keyof typeof ROOMS;

@@ -1,3 +1,5 @@
+import { HoldfastError } from "./errors.ts";
+
 /** A moment as a label: ISO 8601, UTC, milliseconds. Order comes from sequence numbers, never from this. */
 export type Instant = string;
 
@@ -32,21 +34,30 @@ export class SystemClock implements Clock {
     return performance.now();
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason as Error);
-      const onAbort = () => {
-        clearTimeout(timer);
-        reject(signal?.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve();
-      }, ms);
-      if (typeof timer === "object") timer.unref();
-      signal?.addEventListener("abort", onAbort, { once: true });
-    });
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    let left = ms;
+    // A longer timer would fire at once: Node turns what does not fit into 31 bits into one millisecond.
+    for (; left > LONGEST_TIMER; left -= LONGEST_TIMER) await timer(LONGEST_TIMER, signal);
+    await timer(left, signal);
   }
+}
+
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(handle);
+      reject(signal?.reason as Error);
+    };
+    const handle = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    handle.unref();
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
 }
 
 /** A clock that moves only when told to. Sleepers wake when it passes their time. */
@@ -57,6 +68,7 @@ export class FixedClock implements Clock {
 
   constructor(start: Instant | number = "2026-01-01T00:00:00.000Z") {
     this.#now = typeof start === "number" ? start : Date.parse(start);
+    if (!Number.isFinite(this.#now)) throw new HoldfastError("BAD_OPTION", { option: "start", value: String(start) });
   }
 
   now(): number {
@@ -69,6 +81,7 @@ export class FixedClock implements Clock {
 
   /** Moves wall and monotonic time forward together and wakes whoever was due, earliest first. */
   advance(ms: number): void {
+    if (!(ms >= 0)) throw new HoldfastError("BAD_OPTION", { option: "ms", value: String(ms) });
     this.#now += ms;
     this.#elapsed += ms;
     const due = this.#sleepers.filter((sleeper) => sleeper.until <= this.#elapsed).sort((a, b) => a.until - b.until);
@@ -85,16 +98,17 @@ export class FixedClock implements Clock {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason as Error);
       if (ms <= 0) return resolve();
-      const sleeper = { until: this.#elapsed + ms, wake: resolve };
+      const onAbort = () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        reject(signal?.reason as Error);
+      };
+      const wake = () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      const sleeper = { until: this.#elapsed + ms, wake };
       this.#sleepers.push(sleeper);
-      signal?.addEventListener(
-        "abort",
-        () => {
-          this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-          reject(signal.reason as Error);
-        },
-        { once: true },
-      );
+      signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
 }
