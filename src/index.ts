@@ -16,7 +16,32 @@ export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
-export type * from "./contracts/store.ts";
+export type {
+  AppendBatch,
+  Conflict,
+  CreateBatch,
+  DamagedRow,
+  DeleteBatch,
+  DropBatch,
+  Durability,
+  Fence,
+  ForkBatch,
+  LeaseBatch,
+  NewBlob,
+  PreviousWriter,
+  Receipt,
+  RecordQuery,
+  Reference,
+  ReleaseBatch,
+  RenewBatch,
+  SegmentSpan,
+  SessionRow,
+  Store,
+  StoreRead,
+  SweepBatch,
+  Swept,
+  WriteBatch,
+} from "./contracts/store.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
 export { forkSession } from "./journal/fork.ts";

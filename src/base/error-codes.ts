@@ -156,10 +156,6 @@ export const ERROR_CODES = {
     says: "The journal is closed.",
     tryThis: "Open the session again.",
   },
-  JOURNAL_READ_ONLY: {
-    says: "The journal was opened for reading.",
-    tryThis: "Open the session for writing.",
-  },
   LOCK_HELD: {
     says: "Another process holds this lock.",
     tryThis: "Wait until it ends; the lock is freed by its death, not by time.",

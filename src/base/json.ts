@@ -39,6 +39,8 @@ export interface CheckedJson {
 
 export interface EncodedJson {
   readonly text: string;
+  /** What the text parses to. */
+  readonly value: Json;
   readonly repairs: readonly JsonRepair[];
 }
 
@@ -57,7 +59,7 @@ export function checkJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Res
 export function encodeJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Result<EncodedJson, JsonFault> {
   const checked = checkJson(value, limits);
   if (!checked.ok) return checked;
-  return ok({ text: JSON.stringify(checked.value.value), repairs: checked.value.repairs });
+  return ok({ text: JSON.stringify(checked.value.value), ...checked.value });
 }
 
 /**

@@ -64,7 +64,7 @@ export async function verify(store: Store, options: VerifyOptions = {}): Promise
   return { ok, structure, sessions, blobs: { checked: done.blobs, faults } };
 }
 
-export function isSound(verdict: SessionVerdict): boolean {
+function isSound(verdict: SessionVerdict): boolean {
   return verdict.damaged.length === 0 && verdict.failed === undefined;
 }
 

@@ -26,7 +26,7 @@ export function encodeDraft(
     throw new HoldfastError("RECORD_MALFORMED", { kind: String(kind).slice(0, 80), fault: "unknown kind" });
   const encoded = encodeJson(body, limits);
   if (!encoded.ok) throw jsonError(encoded.error);
-  const fault = RESERVED.find((name) => name in body) ?? RECORD_SHAPES[kind].fault(body as JsonObject, "");
+  const fault = RESERVED.find((name) => name in body) ?? RECORD_SHAPES[kind].fault(encoded.value.value, "");
   if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind, fault });
   return { kind, body: encoded.value.text, repairs: encoded.value.repairs };
 }
@@ -64,7 +64,7 @@ export function decodeRecord(
   return ok({ ...(lifted.body as JsonObject), kind: lifted.kind, seq, at } as JournalRecord);
 }
 
-export function jsonError(fault: JsonFault): HoldfastError {
+function jsonError(fault: JsonFault): HoldfastError {
   const details = { path: fault.path, detail: fault.detail };
   if (fault.kind === "too-deep") return new HoldfastError("VALUE_TOO_DEEP", details);
   if (fault.kind === "too-large") return new HoldfastError("VALUE_TOO_LARGE", details);

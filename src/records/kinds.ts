@@ -3,7 +3,6 @@ import {
   boolean,
   branded,
   count,
-  type FieldsOf,
   fields,
   json,
   list,
@@ -18,13 +17,13 @@ const callId = branded<CallId>();
 const sessionId = branded<SessionId>();
 
 /** Content kept beside the journal, by name. */
-export const blobRef = fields({ name: branded<BlobName>(), size: count });
+const blobRef = fields({ name: branded<BlobName>(), size: count });
 export type BlobRef = TypeOf<typeof blobRef>;
 
 /** Seed 000's four statuses; the reason stands beside it. */
-export const outputStatus = oneOf("success", "failed", "canceled", "timeout");
+const outputStatus = oneOf("success", "failed", "canceled", "timeout");
 /** What is known of a call's effects outside the session. After a crash they are unknown, never assumed. */
-export const effects = oneOf("none", "happened", "unknown");
+const effects = oneOf("none", "happened", "unknown");
 
 /** Every body may name blobs. Named here, they are kept as long as the record; a name elsewhere in a body is only text. */
 const kind = <const F extends Record<string, Shape<unknown>>>(shapes: F) =>
@@ -96,5 +95,3 @@ export type JournalRecord = { readonly seq: number; readonly at: string } & Reco
 export function isRecordKind(text: string): text is RecordKind {
   return Object.hasOwn(RECORD_SHAPES, text);
 }
-
-export type { FieldsOf };

@@ -4,14 +4,14 @@ import type { Json, JsonObject } from "../base/json.ts";
 export const RECORD_VERSION = 1;
 
 /** One step from an older body to the next version. Applied on read, in order; what is stored is never rewritten. */
-export interface Lift {
+interface Lift {
   readonly to: number;
   readonly why: string;
   readonly up: (kind: string, body: JsonObject) => { readonly kind: string; readonly body: JsonObject };
 }
 
 /** Empty while version 1 is the only one. The next shape adds a step here, a fixture, and nothing anywhere else. */
-export const LIFTS: readonly Lift[] = [];
+const LIFTS: readonly Lift[] = [];
 
 export interface Ladder {
   readonly version: number;

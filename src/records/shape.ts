@@ -22,7 +22,6 @@ const is = <T>(what: string, test: (value: Json | undefined) => boolean): Shape<
 
 export const string: Shape<string> = is("a string", (value) => typeof value === "string");
 export const boolean: Shape<boolean> = is("true or false", (value) => typeof value === "boolean");
-export const number: Shape<number> = is("a number", (value) => typeof value === "number");
 export const count: Shape<number> = is(
   "a whole number from 0",
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,

@@ -39,8 +39,6 @@ const ARRIVING: readonly ErrorCode[] = [
   "LEASE_LOST",
   "HEAD_MOVED",
   "JOURNAL_CLOSED",
-  "JOURNAL_READ_ONLY",
-  "CUT_TOO_FAR",
   "LOCK_HELD",
 ];
 

@@ -1,7 +1,6 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { Durability } from "../../contracts/store.ts";
 import { storeError } from "./failures.ts";
-import type { NetworkPolicy } from "./place.ts";
 import { APPLICATION_ID, PAGE_BYTES, STORE_VERSION } from "./schema.ts";
 import { SqliteTables } from "./tables.ts";
 import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
@@ -107,5 +106,3 @@ export function closeQuietly(connection: SqliteConnection | undefined): void {
     // Closing twice, or a connection whose file is gone: there is nothing left to release.
   }
 }
-
-export type { NetworkPolicy };

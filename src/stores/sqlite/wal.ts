@@ -3,7 +3,7 @@ import { isCode } from "../../blobs/files/port.ts";
 import { PAGE_BYTES } from "./schema.ts";
 
 /** One frame of a write-ahead log: a page as a transaction left it. */
-export interface WalFrame {
+interface WalFrame {
   readonly page: number;
   readonly commits: boolean;
   readonly bytes: Buffer;
