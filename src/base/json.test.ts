@@ -316,7 +316,10 @@ test("[ID-1] what is accepted survives encode and parse equal, and encodes to th
       const parsed = parseJson(encoded.value.text);
       if (!parsed.ok) return expect.unreachable(parsed.error.detail);
       expect(parsed.value).toEqual(checked.value.value);
-      expect(encodeJson(parsed.value)).toEqual({ ok: true, value: { text: encoded.value.text, repairs: [] } });
+      expect(encodeJson(parsed.value)).toEqual({
+        ok: true,
+        value: { text: encoded.value.text, value: parsed.value, repairs: [] },
+      });
     }),
     { numRuns: 1_000 },
   );

@@ -22,6 +22,8 @@ import { readWal } from "./wal.ts";
 export interface SqliteOptions {
   /** What an acknowledged write survives. Default `power`. */
   readonly durability?: "power" | "process";
+  /** Make the store when there is none. Default true. */
+  readonly create?: boolean;
   /** On a network file system: refuse, or use the slower rollback journal. */
   readonly network?: NetworkPolicy;
   /** Default: `node:sqlite`. */
@@ -43,11 +45,13 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   if (file === "" || file.includes("\0")) throw new HoldfastError("BAD_OPTION", { option: "path", value: file });
   const driver = options.driver ?? (await nodeSqlite());
   const folder = dirname(path);
+  const absent = placeState(path) === "absent";
+  if (absent && options.create === false) throw new HoldfastError("STORE_UNREACHABLE", { path, found: "nothing" });
   await makeFolder(realFiles, folder);
   const connect: ConnectOptions = { driver, path, durability, journal: journalFor(folder, options) };
   const locks = new FileLocks(driver, `${path}.locks`);
 
-  if (placeState(path) === "absent") await createStore(connect, random);
+  if (absent) await createStore(connect, random);
   const written = mustBeOurs(driver, path);
   await refuseDamagedLog(path, written.durability, random);
   const writer = connectWriter(connect);
