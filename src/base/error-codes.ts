@@ -160,6 +160,86 @@ export const ERROR_CODES = {
     says: "Another process holds this lock.",
     tryThis: "Wait until it ends; the lock is freed by its death, not by time.",
   },
+
+  // state
+  SLICE_EVENT_UNKNOWN: {
+    says: "A slice has no reducer for this event.",
+    tryThis: "Dispatch what the slice's own event makers return.",
+  },
+  SLICE_NOT_JSON: {
+    says: "A reducer returned a value that cannot be kept as JSON.",
+    tryThis: "Keep plain data in slices; convert dates, maps and class instances in the reducer.",
+  },
+  SLICE_UNKNOWN: {
+    says: "This state has no slice or part of that name.",
+    tryThis: "List the slice where the state is created.",
+  },
+  SLICE_EXISTS: {
+    says: "Two parts of the state have the same name.",
+    tryThis: "Give each slice and resource a name of its own.",
+  },
+  REDUCER_FAILED: {
+    says: "A reducer threw. Nothing was changed.",
+    tryThis: "Make the reducer total: it must return a value for every payload that its event makers accept.",
+  },
+  SNAPSHOT_MISMATCH: {
+    says: "A snapshot does not fit this state. Nothing was changed.",
+    tryThis: "Register the slices and resources named in the details, or restore only those that are known.",
+  },
+  SNAPSHOT_CORRUPT: {
+    says: "A snapshot is damaged or was altered. Nothing was changed.",
+    tryThis: "Use another checkpoint; this one cannot be trusted.",
+  },
+  SNAPSHOT_TOO_NEW: {
+    says: "A snapshot was written by a newer schema.",
+    tryThis: "Upgrade holdfast, or restore an older checkpoint.",
+  },
+  RESTORE_FAILED: {
+    says: "A resource refused to be restored.",
+    tryThis: "See both causes; if the session is poisoned, open it again.",
+  },
+  STATE_POISONED: {
+    says: "A restore failed halfway, so the state can no longer be trusted. No further call is run.",
+    tryThis: "Open the session again: it starts from what was committed.",
+  },
+  RESOURCE_UNKNOWN: {
+    says: "There is no resource under this key.",
+    tryThis: "Register it where the state is created, or pass a default.",
+  },
+  CHECKPOINT_UNKNOWN: {
+    says: "There is no checkpoint for this call.",
+    tryThis: "List the checkpoints; only the newest are kept.",
+  },
+
+  // calls
+  CALL_CLOSED: {
+    says: "The call has ended. Nothing was changed.",
+    tryThis: "Finish the work before the handler returns, and stop when its signal aborts.",
+  },
+  CALL_OPEN: {
+    says: "A call with this id is open already.",
+    tryThis: "End it first, or give the new call an id of its own.",
+  },
+  TOOL_UNKNOWN: {
+    says: "There is no tool of this name.",
+    tryThis: "Register the tool, or tell the model which tools it has.",
+  },
+  EFFECT_UNDECLARED: {
+    says: "The tool declares no such effect. Nothing was done.",
+    tryThis: "Declare it in the tool's `effects`, so that it can be journalled and undone.",
+  },
+  EFFECT_UNKNOWN: {
+    says: "An effect with this key began and never reported its end: it may have happened.",
+    tryThis: "Find out whether it happened; then use a new key to do it again, or leave it.",
+  },
+  BUDGET_EXCEEDED: {
+    says: "A budget is used up.",
+    tryThis: "Raise the limit named in the details, or end the run.",
+  },
+  EVALUATION_ENDED: {
+    says: "The evaluation's deadline has passed.",
+    tryThis: "Give the run more time, or less to do.",
+  },
 } as const satisfies Record<string, { readonly says: string; readonly tryThis: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
