@@ -1,0 +1,4 @@
+import { kill } from "./kill.ts";
+import type { Rig } from "./rig.ts";
+
+export const RIGS: Readonly<Record<string, Rig>> = { kill };
