@@ -148,6 +148,8 @@ export class SqliteStore implements Store {
       writer.connection.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (error) {
       if (this.#driver.codeOf(error) === BUSY) return 0;
+      this.#writer = undefined; // as after a failed commit: nothing more through this connection
+      closeQuietly(writer.connection);
       throw storeError(this.#driver, error, path);
     }
     return Math.max(0, before - statSync(path).size);
