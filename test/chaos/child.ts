@@ -34,7 +34,7 @@ export function startWitness(
   const said: Testimony[] = [];
   const listeners = new Set<() => void>();
   const tell = () => {
-    for (const listener of [...listeners]) listener();
+    for (const listener of listeners) listener();
   };
   let rest = "";
   let drained = false;

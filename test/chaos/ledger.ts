@@ -11,6 +11,8 @@ export type Testimony =
       readonly first: number;
       readonly digests: readonly string[];
       readonly epoch: number;
+      /** Content that the records name. */
+      readonly names?: readonly string[];
     }
   | { readonly kind: "forking"; readonly session: string; readonly from: string; readonly after: number }
   | { readonly kind: "forked"; readonly session: string }

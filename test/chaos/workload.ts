@@ -82,7 +82,6 @@ export const SCRIPT: readonly string[] = [
 export class Workload {
   readonly #hf: Holdfast;
   readonly #options: WorkloadOptions;
-  readonly #open = new Map<CallId, string>();
   #session: Session;
   #batch = 0;
   #forks = 0;
@@ -146,23 +145,19 @@ export class Workload {
       { kind: "model-said", text: this.#text(100) },
       { kind: "call-opened", callId, tool, args: { path: this.#text(40) } },
     ]);
-    this.#open.set(callId, tool);
     await this.#append([
       { kind: "call-closed", callId, tool, status: "success", output: this.#text(1_500), effects: "happened" },
     ]);
-    this.#open.delete(callId);
   }
 
   async overlappingCalls(): Promise<void> {
     const calls = [this.#newCall(), this.#newCall(), this.#newCall()];
     await this.#append(calls.map(({ callId, tool }) => ({ kind: "call-opened", callId, tool, args: {} })));
-    for (const { callId, tool } of calls) this.#open.set(callId, tool);
     // Closed in another order, without waiting for each other; one of them now and then stays open.
     const closing = calls.toReversed().slice(this.#options.random.below(2));
     await Promise.all(
       closing.map(async ({ callId, tool }) => {
         await this.#append([{ kind: "call-closed", callId, tool, status: "failed", output: this.#text(50) }]);
-        this.#open.delete(callId);
       }),
     );
   }
@@ -217,7 +212,7 @@ export class Workload {
   }
 
   async checkpoint(): Promise<void> {
-    await this.#append([{ kind: "checkpoint-kept", openCalls: this.#openCalls(), tag: "asked for" }]);
+    await this.#session.checkpoint({ tag: "asked for" });
   }
 
   async fork(): Promise<void> {
@@ -273,7 +268,6 @@ export class Workload {
 
   async #openAgain(): Promise<void> {
     this.#session = await this.#hf.open(this.#options.session, lease(this.#options));
-    this.#open.clear(); // recovery closed whatever was open
   }
 
   async #appendNaming(blob: NewBlob, bytes: Uint8Array): Promise<void> {
@@ -297,11 +291,8 @@ export class Workload {
   /** Only after the commit returned. */
   #acked(session: Session, first: number, drafts: readonly RecordDraft[]): void {
     const { epoch } = session.journal;
-    this.#options.say({ kind: "acked", session: session.id, first, digests: drafts.map(digestOf), epoch });
-  }
-
-  #openCalls(): { readonly callId: CallId; readonly tool: string }[] {
-    return [...this.#open].map(([callId, tool]) => ({ callId, tool }));
+    const names = drafts.flatMap(({ blobs = [] }) => blobs.map(({ name }) => name));
+    this.#options.say({ kind: "acked", session: session.id, first, digests: drafts.map(digestOf), epoch, names });
   }
 
   #newCall(): { readonly callId: CallId; readonly tool: string } {
