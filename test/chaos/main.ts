@@ -35,7 +35,7 @@ options
   --quick       about a minute of each rig
   --json        one line of JSON per rig on stdout
   --fs NAME     power: ext4 (default), xfs or btrfs
-  --control     power: a store that only claims to survive power loss; ends red, or the rig is blind
+  --control     power: a store without syncs, which must be seen to lose; a violation if the rig is blind
   --only NAMES  fault: ports, syscalls, disk; teeth: names of planted bugs, comma separated
 
 exit codes      0 no violation, 1 violations, 64 not understood, 75 a rig could not run here and was skipped`;
