@@ -23,7 +23,6 @@ const ARRIVING: readonly ErrorCode[] = [
   "STORE_READONLY",
   "STORE_IO",
   "STORE_CLOSED",
-  "BLOB_MISSING",
   "BLOB_CORRUPT",
   "BLOB_BAD_NAME",
   "BLOB_BAD_RANGE",

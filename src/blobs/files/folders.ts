@@ -14,8 +14,33 @@ export async function makeFolder(files: FilePort, folder: string, sync = true): 
   if (sync) await syncFolder(files, parent); // an unsynced folder is lost with everything in it
 }
 
-export async function syncFolder(files: FilePort, folder: string): Promise<void> {
-  const handle = await files.open(folder, "r");
+/**
+ * Folders whose names are known to be on the disk. A folder that is merely there is not: whoever made it may have died,
+ * or failed, before its name was synced.
+ */
+export class DurableFolders {
+  readonly #files: FilePort;
+  readonly #sync: boolean;
+  readonly #known = new Set<string>();
+
+  constructor(files: FilePort, sync: boolean) {
+    this.#files = files;
+    this.#sync = sync;
+  }
+
+  async make(folder: string): Promise<void> {
+    if (this.#known.has(folder) && this.#files.existsSync(folder)) return;
+    const there = this.#files.existsSync(folder);
+    await makeFolder(this.#files, folder, this.#sync);
+    if (there && this.#sync) await syncFolder(this.#files, dirname(folder));
+    this.#known.add(folder);
+  }
+}
+
+export const syncFolder: (files: FilePort, folder: string) => Promise<void> = syncFile;
+
+export async function syncFile(files: FilePort, path: string): Promise<void> {
+  const handle = await files.open(path, "r");
   try {
     await handle.sync();
   } finally {

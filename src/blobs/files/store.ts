@@ -6,7 +6,8 @@ import type { BlobStore, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
-import { makeFolder, syncFolder } from "./folders.ts";
+import { fileError } from "./failures.ts";
+import { DurableFolders, syncFile, syncFolder } from "./folders.ts";
 import { contentSize } from "./layout.ts";
 import { type FilePort, isCode, realFiles } from "./port.ts";
 import { readBlob } from "./read.ts";
@@ -25,6 +26,7 @@ const TEMPORARY = "tmp";
 /** Content as files named by what they hold: `ab/sha256-ab…`. Written beside, synced, renamed, folder synced, then named. */
 export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobStore {
   const { files = realFiles, clock = new SystemClock(), random = new SystemRandom(), sync = true } = options;
+  const folders = new DurableFolders(files, sync);
   const shelfOf = (name: BlobName) => join(folder, name.slice(name.indexOf("-") + 1).slice(0, 2));
   const pathOf = (name: BlobName) => join(shelfOf(name), name);
 
@@ -33,20 +35,27 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       const ref = { name: nameOfBytes(source), size: source.length };
       if (await isWhole(ref)) return keepExisting(ref);
     }
-    await makeFolder(files, join(folder, TEMPORARY), sync);
     const temporary = join(folder, TEMPORARY, `${random.hex(16)}.part`);
     try {
+      await folders.make(folder);
+      await folders.make(join(folder, TEMPORARY));
       const ref = await writeTemporary(files, temporary, source, { sync, signal });
-      await makeFolder(files, shelfOf(ref.name), sync);
+      await folders.make(shelfOf(ref.name));
       await files.rename(temporary, pathOf(ref.name)); // the same content, so replacing it is safe and heals a damaged copy
       if (sync) await syncFolder(files, shelfOf(ref.name));
       return ref;
     } catch (error) {
-      await files.unlink(temporary).catch((second: unknown) => {
-        if (!isCode(second, "ENOENT"))
-          throw new AggregateError([error, second], "put failed, and so did removing its leftover");
-      });
-      throw fileError(error, folder);
+      throw fileError(error, folder, await removeLeftover(temporary));
+    }
+  }
+
+  /** What went wrong with it, if anything did. */
+  async function removeLeftover(temporary: string): Promise<unknown> {
+    try {
+      await files.unlink(temporary);
+      return undefined;
+    } catch (error) {
+      return isCode(error, "ENOENT") ? undefined : error;
     }
   }
 
@@ -61,11 +70,14 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
     }
   }
 
-  /** Touched, so that a sweep takes it for fresh; the folder synced, because whoever put it may not have come so far. */
+  /** Touched, so that a sweep takes it for fresh; all of it synced, because whoever put it may not have come so far. */
   async function keepExisting(ref: BlobRef): Promise<BlobRef> {
     try {
       const now = clock.now() / 1000;
       await files.utimes(pathOf(ref.name), now, now);
+      await folders.make(folder);
+      await folders.make(shelfOf(ref.name));
+      if (sync) await syncFile(files, pathOf(ref.name));
       if (sync) await syncFolder(files, shelfOf(ref.name));
       return ref;
     } catch (error) {
@@ -79,7 +91,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       for (const entry of await entriesOf(files, join(folder, shelf))) {
         const name = blobNameIn(entry);
         if (name === undefined) continue;
-        const found = await files.stat(join(folder, shelf, entry)).catch(() => undefined); // swept meanwhile
+        const found = await statIfThere(files, join(folder, shelf, entry)); // it may have been swept meanwhile
         if (found === undefined || (before !== undefined && found.mtimeMs >= before)) continue;
         yield { name, size: contentSize(name, found.size) };
       }
@@ -92,16 +104,20 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
     get: (name, range, signal) => readBlob(files, pathOf(name), name, range, signal),
     holds: (name) => files.existsSync(pathOf(name)),
     remove(name) {
-      const size = files.sizeSync(pathOf(name));
-      if (size === undefined) return 0;
-      files.unlinkSync(pathOf(name));
-      return size;
+      try {
+        const size = files.sizeSync(pathOf(name));
+        if (size === undefined) return 0;
+        files.unlinkSync(pathOf(name));
+        return size;
+      } catch (error) {
+        throw fileError(error, folder);
+      }
     },
     async sweepTemps(before) {
       let bytes = 0;
       for (const entry of await entriesOf(files, join(folder, TEMPORARY))) {
         const path = join(folder, TEMPORARY, entry);
-        const found = await files.stat(path).catch(() => undefined); // its put ended meanwhile
+        const found = await statIfThere(files, path); // its put may have ended meanwhile
         if (found === undefined || found.mtimeMs >= before) continue;
         await files.unlink(path).catch((error: unknown) => {
           if (!isCode(error, "ENOENT")) throw fileError(error, folder);
@@ -111,6 +127,15 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       return bytes;
     },
   };
+}
+
+async function statIfThere(files: FilePort, path: string) {
+  try {
+    return await files.stat(path);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw fileError(error, path);
+  }
 }
 
 async function entriesOf(files: FilePort, folder: string): Promise<readonly string[]> {
@@ -128,16 +153,4 @@ function blobNameIn(entry: string): BlobName | undefined {
   } catch {
     return undefined; // not ours: left alone
   }
-}
-
-/** The system's refusals as ours, with their remedies. */
-function fileError(error: unknown, path: string): unknown {
-  if (HoldfastError.is(error)) return error;
-  const code = String((error as { readonly code?: unknown } | null)?.code);
-  const details = { path, system: code };
-  if (isCode(error, "ENOSPC", "EDQUOT", "EFBIG")) return new HoldfastError("STORE_FULL", details, { cause: error });
-  if (isCode(error, "EROFS", "EACCES", "EPERM")) return new HoldfastError("STORE_READONLY", details, { cause: error });
-  if (isCode(error, "EIO", "EMFILE", "ENFILE", "ENOTDIR", "EISDIR", "ELOOP", "ENOENT"))
-    return new HoldfastError("STORE_IO", details, { cause: error });
-  return error;
 }

@@ -1,9 +1,11 @@
 import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileError } from "../../blobs/files/failures.ts";
 import { makeFolder } from "../../blobs/files/folders.ts";
 import { realFiles } from "../../blobs/files/port.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
-import { BUSY } from "./failures.ts";
+import { closeQuietly } from "./connect.ts";
+import { BUSY, storeError } from "./failures.ts";
 import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
 
 /**
@@ -20,9 +22,13 @@ export class FileLocks implements OsLocks {
   }
 
   async tryAcquire(name: string): Promise<HeldLock | undefined> {
-    await makeFolder(realFiles, this.#folder);
     const path = this.#pathOf(name);
-    closeSync(openSync(path, "a", 0o600));
+    try {
+      await makeFolder(realFiles, this.#folder);
+      closeSync(openSync(path, "a", 0o600));
+    } catch (error) {
+      throw fileError(error, path);
+    }
     const connection = this.#tryLock(path);
     if (connection === undefined) return undefined;
     const release = async () => connection.close();
@@ -44,14 +50,15 @@ export class FileLocks implements OsLocks {
   }
 
   #tryLock(path: string): SqliteConnection | undefined {
-    const connection = this.#driver.open(path, { readOnly: false });
+    let connection: SqliteConnection | undefined;
     try {
+      connection = this.#driver.open(path, { readOnly: false });
       connection.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
       return connection;
     } catch (error) {
-      connection.close();
+      closeQuietly(connection);
       if (this.#driver.codeOf(error) === BUSY) return undefined;
-      throw error;
+      throw storeError(this.#driver, error, path);
     }
   }
 

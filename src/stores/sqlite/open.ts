@@ -1,10 +1,11 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
-import { makeFolder } from "../../blobs/files/folders.ts";
+import { fileError } from "../../blobs/files/failures.ts";
+import { makeFolder, syncFolder } from "../../blobs/files/folders.ts";
 import { realFiles } from "../../blobs/files/port.ts";
 import { fileBlobs } from "../../blobs/files/store.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
@@ -12,6 +13,7 @@ import type { HeldLock } from "../../contracts/lock.ts";
 import type { Store } from "../../contracts/store.ts";
 import { toOwnerId } from "../../records/ids.ts";
 import { type ConnectOptions, closeQuietly, connectWriter, engineIsSafe, mustBeOurs } from "./connect.ts";
+import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
 import { type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./place.ts";
 import { SCHEMA } from "./schema.ts";
@@ -40,10 +42,18 @@ export interface SqliteOptions {
 
 /** Opens or creates the embedded store. Everything that could lose data later is refused now. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
-  const path = resolve(file);
-  const { clock = new SystemClock(), random = new SystemRandom(), durability = "power", busyLimit = 10_000 } = options;
   if (file === "" || file.includes("\0")) throw new HoldfastError("BAD_OPTION", { option: "path", value: file });
+  const path = resolve(file);
   const driver = options.driver ?? (await nodeSqlite());
+  try {
+    return await open(driver, path, options);
+  } catch (error) {
+    throw fileError(storeError(driver, error, path), path);
+  }
+}
+
+async function open(driver: SqliteDriver, path: string, options: SqliteOptions): Promise<Store> {
+  const { clock = new SystemClock(), random = new SystemRandom(), durability = "power", busyLimit = 10_000 } = options;
   const folder = dirname(path);
   const absent = placeState(path) === "absent";
   if (absent && options.create === false) throw new HoldfastError("STORE_UNREACHABLE", { path, found: "nothing" });
@@ -52,6 +62,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   const locks = new FileLocks(driver, `${path}.locks`);
 
   if (absent) await createStore(connect, random);
+  else if (durability === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
   const written = mustBeOurs(driver, path);
   await refuseDamagedLog(path, written.durability, random);
   const writer = connectWriter(connect);
@@ -96,15 +107,34 @@ function journalFor(folder: string, options: SqliteOptions): "wal" | "delete" {
 /** Made whole under another name first: a crash or a full disk while creating must not leave an empty file that looks like a store. */
 async function createStore(connect: ConnectOptions, random: Random): Promise<void> {
   const temporary = `${connect.path}.new-${random.hex(8)}`;
-  closeSync(openSync(temporary, "wx", 0o600));
-  const { connection, tables } = connectWriter({ ...connect, path: temporary });
-  connection.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
-  tables.setMeta("durability", connect.durability);
-  tables.setMeta("segments", "0");
-  connection.exec("COMMIT");
-  connection.close();
-  const handle = openSync(temporary, "r");
-  fsyncSync(handle);
-  closeSync(handle);
-  await publish(temporary, connect.path);
+  try {
+    closeSync(openSync(temporary, "wx", 0o600));
+    writeSchema({ ...connect, path: temporary });
+    const handle = openSync(temporary, "r");
+    fsyncSync(handle);
+    closeSync(handle);
+    await publish(temporary, connect.path);
+  } finally {
+    removeLeftovers(temporary);
+  }
+}
+
+function removeLeftovers(temporary: string): void {
+  try {
+    for (const leftover of [temporary, `${temporary}-wal`, `${temporary}-shm`]) rmSync(leftover, { force: true });
+  } catch {
+    // A disk that cannot even remove has failed before, and that failure is the one to report.
+  }
+}
+
+function writeSchema(connect: ConnectOptions): void {
+  const { connection, tables } = connectWriter(connect);
+  try {
+    connection.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
+    tables.setMeta("durability", connect.durability);
+    tables.setMeta("segments", "0");
+    connection.exec("COMMIT");
+  } finally {
+    connection.close();
+  }
 }

@@ -1,5 +1,5 @@
 import { lstatSync, statfsSync } from "node:fs";
-import { link, unlink } from "node:fs/promises";
+import { link } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { syncFolder } from "../../blobs/files/folders.ts";
@@ -47,8 +47,6 @@ export async function publish(temporary: string, path: string): Promise<void> {
     await link(temporary, path);
   } catch (error) {
     if (!isCode(error, "EEXIST")) throw error;
-  } finally {
-    await unlink(temporary);
   }
   await syncFolder(realFiles, dirname(path));
 }

@@ -68,7 +68,7 @@ export class SqliteStore implements Store {
   async #drain(): Promise<void> {
     await Promise.resolve(); // batches sent in the same breath join the first group
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, GROUP);
+      const group = this.#waiting.splice(0, groupSize(this.#waiting));
       try {
         const receipts = await this.#transact(group.map((waiting) => waiting.batch));
         for (const [index, waiting] of group.entries()) waiting.resolve(receipts[index] as Receipt<WriteBatch>);
@@ -148,6 +148,8 @@ export class SqliteStore implements Store {
       writer.connection.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (error) {
       if (this.#driver.codeOf(error) === BUSY) return 0;
+      this.#writer = undefined; // as after a failed commit: nothing more through this connection
+      closeQuietly(writer.connection);
       throw storeError(this.#driver, error, path);
     }
     return Math.max(0, before - statSync(path).size);
@@ -168,4 +170,11 @@ export class SqliteStore implements Store {
     await this.#parts.ownerLock.release();
     this.#parts.locks.forget(this.owner);
   }
+}
+
+/** A sweep unlinks files, which no rollback brings back. Alone in its transaction, it sees only what is committed. */
+function groupSize(waiting: readonly Waiting[]): number {
+  const sweep = waiting.findIndex(({ batch }) => batch.kind === "sweep");
+  if (sweep === -1) return GROUP;
+  return sweep === 0 ? 1 : Math.min(sweep, GROUP);
 }
