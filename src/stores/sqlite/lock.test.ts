@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -40,4 +40,17 @@ test("asking twice in one process does not free the lock for others", async () =
   expect(await othersGetIt("workspace")).toBe(false);
   await lock?.release();
   expect(await othersGetIt("workspace")).toBe(true);
+});
+
+test("files of dead holders go once they are old; held ones and young ones stay", async () => {
+  const driver = await nodeSqlite();
+  const locks = new FileLocks(driver, folder);
+  const held = await locks.tryAcquire("held");
+  const dead = await locks.tryAcquire("dead");
+  await dead?.release();
+  locks.forgetDead(Date.now() - 60_000);
+  expect(readdirSync(folder).sort()).toEqual(["dead.lock", "held.lock"]);
+  locks.forgetDead(Date.now() + 60_000);
+  expect(readdirSync(folder)).toEqual(["held.lock"]);
+  await held?.release();
 });

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileError } from "../../blobs/files/failures.ts";
 import { makeFolder } from "../../blobs/files/folders.ts";
@@ -47,6 +47,15 @@ export class FileLocks implements OsLocks {
   /** Removes the file of a lock that is no longer held by anyone. */
   forget(name: string): void {
     rmSync(this.#pathOf(name), { force: true });
+  }
+
+  /** Removes files that dead processes left. Only old ones: a young one may belong to somebody about to lock it. */
+  forgetDead(before: number): void {
+    for (const entry of existsSync(this.#folder) ? readdirSync(this.#folder) : []) {
+      const name = entry.endsWith(".lock") ? entry.slice(0, -".lock".length) : undefined;
+      const found = name === undefined ? undefined : lstatSync(this.#pathOf(name), { throwIfNoEntry: false });
+      if (name !== undefined && found !== undefined && found.mtimeMs < before && this.isFree(name)) this.forget(name);
+    }
   }
 
   #tryLock(path: string): SqliteConnection | undefined {

@@ -40,6 +40,9 @@ export interface SqliteOptions {
   readonly fileSystemAt?: (path: string) => number;
 }
 
+/** A day: nobody takes that long between making a lock file and locking it. */
+const LEFTOVER_AGE = 86_400_000;
+
 /** Opens or creates the embedded store. Everything that could lose data later is refused now. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
   if (file === "" || file.includes("\0")) throw new HoldfastError("BAD_OPTION", { option: "path", value: file });
@@ -73,6 +76,7 @@ async function open(driver: SqliteDriver, path: string, options: SqliteOptions):
       if (alone === undefined) throw new HoldfastError("STORE_ENGINE_TOO_OLD", { path });
     }
     if (durability === "process") writer.tables.setMeta("durability", "process");
+    locks.forgetDead(clock.now() - LEFTOVER_AGE);
     const owner = toOwnerId(random.hex(16));
     const ownerLock = await locks.tryAcquire(owner);
     if (ownerLock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
