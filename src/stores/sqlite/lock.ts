@@ -62,7 +62,7 @@ export class FileLocks implements OsLocks {
     let connection: SqliteConnection | undefined;
     try {
       connection = this.#driver.open(path, { readOnly: false });
-      connection.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+      connection.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
       return connection;
     } catch (error) {
       closeQuietly(connection);
