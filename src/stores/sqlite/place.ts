@@ -47,8 +47,7 @@ export async function publish(temporary: string, path: string): Promise<void> {
     await link(temporary, path);
   } catch (error) {
     if (!isCode(error, "EEXIST")) throw error;
-  } finally {
-    await unlink(temporary);
   }
+  await unlink(temporary);
   await syncFolder(realFiles, dirname(path));
 }
