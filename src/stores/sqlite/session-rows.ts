@@ -29,12 +29,12 @@ export function toSessionValues(row: SessionRow): readonly SqliteValue[] {
 export function toSessionRow(row: SqliteRow): SessionRow | DamagedRow {
   const { checksum, ...rest } = row;
   const values = Object.values(rest);
-  if (checksumOf(values) !== checksum)
-    return { damaged: `the row of session ${String(row["id"])} does not match its checksum` };
+  const id = String(row["id"]) as SessionId;
+  if (checksumOf(values) !== checksum) return { id, damaged: `the row of session ${id} does not match its checksum` };
   const segments = parseJson(row["segments"] as string);
-  if (!segments.ok) return { damaged: `the row of session ${String(row["id"])} has unreadable segments` };
+  if (!segments.ok) return { id, damaged: `the row of session ${id} has unreadable segments` };
   return {
-    id: row["id"] as SessionId,
+    id,
     createdAt: row["created_at"] as string,
     epoch: row["epoch"] as number,
     owner: row["owner"] as OwnerId | null,
