@@ -45,7 +45,14 @@ export type {
 export type { StoreSource } from "./contracts/store-source.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
 export { forkSession } from "./journal/fork.ts";
-export { type Appended, type AppendOptions, Journal, type JournalDeps, type Opened } from "./journal/journal.ts";
+export {
+  type Appended,
+  type AppendOptions,
+  type Fold,
+  Journal,
+  type JournalDeps,
+  type Opened,
+} from "./journal/journal.ts";
 export { type OpenOptions, openJournal } from "./journal/open.ts";
 export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
 export { type ReadOptions, readEntries } from "./journal/read.ts";

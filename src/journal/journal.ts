@@ -36,14 +36,40 @@ export interface Appended {
   readonly repeated: boolean;
 }
 
+/**
+ * Something carried along the chain, record by record, from what opening found. It moves with the tip when records are
+ * sealed and falls back with it when an append fails, so it never speaks of a record that is not there.
+ */
+export interface Fold<T> {
+  start(tail: readonly JournalEntry[]): T;
+  step(now: T, draft: RecordDraft): T;
+  /** A record to add to a batch, e.g. a checkpoint when one is due. */
+  due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
+}
+
+export interface JournalOptions<T> {
+  readonly leaseMs: number;
+  readonly limits?: JsonLimits;
+  readonly fold?: Fold<T>;
+}
+
 /** What opening found. `tail` is what lies after the newest checkpoint: recovery needs no more. */
 export interface Opened {
   readonly previousWriter: PreviousWriter;
   readonly tail: readonly JournalEntry[];
 }
 
+/** Where the next record hangs, and what the chain up to there folds to. */
+interface Tip<T> {
+  readonly link: Link;
+  readonly folded: T;
+  readonly sinceCheckpoint: number;
+}
+
+const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
+
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
-export class Journal implements AsyncDisposable {
+export class Journal<T = unknown> implements AsyncDisposable {
   readonly session: SessionId;
   readonly opened: Opened;
   readonly #deps: JournalDeps;
@@ -52,34 +78,36 @@ export class Journal implements AsyncDisposable {
   readonly #epoch: number;
   readonly #ended = new AbortController();
   readonly #closing = new AbortController();
-  /** Where the next record hangs. Ahead of what is durable while appends are under way. */
-  #link: Link;
-  #durable: Link;
+  readonly #fold: Fold<T>;
+  /** Ahead of what is durable while appends are under way. */
+  #tip: Tip<T>;
+  #durable: Tip<T>;
   #renewedAt: number;
   #underWay = new Set<Promise<unknown>>();
   #failed: unknown;
 
-  constructor(
-    deps: JournalDeps,
-    row: SessionRow,
-    opened: Opened,
-    options: { readonly leaseMs: number; readonly limits?: JsonLimits },
-  ) {
+  constructor(deps: JournalDeps, row: SessionRow, opened: Opened, options: JournalOptions<T>) {
     this.#deps = deps;
     this.session = row.id;
     this.opened = opened;
     this.#epoch = row.epoch;
     this.#leaseMs = options.leaseMs;
     this.#limits = options.limits ?? JSON_LIMITS;
-    this.#link = row.head;
-    this.#durable = row.head;
+    this.#fold = options.fold ?? (NO_FOLD as Fold<never>);
+    this.#durable = { link: row.head, folded: this.#fold.start(opened.tail), sinceCheckpoint: opened.tail.length };
+    this.#tip = this.#durable;
     this.#renewedAt = deps.clock.monotonic();
     void this.#keepLease();
   }
 
   /** The newest acknowledged record. */
   get head(): Link {
-    return this.#durable;
+    return this.#durable.link;
+  }
+
+  /** What the acknowledged records fold to. */
+  get folded(): T {
+    return this.#durable.folded;
   }
 
   get epoch(): number {
@@ -133,12 +161,10 @@ export class Journal implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
     this.#ended.signal.throwIfAborted();
     if (this.#failed !== undefined) await this.#resume();
-    const batch = this.#seal(drafts, options);
-    const before = this.#link;
-    const last = batch.records.at(-1);
-    if (last !== undefined) this.#link = { seq: last.seq, hash: last.hash };
+    const { batch, tip } = this.#seal(drafts, options);
+    this.#tip = tip;
     try {
-      return await this.#commit(batch, before);
+      return await this.#commit(batch, tip);
     } catch (error) {
       // Later appends hang on this one: they fail with it, and the next begins anew from what is durable.
       this.#failed ??= error;
@@ -146,7 +172,7 @@ export class Journal implements AsyncDisposable {
     }
   }
 
-  async #commit(batch: AppendBatch, before: Link): Promise<Appended> {
+  async #commit(batch: AppendBatch, tip: Tip<T>): Promise<Appended> {
     const receipt = await this.#deps.store.commit(batch);
     if (!receipt.ok) {
       if (receipt.conflict.kind === "head-moved" && this.#failed !== undefined) throw this.#failed;
@@ -155,12 +181,10 @@ export class Journal implements AsyncDisposable {
       throw error;
     }
     if (receipt.repeated) {
-      // What was sealed for this call is not in the chain; nothing may hang on it.
-      if (this.#link !== before)
-        this.#failed ??= new HoldfastError("HEAD_MOVED", { session: this.session, head: before.seq });
+      // What was sealed for this call is not in the chain: whatever hangs on it fails, and the next append looks again.
+      this.#failed ??= new HoldfastError("HEAD_MOVED", { session: this.session, head: batch.after.seq });
     } else {
-      const last = batch.records.at(-1);
-      if (last !== undefined) this.#durable = { seq: last.seq, hash: last.hash };
+      this.#durable = tip;
       this.#renewedAt = this.#deps.clock.monotonic();
     }
     const { first, last, repeated } = receipt;
@@ -180,18 +204,29 @@ export class Journal implements AsyncDisposable {
       this.#ended.abort(error);
       throw error;
     }
-    this.#link = row.head;
-    this.#durable = row.head;
+    if (row.head.hash !== this.#durable.link.hash) await this.#catchUp(row);
+    this.#tip = this.#durable;
     this.#failed = undefined;
   }
 
-  #seal(drafts: readonly RecordDraft[], options: AppendOptions): AppendBatch {
+  /** An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it. */
+  async #catchUp(row: SessionRow): Promise<void> {
+    let { folded, sinceCheckpoint } = this.#durable;
+    for await (const entry of this.read({ from: this.#durable.link.seq + 1, to: row.head.seq })) {
+      if (entry.kind === "damaged" || entry.kind === "dropped") continue;
+      folded = this.#fold.step(folded, entry);
+      sinceCheckpoint = entry.kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
+    }
+    this.#durable = { link: row.head, folded, sinceCheckpoint };
+  }
+
+  #seal(drafts: readonly RecordDraft[], options: AppendOptions): { readonly batch: AppendBatch; readonly tip: Tip<T> } {
     const at = instantOf(this.#deps.clock);
     const records: SealedRecord[] = [];
     const references: { seq: number; name: BlobName }[] = [];
-    let link = this.#link;
+    let { link, folded, sinceCheckpoint } = this.#tip;
     let checkpoint: number | undefined;
-    for (const draft of drafts) {
+    const add = (draft: RecordDraft) => {
       if (link.seq >= MAX_SEQ) throw new HoldfastError("SESSION_FULL", { session: this.session, seq: link.seq });
       const { kind, body } = encodeDraft(draft, this.#limits);
       const record = seal(link, { kind, at, version: RECORD_VERSION, salt: this.#deps.random.hex(8), body });
@@ -199,12 +234,17 @@ export class Journal implements AsyncDisposable {
       for (const { name } of draft.blobs ?? []) references.push({ seq: record.seq, name });
       if (kind === "checkpoint-kept") checkpoint = record.seq;
       link = { seq: record.seq, hash: record.hash };
-    }
-    return {
+      folded = this.#fold.step(folded, draft);
+      sinceCheckpoint = kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
+    };
+    for (const draft of drafts) add(draft);
+    const due = this.#fold.due(folded, sinceCheckpoint);
+    if (due !== undefined) add(due);
+    const batch: AppendBatch = {
       kind: "append",
       session: this.session,
       epoch: this.#epoch,
-      after: this.#link,
+      after: this.#tip.link,
       records,
       references,
       blobs: options.staged ?? [],
@@ -213,6 +253,7 @@ export class Journal implements AsyncDisposable {
       ...(options.operation === undefined ? {} : { operation: options.operation }),
       ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
     };
+    return { batch, tip: { link, folded, sinceCheckpoint } };
   }
 
   /** Appends renew the lease; between them this does. A holder that cannot renew is told so before its next append. */

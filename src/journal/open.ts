@@ -5,16 +5,18 @@ import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.
 import { genesisOf } from "../records/chain.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
-import { Journal, type JournalDeps } from "./journal.ts";
+import { type Fold, Journal, type JournalDeps } from "./journal.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
 import { rowOf } from "./read.ts";
 
-export interface OpenOptions {
+export interface OpenOptions<T = unknown> {
   /** Make the session when there is none. Default true. */
   readonly create?: boolean;
   /** How long a silent writer keeps the session, in milliseconds. A dead one loses it at once. Default 30 s. */
   readonly leaseMs?: number;
   readonly limits?: JsonLimits;
+  /** Carried along the chain; see `Fold`. */
+  readonly fold?: Fold<T>;
 }
 
 const PAGE = 256;
@@ -23,7 +25,11 @@ const PAGE = 256;
  * Opens a session for writing: verify the tail, take the lease, verify what came meanwhile. A session that this code
  * cannot continue honestly is refused before anything is written.
  */
-export async function openJournal(deps: JournalDeps, id: string, options: OpenOptions = {}): Promise<Journal> {
+export async function openJournal<T = unknown>(
+  deps: JournalDeps,
+  id: string,
+  options: OpenOptions<T> = {},
+): Promise<Journal<T>> {
   const session = toSessionId(id);
   const leaseMs = options.leaseMs ?? 30_000;
   if (!(leaseMs >= 10 && leaseMs <= 86_400_000))
@@ -34,12 +40,7 @@ export async function openJournal(deps: JournalDeps, id: string, options: OpenOp
   const { row, previousWriter } = await takeLease(deps, session, leaseMs);
   try {
     const tail = row.head.hash === before.head.hash ? verified : await verifyTail(deps.store, row);
-    return new Journal(
-      deps,
-      row,
-      { previousWriter, tail },
-      { leaseMs, ...(options.limits === undefined ? {} : { limits: options.limits }) },
-    );
+    return new Journal(deps, row, { previousWriter, tail }, { ...options, leaseMs });
   } catch (error) {
     await deps.store.commit({ kind: "release", session, epoch: row.epoch });
     throw error;

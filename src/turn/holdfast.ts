@@ -8,7 +8,7 @@ import { type OpenOptions, openJournal } from "../journal/open.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
-import { Session } from "./session.ts";
+import { callsFold, Session } from "./session.ts";
 
 export interface HoldfastOptions {
   readonly store: Store | StoreSource;
@@ -27,8 +27,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  async open(id: string, options?: OpenOptions): Promise<Session> {
-    const journal = await openJournal(this.#deps, id, options);
+  async open(id: string, options?: Omit<OpenOptions, "fold">): Promise<Session> {
+    const journal = await openJournal(this.#deps, id, { ...options, fold: callsFold });
     try {
       return await Session.resume(journal);
     } catch (error) {

@@ -40,13 +40,23 @@ export async function recover(journal: Journal): Promise<Recovered> {
 
 /** Opened and not closed, in the order they were opened. The checkpoint that the tail starts with brings the older ones. */
 export function openCallsIn(tail: readonly JournalEntry[]): ReadonlyMap<CallId, string> {
-  const open = new Map<CallId, string>();
-  for (const entry of tail) {
-    if (entry.kind === "checkpoint-kept") for (const { callId, tool } of entry.openCalls) open.set(callId, tool);
-    else if (entry.kind === "call-opened") open.set(entry.callId, entry.tool);
-    else if (entry.kind === "call-closed") open.delete(entry.callId);
+  return tail.reduce<ReadonlyMap<CallId, string>>(
+    (open, entry) => (entry.kind === "damaged" || entry.kind === "dropped" ? open : followCalls(open, entry)),
+    new Map(),
+  );
+}
+
+export function followCalls(open: ReadonlyMap<CallId, string>, record: RecordDraft): ReadonlyMap<CallId, string> {
+  switch (record.kind) {
+    case "checkpoint-kept":
+      return new Map([...open, ...record.openCalls.map(({ callId, tool }) => [callId, tool] as const)]);
+    case "call-opened":
+      return new Map([...open, [record.callId, record.tool]]);
+    case "call-closed":
+      return new Map([...open].filter(([callId]) => callId !== record.callId));
+    default:
+      return open;
   }
-  return open;
 }
 
 /** Damage that no earlier recovery has reported. */
