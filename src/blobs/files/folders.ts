@@ -1,3 +1,4 @@
+import { platform } from "node:os";
 import { dirname } from "node:path";
 import { type FilePort, isCode } from "./port.ts";
 
@@ -15,32 +16,29 @@ export async function makeFolder(files: FilePort, folder: string, sync = true): 
 }
 
 /**
- * Folders whose names are known to be on the disk. A folder that is merely there is not: whoever made it may have died,
- * or failed, before its name was synced.
+ * Makes folders, each synced into its parent once by this process. Finding one is not enough: whoever made it may have
+ * died, or be about to lose power, before its own sync.
  */
-export class DurableFolders {
-  readonly #files: FilePort;
-  readonly #sync: boolean;
-  readonly #known = new Set<string>();
-
-  constructor(files: FilePort, sync: boolean) {
-    this.#files = files;
-    this.#sync = sync;
-  }
-
-  async make(folder: string): Promise<void> {
-    if (this.#known.has(folder) && this.#files.existsSync(folder)) return;
-    const there = this.#files.existsSync(folder);
-    await makeFolder(this.#files, folder, this.#sync);
-    if (there && this.#sync) await syncFolder(this.#files, dirname(folder));
-    this.#known.add(folder);
-  }
+export function folderMaker(files: FilePort, sync: boolean): (folder: string) => Promise<void> {
+  const made = new Map<string, Promise<void>>();
+  const make = async (folder: string) => {
+    const found = files.existsSync(folder);
+    await makeFolder(files, folder, sync);
+    if (found && sync) await syncFolder(files, dirname(folder));
+  };
+  return (folder) => {
+    const known = made.get(folder);
+    if (known !== undefined && files.existsSync(folder)) return known;
+    const making = make(folder);
+    made.set(folder, making);
+    making.catch(() => made.delete(folder));
+    return making;
+  };
 }
 
-export const syncFolder: (files: FilePort, folder: string) => Promise<void> = syncFile;
-
-export async function syncFile(files: FilePort, path: string): Promise<void> {
-  const handle = await files.open(path, "r");
+export async function syncFolder(files: FilePort, folder: string): Promise<void> {
+  if (platform() === "win32") return; // a folder cannot be opened there; NTFS keeps a journal of its own
+  const handle = await files.open(folder, "r");
   try {
     await handle.sync();
   } finally {

@@ -3,7 +3,7 @@ import { type Sha256, sha256 } from "../../base/hash.ts";
 import type { ByteRange, Bytes } from "../../contracts/blob-store.ts";
 import { blobNameOf, CHUNK_BYTES } from "../../records/blob-name.ts";
 import type { BlobName } from "../../records/ids.ts";
-import { readError } from "./failures.ts";
+import { fileError } from "./failures.ts";
 import { chunksIn, FOOTER_BYTES, isTree, readFooter, readHashes, tableBytes } from "./layout.ts";
 import { type FilePort, isCode, type PortHandle } from "./port.ts";
 
@@ -31,7 +31,7 @@ export async function* readBlob(
       yield chunk.subarray(Math.max(from - start, 0), Math.min(to - start, chunk.length));
     }
   } catch (error) {
-    throw readError(error, path);
+    throw fileError(error, path);
   } finally {
     await handle.close();
   }
@@ -42,7 +42,7 @@ async function openBlob(files: FilePort, path: string, name: BlobName): Promise<
     return await files.open(path, "r");
   } catch (error) {
     if (isCode(error, "ENOENT")) throw new HoldfastError("BLOB_MISSING", { name });
-    throw readError(error, path);
+    throw fileError(error, path);
   }
 }
 

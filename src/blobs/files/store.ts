@@ -6,8 +6,8 @@ import type { BlobStore, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
-import { fileError } from "./failures.ts";
-import { DurableFolders, syncFile, syncFolder } from "./folders.ts";
+import { bothErrors, fileError } from "./failures.ts";
+import { folderMaker, syncFolder } from "./folders.ts";
 import { contentSize } from "./layout.ts";
 import { type FilePort, isCode, realFiles } from "./port.ts";
 import { readBlob } from "./read.ts";
@@ -26,36 +26,30 @@ const TEMPORARY = "tmp";
 /** Content as files named by what they hold: `ab/sha256-ab…`. Written beside, synced, renamed, folder synced, then named. */
 export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobStore {
   const { files = realFiles, clock = new SystemClock(), random = new SystemRandom(), sync = true } = options;
-  const folders = new DurableFolders(files, sync);
+  const makeFolder = folderMaker(files, sync);
   const shelfOf = (name: BlobName) => join(folder, name.slice(name.indexOf("-") + 1).slice(0, 2));
-  const pathOf = (name: BlobName) => join(shelfOf(name), name);
+  /** Only for proper names: any other text could lead anywhere on the disk. */
+  const pathOf = (name: BlobName) => join(shelfOf(toBlobName(name)), name);
 
   async function put(source: ByteSource, signal?: AbortSignal): Promise<BlobRef> {
-    if (source instanceof Uint8Array) {
-      const ref = { name: nameOfBytes(source), size: source.length };
-      if (await isWhole(ref)) return keepExisting(ref);
-    }
+    signal?.throwIfAborted();
+    const known = source instanceof Uint8Array ? { name: nameOfBytes(source), size: source.length } : undefined;
+    if (known !== undefined && (await isWhole(known)) && (await keepExisting(known))) return known;
     const temporary = join(folder, TEMPORARY, `${random.hex(16)}.part`);
     try {
-      await folders.make(folder);
-      await folders.make(join(folder, TEMPORARY));
+      await makeFolder(join(folder, TEMPORARY));
       const ref = await writeTemporary(files, temporary, source, { sync, signal });
-      await folders.make(shelfOf(ref.name));
+      await makeFolder(shelfOf(ref.name));
       await files.rename(temporary, pathOf(ref.name)); // the same content, so replacing it is safe and heals a damaged copy
       if (sync) await syncFolder(files, shelfOf(ref.name));
       return ref;
     } catch (error) {
-      throw fileError(error, folder, await removeLeftover(temporary));
-    }
-  }
-
-  /** What went wrong with it, if anything did. */
-  async function removeLeftover(temporary: string): Promise<unknown> {
-    try {
-      await files.unlink(temporary);
-      return undefined;
-    } catch (error) {
-      return isCode(error, "ENOENT") ? undefined : error;
+      try {
+        await files.unlink(temporary);
+      } catch (second) {
+        if (!isCode(second, "ENOENT", "ENOTDIR")) throw bothErrors(error, second, folder);
+      }
+      throw fileError(error, folder);
     }
   }
 
@@ -65,22 +59,25 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       for await (const _ of readBlob(files, pathOf(ref.name), ref.name)) continue;
       return true;
     } catch (error) {
-      if (HoldfastError.is(error)) return false; // damaged or gone meanwhile: it is written anew
-      throw fileError(error, folder);
+      if (HoldfastError.is(error)) return false; // damaged, unreadable or gone meanwhile: it is written anew
+      throw error;
     }
   }
 
-  /** Touched, so that a sweep takes it for fresh; all of it synced, because whoever put it may not have come so far. */
-  async function keepExisting(ref: BlobRef): Promise<BlobRef> {
+  /**
+   * Touched, so that a sweep takes it for fresh; the folder synced, because whoever put it may not have come so far.
+   * False when a sweep was faster.
+   */
+  async function keepExisting(ref: BlobRef): Promise<boolean> {
     try {
       const now = clock.now() / 1000;
       await files.utimes(pathOf(ref.name), now, now);
-      await folders.make(folder);
-      await folders.make(shelfOf(ref.name));
-      if (sync) await syncFile(files, pathOf(ref.name));
-      if (sync) await syncFolder(files, shelfOf(ref.name));
-      return ref;
+      if (!sync) return true;
+      await makeFolder(shelfOf(ref.name));
+      await syncFolder(files, shelfOf(ref.name));
+      return true;
     } catch (error) {
+      if (isCode(error, "ENOENT")) return false;
       throw fileError(error, folder);
     }
   }
@@ -91,7 +88,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       for (const entry of await entriesOf(files, join(folder, shelf))) {
         const name = blobNameIn(entry);
         if (name === undefined) continue;
-        const found = await statIfThere(files, join(folder, shelf, entry)); // it may have been swept meanwhile
+        const found = await statIfThere(files, join(folder, shelf, entry));
         if (found === undefined || (before !== undefined && found.mtimeMs >= before)) continue;
         yield { name, size: contentSize(name, found.size) };
       }
@@ -101,23 +98,28 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
   return {
     put,
     list,
-    get: (name, range, signal) => readBlob(files, pathOf(name), name, range, signal),
+    // A generator, so that a bad name is told like every other failure: by the first step.
+    async *get(name, range, signal) {
+      yield* readBlob(files, pathOf(name), name, range, signal);
+    },
     holds: (name) => files.existsSync(pathOf(name)),
     remove(name) {
+      const path = pathOf(name);
       try {
-        const size = files.sizeSync(pathOf(name));
+        const size = files.sizeSync(path);
         if (size === undefined) return 0;
-        files.unlinkSync(pathOf(name));
+        files.unlinkSync(path);
         return size;
       } catch (error) {
-        throw fileError(error, folder);
+        if (isCode(error, "ENOENT")) return 0;
+        throw fileError(error, path);
       }
     },
     async sweepTemps(before) {
       let bytes = 0;
       for (const entry of await entriesOf(files, join(folder, TEMPORARY))) {
         const path = join(folder, TEMPORARY, entry);
-        const found = await statIfThere(files, path); // its put may have ended meanwhile
+        const found = await statIfThere(files, path);
         if (found === undefined || found.mtimeMs >= before) continue;
         await files.unlink(path).catch((error: unknown) => {
           if (!isCode(error, "ENOENT")) throw fileError(error, folder);
@@ -129,21 +131,22 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
   };
 }
 
-async function statIfThere(files: FilePort, path: string) {
-  try {
-    return await files.stat(path);
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return undefined;
-    throw fileError(error, path);
-  }
-}
-
 async function entriesOf(files: FilePort, folder: string): Promise<readonly string[]> {
   try {
     return await files.readdir(folder);
   } catch (error) {
     if (isCode(error, "ENOENT")) return [];
     throw fileError(error, folder);
+  }
+}
+
+/** Undefined when it was swept, or its put ended, meanwhile. */
+async function statIfThere(files: FilePort, path: string) {
+  try {
+    return await files.stat(path);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw fileError(error, path);
   }
 }
 

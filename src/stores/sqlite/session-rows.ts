@@ -23,12 +23,13 @@ export function sealSession(row: SessionRow): SessionSeal {
 
 export function toSessionRow(row: SqliteRow): SessionRow | DamagedRow {
   const { checksum, ...rest } = row;
+  const id = String(row["id"]) as SessionId;
   if (checksumOf(Object.values(rest).join("\n")) !== checksum)
-    return { damaged: `the row of session ${String(row["id"])} does not match its checksum` };
+    return { id, damaged: `the row of session ${id} does not match its checksum` };
   const segments = parseJson(row["segments"] as string);
-  if (!segments.ok) return { damaged: `the row of session ${String(row["id"])} has unreadable segments` };
+  if (!segments.ok) return { id, damaged: `the row of session ${id} has unreadable segments` };
   return {
-    id: row["id"] as SessionId,
+    id,
     createdAt: row["created_at"] as string,
     epoch: row["epoch"] as number,
     owner: row["owner"] as OwnerId | null,

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../base/errors.ts";
 import { sha256 } from "../../base/hash.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { DamagedRow, RecordQuery, SessionRow } from "../../contracts/store.ts";
@@ -70,20 +71,15 @@ export class SqliteTables implements Tables {
   *allSessions(): Iterable<SessionRow | DamagedRow> {
     for (let after = ""; ; ) {
       const page = this.sessionsAfter(after, 256);
-      for (const row of page) yield row.row;
+      yield* page;
       const last = page.at(-1);
       if (last === undefined) return;
       after = last.id;
     }
   }
 
-  sessionsAfter(
-    after: string,
-    limit: number,
-  ): readonly { readonly id: string; readonly row: SessionRow | DamagedRow }[] {
-    return this.#sql(SELECT_SESSIONS)
-      .all(after, limit)
-      .map((row) => ({ id: String(row["id"]), row: toSessionRow(row) }));
+  sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
+    return this.#sql(SELECT_SESSIONS).all(after, limit).map(toSessionRow);
   }
 
   addSession(row: SessionRow): void {
@@ -126,7 +122,11 @@ export class SqliteTables implements Tables {
     const row = this.#sql(
       "UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE name = 'segments' RETURNING value",
     ).get();
-    return Number(row?.["value"]);
+    const segment = Number(row?.["value"]);
+    // A damaged counter would hand out a segment that is in use, and two sessions would write into each other.
+    const newest = this.#sql("SELECT key >> 32 AS segment FROM records ORDER BY key DESC LIMIT 1").get()?.["segment"];
+    if (!(segment > Number(newest ?? 0))) throw new HoldfastError("STORE_DAMAGED", { segment, newest: Number(newest) });
+    return segment;
   }
 
   insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void {
@@ -165,6 +165,7 @@ export class SqliteTables implements Tables {
       recordKey(segment, seq),
     );
     if (row === undefined) return 0;
+    this.#sql("DELETE FROM blob_references WHERE record = ?").run(recordKey(segment, seq));
     this.#sql("UPDATE records SET body = NULL, dropped = ? WHERE key = ?").run(reason, recordKey(segment, seq));
     return row["bytes"] as number;
   }
