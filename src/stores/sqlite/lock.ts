@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileError } from "../../blobs/files/failures.ts";
 import { makeFolder } from "../../blobs/files/folders.ts";
-import { realFiles } from "../../blobs/files/port.ts";
+import { isCode, realFiles } from "../../blobs/files/port.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
 import { closeQuietly } from "./connect.ts";
 import { BUSY, storeError } from "./failures.ts";
@@ -25,7 +25,7 @@ export class FileLocks implements OsLocks {
     const path = this.#pathOf(name);
     try {
       await makeFolder(realFiles, this.#folder);
-      closeSync(openSync(path, "a", 0o600));
+      makePrivateFile(path);
     } catch (error) {
       throw fileError(error, path);
     }
@@ -64,5 +64,14 @@ export class FileLocks implements OsLocks {
 
   #pathOf(name: string): string {
     return join(this.#folder, `${name}.lock`);
+  }
+}
+
+/** Never opens a file that is there: closing any second handle on it would free the locks this process holds on it. */
+function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
   }
 }

@@ -83,7 +83,7 @@ export class SqliteStore implements Store {
     const writer = await this.#begin();
     try {
       const receipts = batches.map((batch) => applyBatch(writer.tables, this.blobs, batch));
-      writer.connection.exec("COMMIT");
+      writer.tables.commit();
       return receipts;
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
@@ -102,7 +102,7 @@ export class SqliteStore implements Store {
       const writer = this.#writer ?? connectWriter(connect);
       this.#writer = writer;
       try {
-        writer.connection.exec("BEGIN IMMEDIATE");
+        writer.tables.begin();
         return writer;
       } catch (error) {
         if (this.#driver.codeOf(error) !== BUSY || clock.monotonic() - started > busyLimit) {

@@ -7,12 +7,21 @@ import type { BlobRef } from "../../records/kinds.ts";
 import { type Run, runsOf } from "../spans.ts";
 import type { Tables } from "../tables.ts";
 import { recordKey } from "./schema.ts";
-import { SESSION_COLUMNS, toSessionRow, toSessionValues } from "./session-rows.ts";
+import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
 
 const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
 
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+// Composed once: a text composed at every call would have to be hashed at every call to find its statement.
+const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
+const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
+const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const SELECT_RECORDS = {
+  forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
+  reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
+} as const;
 
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {
@@ -32,12 +41,21 @@ export class SqliteTables implements Tables {
     return fresh;
   }
 
+  /** Takes the write lock at once: a transaction that began as a reader could find that it may no longer write. */
+  begin(): void {
+    this.#sql("BEGIN IMMEDIATE").run();
+  }
+
+  commit(): void {
+    this.#sql("COMMIT").run();
+  }
+
   session(id: SessionId): SessionRow | DamagedRow | undefined {
     // Every append asks for the row it wrote last: its checksum tells whether anybody has changed it since.
     const checksum = this.#sql("SELECT checksum FROM sessions WHERE id = ?").get(id)?.["checksum"];
     if (checksum === undefined) return undefined;
     if (this.#last?.row.id === id && this.#last.checksum === checksum) return this.#last.row;
-    const row = this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`).get(id);
+    const row = this.#sql(SELECT_SESSION).get(id);
     return row === undefined ? undefined : toSessionRow(row);
   }
 
@@ -63,22 +81,39 @@ export class SqliteTables implements Tables {
     after: string,
     limit: number,
   ): readonly { readonly id: string; readonly row: SessionRow | DamagedRow }[] {
-    return this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`)
+    return this.#sql(SELECT_SESSIONS)
       .all(after, limit)
       .map((row) => ({ id: String(row["id"]), row: toSessionRow(row) }));
   }
 
   addSession(row: SessionRow): void {
-    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(row.id));
-    this.putSession(row);
+    const { segments, checksum } = sealSession(row);
+    const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(id));
+    this.#sql(INSERT_SESSION).run(
+      id,
+      createdAt,
+      epoch,
+      owner,
+      leaseUntil,
+      head.seq,
+      head.hash,
+      anchor.seq,
+      anchor.hash,
+      checkpoint,
+      segments,
+      checksum,
+    );
+    this.#last = { row, checksum };
   }
 
   putSession(row: SessionRow): void {
-    const values = toSessionValues(row);
-    this.#sql(`INSERT OR REPLACE INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
-      ...values,
-    );
-    this.#last = { row, checksum: values.at(-1) };
+    const { segments, checksum } = sealSession(row);
+    const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql(
+      "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?",
+    ).run(epoch, owner, leaseUntil, head.seq, head.hash, anchor.seq, anchor.hash, checkpoint, segments, checksum, id);
+    this.#last = { row, checksum };
   }
 
   deleteSession(id: SessionId): void {
@@ -169,9 +204,10 @@ export class SqliteTables implements Tables {
     let characters = 0;
     const runs = runsOf(session, query.from, query.to);
     for (const run of query.reverse ? runs.toReversed() : runs) {
-      const rows = this.#sql(
-        `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ${query.reverse ? "DESC" : "ASC"}`,
-      ).iterate(recordKey(run.segment, run.from), recordKey(run.segment, run.to));
+      const rows = this.#sql(query.reverse ? SELECT_RECORDS.reverse : SELECT_RECORDS.forward).iterate(
+        recordKey(run.segment, run.from),
+        recordKey(run.segment, run.to),
+      );
       for (const row of rows) {
         const record = toSealed(row);
         found.push(record);
