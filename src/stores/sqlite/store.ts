@@ -110,7 +110,7 @@ export class SqliteStore implements Store {
           closeQuietly(writer.connection);
           throw storeError(this.#driver, error, connect.path);
         }
-        await clock.sleep((0.5 + random.fraction()) * Math.min(2 ** attempt, 32));
+        await clock.sleep((0.5 + random.fraction()) * Math.min(2 ** attempt, 32), undefined, "keep-alive");
       }
     }
   }
