@@ -89,6 +89,7 @@ async function appendLeased(hf: Holdfast): Promise<void> {
         const { first } = await session.append(said);
         say({ kind: "acked", session: session.id, first, digests: [digestOf(said)], epoch });
         nth += 1;
+        if (random.below(4) === 0) await pause(random.below(12)); // a holder at work, not a sprint: there is time to be stopped
       }
       await session.close();
     } catch (error) {

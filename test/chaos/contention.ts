@@ -8,13 +8,12 @@ import { removeFolder, scratchFolder } from "./scratch.ts";
 
 const CONTENDERS = 4;
 /** Long enough that a living holder on a loaded machine keeps it, short enough to sleep past. */
-const LEASE_MS = 1_500;
-const KILLED_AFTER_MS = 400;
+const LEASE_MS = 800;
 
-/** What the nemesis did to a process, and when: only that excuses a lost lease. */
-interface Harmed {
+interface Line {
   readonly name: string;
-  readonly how: "stopped" | "killed";
+  readonly said: Testimony;
+  readonly at: number;
 }
 
 /** One case is one append that was asked for; the checker sees them all, and every acknowledgement beside. */
@@ -42,29 +41,29 @@ async function contend(
   appends: number,
 ): Promise<readonly string[]> {
   const ledger = new Ledger();
-  const history: { readonly name: string; readonly said: Testimony }[] = [];
+  const history: Line[] = [];
   const start = (name: string, left: number): Witness =>
     startWitness(
       "contender.ts",
       JSON.stringify({ path, seed, name, mode, appends: left, leaseMs: LEASE_MS }),
       (said) => {
         ledger.note(said);
-        history.push({ name, said });
+        history.push({ name, said, at: performance.now() });
       },
     );
   const names = Array.from({ length: CONTENDERS }, (_, index) => `c${index}`);
   const running = new Map(names.map((name) => [name, start(name, appends)]));
   const over = { all: false };
-  const nemesis = mode === "leased" ? torment(tally, running, history, over, start, appends) : Promise.resolve([]);
+  const nemesis = mode === "leased" ? torment(tally, running, history, over, start, appends) : Promise.resolve();
   const everybody = (async () => {
     // Whoever is killed is replaced: the map grows while we wait.
     for (const witness of running.values()) await witness.ended;
   })();
   await within(600_000, mode, everybody);
   over.all = true;
-  const harmed = await nemesis;
+  await nemesis;
   for (const witness of running.values()) await witness.ended;
-  const wrong = [...(await audit(path, ledger)), ...checkHistory(history, harmed, mode)];
+  const wrong = [...(await audit(path, ledger)), ...checkHistory(history, mode)];
   const acked = history.filter(({ said }) => said.kind === "acked").length;
   tally.count("acknowledged", acked);
   tally.count("leases taken over", history.filter(({ said }) => said.kind === "took" && said.how === "expired").length);
@@ -75,48 +74,45 @@ async function contend(
   return wrong;
 }
 
-/** Stops the holder past its lease and wakes it again; kills one and starts another in its place. */
+/** Stops whoever has just taken the lease, past its end, and wakes it again; or kills it and starts another in its place. */
 async function torment(
   tally: Tally,
   running: Map<string, Witness>,
-  history: readonly { readonly name: string; readonly said: Testimony }[],
+  history: readonly Line[],
   over: { all: boolean },
   start: (name: string, left: number) => Witness,
   appends: number,
-): Promise<readonly Harmed[]> {
+): Promise<void> {
   const { random } = tally;
-  const harmed: Harmed[] = [];
   for (let round = 0; !over.all; round += 1) {
-    await pause(KILLED_AFTER_MS + random.below(300));
-    const holder = history.findLast(({ said }) => said.kind === "took")?.name;
-    const name = random.below(3) > 0 && holder !== undefined ? holder : random.pick([...running.keys()]);
-    const witness = running.get(name);
-    if (witness === undefined || witness.child.exitCode !== null || witness.child.signalCode !== null) continue;
-    if (round % 2 === 0) {
-      harmed.push({ name, how: "stopped" });
+    const seen = history.length;
+    await pause(50 + random.below(250));
+    const holder = history.slice(seen).findLast(({ said }) => said.kind === "took")?.name;
+    const witness = holder === undefined ? undefined : running.get(holder);
+    if (holder === undefined || witness === undefined || !isAlive(witness)) continue;
+    if (random.below(3) > 0) {
       witness.child.kill("SIGSTOP");
-      await pause(LEASE_MS * 1.5);
+      await pause(LEASE_MS * 1.4);
       witness.child.kill("SIGCONT");
       tally.count("stops");
     } else {
-      harmed.push({ name, how: "killed" });
       witness.child.kill("SIGKILL");
       await witness.ended;
       tally.count("kills");
-      const done = history.filter((line) => line.name === name && line.said.kind === "acked").length;
-      const heir = `${name}+`;
-      running.set(heir, start(heir, Math.max(0, appends - done)));
+      const done = history.filter((line) => line.name === holder && line.said.kind === "acked").length;
+      const all = appends - Number(/:(\d+)$/.exec(holder)?.[1] ?? 0);
+      const heir = `${holder.split(":")[0]}:${appends - all + done}`;
+      running.set(heir, start(heir, all - done));
     }
   }
-  return harmed;
+}
+
+function isAlive({ child }: Witness): boolean {
+  return child.exitCode === null && child.signalCode === null;
 }
 
 /** Total order by sequence number; epochs never go back along it; nobody unharmed loses what it held. */
-export function checkHistory(
-  history: readonly { readonly name: string; readonly said: Testimony }[],
-  harmed: readonly Harmed[],
-  mode: ContenderOrders["mode"],
-): string[] {
+function checkHistory(history: readonly Line[], mode: ContenderOrders["mode"]): string[] {
   const wrong: string[] = [];
   const acked = history
     .flatMap(({ name, said }) => (said.kind === "acked" ? [{ name, ...said }] : []))
@@ -131,15 +127,27 @@ export function checkHistory(
   }
   if (mode === "versioned") return wrong;
   const epochs = new Map<number, string>();
-  for (const { name, said } of history) {
+  for (const { name, said, at } of history) {
     if (said.kind === "took") {
       if (epochs.has(said.epoch))
         wrong.push(`epoch ${said.epoch} was given to ${epochs.get(said.epoch)} and to ${name}`);
       epochs.set(said.epoch, name);
     }
-    if (said.kind === "lost" && !harmed.some((harm) => harm.name === name && harm.how === "stopped"))
-      wrong.push(`${name} lost its lease and had never been stopped`);
+    if (said.kind !== "lost") continue;
+    // Whoever speaks keeps its lease: without a silence of its length it was taken from a living holder.
+    const silence = longestSilence(
+      history.filter((line) => line.name === name && line.at <= at),
+      said.epoch,
+    );
+    if (silence < LEASE_MS / 2) wrong.push(`${name} lost its lease after ${silence.toFixed(0)} ms of silence at most`);
   }
   if (!acked.every(({ session }) => session === SHARED.leased)) wrong.push("an append went to another session");
   return wrong;
+}
+
+/** Between two lines of one process, since it took the lease of this epoch. */
+function longestSilence(lines: readonly Line[], epoch: number): number {
+  const from = lines.findIndex(({ said }) => said.kind === "took" && said.epoch === epoch);
+  const held = lines.slice(Math.max(from, 0));
+  return Math.max(0, ...held.slice(1).map((line, index) => line.at - (held[index]?.at ?? line.at)));
 }
