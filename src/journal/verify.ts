@@ -73,7 +73,7 @@ export function sessionRows(store: Store) {
   return pages(
     (read, after: SessionId | "") => read.sessions(after, PAGE),
     store,
-    (row) => ("damaged" in row ? undefined : row.id),
+    (row) => row.id,
   );
 }
 
@@ -120,13 +120,13 @@ async function blobFault(store: Store, name: BlobName): Promise<BlobFault["fault
 async function* pages<T, K extends string>(
   page: (read: StoreRead, after: K | "") => Promise<readonly T[]>,
   store: Store,
-  keyOf: (element: T) => K | undefined,
+  keyOf: (element: T) => K,
 ): AsyncIterable<T> {
   for (let after: K | "" = ""; ; ) {
     const elements: readonly T[] = await store.reading((read) => page(read, after));
     yield* elements;
-    const next: K | undefined = elements.map(keyOf).findLast((key) => key !== undefined);
-    if (next === undefined || elements.length < PAGE) return;
-    after = next;
+    const last = elements.at(-1);
+    if (last === undefined) return;
+    after = keyOf(last);
   }
 }

@@ -1,8 +1,9 @@
 import { unreachable } from "../base/unreachable.ts";
 import type { BlobStore } from "../contracts/blob-store.ts";
 import type * as contract from "../contracts/store.ts";
+import { MAX_SEQ } from "../records/chain.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
-import { growing, holesIn, runsOf, sharedUpTo } from "./spans.ts";
+import { growing, holesIn, type Run, runsOf, sharedUpTo } from "./spans.ts";
 import type { Tables } from "./tables.ts";
 
 type Refusal = { readonly ok: false; readonly conflict: contract.Conflict };
@@ -100,6 +101,7 @@ function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): 
     if (row.head.seq !== batch.after.seq || row.head.hash !== batch.after.hash) {
       return refuse({ kind: "head-moved", head: row.head });
     }
+    mustChain(batch);
     if (batch.anchor !== undefined && !holdsLink(tables, row, batch.anchor)) return refuse({ kind: "link-unknown" });
     const missing = missingBlobs(tables, blobs, batch);
     if (missing.length > 0) return refuse({ kind: "blobs-missing", names: missing });
@@ -121,6 +123,16 @@ function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): 
     });
     return { ok: true, first: batch.after.seq + 1, last: head.seq, repeated: false };
   });
+}
+
+/** A journal never sends this; if it ever did, a gap or a spliced chain must not become durable. */
+function mustChain({ after, records }: contract.AppendBatch): void {
+  let link = after;
+  for (const record of records) {
+    if (record.seq !== link.seq + 1 || record.prev !== link.hash || record.seq > MAX_SEQ)
+      throw new TypeError(`record ${record.seq} does not hang on record ${link.seq}`);
+    link = record;
+  }
 }
 
 /** Every name a batch refers to must exist now, inside the transaction: a sweep may have run since the content was put. */
@@ -179,14 +191,19 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
   const reachable = sharedRuns(tables, undefined);
   if (!reachable.ok) return reachable;
   const swept = { records: 0, blobs: 0, bytes: 0 };
+  const bySegment = Map.groupBy<number, Run>(reachable.runs, (run) => run.segment);
   for (const { segment, last } of tables.segments()) {
-    for (const hole of holesIn(segment, reachable.runs, last)) {
+    if (swept.records >= batch.limit) break;
+    for (const hole of holesIn(segment, bySegment.get(segment) ?? [], last)) {
       if (swept.records >= batch.limit) break;
       const gone = tables.deleteRecords(hole, batch.limit - swept.records);
       swept.records += gone.records;
       swept.bytes += gone.bytes;
     }
   }
+  // Content goes in a later transaction than the records that named it: an unlinked file does not come back when a crash
+  // rolls the records' removal back.
+  if (swept.records > 0) return { ok: true, ...swept, more: true };
   const unnamed = tables.unreferencedBlobs(batch.limit);
   for (const { name, size, place } of unnamed) {
     tables.deleteBlob(name);
@@ -199,12 +216,12 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;
   }
-  return { ok: true, ...swept, more: swept.records >= batch.limit || unnamed.length >= batch.limit };
+  return { ok: true, ...swept, more: unnamed.length >= batch.limit };
 }
 
 /** The runs all sessions reach, or all but one. Unknown as soon as one row is damaged: then nothing may be removed. */
 function sharedRuns(tables: Tables, except: contract.SessionRow | undefined) {
-  const runs = [];
+  const runs: Run[] = [];
   for (const row of tables.allSessions()) {
     if ("damaged" in row) return refuse({ kind: "session-damaged", detail: row.damaged });
     if (row.id !== except?.id) runs.push(...runsOf(row));

@@ -23,7 +23,7 @@ export interface Tables {
   insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void;
   linkAt(segment: number, seq: number): Link | undefined;
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined;
-  /** Bytes freed; 0 when the body was gone already. */
+  /** Takes a body and the references it made. Answers the bytes freed; 0 when the body was gone already. */
   dropBody(segment: number, seq: number, reason: string): number;
   /** Every segment that has records, with its last sequence number. */
   segments(): Iterable<{ readonly segment: number; readonly last: number }>;

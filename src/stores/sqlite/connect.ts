@@ -25,7 +25,7 @@ const SAFE_WAL = [3, 51, 3] as const;
 /** A connection that writes. What was asked for is read back: a pragma that did not take effect loses power-cut acks silently. */
 export function connectWriter({ driver, path, durability, journal }: ConnectOptions): Connected {
   return connecting(driver, path, false, (connection) => {
-    connection.exec("PRAGMA busy_timeout = 0; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
+    connection.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA secure_delete = ON`); // what retention removed is gone from the file too
     connection.exec(`PRAGMA journal_mode = ${journal}`);
     connection.exec(`PRAGMA synchronous = ${SYNCHRONOUS[durability]}; PRAGMA journal_size_limit = 67108864`);
@@ -48,7 +48,7 @@ export function connectWriter({ driver, path, durability, journal }: ConnectOpti
 /** A connection that pins snapshots. It never checkpoints: only one connection of a process may. */
 export function connectReader(driver: SqliteDriver, path: string): Connected {
   return connecting(driver, path, false, (connection) => {
-    connection.exec("PRAGMA busy_timeout = 2000; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
+    connection.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     connection.exec("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0");
     return { connection, tables: new SqliteTables(connection) };
   });
@@ -91,6 +91,7 @@ function connecting<T>(
   let connection: SqliteConnection | undefined;
   try {
     connection = driver.open(path, { readOnly });
+    connection.exec("PRAGMA busy_timeout = 0"); // waiting is ours (patience.ts): SQLite's would stop the whole process
     return use(connection);
   } catch (error) {
     closeQuietly(connection);

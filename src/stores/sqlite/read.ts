@@ -19,7 +19,7 @@ export function readFrom(tables: SqliteTables, path: string): StoreRead {
       return row;
     },
     async sessions(after, limit) {
-      return tables.sessionsAfter(after, limit).map(({ row }) => row);
+      return tables.sessionsAfter(after, limit);
     },
     async records(session, query) {
       return tables.records(session, query);

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../base/errors.ts";
 import { sha256 } from "../../base/hash.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { DamagedRow, RecordQuery, SessionRow } from "../../contracts/store.ts";
@@ -7,12 +8,21 @@ import type { BlobRef } from "../../records/kinds.ts";
 import { type Run, runsOf } from "../spans.ts";
 import type { Tables } from "../tables.ts";
 import { recordKey } from "./schema.ts";
-import { SESSION_COLUMNS, toSessionRow, toSessionValues } from "./session-rows.ts";
+import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
 
 const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
 
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+// Composed once: a text composed at every call would have to be hashed at every call to find its statement.
+const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
+const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
+const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const SELECT_RECORDS = {
+  forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
+  reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
+} as const;
 
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {
@@ -32,12 +42,21 @@ export class SqliteTables implements Tables {
     return fresh;
   }
 
+  /** Takes the write lock at once: a transaction that began as a reader could find that it may no longer write. */
+  begin(): void {
+    this.#sql("BEGIN IMMEDIATE").run();
+  }
+
+  commit(): void {
+    this.#sql("COMMIT").run();
+  }
+
   session(id: SessionId): SessionRow | DamagedRow | undefined {
     // Every append asks for the row it wrote last: its checksum tells whether anybody has changed it since.
     const checksum = this.#sql("SELECT checksum FROM sessions WHERE id = ?").get(id)?.["checksum"];
     if (checksum === undefined) return undefined;
     if (this.#last?.row.id === id && this.#last.checksum === checksum) return this.#last.row;
-    const row = this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`).get(id);
+    const row = this.#sql(SELECT_SESSION).get(id);
     return row === undefined ? undefined : toSessionRow(row);
   }
 
@@ -52,33 +71,45 @@ export class SqliteTables implements Tables {
   *allSessions(): Iterable<SessionRow | DamagedRow> {
     for (let after = ""; ; ) {
       const page = this.sessionsAfter(after, 256);
-      for (const row of page) yield row.row;
+      yield* page;
       const last = page.at(-1);
       if (last === undefined) return;
       after = last.id;
     }
   }
 
-  sessionsAfter(
-    after: string,
-    limit: number,
-  ): readonly { readonly id: string; readonly row: SessionRow | DamagedRow }[] {
-    return this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`)
-      .all(after, limit)
-      .map((row) => ({ id: String(row["id"]), row: toSessionRow(row) }));
+  sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
+    return this.#sql(SELECT_SESSIONS).all(after, limit).map(toSessionRow);
   }
 
   addSession(row: SessionRow): void {
-    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(row.id));
-    this.putSession(row);
+    const { segments, checksum } = sealSession(row);
+    const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(id));
+    this.#sql(INSERT_SESSION).run(
+      id,
+      createdAt,
+      epoch,
+      owner,
+      leaseUntil,
+      head.seq,
+      head.hash,
+      anchor.seq,
+      anchor.hash,
+      checkpoint,
+      segments,
+      checksum,
+    );
+    this.#last = { row, checksum };
   }
 
   putSession(row: SessionRow): void {
-    const values = toSessionValues(row);
-    this.#sql(`INSERT OR REPLACE INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
-      ...values,
-    );
-    this.#last = { row, checksum: values.at(-1) };
+    const { segments, checksum } = sealSession(row);
+    const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql(
+      "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?",
+    ).run(epoch, owner, leaseUntil, head.seq, head.hash, anchor.seq, anchor.hash, checkpoint, segments, checksum, id);
+    this.#last = { row, checksum };
   }
 
   deleteSession(id: SessionId): void {
@@ -91,7 +122,11 @@ export class SqliteTables implements Tables {
     const row = this.#sql(
       "UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE name = 'segments' RETURNING value",
     ).get();
-    return Number(row?.["value"]);
+    const segment = Number(row?.["value"]);
+    // A damaged counter would hand out a segment that is in use, and two sessions would write into each other.
+    const newest = this.#sql("SELECT key >> 32 AS segment FROM records ORDER BY key DESC LIMIT 1").get()?.["segment"];
+    if (!(segment > Number(newest ?? 0))) throw new HoldfastError("STORE_DAMAGED", { segment, newest: Number(newest) });
+    return segment;
   }
 
   insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void {
@@ -130,6 +165,7 @@ export class SqliteTables implements Tables {
       recordKey(segment, seq),
     );
     if (row === undefined) return 0;
+    this.#sql("DELETE FROM blob_references WHERE record = ?").run(recordKey(segment, seq));
     this.#sql("UPDATE records SET body = NULL, dropped = ? WHERE key = ?").run(reason, recordKey(segment, seq));
     return row["bytes"] as number;
   }
@@ -169,9 +205,10 @@ export class SqliteTables implements Tables {
     let characters = 0;
     const runs = runsOf(session, query.from, query.to);
     for (const run of query.reverse ? runs.toReversed() : runs) {
-      const rows = this.#sql(
-        `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ${query.reverse ? "DESC" : "ASC"}`,
-      ).iterate(recordKey(run.segment, run.from), recordKey(run.segment, run.to));
+      const rows = this.#sql(query.reverse ? SELECT_RECORDS.reverse : SELECT_RECORDS.forward).iterate(
+        recordKey(run.segment, run.from),
+        recordKey(run.segment, run.to),
+      );
       for (const row of rows) {
         const record = toSealed(row);
         found.push(record);
