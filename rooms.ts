@@ -15,8 +15,11 @@ export const ROOMS = {
 
   // the truth
   journal: [...LOW],
+  state: [...LOW, "journal"],
+  files: [...LOW, "journal", "state"],
+  transaction: [...LOW, "journal", "state", "files"],
 
-  turn: [...LOW, "wire", "history", "journal"],
+  turn: [...LOW, "wire", "history", "journal", "state", "files", "transaction"],
 
   // the edges
   blobs: [...LOW],
@@ -25,5 +28,5 @@ export const ROOMS = {
   cli: [...LOW, "door", "stores", "blobs", "testing"],
 
   // src/index.ts
-  door: [...LOW, "wire", "history", "journal", "turn"],
+  door: [...LOW, "wire", "history", "journal", "state", "files", "transaction", "turn"],
 } as const satisfies Record<string, readonly string[]>;

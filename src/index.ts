@@ -15,7 +15,9 @@ export {
 export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
+export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
 export type {
   AppendBatch,
   Conflict,
@@ -43,6 +45,11 @@ export type {
   WriteBatch,
 } from "./contracts/store.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
+export { filesOf } from "./files/access.ts";
+export { LARGEST_FILE } from "./files/filesystem.ts";
+export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
+export { filesPart } from "./files/part.ts";
+export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
 export { forkSession } from "./journal/fork.ts";
 export {
@@ -86,6 +93,98 @@ export type {
   RecordDraft,
   RecordKind,
 } from "./records/kinds.ts";
+export type { Branch } from "./state/branch.ts";
+export { CHECKPOINT_LIMIT, CheckpointStore, type ToolCheckpoint } from "./state/checkpoints.ts";
+export {
+  Plan,
+  PromptExecuted,
+  PromptRendered,
+  ToolInvoked,
+  type VisibilityOverride,
+  VisibilityOverrides,
+  WorkspaceDigest,
+} from "./state/default-slices.ts";
+export type { Change, Delta } from "./state/delta.ts";
+export { ExecutionStateError, RestoreFailedError, SnapshotMismatchError } from "./state/errors.ts";
+export {
+  ExecutionState,
+  type RestoreHow,
+  rollbackToTool,
+  type SnapshotOptions,
+  type StateOptions,
+} from "./state/execution-state.ts";
+export type {
+  AnyPart,
+  Content,
+  Part,
+  PartChange,
+  PartContents,
+  Parts,
+  Root,
+  RootChange,
+  RootDelta,
+  SlicePolicy,
+} from "./state/part.ts";
+export { reducers } from "./state/reducers.ts";
+export { lazily, type ResourceKey, ResourceRegistry, resourceKey, type Snapshotable } from "./state/resources.ts";
+export type { RestoreOptions, RestorePlan } from "./state/restore.ts";
+export { SessionSnapshotAdapter, SessionState } from "./state/session-state.ts";
+export { type AnySlice, defineSlice, type Slice, type SliceDefinition, type SliceEvent } from "./state/slice.ts";
+export type {
+  CompositeSnapshot,
+  SliceSelection,
+  Snapshot,
+  SnapshotDifference,
+  SnapshotMetadata,
+  SnapshotPhase,
+} from "./state/snapshot.ts";
+export type { StateLedger } from "./state/truth.ts";
+export {
+  BUDGET,
+  type BudgetDimension,
+  type BudgetLimits,
+  type BudgetSnapshot,
+  BudgetTracker,
+  type TokenUsage,
+} from "./transaction/budget.ts";
+export type { Call, Rewindable } from "./transaction/call.ts";
+export { DEADLINE, Deadline, PromptEvaluationError } from "./transaction/deadline.ts";
+export {
+  EffectDidNotHappen,
+  type EffectEntry,
+  type EffectReport,
+  type EffectSpec,
+  effectWords,
+  type Standing,
+} from "./transaction/effect.ts";
+export {
+  DeadlineExceededError,
+  type Failure,
+  ToolValidationError,
+  VisibilityExpansionRequired,
+} from "./transaction/ending.ts";
+export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
+export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
+export type { CallOutcome } from "./transaction/outcome.ts";
+export type { PendingCall } from "./transaction/pending.ts";
+export {
+  type PolicyView,
+  readBeforeWrite,
+  readPaths,
+  sequentialDependency,
+  succeededTools,
+  type ToolPolicy,
+} from "./transaction/policy.ts";
+export {
+  beginCall,
+  type RunToolOptions,
+  runTool,
+  type ToolContext,
+  type ToolResult,
+  ToolRunner,
+} from "./transaction/runner.ts";
+export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
+export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export { Session } from "./turn/session.ts";

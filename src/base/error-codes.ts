@@ -174,6 +174,14 @@ export const ERROR_CODES = {
     says: "A reducer returned a value that cannot be kept as JSON.",
     tryThis: "Keep plain data in slices; convert dates, maps and class instances in the reducer.",
   },
+  SLICE_INVALID: {
+    says: "A whole value does not pass its slice's schema. Nothing was changed.",
+    tryThis: "Correct the value, or lift old values before they are loaded.",
+  },
+  STATE_INSIDE_CALL: {
+    says: "A tool's handler asked the state to change outside its call. Nothing was changed.",
+    tryThis: "Inside a handler use the call it was given: `call.dispatch`, `call.files`, `call.run`.",
+  },
   SLICE_UNKNOWN: {
     says: "This state has no slice or part of that name.",
     tryThis: "List the slice where the state is created.",
@@ -215,6 +223,36 @@ export const ERROR_CODES = {
     tryThis: "List the checkpoints; only the newest are kept.",
   },
 
+  // files
+  FILE_BAD_PATH: {
+    says: "A path leaves the workspace or cannot be a path. Nothing was changed.",
+    tryThis: "Use a relative path below the root, without `..`.",
+  },
+  FILE_NOT_FOUND: {
+    says: "There is nothing at this path.",
+    tryThis: "List the folder to see what is there.",
+  },
+  FILE_EXISTS: {
+    says: "There is something at this path already. Nothing was changed.",
+    tryThis: "Delete it first, or choose another path.",
+  },
+  FILE_IS_FOLDER: {
+    says: "The path is a folder that cannot be read, replaced or removed like a file.",
+    tryThis: "Name a file, or delete with `recursive: true`.",
+  },
+  FILE_NOT_FOLDER: {
+    says: "A file stands where a folder is needed.",
+    tryThis: "Choose another path, or delete the file first.",
+  },
+  FILE_NOT_TEXT: {
+    says: "The file is not UTF-8 text.",
+    tryThis: "Read it as bytes: as text it would come back changed.",
+  },
+  FILE_TOO_LARGE: {
+    says: "The file is larger than the limit. Nothing was written.",
+    tryThis: "Split it, or keep it outside the workspace.",
+  },
+
   // calls
   CALL_CLOSED: {
     says: "The call has ended. Nothing was changed.",
@@ -224,9 +262,13 @@ export const ERROR_CODES = {
     says: "A call with this id is open already.",
     tryThis: "End it first, or give the new call an id of its own.",
   },
-  TOOL_UNKNOWN: {
-    says: "There is no tool of this name.",
-    tryThis: "Register the tool, or tell the model which tools it has.",
+  CALL_REFUSED: {
+    says: "The call may not run: its arguments, a policy or a deadline forbid it. It is closed, and nothing was changed.",
+    tryThis: "Tell the model the reason in the details.",
+  },
+  TRANSACTIONS_EXIST: {
+    says: "This state has its transactions already.",
+    tryThis: "Use the ones it has: `Transactions.of(state)`.",
   },
   EFFECT_UNDECLARED: {
     says: "The tool declares no such effect. Nothing was done.",

@@ -1,5 +1,15 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { AnyPart, Part, Root, RootDelta } from "./part.ts";
+import type { Json } from "../base/json.ts";
+import {
+  type AnyPart,
+  type Content,
+  type Part,
+  type Parts,
+  type Root,
+  type RootChange,
+  changeBetween,
+} from "./part.ts";
+import { readSlice } from "./read-slice.ts";
 import { isSlice, partOf, type Slice, type SliceEvent } from "./slice.ts";
 
 /** A change to one part, to be done again on whatever the root has become: a reducer's event, a file written. */
@@ -15,8 +25,8 @@ interface Sight {
 }
 
 export interface Savepoint {
-  readonly intents: number;
-  readonly values: ReadonlyMap<string, unknown>;
+  readonly intents: readonly Intent[];
+  readonly values: Root;
 }
 
 /**
@@ -25,21 +35,22 @@ export interface Savepoint {
  */
 export class Branch {
   readonly base: Root;
-  readonly #parts: ReadonlyMap<string, AnyPart>;
-  readonly #values = new Map<string, unknown>();
-  readonly #intents: Intent[] = [];
+  readonly #parts: Parts;
+  #values = new Map<string, unknown>();
+  #intents: Intent[] = [];
   readonly #sights = new Map<string, Sight>();
 
-  constructor(base: Root, parts: ReadonlyMap<string, AnyPart>) {
+  constructor(base: Root, parts: Parts) {
     this.base = base;
     this.#parts = parts;
   }
 
-  /** The slice's value as this call sees it. Counts as read. */
+  /** The slice's value as this call sees it. It counts as read, and so does everything a cache was computed from. */
   get<T>(slice: Slice<T>): T {
-    const part = partOf(slice);
-    this.#sights.set(part.name, { part: part.name, holds: Object.is });
-    return this.#current(part);
+    return readSlice(partOf(slice), (part) => {
+      this.#sights.set(part.name, { part: part.name, holds: Object.is });
+      return this.#current(part);
+    });
   }
 
   dispatch(event: SliceEvent): void {
@@ -50,7 +61,7 @@ export class Branch {
 
   /** Changes a part now, and again at the commit if others have changed it meanwhile. Not a read. */
   change<V>(part: Part<V>, redo: (now: V) => V): void {
-    const next = reduced(part.name, () => redo(this.#current(part)));
+    const next = redone(part.name, () => redo(this.#current(part)));
     this.#values.set(part.name, next);
     this.#intents.push({ part: part.name, redo: redo as (now: unknown) => unknown });
   }
@@ -64,15 +75,35 @@ export class Branch {
     return see(this.#current(part));
   }
 
-  savepoint(): Savepoint {
-    return { intents: this.#intents.length, values: new Map(this.#values) };
+  /** A part's value without remembering that it was looked at: only for what a sight has just covered. */
+  peek<V>(part: Part<V>): V {
+    return this.#current(part);
   }
 
-  /** Forgets what was changed since; what was read stays read, because it may have decided what came after. */
+  savepoint(): Savepoint {
+    return { intents: [...this.#intents], values: new Map(this.#values) };
+  }
+
+  /**
+   * Forgets what was changed since, but for logs, which tell what was tried. What was read stays read, because it may
+   * have decided what came after.
+   */
   rollbackTo(savepoint: Savepoint): void {
-    this.#intents.length = savepoint.intents;
-    this.#values.clear();
-    for (const [part, value] of savepoint.values) this.#values.set(part, value);
+    const isLog = (part: string) => this.#partNamed(part).policy === "log";
+    const logged = this.#intents.slice(savepoint.intents.length).filter(({ part }) => isLog(part));
+    this.#intents = [...savepoint.intents, ...logged];
+    this.#values = new Map([...savepoint.values, ...[...this.#values].filter(([part]) => isLog(part))]);
+  }
+
+  /** Forgets everything that was changed, but for logs. */
+  discard(): void {
+    this.rollbackTo(BEGINNING);
+  }
+
+  /** Forgets the logs too: for when a log's own reducer is at fault. */
+  forgetAll(): void {
+    this.#intents = [];
+    this.#values = new Map();
   }
 
   /** What of this branch no longer holds in a newer root; empty when it may be committed there. */
@@ -83,32 +114,26 @@ export class Branch {
       .map(([what]) => what);
   }
 
-  /** The root this branch makes of the newest one, and the change as data. `only` leaves out parts of other policies. */
-  onto(newest: Root, only?: (part: AnyPart) => boolean): { readonly root: Root; readonly delta: RootDelta } {
+  /** What this branch makes of the newest root. Throws a typed error when a reducer or its result is at fault. */
+  onto(newest: Root): RootChange {
+    if (this.#intents.length === 0) return NOTHING(newest);
     const next = new Map(newest);
-    const unmoved = newest === this.base && only === undefined;
-    for (const { part, redo } of unmoved ? [] : this.#intents) {
-      if (only === undefined || only(this.#partNamed(part)))
+    if (newest === this.base) for (const [part, value] of this.#values) next.set(part, value);
+    else
+      for (const { part, redo } of this.#intents) {
+        const now = next.get(part);
         next.set(
           part,
-          reduced(part, () => redo(next.get(part))),
+          redone(part, () => redo(now)),
         );
-    }
-    if (unmoved) for (const [part, value] of this.#values) next.set(part, value);
-    const delta: Record<string, RootDelta[string]> = Object.create(null);
-    for (const part of new Set(this.#intents.map((intent) => intent.part))) {
-      if (next.get(part) === newest.get(part)) continue;
-      const change = this.#partNamed(part).change(newest.get(part) as never, next.get(part) as never);
-      delta[part] = change.delta;
-      next.set(part, change.value);
-    }
-    return Object.keys(delta).length === 0 ? { root: newest, delta } : { root: next, delta };
+      }
+    return changeBetween(this.#parts, newest, next);
   }
 
   #current<V>(part: Part<V>): V {
-    const own = this.#values.has(part.name) ? this.#values.get(part.name) : this.base.get(part.name);
-    if (own === undefined) throw new HoldfastError("SLICE_UNKNOWN", { slice: part.name });
-    return own as V;
+    if (this.#values.has(part.name)) return this.#values.get(part.name) as V;
+    if (!this.base.has(part.name)) throw new HoldfastError("SLICE_UNKNOWN", { slice: part.name });
+    return this.base.get(part.name) as V;
   }
 
   #partNamed(name: string): AnyPart {
@@ -118,8 +143,11 @@ export class Branch {
   }
 }
 
+const BEGINNING: Savepoint = { intents: [], values: new Map() };
+const NOTHING = (root: Root): RootChange => ({ root, delta: {} as Record<string, Json>, contents: [] as Content[] });
+
 /** A reducer that throws fails the call: skipping it would commit half of what was meant. */
-function reduced<T>(part: string, run: () => T): T {
+function redone<T>(part: string, run: () => T): T {
   try {
     return run();
   } catch (error) {

@@ -15,25 +15,30 @@ export interface ToolCheckpoint {
   readonly recordedAt: Instant;
 }
 
+export const CHECKPOINT_LIMIT = 100;
+
 /** The newest tool boundaries, a bounded number of them. Snapshots share what did not change, so keeping them is cheap. */
 export class CheckpointStore {
-  readonly #limit: number;
+  readonly limit: number;
   readonly #kept = new Map<string, ToolCheckpoint>();
 
   constructor(options: { readonly limit?: number } = {}) {
-    const { limit = 100 } = options;
-    if (!(Number.isSafeInteger(limit) && limit > 0))
-      throw new HoldfastError("BAD_OPTION", { option: "checkpoints.limit", value: String(limit) });
-    this.#limit = limit;
+    this.limit = options.limit ?? CHECKPOINT_LIMIT;
+    if (!(Number.isSafeInteger(this.limit) && this.limit > 0))
+      throw new HoldfastError("BAD_OPTION", { option: "checkpoints.limit", value: String(this.limit) });
   }
 
   record(checkpoint: ToolCheckpoint): void {
     this.#kept.delete(checkpoint.toolCallId);
     this.#kept.set(checkpoint.toolCallId, checkpoint);
     for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#limit) break;
+      if (this.#kept.size <= this.limit) break;
       this.#kept.delete(oldest);
     }
+  }
+
+  has(toolCallId: string): boolean {
+    return this.#kept.has(toolCallId);
   }
 
   getPreSnapshot(toolCallId: string): CompositeSnapshot {
@@ -47,10 +52,6 @@ export class CheckpointStore {
   /** Oldest first. */
   listCheckpoints(): readonly ToolCheckpoint[] {
     return [...this.#kept.values()];
-  }
-
-  list(): readonly ToolCheckpoint[] {
-    return this.listCheckpoints();
   }
 
   #get(toolCallId: string): ToolCheckpoint {

@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import type { Json, JsonObject } from "../base/json.ts";
 
 /** Where a change lies: keys and indices from the outside in. */
@@ -14,7 +15,10 @@ export type Change =
 
 export type Delta = readonly Change[];
 
-/** The changes from one value to another. Cost follows what changed and the width of the containers on the way there. */
+/**
+ * The changes from one value to another. Cost follows what changed and the width of the containers on the way there.
+ * Whatever is not plain data is handed over whole, for the check of the delta to refuse or copy.
+ */
 export function diff(before: Json, after: Json): Delta {
   const changes: Change[] = [];
   diffAt(before, after, [], changes);
@@ -27,7 +31,7 @@ export function applyDelta(value: Json, delta: Delta): Json {
 
 function diffAt(before: Json | undefined, after: Json, path: Path, changes: Change[]): void {
   if (before === after) return;
-  if (Array.isArray(before) && Array.isArray(after)) diffLists(before, after, path, changes);
+  if (isList(before) && isList(after)) diffLists(before, after, path, changes);
   else if (isObject(before) && isObject(after)) diffObjects(before, after, path, changes);
   else changes.push({ set: path, to: after });
 }
@@ -88,6 +92,16 @@ function without(parent: Json | undefined, key: string | number | undefined): Js
   return rest;
 }
 
+/** A hole or a field beside the elements would pass an element-wise comparison unseen. */
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value) && !types.isProxy(value) && Object.keys(value).length === value.length;
+}
+
+/** A date has no fields and a getter answers anew each time: compared field by field, both would pass as unchanged. */
 function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value) || types.isProxy(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  return Object.keys(value).every((key) => Object.getOwnPropertyDescriptor(value, key)?.get === undefined);
 }

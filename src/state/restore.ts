@@ -1,5 +1,5 @@
-import { RestoreFailedError, SnapshotMismatchError, stateError } from "./errors.ts";
-import type { AnyPart, Root } from "./part.ts";
+import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
+import { type AnyPart, changeBetween, type Parts, type Root, type RootChange } from "./part.ts";
 import type { ResourceRegistry, Snapshotable } from "./resources.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 
@@ -10,44 +10,69 @@ export interface RestoreOptions {
   readonly slices?: readonly string[];
   /** Only these resources. */
   readonly resources?: readonly string[];
+  /** Of parts that hold files: only these paths and what lies below them. */
+  readonly paths?: readonly string[];
 }
 
 /** What a restore would do, in full, without doing it. */
 export interface RestorePlan {
+  /** Slices and parts that would change, each with its change as data. */
+  readonly change: RootChange;
   readonly slices: readonly string[];
-  readonly resources: readonly string[];
+  /** Resources that would be put back, and to what. */
+  readonly resources: ReadonlyMap<string, unknown>;
+}
+
+export interface RestoreGround {
   readonly root: Root;
+  readonly parts: Parts;
+  readonly registry: ResourceRegistry;
+  /** What resources were when they were first used. */
+  readonly origins: ReadonlyMap<string, unknown>;
 }
 
 /** Says what would change, or refuses: unknown names are listed before anything is touched. */
 export function planRestore(
   snapshot: CompositeSnapshot,
-  now: Root,
-  parts: ReadonlyMap<string, AnyPart>,
-  registry: ResourceRegistry,
-  options: RestoreOptions,
+  ground: RestoreGround,
+  options: RestoreOptions = {},
 ): RestorePlan {
-  const known = registry.snapshotableResources();
-  const wantedSlices = options.slices ?? [...parts.keys()];
-  const wantedResources = options.resources ?? [...snapshot.resources.keys()];
-  const unknownSlices = [...(options.slices ?? snapshot.session.slices.keys())].filter((name) => !parts.has(name));
-  const unknownResources = wantedResources.filter((name) => !known.has(name) || !snapshot.resources.has(name));
-  if (unknownSlices.length > 0 || unknownResources.length > 0) {
+  const { parts, root: now } = ground;
+  const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
+  const unknownSlices = [...(options.slices ?? []), ...snapshot.session.slices.keys()].filter(
+    (name) => !parts.has(name),
+  );
+  if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
-  }
   const root = new Map(now);
-  for (const name of wantedSlices) {
-    const part = parts.get(name);
-    if (part !== undefined) root.set(name, restoredValue(snapshot, part, now, options.preserveLogs ?? true));
+  for (const [name, part] of parts) {
+    if (options.slices?.includes(name) ?? true) root.set(name, restoredValue(snapshot, part, now, options));
   }
-  const slices = [...root.keys()].filter((name) => root.get(name) !== now.get(name));
-  return { slices, resources: wantedResources, root };
+  const change = changeBetween(parts, now, root);
+  return { change, slices: Object.keys(change.delta), resources };
 }
 
-function restoredValue(snapshot: CompositeSnapshot, part: AnyPart, now: Root, preserveLogs: boolean): unknown {
+function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {
+  // Only slices were asked for, so resources stay.
+  const narrowed = options.slices !== undefined || options.paths !== undefined;
+  // Used since, and not in the snapshot: it was as it was when it was first used.
+  const all = new Map([...origins, ...snapshot.resources]);
+  const wanted = options.resources ?? (narrowed ? [] : [...all.keys()]);
+  const unknown = wanted.filter((name) => !all.has(name) || registry.restorable(name) === undefined);
+  const resources = new Map<string, unknown>();
+  for (const name of wanted) if (registry.restorable(name)?.shared !== true) resources.set(name, all.get(name));
+  return { resources, unknown };
+}
+
+function restoredValue(snapshot: CompositeSnapshot, part: AnyPart, now: Root, options: RestoreOptions): unknown {
   const { slices, policies } = snapshot.session;
   const current = now.get(part.name);
-  if (part.policy === "log" && preserveLogs) return current;
+  if (options.resources !== undefined && options.slices === undefined && options.paths === undefined) return current;
+  if (part.policy === "log" && (options.preserveLogs ?? true)) return current;
+  if (options.paths !== undefined) {
+    if (part.pick === undefined || !slices.has(part.name)) return current;
+    return part.pick(current as never, slices.get(part.name) as never, options.paths);
+  }
   if (slices.has(part.name)) return slices.get(part.name);
   // Computed from what is about to change: the next reader computes it again.
   if (part.policy === "cache") return part.initial;
@@ -57,59 +82,58 @@ function restoredValue(snapshot: CompositeSnapshot, part: AnyPart, now: Root, pr
 
 /**
  * Puts resources back, all or none: each is captured first, and if one refuses, those already done are returned to
- * where they were. `commit` runs when all are done; its failure counts as a refusal.
+ * where they were. `commit` runs when all are done; its failure counts as a refusal. What cannot be returned either is
+ * told to `poison`.
  */
 export async function restoreResources(
-  snapshot: CompositeSnapshot,
-  names: readonly string[],
+  targets: ReadonlyMap<string, unknown>,
   registry: ResourceRegistry,
   commit: () => Promise<void>,
+  poison: (why: RestoreFailedError) => void,
 ): Promise<void> {
-  const known = registry.snapshotableResources();
-  const targets = names.map((name) => ({
-    name,
-    resource: known.get(name) as Snapshotable<unknown>,
-    to: snapshot.resources.get(name),
-  }));
-  const rescued: { readonly name: string; readonly resource: Snapshotable<unknown>; readonly was: unknown }[] = [];
-  for (const { name, resource } of targets)
-    rescued.push({ name, resource, was: await resource.snapshot({ tag: "rescue" }) });
-  let at = "commit";
+  const rescued = new Map<string, unknown>();
+  for (const name of targets.keys()) rescued.set(name, await resourceAt(registry, name).snapshot({ tag: "rescue" }));
+  const touched: string[] = [];
   try {
-    for (const { name, resource, to } of targets) {
-      at = name;
-      await resource.restore(to);
+    for (const [name, to] of targets) {
+      touched.push(name);
+      await resourceAt(registry, name).restore(to);
     }
-    at = "commit";
+  } catch (error) {
+    throw await backOut(error, touched, rescued, registry, poison);
+  }
+  try {
     await commit();
   } catch (error) {
-    const stuck: unknown[] = [];
-    const names: string[] = [];
-    for (const { name, resource, was } of rescued.toReversed()) {
-      try {
-        await resource.restore(was);
-      } catch (second) {
-        stuck.push(second);
-        names.push(name);
-      }
+    if (touched.length === 0) throw error;
+    throw await backOut(error, touched, rescued, registry, poison);
+  }
+}
+
+async function backOut(
+  why: unknown,
+  touched: readonly string[],
+  rescued: ReadonlyMap<string, unknown>,
+  registry: ResourceRegistry,
+  poison: (why: RestoreFailedError) => void,
+): Promise<RestoreFailedError> {
+  const stuck: unknown[] = [];
+  const halfRestored: string[] = [];
+  for (const name of touched.toReversed()) {
+    try {
+      await resourceAt(registry, name).restore(rescued.get(name));
+    } catch (error) {
+      stuck.push(error);
+      halfRestored.push(name);
     }
-    if (stuck.length > 0)
-      throw new Poison(new RestoreFailedError({ refused: at, halfRestored: names }, [error, ...stuck]));
-    if (at === "commit") throw error;
-    throw new RestoreFailedError({ refused: at, halfRestored: [] }, [error]);
   }
+  const failure = new RestoreFailedError({ refused: touched.at(-1), halfRestored }, [why, ...stuck]);
+  if (stuck.length > 0) poison(failure);
+  return failure;
 }
 
-/** A restore that could not be undone either: from here on the state cannot be trusted. */
-export class Poison extends Error {
-  readonly failure: RestoreFailedError;
-
-  constructor(failure: RestoreFailedError) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
-
-export function refusePoisoned(reason: RestoreFailedError | undefined): void {
-  if (reason !== undefined) throw stateError("STATE_POISONED", { reason: reason.message });
+function resourceAt(registry: ResourceRegistry, name: string): Snapshotable<unknown> {
+  const resource = registry.restorable(name);
+  if (resource === undefined) throw new SnapshotMismatchError({ unknownResources: [name] });
+  return resource;
 }

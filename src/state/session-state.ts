@@ -1,21 +1,37 @@
-import type { ExecutionState, SnapshotOptions } from "./execution-state.ts";
+import { type Clock, instantOf } from "../base/clock.ts";
 import { planRestore } from "./restore.ts";
+import { readSlice } from "./read-slice.ts";
+import { ResourceRegistry, type Snapshotable } from "./resources.ts";
 import { partOf, type Slice, type SliceEvent } from "./slice.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { ResourceRegistry } from "./resources.ts";
-import type { Part, Root } from "./part.ts";
+import { type SliceSelection, type Snapshot, selectSlices } from "./snapshot.ts";
+import type { Truth } from "./truth.ts";
 
-/** The slices, for code that stands outside a call: set-up, tests, a host's own events. Inside a call, use the call. */
+/** Where a state stands among others: which it came from, which came from it, what its owner calls it. */
+export interface Lineage {
+  readonly parentId?: string;
+  readonly childrenIds: readonly string[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/**
+ * The slices, for code that stands outside a call: set-up, tests, a host's own events. Reading is immediate; a change
+ * waits its turn among the commits and is true, and durable, when its promise resolves. Inside a call, use the call.
+ */
 export class SessionState {
-  readonly #state: ExecutionState;
+  readonly #truth: Truth;
+  readonly #clock: Clock;
+  readonly #lineage: Lineage;
 
-  constructor(state: ExecutionState) {
-    this.#state = state;
+  constructor(truth: Truth, clock: Clock, lineage: Lineage) {
+    this.#truth = truth;
+    this.#clock = clock;
+    this.#lineage = lineage;
   }
 
   /** The whole value of a slice; a cache is computed when it is empty. */
   get<T>(slice: Slice<T>): T {
-    return readSlice(this.#state.root, partOf(slice));
+    const { root } = this.#truth;
+    return readSlice(partOf(slice), <V>({ name }: { readonly name: string }) => root.get(name) as V);
   }
 
   /** Every element of a slice that holds a list. */
@@ -28,45 +44,65 @@ export class SessionState {
     return this.get(slice).at(-1);
   }
 
-  dispatch(event: SliceEvent): void {
-    const branch = this.#state.branch();
-    branch.dispatch(event);
-    this.#state.swap(branch.onto(this.#state.root).root);
+  dispatch(event: SliceEvent): Promise<void> {
+    return this.#truth.change((branch) => branch.dispatch(event), `dispatched ${event.slice}.${event.event}`);
   }
 
   /** The seed's other name for `dispatch`. */
-  broadcast(event: SliceEvent): void {
-    this.dispatch(event);
+  broadcast(event: SliceEvent): Promise<void> {
+    return this.dispatch(event);
   }
 
-  /** Sets a slice's value outright. */
-  seed<T>(slice: Slice<T>, value: T): void {
-    const branch = this.#state.branch();
-    branch.change(partOf(slice) as Part<T>, () => value);
-    this.#state.swap(branch.onto(this.#state.root).root);
+  /** Sets a slice's value outright, checked like a stored one. */
+  seed<T>(slice: Slice<T>, value: T): Promise<void> {
+    const part = partOf(slice);
+    return this.#truth.change((branch) => branch.change(part, () => part.admit(value)), `seeded ${part.name}`);
   }
 
-  clear<T>(slice: Slice<T>): void {
-    this.seed(slice, partOf(slice).initial);
+  clear<T>(slice: Slice<T>): Promise<void> {
+    const part = partOf(slice);
+    return this.#truth.change((branch) => branch.change(part, () => part.initial), `cleared ${part.name}`);
   }
 
-  snapshot(options: Pick<SnapshotOptions, "policies" | "includeAll"> = {}): Snapshot {
-    return this.#state.snapshotSlices(options);
+  snapshot(selection: SliceSelection = {}): Snapshot {
+    const { parts, root } = this.#truth;
+    return {
+      createdAt: instantOf(this.#clock),
+      slices: selectSlices(root, parts, selection),
+      policies: new Map([...parts].map(([name, part]) => [name, part.policy])),
+      ...this.#lineage,
+    };
   }
 
-  rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): void {
-    const composite = this.#state.composite(snapshot, new Map(), {});
-    this.#state.swap(
-      planRestore(composite, this.#state.root, this.#state.parts, ResourceRegistry.build([]), options).root,
-    );
+  rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): Promise<void> {
+    const composite = {
+      snapshotId: "",
+      createdAt: snapshot.createdAt,
+      session: snapshot,
+      resources: new Map(),
+      metadata: { phase: "manual" },
+    } as const;
+    return this.#truth.gate.run(async () => {
+      const { root, parts } = this.#truth;
+      const ground = { root, parts, registry: ResourceRegistry.build([]), origins: new Map() };
+      await this.#truth.commit(planRestore(composite, ground, options).change, "rolled back");
+    });
   }
 }
 
-export function readSlice<T>(
-  root: Root,
-  part: Part<T> & { readonly recompute?: (read: <V>(slice: Slice<V>) => V) => T },
-): T {
-  const value = root.get(part.name) as T;
-  if (part.policy !== "cache" || part.recompute === undefined || value !== part.initial) return value;
-  return part.recompute((other) => readSlice(root, partOf(other)));
+/** The slices as one more thing that can be captured and put back. */
+export class SessionSnapshotAdapter implements Snapshotable<Snapshot> {
+  readonly #session: SessionState;
+
+  constructor(session: SessionState) {
+    this.#session = session;
+  }
+
+  snapshot(): Snapshot {
+    return this.#session.snapshot();
+  }
+
+  restore(snapshot: Snapshot): Promise<void> {
+    return this.#session.rollback(snapshot);
+  }
 }

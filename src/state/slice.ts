@@ -2,7 +2,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { encodeJson, type Json } from "../base/json.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
-import type { AnyPart, Part, SlicePolicy } from "./part.ts";
+import type { AnyPart, Part, PartChange, SlicePolicy } from "./part.ts";
 
 /** A change that was asked for, as data: which slice, which of its reducers, with what. */
 export interface SliceEvent {
@@ -16,26 +16,34 @@ type Reducers<T> = Readonly<Record<string, Reducer<T>>>;
 type PayloadOf<R> = R extends (now: never, ...rest: infer P) => unknown ? P : never;
 type Creators<R> = { readonly [K in keyof R]: (...payload: PayloadOf<R[K]>) => SliceEvent };
 
+/** How a cache reads the slices it is computed from. */
+export type ReadSlice = <V>(slice: Slice<V>) => V;
+
 export interface SliceDefinition<T, R extends Reducers<T>> {
   readonly initial: T;
   /** Default `state`: rolled back with a failed call. `log` is kept; `cache` is rolled back and may be recomputed. */
   readonly policy?: SlicePolicy;
   readonly on: R;
-  /** Checked when a stored value is loaded. */
+  /** Checked whenever a whole value comes in: from a snapshot, from the journal, from `seed`. */
   readonly schema?: StandardSchema<T>;
   /** For `cache`: computes the value from the root's other slices when it is missing. */
-  readonly recompute?: (read: <V>(slice: Slice<V>) => V) => T;
+  readonly recompute?: (read: ReadSlice) => T;
 }
 
 const definition = Symbol("holdfast.slice");
 
 export interface SlicePart<T> extends Part<T> {
   readonly reduce: (now: T, event: SliceEvent) => T;
-  readonly recompute?: (read: <V>(slice: Slice<V>) => V) => T;
+  /** A whole value from outside, checked; throws a typed error otherwise. */
+  readonly admit: (value: T) => T;
+  readonly recompute?: (read: ReadSlice) => T;
 }
 
 /** A typed part of the session's state. Call its event makers, then `dispatch` what they return. */
 export type Slice<T, C = unknown> = C & { readonly [definition]: SlicePart<T> };
+
+/** A slice of whatever value, e.g. in a list of them. */
+export type AnySlice = { readonly [definition]: Pick<SlicePart<unknown>, "name" | "policy"> };
 
 export function defineSlice<T, const R extends Reducers<T>>(
   name: string,
@@ -43,24 +51,14 @@ export function defineSlice<T, const R extends Reducers<T>>(
 ): Slice<T, Creators<R>> {
   if (!/^[A-Za-z][\w.-]{0,99}$/.test(name))
     throw new HoldfastError("BAD_OPTION", { option: "slice name", value: name.slice(0, 80) });
-  const creators: Record<string, (...payload: readonly unknown[]) => SliceEvent> = Object.create(null);
-  for (const event of Object.keys(spec.on)) creators[event] = (payload?: unknown) => ({ slice: name, event, payload });
   const part: SlicePart<T> = {
     name,
     policy: spec.policy ?? "state",
-    initial: spec.initial,
+    initial: jsonOf(name, spec.initial) as T,
     encode: (value) => jsonOf(name, value),
-    decode: (data) => loaded(name, data, spec.schema),
-    change: (before, after) => {
-      const delta = encodeJson(diff(before as Json, after as Json));
-      if (!delta.ok)
-        throw new HoldfastError("SLICE_NOT_JSON", { slice: name, path: delta.error.path, detail: delta.error.detail });
-      const { value, repairs } = delta.value;
-      return {
-        delta: value,
-        value: repairs.length === 0 ? after : (applyDelta(before as Json, value as unknown as Delta) as T),
-      };
-    },
+    decode: (data) => validated(name, data, spec.schema),
+    admit: (value) => validated(name, jsonOf(name, value), spec.schema),
+    change: (before, after) => changeOf(name, before, after),
     apply: (value, delta) => applyDelta(value as Json, delta as unknown as Delta) as T,
     reduce: (now, { event, payload }) => {
       const reducer = Object.hasOwn(spec.on, event) ? spec.on[event] : undefined;
@@ -69,33 +67,44 @@ export function defineSlice<T, const R extends Reducers<T>>(
     },
     ...(spec.recompute === undefined ? {} : { recompute: spec.recompute }),
   };
-  return Object.assign(creators, { [definition]: part }) as unknown as Slice<T, Creators<R>>;
+  return Object.assign(makersOf(name, Object.keys(spec.on)), { [definition]: part }) as unknown as Slice<
+    T,
+    Creators<R>
+  >;
 }
 
 export function partOf<T>(slice: Slice<T>): SlicePart<T> {
   return slice[definition];
 }
 
+export function anyPartOf(slice: AnySlice): AnyPart {
+  return slice[definition] as AnyPart;
+}
+
 export function isSlice(part: AnyPart): part is AnyPart & SlicePart<unknown> {
   return "reduce" in part;
 }
 
-/** The reducers most slices need. `key` tells which element an update means. */
-export const reducers = {
-  append: <T>(now: readonly T[], element: T): readonly T[] => [...now, element],
-  upsertBy:
-    <T, K>(key: (element: T) => K) =>
-    (now: readonly T[], element: T): readonly T[] => {
-      const at = now.findIndex((other) => key(other) === key(element));
-      return at === -1 ? [...now, element] : now.with(at, element);
-    },
-  replaceLatest: <T>(_now: readonly T[], element: T): readonly T[] => [element],
-  replaceLatestBy:
-    <T, K>(key: (element: T) => K) =>
-    (now: readonly T[], element: T): readonly T[] => [...now.filter((other) => key(other) !== key(element)), element],
-} as const;
+function makersOf(slice: string, events: readonly string[]): object {
+  const makers: Record<string, (payload?: unknown) => SliceEvent> = Object.create(null);
+  for (const event of events) makers[event] = (payload) => ({ slice, event, payload });
+  return makers;
+}
 
-/** A slice's value must survive the process; what JSON would change is the reducer's mistake, told with its place. */
+/** Only the delta is checked: what both values share was checked when it came in. */
+function changeOf<T>(slice: string, before: T, after: T): PartChange<T> {
+  const delta = diff(before as Json, after as Json);
+  const lost = delta.find((change) => "set" in change && change.to === undefined);
+  if (lost !== undefined) throw new HoldfastError("SLICE_NOT_JSON", { slice, detail: "undefined has no JSON form" });
+  const checked = encodeJson(delta);
+  if (!checked.ok)
+    throw new HoldfastError("SLICE_NOT_JSON", { slice, path: checked.error.path, detail: checked.error.detail });
+  const kept = checked.value.value;
+  const asGiven = kept === (delta as unknown as Json);
+  return { delta: kept, value: asGiven ? after : (applyDelta(before as Json, kept as unknown as Delta) as T) };
+}
+
+/** A slice's value must survive the process; what JSON would change is a mistake, told with its place. */
 function jsonOf(slice: string, value: unknown): Json {
   const encoded = encodeJson(value);
   if (!encoded.ok)
@@ -103,12 +112,12 @@ function jsonOf(slice: string, value: unknown): Json {
   return encoded.value.value;
 }
 
-function loaded<T>(slice: string, data: Json, schema: StandardSchema<T> | undefined): T {
+function validated<T>(slice: string, data: Json, schema: StandardSchema<T> | undefined): T {
   if (schema === undefined) return data as T;
   const result = schema["~standard"].validate(data);
   if (result instanceof Promise)
     throw new HoldfastError("BAD_OPTION", { option: `schema of slice ${slice}`, value: "asynchronous" });
   if (result.issues !== undefined)
-    throw new HoldfastError("SNAPSHOT_MISMATCH", { slice, issue: result.issues[0]?.message ?? "" });
+    throw new HoldfastError("SLICE_INVALID", { slice, issue: result.issues[0]?.message ?? "" });
   return result.value;
 }

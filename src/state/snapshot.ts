@@ -1,11 +1,7 @@
 import type { Instant } from "../base/clock.ts";
 import { canonicalHash } from "../base/hash.ts";
-import { encodeJson, type Json, type JsonObject, parseJson } from "../base/json.ts";
-import { boolean, fields, json, list, oneOf, optional, string, type TypeOf } from "../records/shape.ts";
-import { stateError } from "./errors.ts";
-import type { AnyPart, Root, SlicePolicy } from "./part.ts";
-
-export const SNAPSHOT_VERSION = 1;
+import type { Json } from "../base/json.ts";
+import type { Parts, Root, SlicePolicy } from "./part.ts";
 
 export type SnapshotPhase = "pre_tool" | "post_tool" | "checkpoint" | "manual";
 
@@ -20,6 +16,7 @@ export interface SnapshotMetadata {
 export interface Snapshot {
   readonly createdAt: Instant;
   readonly slices: Root;
+  /** Every part that was known then, also those whose values were left out. */
   readonly policies: ReadonlyMap<string, SlicePolicy>;
   readonly parentId?: string;
   readonly childrenIds: readonly string[];
@@ -36,97 +33,48 @@ export interface CompositeSnapshot {
   readonly metadata: SnapshotMetadata;
 }
 
-const shape = fields({
-  version: json,
-  snapshotId: string,
-  createdAt: string,
-  slices: json,
-  policies: json,
-  resources: json,
-  parentId: optional(string),
-  childrenIds: list(string),
-  tags: json,
-  tag: optional(string),
-  toolCallId: optional(string),
-  toolName: optional(string),
-  phase: oneOf("pre_tool", "post_tool", "checkpoint", "manual"),
-  includesLogs: optional(boolean),
-});
-type Flat = TypeOf<typeof shape>;
-
-/** Portable text with version and checksum. Data only: loading it runs nothing and names no code. */
-export function toJson(snapshot: CompositeSnapshot, parts: ReadonlyMap<string, AnyPart>): string {
-  const { session, metadata, resources } = snapshot;
-  const slices = [...session.slices].map(
-    ([name, value]) => [name, parts.get(name)?.encode(value as never) ?? null] as const,
-  );
-  const flat = {
-    version: SNAPSHOT_VERSION,
-    snapshotId: snapshot.snapshotId,
-    createdAt: snapshot.createdAt,
-    slices: Object.fromEntries(slices),
-    policies: Object.fromEntries(session.policies),
-    resources: Object.fromEntries(resources),
-    childrenIds: session.childrenIds,
-    tags: session.tags,
-    ...(session.parentId === undefined ? {} : { parentId: session.parentId }),
-    ...metadata,
-  };
-  const encoded = encodeJson(flat);
-  if (!encoded.ok) throw stateError("SNAPSHOT_MISMATCH", { path: encoded.error.path, detail: encoded.error.detail });
-  return JSON.stringify({ checksum: canonicalHash(encoded.value.value), snapshot: encoded.value.value });
+export interface SliceSelection {
+  /** Which slices by policy. Default `state` only. */
+  readonly policies?: readonly SlicePolicy[];
+  /** Everything, logs included. */
+  readonly includeAll?: boolean;
 }
 
-/** Refuses what is damaged, altered, newer, or not known here: all of that before anything could be changed by it. */
-export function fromJson(text: string, parts: ReadonlyMap<string, AnyPart>): CompositeSnapshot {
-  const flat = readFlat(text);
-  const unknown = Object.keys(flat.slices as JsonObject).filter((name) => !parts.has(name));
-  if (unknown.length > 0) throw stateError("SNAPSHOT_MISMATCH", { unknownSlices: unknown });
-  const slices = Object.entries(flat.slices as JsonObject).map(
-    ([name, data]) => [name, parts.get(name)?.decode(data as Json)] as const,
-  );
+/** The chosen part of a root. Costs the number of parts, whatever their size. */
+export function selectSlices(root: Root, parts: Parts, { policies = ["state"], includeAll }: SliceSelection): Root {
+  const wanted = new Set<SlicePolicy>(includeAll === true ? ["state", "log", "cache"] : policies);
+  return new Map([...root].filter(([name]) => wanted.has(parts.get(name)?.policy ?? "state")));
+}
+
+/** What differs between two snapshots: each part's change as data, and the resources by name. */
+export interface SnapshotDifference {
+  readonly slices: Readonly<Record<string, Json>>;
+  /** In one of the two only. */
+  readonly onlyBefore: readonly string[];
+  readonly onlyAfter: readonly string[];
+  readonly resources: readonly string[];
+}
+
+/** Equal references are equal; others are compared as data, so that a loaded snapshot compares with a living one. */
+export function diffSnapshots(before: CompositeSnapshot, after: CompositeSnapshot, parts: Parts): SnapshotDifference {
+  const [a, b] = [before.session.slices, after.session.slices];
+  const slices: Record<string, Json> = {};
+  for (const [name, part] of parts) {
+    if (!a.has(name) || !b.has(name) || a.get(name) === b.get(name)) continue;
+    const [then, now] = [a.get(name) as never, b.get(name) as never];
+    if (canonicalHash(part.encode(then)) !== canonicalHash(part.encode(now)))
+      slices[name] = part.change(then, now).delta;
+  }
+  const names = new Set([...before.resources.keys(), ...after.resources.keys()]);
   return {
-    snapshotId: flat.snapshotId,
-    createdAt: flat.createdAt,
-    session: {
-      createdAt: flat.createdAt,
-      slices: new Map(slices),
-      policies: new Map(Object.entries(flat.policies as Record<string, SlicePolicy>)),
-      childrenIds: flat.childrenIds,
-      tags: flat.tags as Record<string, string>,
-      ...(flat.parentId === undefined ? {} : { parentId: flat.parentId }),
-    },
-    resources: new Map(Object.entries(flat.resources as JsonObject)),
-    metadata: {
-      phase: flat.phase,
-      ...(flat.tag === undefined ? {} : { tag: flat.tag }),
-      ...(flat.toolCallId === undefined ? {} : { toolCallId: flat.toolCallId }),
-      ...(flat.toolName === undefined ? {} : { toolName: flat.toolName }),
-    },
+    slices,
+    onlyBefore: [...a.keys()].filter((name) => !b.has(name)),
+    onlyAfter: [...b.keys()].filter((name) => !a.has(name)),
+    resources: [...names].filter((name) => !sameData(before.resources.get(name), after.resources.get(name))),
   };
 }
 
-function readFlat(text: string): Flat {
-  const parsed = parseJson(text, { depth: 128, characters: Number.MAX_SAFE_INTEGER });
-  if (!parsed.ok) throw stateError("SNAPSHOT_CORRUPT", { detail: parsed.error.detail });
-  const { checksum, snapshot } = (parsed.value ?? {}) as { checksum?: Json; snapshot?: Json };
-  if (snapshot === undefined || checksum !== canonicalHash(snapshot))
-    throw stateError("SNAPSHOT_CORRUPT", { detail: "checksum" });
-  const { version } = snapshot as { version?: Json };
-  if (typeof version === "number" && version > SNAPSHOT_VERSION) throw stateError("SNAPSHOT_TOO_NEW", { version });
-  const fault = shape.fault(snapshot, "");
-  if (fault !== undefined) throw stateError("SNAPSHOT_CORRUPT", { detail: fault });
-  return snapshot as unknown as Flat;
-}
-
-/** Which parts differ between two snapshots. Equal references are equal; others are compared as data. */
-export function changedParts(a: Snapshot, b: Snapshot, parts: ReadonlyMap<string, AnyPart>): readonly string[] {
-  const names = new Set([...a.slices.keys(), ...b.slices.keys()]);
-  return [...names].filter((name) => {
-    const [before, after] = [a.slices.get(name), b.slices.get(name)];
-    if (before === after) return false;
-    const part = parts.get(name);
-    if (part === undefined || before === undefined || after === undefined) return true;
-    return canonicalHash(part.encode(before as never)) !== canonicalHash(part.encode(after as never));
-  });
+function sameData(a: unknown, b: unknown): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return canonicalHash(a as Json) === canonicalHash(b as Json);
 }

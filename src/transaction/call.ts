@@ -2,20 +2,31 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
+import type { Filesystem } from "../contracts/filesystem.ts";
+import { filesOnBranch } from "../files/access.ts";
 import type { Branch, Savepoint } from "../state/branch.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Slice, SliceEvent } from "../state/slice.ts";
-import type { Failure } from "./tool.ts";
+import type { Failure } from "./ending.ts";
+import type { CallOutcome } from "./outcome.ts";
+
+/** A state of its own that works for a call: when the call is discarded, its span goes too. */
+export interface Rewindable {
+  /** Marks where it stands; the answer takes it back there. */
+  mark(): Promise<() => Promise<void>>;
+}
 
 /** What a handler works with. It is its own, private and mortal: when the call has ended, every use is refused. */
 export interface Call {
   readonly id: string;
   readonly tool: string;
-  /** Aborts when the call is canceled or its time is up. Ignoring it is safe, only useless. */
+  /** Aborts when the call ends. Ignoring it is safe, only useless. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Random by call id: the same call draws the same numbers in every run. */
   readonly random: Random;
+  /** The workspace, as this call sees and changes it. */
+  readonly files: Filesystem;
   get<T>(slice: Slice<T>): T;
   dispatch(event: SliceEvent): void;
   /** A resource that cannot branch: this call has it alone, and it is put back if the call is discarded. */
@@ -25,18 +36,19 @@ export interface Call {
   savepoint(): { rollback(): void };
   /** Keeps what `work` changed, or, when it throws, nothing of it. */
   transaction<T>(work: () => Promise<T> | T): Promise<T>;
+  /** Does something outside, once per key, written down before and after. */
   effect(name: string, args: Json, options: { readonly key: string }): Promise<Json>;
+  /** Another tool inside this call: on its branch, undone with it. */
+  run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome>;
+  /** A child's work counts as this call's: discarded, the child is taken back to where it stood. */
+  child(child: Rewindable): Promise<void>;
 }
 
-export interface CallParts {
-  readonly id: string;
-  readonly tool: string;
+export interface CallParts
+  extends Pick<Call, "id" | "tool" | "signal" | "clock" | "random" | "resource" | "run" | "child"> {
   readonly branch: Branch;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly acquire: <T>(key: ResourceKey<T>) => Promise<T>;
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
+  /** Hears of every use after the end. */
   readonly onLate: (what: string) => void;
 }
 
@@ -44,36 +56,39 @@ export interface CallParts {
 export function openHandle(parts: CallParts): { readonly call: Call; close(): void } {
   let open = true;
   const { id, tool, branch } = parts;
-  const guard = <T>(what: string, use: () => T): T => {
-    if (open) return use();
+  const use = <T>(what: string, work: () => T): T => {
+    if (open) return work();
     parts.onLate(what);
     throw new HoldfastError("CALL_CLOSED", { call: id, tool, attempted: what });
   };
-  const back = (savepoint: Savepoint) => branch.rollbackTo(savepoint);
+  const rollback = (savepoint: Savepoint) => use("rollback", () => branch.rollbackTo(savepoint));
   const call: Call = {
     id,
     tool,
     signal: parts.signal,
     clock: parts.clock,
     random: parts.random,
-    get: (slice) => guard("get", () => branch.get(slice)),
-    dispatch: (event) => guard("dispatch", () => branch.dispatch(event)),
-    resource: (key) => guard("resource", () => parts.acquire(key)),
+    files: filesOnBranch(branch, use),
+    get: (slice) => use("get", () => branch.get(slice)),
+    dispatch: (event) => use("dispatch", () => branch.dispatch(event)),
+    resource: async (key) => use("resource", () => parts.resource(key)),
     fail: (code, message, payload) => ({ ok: false, code, message, ...(payload === undefined ? {} : { payload }) }),
     savepoint: () => {
-      const savepoint = guard("savepoint", () => branch.savepoint());
-      return { rollback: () => guard("rollback", () => back(savepoint)) };
+      const savepoint = use("savepoint", () => branch.savepoint());
+      return { rollback: () => rollback(savepoint) };
     },
     transaction: async (work) => {
-      const savepoint = guard("transaction", () => branch.savepoint());
+      const savepoint = use("transaction", () => branch.savepoint());
       try {
         return await work();
       } catch (error) {
-        guard("rollback", () => back(savepoint));
+        rollback(savepoint);
         throw error;
       }
     },
-    effect: (name, args, { key }) => guard("effect", () => parts.effect(name, args, key)),
+    effect: async (name, args, { key }) => use("effect", () => parts.effect(name, args, key)),
+    run: async (inner) => use("run", () => parts.run(inner)),
+    child: async (child) => use("child", () => parts.child(child)),
   };
   return {
     call,

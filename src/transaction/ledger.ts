@@ -1,15 +1,17 @@
 import type { Json } from "../base/json.ts";
 import type { CallEffects, OutputStatus } from "../records/kinds.ts";
-import type { RootDelta } from "../state/part.ts";
+import type { RootChange } from "../state/part.ts";
+import type { EffectEntry } from "./effect.ts";
 
 export interface OpenedCall {
   readonly callId: string;
   readonly tool: string;
   readonly args: Json;
+  readonly alias?: string;
   readonly parent?: string;
 }
 
-/** The one record with which a call ends, with everything it changed: written together or not at all. */
+/** The one record with which a call ends. */
 export interface ClosedCall {
   readonly callId: string;
   readonly tool: string;
@@ -17,29 +19,24 @@ export interface ClosedCall {
   readonly reason?: string;
   readonly output: Json;
   readonly effects: CallEffects;
-  readonly delta: RootDelta;
 }
 
-export interface EffectEntry {
-  readonly key: string;
-  readonly name: string;
-  readonly tool: string;
-  readonly callId: string;
-  readonly args: Json;
-  /** How often the key had been undone before: an undone effect may run again. */
-  readonly generation: number;
+export interface EffectLedger {
+  effectOpened(effect: EffectEntry): Promise<void>;
+  effectDone(effect: EffectEntry, result: Json): Promise<void>;
+  /** Another call relies on it too. */
+  effectJoined(effect: EffectEntry, callId: string): Promise<void>;
+  effectUndone(effect: EffectEntry, how: "undone" | "not-undone", detail?: string): Promise<void>;
 }
 
 /** Where a transaction writes down what it does. Rejecting means that it did not happen. */
-export interface Ledger {
+export interface Ledger extends EffectLedger {
   /** Before the handler runs. */
   opened(call: OpenedCall): Promise<void>;
-  closed(call: ClosedCall): Promise<void>;
+  /** A call and those it had run inside it, with everything they changed: written together or not at all. */
+  closed(calls: readonly ClosedCall[], change: RootChange): Promise<void>;
   /** A result, or an attempted write, of a call that had ended. Told, never applied. */
-  late(call: { readonly callId: string; readonly tool: string; readonly output?: Json }): Promise<void>;
-  effectOpened(effect: EffectEntry): Promise<void>;
-  effectDone(effect: EffectEntry, result: Json): Promise<void>;
-  effectUndone(effect: EffectEntry, how: "undone" | "not-undone", detail?: string): Promise<void>;
+  late(call: { readonly callId: string; readonly tool: string; readonly output: Json }): Promise<void>;
 }
 
 /** For state that need not outlive the process. */
@@ -49,5 +46,6 @@ export const NO_LEDGER: Ledger = {
   late: async () => {},
   effectOpened: async () => {},
   effectDone: async () => {},
+  effectJoined: async () => {},
   effectUndone: async () => {},
 };

@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
-import type { Slice, SliceEvent } from "../state/slice.ts";
-import { defineSlice, reducers } from "../state/slice.ts";
+import { reducers } from "../state/reducers.ts";
+import { defineSlice, type AnySlice, type Slice, type SliceEvent } from "../state/slice.ts";
 import type { Tool } from "./tool.ts";
 
 export interface PolicyView {
@@ -12,9 +12,11 @@ export interface PolicyView {
 /** A rule about which calls may run. Its memory lies in slices, so it is rolled back and restored with everything else. */
 export interface ToolPolicy {
   readonly name: string;
-  /** Why the call may not run, or nothing. */
+  /** Slices it remembers in; the state must have them. */
+  readonly slices?: readonly AnySlice[];
+  /** Why the call may not run, or nothing. Throwing denies too: a rule that cannot be checked is not kept. */
   check(view: PolicyView): string | undefined;
-  /** What to remember after a success; committed with the call. */
+  /** What to remember after a success; committed with the call. Not called for a call that was denied or failed. */
   onResult?(view: PolicyView, result: Json): readonly SliceEvent[];
 }
 
@@ -28,11 +30,11 @@ export const succeededTools = defineSlice("holdfast.succeeded-tools", {
 export function sequentialDependency(needs: Readonly<Record<string, readonly string[]>>): ToolPolicy {
   return {
     name: "sequential-dependency",
+    slices: [succeededTools],
     check: ({ tool, get }) => {
-      const missing = (Object.hasOwn(needs, tool.name) ? (needs[tool.name] ?? []) : []).filter(
-        (name) => !get(succeededTools).includes(name),
-      );
-      return missing.length === 0 ? undefined : `${tool.name} may run only after ${missing.join(", ")}`;
+      const needed = Object.hasOwn(needs, tool.name) ? (needs[tool.name] ?? []) : [];
+      const missing = needed.filter((name) => !get(succeededTools).includes(name));
+      return missing.length === 0 ? undefined : `${tool.name} may run only after ${missing.join(", ")}.`;
     },
     onResult: ({ tool }) => [succeededTools.ran(tool.name)],
   };
@@ -48,11 +50,11 @@ export const readPaths = defineSlice("holdfast.read-paths", {
 export function readBeforeWrite(pathOf: (tool: string, input: unknown) => string | undefined): ToolPolicy {
   return {
     name: "read-before-write",
+    slices: [readPaths],
     check: ({ tool, input, get }) => {
       const path = tool.access === "read" ? undefined : pathOf(tool.name, input);
-      return path === undefined || get(readPaths).includes(path)
-        ? undefined
-        : `${path} must be read before it is written`;
+      if (path === undefined || get(readPaths).includes(path)) return undefined;
+      return `${path} must be read before it is written.`;
     },
     onResult: ({ tool, input }) => {
       const path = pathOf(tool.name, input);

@@ -2,23 +2,10 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
 import type { Call } from "./call.ts";
+import type { EffectSpec } from "./effect.ts";
 
 /** What a tool touches: plan mode and the rules for running it again read it. */
 export type ToolAccess = "read" | "write" | "execute" | "external";
-
-/** A failure the tool reports itself. Everything it changed is undone; `payload` reaches the log, never the state. */
-export interface Failure {
-  readonly ok: false;
-  readonly code: string;
-  readonly message: string;
-  readonly payload?: Json;
-}
-
-/** Something outside that can be done and, where declared, undone. Arguments and result are data: any process can undo. */
-export interface EffectSpec {
-  run(args: never, context: { readonly key: string; readonly signal: AbortSignal }): Json | Promise<Json>;
-  undo?(args: never, result: never, context: { readonly key: string }): void | Promise<void>;
-}
 
 export interface ToolSpec<I> {
   readonly name: string;
@@ -34,6 +21,10 @@ export interface ToolSpec<I> {
   run(input: I, call: Call): unknown;
 }
 
+export type ParsedInput =
+  | { readonly ok: true; readonly input: unknown }
+  | { readonly ok: false; readonly message: string };
+
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -42,12 +33,11 @@ export interface Tool {
   readonly deadlineMs?: number;
   readonly effects: Readonly<Record<string, EffectSpec>>;
   /** Checks arguments; the handler never sees what did not pass. */
-  parse(
-    input: unknown,
-  ): Promise<{ readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly message: string }>;
+  parse(input: unknown): Promise<ParsedInput>;
   run(input: unknown, call: Call): unknown;
 }
 
+/** What may be run again: a second look or a second write on a private branch harms nobody; anything outside might. */
 const RETRYABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
 
 export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
@@ -68,6 +58,19 @@ export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
         : { ok: false, message: issuesText(result.issues) };
     },
     run: (input, call) => spec.run(input as I, call),
+  };
+}
+
+/** Stands in for a tool that is not there: its arguments never pass, so it ends like any other bad call. */
+export function absentTool(name: string): Tool {
+  return {
+    name,
+    description: "",
+    access: "read",
+    retryable: false,
+    effects: {},
+    parse: async () => ({ ok: false, message: `There is no tool named ${name}.` }),
+    run: (): Json => null,
   };
 }
 

@@ -1,0 +1,227 @@
+import { SeededRandom } from "../base/random.ts";
+import { encodeJson, type Json } from "../base/json.ts";
+import type { Branch } from "../state/branch.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import { attempt } from "./attempt.ts";
+import { type Call, openHandle, type Rewindable } from "./call.ts";
+import { type Deadline, DEADLINE } from "./deadline.ts";
+import type { EffectBook } from "./effects.ts";
+import { type Ending, reasonOf } from "./ending.ts";
+import { admit, handle } from "./guard.ts";
+import type { Ledger } from "./ledger.ts";
+import { type CallOutcome, outcomeOf } from "./outcome.ts";
+import type { ToolPolicy } from "./policy.ts";
+import { absentTool, type Tool, type ToolAccess } from "./tool.ts";
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+  /** The provider's own id for it. */
+  readonly alias?: string;
+}
+
+/** What every call of one state shares. */
+export interface CallWorld {
+  readonly state: ExecutionState;
+  readonly ledger: Ledger;
+  readonly effects: EffectBook;
+  readonly policies: readonly ToolPolicy[];
+  tool(name: string): Tool | undefined;
+}
+
+export interface CallLimits {
+  readonly signal?: AbortSignal;
+  /** The evaluation's; default: the one among the resources, if any. */
+  readonly deadline?: Deadline;
+}
+
+/** Inside another call only what the branch holds can be undone with it. */
+const NESTABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
+
+/** One call between its opening and its end: it may be attempted more than once, and it is settled once. */
+export class OpenCall {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly started: number;
+  readonly signal: AbortSignal;
+  /** Where its turn to use what cannot branch comes: at once, or after the calls before it. */
+  readonly turn: Promise<unknown>;
+  attempts = 0;
+  branch: Branch;
+  /** Calls that ran inside this one, in the last attempt. */
+  nested: CallOutcome[] = [];
+  /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
+  readonly superseded: CallOutcome[] = [];
+  readonly #world: CallWorld;
+  readonly #deadline: Deadline | undefined;
+  #children: (() => Promise<void>)[] = [];
+  #handle: { readonly call: Call; close(): void } | undefined;
+  #stop = new AbortController();
+
+  constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
+    this.#world = world;
+    this.call = call;
+    this.tool = world.tool(call.name) ?? absentTool(call.name);
+    this.started = world.state.clock.monotonic();
+    this.signal = limits.signal ?? NO_SIGNAL;
+    this.turn = turn;
+    this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
+    this.branch = world.state.branch();
+  }
+
+  get elapsed(): number {
+    return this.#world.state.clock.monotonic() - this.started;
+  }
+
+  /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
+  announce(): Promise<void> {
+    const { id, name, input, alias } = this.call;
+    return this.#world.ledger.opened({
+      callId: id,
+      tool: name,
+      args: keptInput(input),
+      ...(alias === undefined ? {} : { alias }),
+    });
+  }
+
+  /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
+  async attempt(): Promise<Ending> {
+    const call = this.begin();
+    const { policies } = this.#world;
+    const run = async (): Promise<Ending> => {
+      const admitted = await admit(this.tool, this.call.input, this.branch, policies);
+      return admitted.ok ? handle(admitted.view, this.branch, policies, call) : admitted.ending;
+    };
+    const ending = await attempt(
+      () => this.#world.state.truth.gate.inside(this.call.id, run),
+      this.limits(),
+      (late) => this.tellLate(late.kind === "succeeded" ? late.value : reasonOf(late)),
+    );
+    this.end();
+    return ending;
+  }
+
+  /** A fresh branch and a living handle on it. */
+  begin(): Call {
+    const { state, effects } = this.#world;
+    this.end();
+    this.attempts += 1;
+    this.supersede("It was undone when the call it ran inside was run again.", "superseded");
+    this.branch = state.branch();
+    this.#stop = new AbortController();
+    effects.beginAttempt(this.call.id);
+    this.#handle = this.#openHandle(this.call.id, this.tool);
+    return this.#handle.call;
+  }
+
+  /** Every later use of the handle is refused, and whoever listens to its signal hears that it is over. */
+  end(): void {
+    this.#handle?.close();
+    this.#stop.abort(new DOMException("The call has ended.", "AbortError"));
+  }
+
+  limits() {
+    const { deadlineMs } = this.tool;
+    return {
+      clock: this.#world.state.clock,
+      signal: this.signal,
+      callLeft: deadlineMs === undefined ? undefined : deadlineMs - this.elapsed,
+      evaluationLeft: this.#deadline?.left,
+    };
+  }
+
+  /** What ran inside goes, as the call around it does. */
+  supersede(message: string, reason: string): void {
+    for (const inner of this.nested)
+      this.superseded.push(inner.ok ? { ...outcomeOf({ kind: "canceled", message }, inner), reason } : inner);
+    this.nested = [];
+  }
+
+  /** Takes children back to where they stood, newest first. Answers those that refused. */
+  async rewindChildren(): Promise<readonly string[]> {
+    const stuck: string[] = [];
+    for (const rewind of this.#children.splice(0).toReversed()) {
+      try {
+        await rewind();
+      } catch (error) {
+        stuck.push(`a child: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    return stuck;
+  }
+
+  tellLate(output: Json): void {
+    const { id, name } = this.call;
+    // Best effort: the call is closed and nothing depends on this line.
+    this.#world.ledger.late({ callId: id, tool: name, output }).catch(() => {});
+  }
+
+  #openHandle(id: string, tool: Tool) {
+    const { state, effects } = this.#world;
+    const stop = this.#stop.signal;
+    return openHandle({
+      id,
+      tool: tool.name,
+      branch: this.branch,
+      signal: AbortSignal.any([this.signal, stop]),
+      clock: state.clock,
+      random: new SeededRandom(id),
+      resource: async (key) => {
+        await this.turn;
+        return state.exclusive.acquire(this.call.id, key, stop);
+      },
+      effect: (name, args, key) => effects.run({ tool, callId: id, name, args, key, signal: stop }),
+      run: (inner) => this.#runNested(inner),
+      child: (child) => this.#adopt(child),
+      onLate: (what) => this.tellLate(what),
+    });
+  }
+
+  async #adopt(child: Rewindable): Promise<void> {
+    this.#children.push(await child.mark());
+  }
+
+  /** On this call's branch, from a savepoint; its closing record is written with this call's. */
+  async #runNested({ name, input }: { readonly name: string; readonly input: unknown }): Promise<CallOutcome> {
+    const { ledger, policies, effects, state } = this.#world;
+    const place = this.nested.length;
+    const id = `${this.call.id}.${this.superseded.length + place + 1}`;
+    const tool = this.#world.tool(name) ?? absentTool(name);
+    const started = state.clock.monotonic();
+    this.nested.push(outcomeOf(UNFINISHED, { callId: id, tool: name, elapsed: 0, attempts: 1, effects: [] }));
+    await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent: this.call.id });
+    const savepoint = this.branch.savepoint();
+    const inner = this.#openHandle(id, tool);
+    const run = async (): Promise<Ending> => {
+      if (!NESTABLE[tool.access])
+        return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
+      const admitted = await admit(tool, input, this.branch, policies);
+      return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
+    };
+    const ending = await attempt(run, this.limits(), () => {});
+    inner.close();
+    if (ending.kind !== "succeeded") this.branch.rollbackTo(savepoint);
+    const undone = ending.kind === "succeeded" ? [] : await effects.undo([id], specsOf(this.#world));
+    const facts = { callId: id, tool: name, elapsed: state.clock.monotonic() - started, attempts: 1 };
+    const outcome = outcomeOf(ending, { ...facts, effects: ending.kind === "succeeded" ? effects.of(id) : undone });
+    this.nested[place] = outcome;
+    return outcome;
+  }
+}
+
+export function specsOf({ tool }: Pick<CallWorld, "tool">) {
+  return (name: string, effect: string) => {
+    const specs = tool(name)?.effects ?? {};
+    return Object.hasOwn(specs, effect) ? specs[effect] : undefined;
+  };
+}
+
+/** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
+function keptInput(input: unknown): Json {
+  const encoded = encodeJson(input ?? null);
+  return encoded.ok ? encoded.value.value : { notJson: encoded.error.path, detail: encoded.error.detail };
+}
+
+const NO_SIGNAL = new AbortController().signal;
+const UNFINISHED: Ending = { kind: "canceled", message: "It had not ended when the call around it did." };
