@@ -3,6 +3,7 @@ import { defineConfig } from "tsdown";
 export default defineConfig({
   entry: {
     index: "src/index.ts",
+    "history/door": "src/history/door.ts",
     "cli/main": "src/cli/main.ts",
   },
   format: "esm",

@@ -29,6 +29,7 @@ export class Batch {
   #cursor = 0;
   #queues: Map<string, number[]> | undefined;
   #peaks: number[] = [];
+  #ends: number[] = [];
 
   add(index: number, call: CallItem): void {
     this.calls.push(index);
@@ -59,12 +60,32 @@ export class Batch {
   /** Where an output of this call belongs among those already there: in call order, moving none of them. */
   placeOf(ordinal: number): number {
     const { zone, zoneOf } = this;
+    if (zone.length === 0) return this.#runEnd(ordinal);
     // The first output of a later call is where the running maximum first passes this one.
     for (let at = this.#peaks.length; at < zoneOf.length; at += 1) {
       this.#peaks.push(Math.max(zoneOf[at] as number, this.#peaks[at - 1] ?? -1));
     }
     const later = firstAbove(this.#peaks, ordinal);
-    return later === zone.length ? (zone.at(-1) ?? this.lastModel) + 1 : (zone[later] as number);
+    return later === zone.length ? (zone.at(-1) as number) + 1 : (zone[later] as number);
+  }
+
+  /**
+   * Where outputs go when none is there yet: after the answer. A format without messages does not say where an answer
+   * ends, so there they go after the last neighbouring call of the same kind.
+   */
+  #runEnd(ordinal: number): number {
+    const { calls, items } = this;
+    if (this.#ends.length !== items.length) {
+      this.#ends = new Array<number>(items.length);
+      let end = this.lastModel + 1;
+      for (let at = items.length - 1; at >= 0; at -= 1) {
+        const next = items[at + 1];
+        const parts = next !== undefined && next.step === undefined && next.callKind !== items[at]?.callKind;
+        if (parts) end = (calls[at] as number) + 1;
+        this.#ends[at] = end;
+      }
+    }
+    return this.#ends[ordinal] as number;
   }
 
   /** Which call of the batch stands at this position. */
@@ -87,6 +108,7 @@ export class Batch {
     this.zoneOf.length = 0;
     this.#queues = undefined;
     this.#peaks.length = 0;
+    this.#ends.length = 0;
   }
 
   #lookUp(output: OutputItem): number {

@@ -49,7 +49,11 @@ export function removeOrphanOutputs(items: readonly Item[], options: RepairOptio
 
 /** What a strict refusal carries: the summary in its details, the whole report as its cause. */
 export function invalidHistory(report: HistoryValidationReport): HoldfastError {
-  return new HoldfastError("HISTORY_INVALID", { summary: report.summary(), first: firstFault(report) }, { cause: report });
+  return new HoldfastError(
+    "HISTORY_INVALID",
+    { summary: report.summary(), first: firstFault(report) },
+    { cause: report },
+  );
 }
 
 function firstFault(report: HistoryValidationReport): JsonObject {

@@ -1,6 +1,6 @@
 import type { Item, OutputItem, ToolCallId } from "../wire/item.ts";
 import type { OutputReason, OutputStatus } from "../wire/status.ts";
-import { validateHistory } from "./repair.ts";
+import { type Repaired, validateHistory } from "./repair.ts";
 import { syntheticOutput } from "./synthetic.ts";
 
 export interface PendingEnd {
@@ -23,4 +23,14 @@ export function flushPending(
     if (end !== undefined && call?.kind === "call") outputs.push(syntheticOutput(call, end));
   }
   return outputs;
+}
+
+/**
+ * The synthetic outputs of a projection that was sent, to be appended to the log. From then on they are frozen: a
+ * result that comes later is told once, at the end, and the prefix the provider has cached stays as it was.
+ */
+export function frozenOutputs({ repairs }: Pick<Repaired, "repairs">): readonly OutputItem[] {
+  return repairs.flatMap(({ item }) =>
+    item?.kind === "output" && item.synthetic === true && item.frozen !== true ? [{ ...item, frozen: true }] : [],
+  );
 }

@@ -34,8 +34,8 @@ interface Placed {
 }
 
 /** Decides every fault, once, the same for all providers. */
-export function planRepair(items: readonly Item[], found: readonly Resolved[], sent: ReadonlySet<ToolCallId>): Plan {
-  const planner = new Planner(items, sent);
+export function planRepair(items: readonly Item[], found: readonly Resolved[]): Plan {
+  const planner = new Planner(items);
   planner.prepare(found);
   // Whole pairs go first: nothing may be moved next to a call that leaves.
   for (const finding of found) if (finding.kind === "unknown-tool") planner.decide(finding);
@@ -46,7 +46,6 @@ export function planRepair(items: readonly Item[], found: readonly Resolved[], s
 
 class Planner {
   readonly #items: readonly Item[];
-  readonly #sent: ReadonlySet<ToolCallId>;
   readonly #drops = new Set<number>();
   readonly #replacements = new Map<number, Item>();
   readonly #placed: Placed[] = [];
@@ -58,9 +57,8 @@ class Planner {
   /** Answers that lost a call: their reasoning may have lost what it belonged to. */
   readonly #torn = new Set<Batch>();
 
-  constructor(items: readonly Item[], sent: ReadonlySet<ToolCallId>) {
+  constructor(items: readonly Item[]) {
     this.#items = items;
-    this.#sent = sent;
   }
 
   /** Ids first: whatever moves or is made afterwards is written under the id its call is sent with. */
@@ -157,36 +155,29 @@ class Planner {
   }
 
   #displaced(finding: Resolved): void {
-    const call = this.#callOf(finding);
     const position = finding.call as number;
-    const output = this.#items[finding.at] as OutputItem;
     this.#drops.add(finding.at);
     if (this.#drops.has(position)) return this.#decided(finding, "left-out");
-    const callId = this.#renamed.get(position) ?? (call.callId as ToolCallId);
-    if (!this.#sent.has(callId)) {
-      const moved = this.#fit(output, position);
-      this.#place(finding, moved);
-      return this.#decided(finding, "moved", moved);
-    }
-    // The stopgap was sent: changing it now would rewrite a prefix the provider has cached and the model has read.
-    this.#place(finding, syntheticOutput(call, { status: "canceled", reason: "interrupted", callId }));
-    this.#addNote(finding.at, lateNote(call, output));
-    this.#decided(finding, "noted");
+    const moved = this.#fit(this.#items[finding.at] as OutputItem, position);
+    this.#place(finding, moved);
+    this.#decided(finding, "moved", moved);
   }
 
   #duplicate(finding: Resolved): void {
+    if (finding.late === true) return this.#tellLate(finding);
     if (finding.output === undefined) return this.#leaveOut(finding);
-    const call = this.#callOf(finding);
-    const real = this.#items[finding.output] as OutputItem;
     this.#drops.add(finding.output);
-    const callId = this.#renamed.get(finding.call as number) ?? (call.callId as ToolCallId);
-    if (this.#sent.has(callId)) {
-      this.#addNote(finding.output, lateNote(call, real));
-      return this.#decided(finding, "noted");
-    }
-    const kept = this.#fit(real, finding.call as number);
+    const kept = this.#fit(this.#items[finding.output] as OutputItem, finding.call as number);
     this.#replacements.set(finding.at, kept);
     this.#decided(finding, "moved", kept);
+  }
+
+  /** The stopgap was read: changing it would rewrite a prefix the provider has cached. The result is told as news. */
+  #tellLate(finding: Resolved): void {
+    const note = lateNote(this.#callOf(finding), this.#items[finding.at] as OutputItem);
+    this.#drops.add(finding.at);
+    this.#addNote(finding.at, note);
+    this.#decided(finding, "noted", note);
   }
 
   #rename(finding: Resolved): void {

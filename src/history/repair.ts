@@ -10,8 +10,6 @@ import { PairScan } from "./scan.ts";
 export interface RepairOptions extends CheckOptions {
   /** An index kept at append: the check then costs what is new. */
   readonly index?: HistoryIndex;
-  /** Calls whose synthetic output a provider has already read. It stays; a late result is told as new evidence. */
-  readonly sent?: ReadonlySet<ToolCallId>;
   /** Repair these kinds only. */
   readonly only?: readonly FaultKind[];
 }
@@ -34,7 +32,6 @@ export interface Repaired {
   readonly renamed: ReadonlyMap<number, ToolCallId>;
 }
 
-const NOTHING_SENT: ReadonlySet<ToolCallId> = new Set();
 const NONE_RENAMED: ReadonlyMap<number, ToolCallId> = new Map();
 
 /** Reports what is wrong and changes nothing. */
@@ -53,7 +50,7 @@ export function repairHistory(items: readonly Item[], options: RepairOptions = {
   const { findings, report } = resolve(scan, items, options);
   const chosen = options.only === undefined ? findings : findings.filter((one) => options.only?.includes(one.kind));
   if (chosen.length === 0) return untouched(items, report);
-  const plan = planRepair(items, chosen, options.sent ?? NOTHING_SENT);
+  const plan = planRepair(items, chosen);
   const faults = new Map(findings.map((finding, at) => [finding, report.faults[at] as HistoryFault]));
   return {
     history: asPaired(apply(items, plan)),

@@ -23,6 +23,8 @@ export interface Finding {
   readonly batch?: Batch;
   readonly ordinal?: number;
   readonly bond?: Bond;
+  /** A real result that came after its call had been answered for good. */
+  readonly late?: boolean;
 }
 
 interface OpenRequest {
@@ -49,6 +51,8 @@ export class PairScan {
   readonly settled: Finding[] = [];
   /** Calls whose answer is synthetic or interrupted, and where it stands: a real output replaces it. */
   readonly weak = new Map<number, number>();
+  /** Calls whose synthetic output a provider has read: it stays, and a result that comes later is told as news. */
+  readonly frozen = new Set<number>();
   /** Calls cut mid-stream that somebody answered with a stopgap: nothing ran, so both go. */
   readonly forged = new Map<number, Finding>();
   /** Where the user's turns begin. */
@@ -63,6 +67,7 @@ export class PairScan {
   /** Reasoning that waits for the item it belongs to. */
   readonly pending: number[] = [];
   #reasoningIds: string[] = [];
+  readonly #serverCalls = new Map<ToolCallId, number>();
   #phase: Phase = "host";
   #step: number | string | undefined;
   readonly #tools: ReadonlySet<string> | undefined;
@@ -127,7 +132,10 @@ export class PairScan {
     this.#model(call, at);
     this.#follows(call, at);
     const { batch } = this;
-    if (call.server === true) return batch.add(at, call);
+    if (call.server === true) {
+      if (call.callId !== undefined) this.#serverCalls.set(call.callId, at);
+      return batch.add(at, call);
+    }
     if (call.callId === undefined && call.callKind === "shell") {
       this.unpairable.push(at);
       return;
@@ -182,8 +190,9 @@ export class PairScan {
       return this.#answered(batch, ordinal, output, at);
     }
     const weak = this.weak.get(call);
-    if (weak === undefined || isWeak(output)) {
-      this.settled.push({ kind: "duplicate-output", at, call });
+    if (weak === undefined || output.synthetic === true || isWeak(output)) {
+      const late = this.frozen.has(call) && output.synthetic !== true;
+      this.settled.push({ kind: "duplicate-output", at, call, ...(late ? { late } : {}) });
       return;
     }
     this.weak.delete(call);
@@ -197,6 +206,7 @@ export class PairScan {
     if (output.name !== undefined && output.name !== call.name) {
       this.settled.push({ kind: "wrong-name", at, call: position });
     }
+    if (output.frozen === true) this.frozen.add(position);
     if (!isWeak(output)) return;
     this.weak.set(position, at);
     if (call.partial !== true) return;
@@ -204,10 +214,17 @@ export class PairScan {
     this.forged.set(position, { kind: "partial-call", at: position, output: at, batch, ordinal });
   }
 
+  /** What a provider ran itself stands in its own answer, or in a later one when the tool took longer. */
   #serverOutput(output: OutputItem, at: number): void {
     this.#model(output, at);
     const ordinal = this.batch.match(output);
-    if (ordinal !== -1) this.batch.answer(ordinal, at);
+    if (ordinal !== -1) return this.batch.answer(ordinal, at);
+    const call = this.#serverCalls.get(output.callId as ToolCallId);
+    const late = call === undefined ? undefined : this.open.get(call);
+    if (call !== undefined && late !== undefined) {
+      late.answer(late.ordinalOf(call), at);
+      this.open.delete(call);
+    } else if (call === undefined && output.callKind !== "search") this.settled.push({ kind: "orphan-output", at });
   }
 
   #reasoning(item: ReasoningItem, at: number): void {
@@ -278,7 +295,7 @@ export class PairScan {
   }
 }
 
-/** Made by repair, or cut off: it holds no result that a real one could cost us. */
+/** Made by repair, or cut off: it holds no result that a real one could cost us. What a provider has read is kept. */
 export function isWeak(output: OutputItem): boolean {
-  return output.synthetic === true || output.reason === "interrupted";
+  return output.frozen !== true && (output.synthetic === true || output.reason === "interrupted");
 }

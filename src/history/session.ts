@@ -62,7 +62,8 @@ export function loadSession(saved: string, options: LoadOptions = {}): LoadedSes
   const { config = CONTEXT_DEFAULTS } = options;
   const { items, quarantined } = readItems(saved);
   const report = validateHistory(items, options);
-  if (!report.isValid() && !config.autoRecoverFromCrash) return { mode: "read-only", history: items, report, quarantined };
+  if (!report.isValid() && !config.autoRecoverFromCrash)
+    return { mode: "read-only", history: items, report, quarantined };
   const { history, records } = recoverFromCrash(items, options);
   const again = normalize(history, quiet(options, config));
   return { mode: "writable", history: again.history, report, records, quarantined };

@@ -38,15 +38,24 @@ export type Notice =
 export interface Origin {
   readonly format: WireFormat;
   readonly message: object;
-  /** The part of the message this item was read from; the message itself when it has one part only. */
-  readonly part: unknown;
+  /** The pieces of the message this item was read from. */
+  readonly pieces: readonly unknown[];
+  /** Which of the message's items it is, and of how many. */
+  readonly nth: number;
+  readonly of: number;
+}
+
+/** The piece a part was read from; written back as it is, in the format it came from. */
+export interface PartOrigin {
+  readonly format: WireFormat;
+  readonly piece: unknown;
 }
 
 export type Part =
-  | { readonly type: "text"; readonly text: string; readonly notice?: Notice; readonly origin?: unknown }
-  | { readonly type: "image" | "audio" | "file"; readonly media: MediaSource; readonly origin?: unknown }
+  | { readonly type: "text"; readonly text: string; readonly notice?: Notice; readonly origin?: PartOrigin }
+  | { readonly type: "image" | "audio" | "file"; readonly media: MediaSource; readonly origin?: PartOrigin }
   /** A part this version does not know; carried in the format it came from, left out of others. */
-  | { readonly type: "other"; readonly origin: unknown };
+  | { readonly type: "other"; readonly origin: PartOrigin };
 
 export interface MediaSource {
   readonly mediaType?: string;
@@ -127,6 +136,8 @@ export interface OutputItem extends ItemBase {
   readonly value?: Json;
   /** Made by repair, not by a tool. A real output beats it. */
   readonly synthetic?: boolean;
+  /** A provider has read this synthetic output: changing it now would rewrite what the model knows. */
+  readonly frozen?: boolean;
   readonly server?: boolean;
 }
 
