@@ -1,4 +1,4 @@
-import { type CallItem, type OutputItem, SPACE } from "../wire/item.ts";
+import { type CallItem, type OutputItem, SPACE, type ToolCallId } from "../wire/item.ts";
 
 /** Above this many calls a batch keeps a table of its ids: comparing each output with each call would be quadratic. */
 const SMALL = 16;
@@ -22,6 +22,8 @@ export class Batch {
   readonly zoneOf: number[] = [];
   /** How many calls have no answer yet. */
   open = 0;
+  /** How many approvals the answer asks for. */
+  asks = 0;
   /** Two calls here may share an id, so the first unanswered one must be looked for from the front. */
   twins = false;
   /** A fault names this batch: it may not be used again for another answer. */
@@ -30,6 +32,7 @@ export class Batch {
   #queues: Map<string, number[]> | undefined;
   #peaks: number[] = [];
   #ends: number[] = [];
+  #endsFor = -1;
 
   add(index: number, call: CallItem): void {
     this.calls.push(index);
@@ -75,17 +78,26 @@ export class Batch {
    */
   #runEnd(ordinal: number): number {
     const { calls, items } = this;
-    if (this.#ends.length !== items.length) {
-      this.#ends = new Array<number>(items.length);
+    if (this.#ends.length !== items.length || this.#endsFor !== this.lastModel) {
+      this.#endsFor = this.lastModel;
+      this.#ends = items.map(() => 0);
       let end = this.lastModel + 1;
       for (let at = items.length - 1; at >= 0; at -= 1) {
         const next = items[at + 1];
-        const parts = next !== undefined && next.step === undefined && next.callKind !== items[at]?.callKind;
-        if (parts) end = (calls[at] as number) + 1;
+        const apart = next?.callKind !== items[at]?.callKind || calls[at + 1] !== (calls[at] as number) + 1;
+        if (next !== undefined && next.step === undefined && apart && this.asks === 0) end = (calls[at] as number) + 1;
         this.#ends[at] = end;
       }
     }
     return this.#ends[ordinal] as number;
+  }
+
+  /** The call that an approval request at this position speaks of: the last one before it with that id. */
+  askedBy(request: number, callId: ToolCallId | undefined): number | undefined {
+    const ordinal = this.items.findLastIndex(
+      (item, at) => item.callId === callId && (this.calls[at] as number) < request,
+    );
+    return this.calls[ordinal];
   }
 
   /** Which call of the batch stands at this position. */
@@ -99,6 +111,7 @@ export class Batch {
     this.lastModel = start;
     this.open = 0;
     this.twins = false;
+    this.asks = 0;
     this.#cursor = 0;
     if (this.calls.length === 0) return;
     this.calls.length = 0;

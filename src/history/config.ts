@@ -40,7 +40,7 @@ export function contextConfig(table: Readonly<Record<string, unknown>> = {}): Co
 
 /** The known key that shares most pairs of letters. */
 function nearest(key: string): string {
-  const pairs = (text: string) => new Set([...text].slice(1).map((letter, at) => text[at] + letter));
+  const pairs = (text: string) => new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2)));
   const wanted = pairs(key);
   const score = (known: string) => pairs(known).intersection(wanted).size / pairs(known).size;
   return Object.keys(KEYS).reduce((best, known) => (score(known) > score(best) ? known : best));

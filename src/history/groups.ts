@@ -61,7 +61,7 @@ function tiesOf(items: readonly Item[]): Ties {
 }
 
 function assign(items: readonly Item[], { owner, strays }: Ties): readonly number[] {
-  const groupOf = new Array<number>(items.length).fill(-1);
+  const groupOf = Array.from(items, () => -1);
   let groups = 0;
   let answer = -1; // the group that outputs may still join
   let before: Item | undefined; // the last item of the answer itself

@@ -54,6 +54,8 @@ class Planner {
   readonly #renamed = new Map<number, ToolCallId>();
   /** Calls whose output stands before them, and where. */
   readonly #early = new Map<number, number>();
+  /** Stopgaps that a real output replaces, and where that stands. */
+  readonly #better = new Map<number, number>();
   /** Answers that lost a call: their reasoning may have lost what it belonged to. */
   readonly #torn = new Set<Batch>();
 
@@ -64,8 +66,9 @@ class Planner {
   /** Ids first: whatever moves or is made afterwards is written under the id its call is sent with. */
   prepare(found: readonly Resolved[]): void {
     const uses = new Map<string, number>();
-    for (const { kind, at, call } of found) {
+    for (const { kind, at, call, output } of found) {
       if (kind === "output-before-call") this.#early.set(call as number, at);
+      if (kind === "duplicate-output" && output !== undefined) this.#better.set(at, output);
       const item = this.#items[at] as Item;
       if ((kind !== "duplicate-call-id" && kind !== "invalid-id") || item.kind !== "call") continue;
       const key = `${item.callKind} ${item.callId ?? ""} ${item.callId ? "" : item.name}`;
@@ -158,7 +161,7 @@ class Planner {
     const position = finding.call as number;
     this.#drops.add(finding.at);
     if (this.#drops.has(position)) return this.#decided(finding, "left-out");
-    const moved = this.#fit(this.#items[finding.at] as OutputItem, position);
+    const moved = this.#fit(this.#items[this.#better.get(finding.at) ?? finding.at] as OutputItem, position);
     this.#place(finding, moved);
     this.#decided(finding, "moved", moved);
   }
@@ -168,6 +171,7 @@ class Planner {
     if (finding.output === undefined) return this.#leaveOut(finding);
     this.#drops.add(finding.output);
     const kept = this.#fit(this.#items[finding.output] as OutputItem, finding.call as number);
+    if (this.#drops.has(finding.at)) return this.#decided(finding, "moved", kept); // its place was elsewhere, too
     this.#replacements.set(finding.at, kept);
     this.#decided(finding, "moved", kept);
   }
@@ -188,7 +192,16 @@ class Planner {
     this.#replacements.set(finding.at, renamed);
     const answer = finding.batch?.answers[finding.ordinal as number] ?? -1;
     if (answer !== -1 && !this.#drops.has(answer)) this.#refit(answer, finding.at);
+    if (finding.batch !== undefined && finding.batch.asks > 0) this.#renameAsked(finding.batch, finding.at, callId);
     this.#decided(finding, "renamed", renamed);
+  }
+
+  #renameAsked(batch: Batch, call: number, callId: ToolCallId): void {
+    for (let at = call + 1; at <= batch.lastModel; at += 1) {
+      const item = this.#items[at] as Item;
+      if (item.kind !== "approval-request" || batch.askedBy(at, item.callId) !== call) continue;
+      this.#replacements.set(at, { ...item, callId });
+    }
   }
 
   #correct(finding: Resolved): void {

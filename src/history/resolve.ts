@@ -103,7 +103,7 @@ function judge(
   if (call.callId === undefined || call.callId === "") return { kind: "missing-output", ...place, ...INTERRUPTED };
   const early = takeEarly(scan, strays, call, at);
   if (early !== undefined) return { kind: "output-before-call", at: early, call: at, batch, ordinal };
-  if (tail && scan.approved.has(call.callId)) return open(call, at, "approval");
+  if (tail && scan.approved.has(at)) return open(call, at, "approval");
   const running = isNewest(scan, call, at) ? options.inFlight?.get(call.callId) : undefined;
   if (running !== undefined && !isPast(running.deadline, options.now)) return open(call, at, "tool");
   if (isPartial(call)) return { kind: "partial-call", ...place };
@@ -154,12 +154,14 @@ function straysByKey(scan: PairScan): Map<string, number[]> {
  */
 function takeEarly(scan: PairScan, strays: Map<string, number[]>, call: CallItem, at: number): number | undefined {
   if (strays.size === 0) return undefined;
-  const queue = strays.get(keyOf(call));
-  const found = queue?.findIndex((early) => {
+  const queue = strays.get(keyOf(call)) ?? [];
+  const fits = (early: number) => {
     const name = scan.strays.get(early)?.name;
     return early < at && sameTurn(scan.turns, early, at) && (name === undefined || name === call.name);
-  });
-  return queue === undefined || found === undefined || found === -1 ? undefined : queue.splice(found, 1)[0];
+  };
+  const real = queue.findIndex((early) => fits(early) && !isWeak(scan.strays.get(early) as OutputItem));
+  const found = real === -1 ? queue.findIndex(fits) : real;
+  return found === -1 ? undefined : queue.splice(found, 1)[0];
 }
 
 /** An orphan, unless the only answer of its call is a stopgap: then this is the real one, in the wrong place. */

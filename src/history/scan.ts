@@ -1,5 +1,6 @@
 import {
   type ApprovalAnswerItem,
+  type ApprovalRequestItem,
   type AssistantItem,
   type CallItem,
   type Item,
@@ -61,7 +62,8 @@ export class PairScan {
   readonly unknownStatuses: number[] = [];
   /** Approval requests nobody has answered. */
   readonly requests = new Map<string, OpenRequest>();
-  readonly approved = new Set<ToolCallId>();
+  /** Calls that somebody consented to, by position. */
+  readonly approved = new Set<number>();
   readonly newest: readonly Map<ToolCallId, number>[] = [new Map(), new Map(), new Map()];
   batch = new Batch();
   /** Reasoning that waits for the item it belongs to. */
@@ -69,6 +71,8 @@ export class PairScan {
   #reasoningIds: string[] = [];
   readonly #serverCalls = new Map<ToolCallId, number>();
   #phase: Phase = "host";
+  /** The last item of an answer that is not a thought. */
+  #solid = -1;
   #step: number | string | undefined;
   readonly #tools: ReadonlySet<string> | undefined;
 
@@ -113,9 +117,7 @@ export class PairScan {
       case "reasoning":
         return this.#reasoning(item, at);
       case "approval-request":
-        this.#model(item, at);
-        this.requests.set(item.approvalId, { at, callId: item.callId });
-        return;
+        return this.#request(item, at);
       case "approval-answer":
         return this.#approval(item, at);
       case "other":
@@ -163,10 +165,7 @@ export class PairScan {
     const { batch } = this;
     const ordinal = this.#phase === "host" ? -1 : batch.match(output);
     if (ordinal === -1) return this.#astray(output, at);
-    if (this.#phase === "answer") {
-      this.#phase = "outputs";
-      this.#dropPending();
-    }
+    this.#beginOutputs();
     batch.answer(ordinal, at);
     batch.zone.push(at);
     batch.zoneOf.push(ordinal);
@@ -243,26 +242,48 @@ export class PairScan {
     this.settled.push({ kind: "broken-bond", at, bond: "reasoning" });
   }
 
+  #request(item: ApprovalRequestItem, at: number): void {
+    this.#model(item, at);
+    this.batch.asks += 1;
+    // A request that speaks of no call of its answer asks for nothing; the answer to it is then loose as well.
+    if (item.callId !== undefined && this.batch.askedBy(at, item.callId) === undefined) {
+      this.settled.push({ kind: "broken-bond", at, bond: "approval" });
+    } else this.requests.set(item.approvalId, { at, callId: item.callId });
+  }
+
+  /** A consent counts where outputs would: after the answer that asked for it, before anything else was said. */
   #approval(item: ApprovalAnswerItem, at: number): void {
     const request = this.requests.get(item.approvalId);
-    if (request === undefined) {
+    if (request === undefined || this.#phase === "host" || request.at < this.batch.start) {
       this.settled.push({ kind: "broken-bond", at, bond: "approval" });
       return;
     }
     this.requests.delete(item.approvalId);
-    if (request.callId !== undefined) this.approved.add(request.callId);
-    if (this.#phase === "answer") this.#phase = "outputs";
+    const call = this.batch.askedBy(request.at, request.callId);
+    if (call !== undefined) this.approved.add(call);
+    this.#beginOutputs();
   }
 
   #model(item: Item, at: number): void {
     if (this.#phase !== "answer" || item.step !== this.#step) {
+      // A thought that still waits belongs to this item, whatever answer it was read in: outputs go before it.
+      const thought = this.pending.length === 0 ? undefined : this.pending.find((other) => other > this.#solid);
+      const start = this.#phase === "answer" ? (thought ?? at) : at;
+      if (start < at) this.batch.lastModel = start - 1;
       this.#close();
-      this.batch.reset(at);
+      this.batch.reset(start);
       if (this.#phase !== "answer" && this.#reasoningIds.length > 0) this.#reasoningIds = [];
       this.#phase = "answer";
       this.#step = item.step;
     }
     this.batch.lastModel = at;
+    if (item.kind !== "reasoning") this.#solid = at;
+  }
+
+  #beginOutputs(): void {
+    if (this.#phase !== "answer") return;
+    this.#phase = "outputs";
+    this.#dropPending();
   }
 
   #host(): void {

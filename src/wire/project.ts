@@ -5,7 +5,7 @@ import type { Codec, Decoded, Encoded } from "./codecs/codec.ts";
 import { gemini } from "./codecs/gemini.ts";
 import { openaiChat } from "./codecs/openai-chat.ts";
 import { openaiResponses } from "./codecs/openai-responses.ts";
-import type { Item, OutputItem, ToolCallId, WireFormat } from "./item.ts";
+import { type Item, type OutputItem, SPACE, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
 import { type ProfileChoice, profileOf, type WireProfile } from "./profiles.ts";
 import { type Adjustment, shapeItems } from "./shape.ts";
 import { sendableText } from "./text.ts";
@@ -34,7 +34,8 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const profile = profileOf(choice);
   const adjustments: Adjustment[] = [];
   const aliases = new Map<ToolCallId, string>();
-  const shaped = shapeItems(withNames(items, profile.format), profile, adjustments);
+  const told = withNames(oneIdSpace(items, profile.format, aliases), profile.format);
+  const shaped = shapeItems(told, profile, adjustments);
   const idOf = (id: ToolCallId) => wireId(id, profile, aliases);
   const encoded = CODECS[profile.format].encode(shaped, { profile, idOf });
   const messages = encoded.messages.map((message, at) => {
@@ -64,6 +65,26 @@ function withNames(items: readonly Item[], format: WireFormat): readonly Item[] 
     if (item.kind !== "output" || item.name !== undefined) continue;
     const name = names.get(item.callId);
     if (name !== undefined) (copy ??= items.slice())[at] = { ...item, name } satisfies OutputItem;
+  }
+  return copy ?? items;
+}
+
+/**
+ * Only one format keeps an id space for each kind of call. In the others a custom call must not share its id with a
+ * function's: its result would be taken for the other's.
+ */
+function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<ToolCallId, string>): readonly Item[] {
+  if (format === "openai-responses") return items;
+  const taken = new Map<ToolCallId, number>();
+  let copy: Item[] | undefined;
+  for (const [at, item] of items.entries()) {
+    if ((item.kind !== "call" && item.kind !== "output") || item.callId === undefined || item.callId === "") continue;
+    const space = SPACE[item.callKind];
+    if (item.kind === "call" && !taken.has(item.callId)) taken.set(item.callId, space);
+    if (taken.get(item.callId) === space || !taken.has(item.callId)) continue;
+    const alias = toolCallId(`call_${fingerprint(`${space} ${item.callId}`).slice(0, 24)}`);
+    aliases.set(item.callId, alias);
+    (copy ??= items.slice())[at] = { ...item, callId: alias };
   }
   return copy ?? items;
 }

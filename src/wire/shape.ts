@@ -135,16 +135,20 @@ function orderOutputs(items: readonly Item[], profile: WireProfile, told: Adjust
     if (item.kind === "call") place.set(item.callId, place.size);
     else if (item.kind === "user" || item.kind === "system") place = new Map();
     if (item.kind !== "output") continue;
+    const slots: number[] = [];
     let end = at;
-    while (items[end + 1]?.kind === "output") end += 1;
-    const run = items.slice(at, end + 1) as OutputItem[];
+    for (; items[end]?.kind === "output" || items[end]?.kind === "approval-answer"; end += 1) {
+      if (items[end]?.kind === "output") slots.push(end);
+    }
+    const run = slots.map((slot) => items[slot] as OutputItem);
     const sorted = run.toSorted((one, other) => (place.get(one.callId) ?? 0) - (place.get(other.callId) ?? 0));
     if (sorted.some((output, nth) => output !== run[nth])) {
       told.push({ kind: "outputs-ordered", at });
-      (ordered ??= items.slice()).splice(at, run.length, ...sorted);
+      ordered ??= items.slice();
+      for (const [nth, slot] of slots.entries()) ordered[slot] = sorted[nth] as Item;
     }
     place = new Map();
-    at = end;
+    at = end - 1;
   }
   return ordered ?? items;
 }
@@ -158,7 +162,7 @@ function openWithUser(items: readonly Item[], profile: WireProfile, told: Adjust
 }
 
 function endWithUser(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
-  const last = items.at(-1);
+  const last = items.findLast((item) => item.kind !== "system");
   const speaks = last?.kind === "assistant" || last?.kind === "reasoning";
   if (!profile.userLast || !speaks) return items;
   told.push({ kind: "continuation-added", at: items.length });

@@ -77,6 +77,8 @@ export function bundles(
 }
 
 function isOneMessage(before: Item, item: Item, format: WireFormat, role: Role): boolean {
+  // A thought alone in its message is refused, also when it was kept that way.
+  if (role === "assistant" && before.kind === "reasoning") return true;
   const here = before.origin?.format === format ? before.origin.message : undefined;
   const there = item.origin?.format === format ? item.origin.message : undefined;
   if (here !== undefined || there !== undefined) return here === there;

@@ -62,7 +62,7 @@ export function unasked(turns: readonly Turn[], profile: ProfileId): readonly Br
     else if (turn.role === "assistant") {
       open = new Set(calls.map((call) => ` ${call.id}`));
       unnamed = calls.filter((call) => call.id === undefined).length;
-    } else if (resultsOf(turn).length === 0) open = new Set();
+    } else if (turn.role !== "tool" && resultsOf(turn).length === 0) open = new Set();
     const stray = resultsOf(turn).filter((result) => {
       if (result.id === undefined && profile === "gemini") return unnamed-- <= 0;
       return !open.has(`${result.space} ${result.id}`);

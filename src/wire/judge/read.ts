@@ -92,8 +92,10 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
   return { role: role === "user" || role === "assistant" ? role : "unknown", blocks };
 }
 
+const GEMINI_ROLES: Readonly<Record<string, Turn["role"]>> = { user: "user", function: "user", model: "assistant" };
+
 function gemini(content: Raw): Omit<Turn, "at"> {
-  const role = { user: "user", function: "user", model: "assistant" }[String(content["role"] ?? "user")] ?? "unknown";
+  const role = GEMINI_ROLES[text(content["role"] ?? "user") ?? ""] ?? "unknown";
   const blocks = list(content["parts"]).map((part): Block => {
     const call = part["functionCall"];
     const sealed = typeof part["thoughtSignature"] === "string";
@@ -106,7 +108,7 @@ function gemini(content: Raw): Omit<Turn, "at"> {
     if (part["thought"] === true) return { is: "thought", sealed: true };
     return typeof part["text"] === "string" ? { is: "text", text: part["text"] } : { is: "media" };
   });
-  return { role: role as Turn["role"], blocks };
+  return { role, blocks };
 }
 
 function aiSdk(message: Raw): Omit<Turn, "at"> {
