@@ -109,17 +109,20 @@ class Planner {
   /** A thought goes with the last thing it led to; an approval with its call. */
   keepBonds(): void {
     for (const batch of this.#torn) {
-      const gone = new Set<string | undefined>();
-      for (const at of batch.calls) if (this.#drops.has(at)) gone.add((this.#items[at] as CallItem).callId);
       let followed = false;
       for (let at = batch.lastModel; at >= batch.start; at -= 1) {
         const item = this.#items[at] as Item;
         if (this.#drops.has(at)) continue;
         if (item.kind === "reasoning" && !followed) this.#leaveOut({ kind: "broken-bond", at, bond: "reasoning" });
-        else if (item.kind === "approval-request" && gone.has(item.callId)) this.#unask(batch, item.approvalId, at);
-        else if (item.kind !== "approval-request") followed = true;
+        else if (item.kind === "approval-request" && this.#isGone(batch.askedBy(at, item.callId))) {
+          this.#unask(batch, item.approvalId, at);
+        } else if (item.kind !== "approval-request") followed = true;
       }
     }
+  }
+
+  #isGone(call: number | undefined): boolean {
+    return call !== undefined && this.#drops.has(call);
   }
 
   #unask(batch: Batch, approvalId: string, request: number): void {

@@ -36,8 +36,9 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const aliases = new Map<ToolCallId, string>();
   const told = withNames(oneIdSpace(items, profile.format, aliases), profile.format);
   const shaped = shapeItems(told, profile, adjustments);
+  const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
   const idOf = (id: ToolCallId) => wireId(id, profile, aliases);
-  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf });
+  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined });
   const messages = encoded.messages.map((message, at) => {
     const sendable = sendableText(message);
     if (sendable !== message) adjustments.push({ kind: "text-mended", at });

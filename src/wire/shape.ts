@@ -16,6 +16,7 @@ export interface Adjustment {
     | "blank-dropped"
     | "blank-filled"
     | "texts-joined"
+    | "messages-joined"
     | "outputs-ordered"
     | "opening-added"
     | "continuation-added"
@@ -78,13 +79,13 @@ function dropBlank(items: readonly Item[], profile: WireProfile, told: Adjustmen
 }
 
 function isBlank(item: Item): boolean {
-  if (item.kind !== "assistant" && item.kind !== "user") return false;
+  if (item.kind !== "assistant" && item.kind !== "user" && item.kind !== "system") return false;
   return item.parts.every((part) => part.type === "text" && part.text.trim() === "");
 }
 
 function blankVerdict(items: readonly Item[], at: number, profile: WireProfile): "keep" | "drop" | "fill" {
   const item = items[at] as Item;
-  if (item.kind === "user") return profile.refusesBlank ? "drop" : "keep";
+  if (item.kind !== "assistant") return profile.refusesBlank ? "drop" : "keep";
   const beside = [items[at - 1], items[at + 1]].filter((other) => other !== undefined && other.step === item.step);
   const withCall = beside.some((other) => other?.kind === "call" || other?.kind === "other");
   const withThought = items[at - 1]?.kind === "reasoning";

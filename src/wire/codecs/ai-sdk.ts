@@ -147,7 +147,11 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
   const sent = items.filter((item) => isSendable(item) || !omitted.push(item));
-  for (const bundle of bundles(sent, FORMAT, (role) => how.profile.alternates && role !== "system", roleIn)) {
+  for (const bundle of bundles(sent, FORMAT, {
+    joins: (role) => how.profile.alternates && role !== "system",
+    roleIn,
+    joined: how.joined,
+  })) {
     messages.push(pristine(bundle, FORMAT, (item) => write(item, how)) ?? rebuild(bundle, how));
   }
   return { messages, instructions: [], omitted };

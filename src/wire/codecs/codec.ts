@@ -20,10 +20,20 @@ export interface Encoded {
   readonly omitted: readonly Item[];
 }
 
+/** How items are cut into messages. */
+export interface Cutting {
+  /** Roles whose neighbouring messages the provider wants as one. */
+  readonly joins: (role: Role) => boolean;
+  readonly roleIn?: (item: Item) => Role;
+  /** Told when two messages that were read apart are written as one. */
+  readonly joined: (message: number) => void;
+}
+
 export interface Encoding {
   readonly profile: WireProfile;
   /** The id as it may be written here. */
   readonly idOf: (id: ToolCallId) => string;
+  readonly joined: (message: number) => void;
 }
 
 /** Between a provider's messages and items. What was not touched comes back as the very object that went in. */
@@ -59,21 +69,25 @@ export function roleOf(item: Item): Role {
 }
 
 /** Cuts items into messages: as they were read where they were read here, else one per answer. */
-export function bundles(
-  items: readonly Item[],
-  format: WireFormat,
-  joins: (role: Role) => boolean,
-  roleIn: (item: Item) => Role = roleOf,
-): readonly Bundle[] {
+export function bundles(items: readonly Item[], format: WireFormat, cutting: Cutting): readonly Bundle[] {
+  const { joins, roleIn = roleOf, joined } = cutting;
   const made: Bundle[] = [];
   for (const item of items) {
     const role = roleIn(item);
     const last = made.at(-1);
-    if (last?.role === role && (joins(role) || isOneMessage(last.items.at(-1) as Item, item, format, role))) {
+    const before = last?.items.at(-1);
+    const one = before !== undefined && isOneMessage(before, item, format, role);
+    if (last?.role === role && (one || joins(role))) {
       last.items.push(item);
+      if (before !== undefined && isReadApart(before, item, format)) joined(made.length - 1);
     } else made.push({ role, items: [item] });
   }
   return made;
+}
+
+function isReadApart(before: Item, item: Item, format: WireFormat): boolean {
+  const both = before.origin?.format === format && item.origin?.format === format;
+  return both && before.origin?.message !== item.origin?.message;
 }
 
 function isOneMessage(before: Item, item: Item, format: WireFormat, role: Role): boolean {

@@ -148,7 +148,9 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
   const writer = new Writer(how, sent);
   const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
-  const messages = bundles(sent, FORMAT, () => how.profile.alternates, roleIn).map((bundle) => writer.content(bundle));
+  const messages = bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn, joined: how.joined }).map(
+    (bundle) => writer.content(bundle),
+  );
   const instructions = items.flatMap((item) => (item.kind === "system" ? [textOf(item.parts)] : []));
   return { messages, instructions, omitted };
 }

@@ -123,7 +123,7 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
   const joins = (role: string) => how.profile.alternates && (role === "user" || role === "assistant");
-  for (const bundle of bundles(items, FORMAT, joins)) {
+  for (const bundle of bundles(items, FORMAT, { joins, joined: how.joined })) {
     const kept = { role: bundle.role, items: bundle.items.filter((item) => isSendable(item) || !omitted.push(item)) };
     const same = pristine(kept, FORMAT, (item) => write(item, how));
     if (same !== undefined) messages.push(same);
