@@ -1,4 +1,4 @@
-import { type CallItem, type Item, type OutputItem, SPACE, type ToolCallId } from "../wire/item.ts";
+import { type CallItem, type Item, type OutputItem, spaceOf, type ToolCallId } from "../wire/item.ts";
 import type { ProfileId } from "../wire/profiles.ts";
 import type { OutputReason, OutputStatus } from "../wire/status.ts";
 import type { Batch } from "./batch.ts";
@@ -76,7 +76,7 @@ function* openPairs(scan: PairScan): Generator<OpenPair> {
     yield { at, call: batch.items[ordinal] as CallItem, batch, ordinal, tail: false };
   }
   const { batch } = scan;
-  for (let ordinal = 0; ordinal < batch.calls.length; ordinal += 1) {
+  for (let ordinal = 0; ordinal < batch.size; ordinal += 1) {
     if (batch.answers[ordinal] !== -1) continue;
     const at = batch.calls[ordinal] as number;
     yield { at, call: batch.items[ordinal] as CallItem, batch, ordinal, tail: true };
@@ -119,7 +119,7 @@ function open(call: CallItem, at: number, waitsFor: OpenCall["waitsFor"]): OpenC
 }
 
 function isNewest(scan: PairScan, call: CallItem, at: number): boolean {
-  return scan.newest[SPACE[call.callKind]]?.get(call.callId as ToolCallId) === at;
+  return scan.newest[spaceOf(call.callKind)]?.get(call.callId as ToolCallId) === at;
 }
 
 function isPast(deadline: number | undefined, now: number | undefined): boolean {
@@ -167,7 +167,7 @@ function takeEarly(scan: PairScan, strays: Map<string, number[]>, call: CallItem
 /** An orphan, unless the only answer of its call is a stopgap: then this is the real one, in the wrong place. */
 function orphan(scan: PairScan, items: readonly Item[], at: number): Resolved {
   const output = items[at] as OutputItem;
-  const call = scan.newest[SPACE[output.callKind]]?.get(output.callId as ToolCallId);
+  const call = scan.newest[spaceOf(output.callKind)]?.get(output.callId as ToolCallId);
   const weak = call === undefined ? undefined : scan.weak.get(call);
   if (call === undefined || weak === undefined || isWeak(output) || !sameTurn(scan.turns, at, call)) {
     return { kind: "orphan-output", at };
@@ -199,7 +199,7 @@ function sameTurn(turns: readonly number[], from: number, to: number): boolean {
 }
 
 function keyOf(item: CallItem | OutputItem): string {
-  return `${SPACE[item.callKind]}${item.callId}`;
+  return `${spaceOf(item.callKind)}${item.callId}`;
 }
 
 function faultOf(finding: Resolved, items: readonly Item[], profile: ProfileId | undefined): HistoryFault {

@@ -22,7 +22,8 @@ export function rollbackTurns(items: readonly Item[], count: number): RolledBack
   if (!Number.isSafeInteger(count) || count < 1) return { ok: false, fault: "bad-count", turns: turns.length };
   if (turns.length === 0) return { ok: false, fault: "nothing-to-roll-back", turns: 0 };
   const removedTurns = Math.min(count, turns.length);
-  const { cut, mixed } = aboveCut(items, turns[turns.length - removedTurns] as number);
+  const turn = turns[turns.length - removedTurns] as number;
+  const { cut, mixed } = turn === turns[0] ? { cut: turn, mixed: false } : aboveCut(items, turn);
   const leave = new Set<number>();
   // A displaced output below the cut belongs to a turn above it, and stays with that turn.
   for (const { members } of protocolGroups(items)) {

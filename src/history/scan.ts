@@ -6,7 +6,7 @@ import {
   type Item,
   type OutputItem,
   type ReasoningItem,
-  SPACE,
+  spaceOf,
   type ToolCallId,
 } from "../wire/item.ts";
 import { unreachable } from "../base/unreachable.ts";
@@ -67,7 +67,7 @@ export class PairScan {
   readonly newest: readonly Map<ToolCallId, number>[] = [new Map(), new Map(), new Map()];
   batch = new Batch();
   /** Reasoning that waits for the item it belongs to. */
-  readonly pending: number[] = [];
+  pending: number[] = [];
   #reasoningIds: string[] = [];
   readonly #serverCalls = new Map<ToolCallId, number>();
   #phase: Phase = "host";
@@ -142,11 +142,11 @@ export class PairScan {
       this.unpairable.push(at);
       return;
     }
-    const ordinal = batch.calls.length;
+    const ordinal = batch.size;
     batch.add(at, call);
     if (this.#tools !== undefined && !this.#tools.has(call.name)) this.#blame("unknown-tool", at, ordinal);
     if (call.callId === undefined || call.callId === "") return this.#blame("invalid-id", at, ordinal);
-    const newest = this.newest[SPACE[call.callKind]] as Map<ToolCallId, number>;
+    const newest = this.newest[spaceOf(call.callKind)] as Map<ToolCallId, number>;
     const before = newest.size;
     newest.set(call.callId, at);
     if (newest.size !== before) return;
@@ -167,14 +167,13 @@ export class PairScan {
     if (ordinal === -1) return this.#astray(output, at);
     this.#beginOutputs();
     batch.answer(ordinal, at);
-    batch.zone.push(at);
-    batch.zoneOf.push(ordinal);
+    batch.lastOutput = at;
     this.#answered(batch, ordinal, output, at);
   }
 
   /** An output that does not directly follow its call: late, repeated, or nobody's. */
   #astray(output: OutputItem, at: number): void {
-    const call = (this.newest[SPACE[output.callKind]] as Map<ToolCallId, number>).get(output.callId as ToolCallId);
+    const call = (this.newest[spaceOf(output.callKind)] as Map<ToolCallId, number>).get(output.callId as ToolCallId);
     if (call === undefined) {
       this.strays.set(at, output);
       return;
@@ -243,10 +242,12 @@ export class PairScan {
   }
 
   #request(item: ApprovalRequestItem, at: number): void {
+    const solid = this.#solid;
     this.#model(item, at);
     this.batch.asks += 1;
     // A request that speaks of no call of its answer asks for nothing; the answer to it is then loose as well.
     if (item.callId !== undefined && this.batch.askedBy(at, item.callId) === undefined) {
+      this.#solid = solid;
       this.settled.push({ kind: "broken-bond", at, bond: "approval" });
     } else this.requests.set(item.approvalId, { at, callId: item.callId });
   }
@@ -266,9 +267,7 @@ export class PairScan {
 
   #model(item: Item, at: number): void {
     if (this.#phase !== "answer" || item.step !== this.#step) {
-      // A thought that still waits belongs to this item, whatever answer it was read in: outputs go before it.
-      const thought = this.pending.length === 0 ? undefined : this.pending.find((other) => other > this.#solid);
-      const start = this.#phase === "answer" ? (thought ?? at) : at;
+      const start = this.#phase === "answer" && this.pending.length > 0 ? this.#thoughtBefore(at) : at;
       if (start < at) this.batch.lastModel = start - 1;
       this.#close();
       this.batch.reset(start);
@@ -278,6 +277,16 @@ export class PairScan {
     }
     this.batch.lastModel = at;
     if (item.kind !== "reasoning") this.#solid = at;
+  }
+
+  /**
+   * Where an answer begins whose thought was read in the answer before: outputs of that one go before the thought. A
+   * thought with something after it in its own answer, if only a request for consent, has led to nothing.
+   */
+  #thoughtBefore(at: number): number {
+    const thought = this.pending.find((other) => other > this.#solid);
+    this.#dropPending((other) => other < this.#solid);
+    return thought ?? at;
   }
 
   #beginOutputs(): void {
@@ -297,16 +306,17 @@ export class PairScan {
   #close(): void {
     const { batch } = this;
     if (batch.open === 0 && !batch.kept) return;
-    for (let ordinal = 0; ordinal < batch.calls.length; ordinal += 1) {
+    for (let ordinal = 0; ordinal < batch.size; ordinal += 1) {
       if (batch.answers[ordinal] === -1) this.open.set(batch.calls[ordinal] as number, batch);
     }
     this.batch = new Batch();
   }
 
   /** Reasoning that nothing followed. */
-  #dropPending(): void {
-    for (const at of this.pending) this.settled.push({ kind: "broken-bond", at, bond: "reasoning" });
-    this.pending.length = 0;
+  #dropPending(which: (at: number) => boolean = () => true): void {
+    if (this.pending.length === 0) return;
+    for (const at of this.pending) if (which(at)) this.settled.push({ kind: "broken-bond", at, bond: "reasoning" });
+    this.pending = this.pending.filter((at) => !which(at));
   }
 
   #blame(kind: FaultKind, at: number, ordinal: number): void {

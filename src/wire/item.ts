@@ -18,8 +18,12 @@ export type CallKind = "function" | "custom" | "shell" | "search";
 
 /**
  * The id space in which a call is answered. A local shell call is answered by a function output, so the two share one.
+ * Comparisons, not a table: it is asked for every call and output of a history.
  */
-export const SPACE = { function: 0, shell: 0, custom: 1, search: 2 } as const satisfies Record<CallKind, number>;
+export function spaceOf(kind: CallKind): 0 | 1 | 2 {
+  if (kind === "function" || kind === "shell") return 0;
+  return kind === "custom" ? 1 : 2;
+}
 
 /** What the host put into the conversation itself: no turn of the user's. */
 export type Notice =

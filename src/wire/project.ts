@@ -5,7 +5,7 @@ import type { Codec, Decoded, Encoded } from "./codecs/codec.ts";
 import { gemini } from "./codecs/gemini.ts";
 import { openaiChat } from "./codecs/openai-chat.ts";
 import { openaiResponses } from "./codecs/openai-responses.ts";
-import { type Item, type OutputItem, SPACE, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
+import { type Item, type OutputItem, spaceOf, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
 import { type ProfileChoice, profileOf, type WireProfile } from "./profiles.ts";
 import { type Adjustment, shapeItems } from "./shape.ts";
 import { sendableText } from "./text.ts";
@@ -80,7 +80,7 @@ function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<Too
   let copy: Item[] | undefined;
   for (const [at, item] of items.entries()) {
     if ((item.kind !== "call" && item.kind !== "output") || item.callId === undefined || item.callId === "") continue;
-    const space = SPACE[item.callKind];
+    const space = spaceOf(item.callKind);
     if (item.kind === "call" && !taken.has(item.callId)) taken.set(item.callId, space);
     if (taken.get(item.callId) === space || !taken.has(item.callId)) continue;
     const alias = toolCallId(`call_${fingerprint(`${space} ${item.callId}`).slice(0, 24)}`);
