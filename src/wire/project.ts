@@ -36,6 +36,9 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const aliases = new Map<ToolCallId, string>();
   const told = withNames(oneIdSpace(items, profile.format, aliases), profile.format);
   const shaped = shapeItems(told, profile, adjustments);
+  for (const [at, item] of shaped.entries()) {
+    if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
+  }
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
   const idOf = (id: ToolCallId) => wireId(id, profile, aliases);
   const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined });
@@ -88,4 +91,12 @@ function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<Too
     (copy ??= items.slice())[at] = { ...item, callId: alias };
   }
   return copy ?? items;
+}
+
+/** Arguments as an object where the format takes text, or the other way round: the codec writes them anew. */
+function isMisformed(item: Item, format: WireFormat): boolean {
+  if (item.kind !== "call" || item.origin?.format !== format || item.server === true) return false;
+  if (format === "anthropic") return item.inputText !== undefined;
+  const inText = item.callKind === "function" || item.callKind === "custom";
+  return (format === "openai-chat" || format === "openai-responses") && inText && item.inputText === undefined;
 }

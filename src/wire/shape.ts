@@ -20,6 +20,7 @@ export interface Adjustment {
     | "outputs-ordered"
     | "opening-added"
     | "continuation-added"
+    | "arguments-rewritten"
     | "id-aliased"
     | "text-mended"
     | "message-malformed";
