@@ -16,7 +16,8 @@ export interface SessionVerdict {
 
 export interface BlobFault {
   readonly name: BlobName;
-  readonly fault: "missing" | "corrupt" | "unreadable";
+  /** `unprotected`: a record names it, but the store has forgotten that, and the next sweep would remove it. */
+  readonly fault: "missing" | "corrupt" | "unreadable" | "unprotected";
 }
 
 export interface VerifyReport {
@@ -39,11 +40,12 @@ const PAGE = 256;
 export async function verify(store: Store, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { signal, progress } = options;
   const done = { sessions: 0, records: 0, blobs: 0 };
+  const named = new Set<BlobName>();
   const structure = [...(await store.reading((read) => read.structure()))];
   const sessions: SessionVerdict[] = [];
   for await (const row of sessionRows(store)) {
     if ("damaged" in row || (options.session !== undefined && row.id !== options.session)) continue;
-    sessions.push(await verifySession(store, row, done, progress, signal));
+    sessions.push(await verifySession(store, row, { named, done, progress, signal }));
     done.sessions += 1;
   }
   if (options.session !== undefined && sessions.length === 0)
@@ -57,9 +59,11 @@ export async function verify(store: Store, options: VerifyOptions = {}): Promise
     signal?.throwIfAborted();
     const fault = await blobFault(store, name);
     if (fault !== undefined) faults.push({ name, fault });
+    named.delete(name);
     done.blobs += 1;
     progress?.({ ...done });
   }
+  for (const name of named) faults.push({ name, fault: (await blobFault(store, name)) ?? "unprotected" });
   const ok = structure.length === 0 && faults.length === 0 && sessions.every(isSound);
   return { ok, structure, sessions, blobs: { checked: done.blobs, faults } };
 }
@@ -77,24 +81,26 @@ export function sessionRows(store: Store) {
   );
 }
 
-async function verifySession(
-  store: Store,
-  row: SessionRow,
-  done: { sessions: number; records: number; blobs: number },
-  progress: VerifyOptions["progress"],
-  signal: AbortSignal | undefined,
-): Promise<SessionVerdict> {
+interface Walk {
+  /** Content that records name, until its reference is found. */
+  readonly named: Set<BlobName>;
+  readonly done: { sessions: number; records: number; blobs: number };
+  readonly progress: VerifyOptions["progress"];
+  readonly signal: AbortSignal | undefined;
+}
+
+async function verifySession(store: Store, row: SessionRow, walk: Walk): Promise<SessionVerdict> {
+  const { named, done, progress, signal } = walk;
   const damaged: DamagedEntry[] = [];
   let records = 0;
   let dropped = 0;
   try {
-    for await (const entry of readEntries(store, row.id, {
-      to: row.head.seq,
-      ...(signal === undefined ? {} : { signal }),
-    })) {
+    const range = { to: row.head.seq, ...(signal === undefined ? {} : { signal }) };
+    for await (const entry of readEntries(store, row.id, range)) {
       if (entry.kind === "damaged") damaged.push(entry);
       else records += 1;
       if (entry.kind === "dropped") dropped += 1;
+      else if (entry.kind !== "damaged") for (const { name } of entry.blobs ?? []) named.add(name);
       done.records += 1;
       if (done.records % PAGE === 0) progress?.({ ...done });
     }
