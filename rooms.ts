@@ -19,13 +19,11 @@ export const ROOMS = {
   turn: [...LOW, "wire", "history", "journal"],
 
   // the edges
-  stores: [...LOW],
   blobs: [...LOW],
+  stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   testing: [...LOW, "door"],
   cli: [...LOW, "door", "stores", "blobs", "testing"],
 
   // src/index.ts
   door: [...LOW, "wire", "history", "journal", "turn"],
 } as const satisfies Record<string, readonly string[]>;
-
-export type Room = keyof typeof ROOMS;

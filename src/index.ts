@@ -50,7 +50,7 @@ export {
   type LoadOptions,
   loadSession,
   type PromptOptions,
-  type Recovered,
+  type RecoveredHistory,
   recoverFromCrash,
   repairRecords,
 } from "./history/session.ts";
@@ -89,7 +89,81 @@ export {
   asStr,
   OUTPUT_STATUSES,
   type OutputReason,
-  type OutputStatus,
   type ParsedStatus,
   parseOutputStatus,
 } from "./wire/status.ts";
+export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type { HeldLock, OsLocks } from "./contracts/lock.ts";
+export type {
+  AppendBatch,
+  Conflict,
+  CreateBatch,
+  DamagedRow,
+  DeleteBatch,
+  DropBatch,
+  Durability,
+  Fence,
+  ForkBatch,
+  LeaseBatch,
+  NewBlob,
+  PreviousWriter,
+  Receipt,
+  RecordQuery,
+  Reference,
+  ReleaseBatch,
+  RenewBatch,
+  SegmentSpan,
+  SessionRow,
+  Store,
+  StoreRead,
+  SweepBatch,
+  Swept,
+  WriteBatch,
+} from "./contracts/store.ts";
+export type { StoreSource } from "./contracts/store-source.ts";
+export { SMALL_BLOB } from "./journal/blobs.ts";
+export { forkSession } from "./journal/fork.ts";
+export {
+  type Appended,
+  type AppendOptions,
+  type Fold,
+  Journal,
+  type JournalDeps,
+  type Opened,
+} from "./journal/journal.ts";
+export { type OpenOptions, openJournal } from "./journal/open.ts";
+export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
+export { type ReadOptions, readEntries } from "./journal/read.ts";
+export { dropBodies, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
+export { type SweepOptions, type SweepReport, sweep } from "./journal/sweep.ts";
+export {
+  type BlobFault,
+  type SessionVerdict,
+  type VerifyOptions,
+  type VerifyReport,
+  verify,
+} from "./journal/verify.ts";
+export { CHUNK_BYTES, nameOfBytes } from "./records/blob-name.ts";
+export { flawOf, genesisOf, type Link, MAX_SEQ, type RecordFlaw, type SealedRecord, seal } from "./records/chain.ts";
+export { type DecodeFault, type DroppedRecord, decodeRecord } from "./records/codec.ts";
+export {
+  type BlobName,
+  type CallId,
+  callIdAt,
+  type OwnerId,
+  type SessionId,
+  toBlobName,
+  toSessionId,
+} from "./records/ids.ts";
+export type {
+  BlobRef,
+  BodyOf,
+  CallEffects,
+  JournalRecord,
+  OutputStatus,
+  RecordDraft,
+  RecordKind,
+} from "./records/kinds.ts";
+export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
+export { Session } from "./turn/session.ts";

@@ -1,3 +1,5 @@
+import { HoldfastError } from "./errors.ts";
+
 /** A moment as a label: ISO 8601, UTC, milliseconds. Order comes from sequence numbers, never from this. */
 export type Instant = string;
 
@@ -6,8 +8,11 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never go back; for durations. */
   monotonic(): number;
-  /** Resolves after `ms`, or rejects with the signal's reason. Never keeps a process alive. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves after `ms`, or rejects with the signal's reason. Does not keep a process alive unless told to: a heartbeat
+   * must not, but whoever waits in the middle of an answer must, or the process would end without giving it.
+   */
+  sleep(ms: number, signal?: AbortSignal, process?: "keep-alive"): Promise<void>;
 }
 
 export interface ClockDep {
@@ -32,21 +37,30 @@ export class SystemClock implements Clock {
     return performance.now();
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason as Error);
-      const onAbort = () => {
-        clearTimeout(timer);
-        reject(signal?.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve();
-      }, ms);
-      if (typeof timer === "object") timer.unref();
-      signal?.addEventListener("abort", onAbort, { once: true });
-    });
+  async sleep(ms: number, signal?: AbortSignal, process?: "keep-alive"): Promise<void> {
+    signal?.throwIfAborted();
+    let left = ms;
+    // A longer timer would fire at once: Node turns what does not fit into 31 bits into one millisecond.
+    for (; left > LONGEST_TIMER; left -= LONGEST_TIMER) await timer(LONGEST_TIMER, signal, process);
+    await timer(left, signal, process);
   }
+}
+
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+function timer(ms: number, signal: AbortSignal | undefined, process: "keep-alive" | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(handle);
+      reject(signal?.reason as Error);
+    };
+    const handle = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    if (process === undefined) handle.unref();
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
 }
 
 /** A clock that moves only when told to. Sleepers wake when it passes their time. */
@@ -57,6 +71,7 @@ export class FixedClock implements Clock {
 
   constructor(start: Instant | number = "2026-01-01T00:00:00.000Z") {
     this.#now = typeof start === "number" ? start : Date.parse(start);
+    if (!Number.isFinite(this.#now)) throw new HoldfastError("BAD_OPTION", { option: "start", value: String(start) });
   }
 
   now(): number {
@@ -69,6 +84,7 @@ export class FixedClock implements Clock {
 
   /** Moves wall and monotonic time forward together and wakes whoever was due, earliest first. */
   advance(ms: number): void {
+    if (!(ms >= 0)) throw new HoldfastError("BAD_OPTION", { option: "ms", value: String(ms) });
     this.#now += ms;
     this.#elapsed += ms;
     const due = this.#sleepers.filter((sleeper) => sleeper.until <= this.#elapsed).sort((a, b) => a.until - b.until);
@@ -85,16 +101,17 @@ export class FixedClock implements Clock {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason as Error);
       if (ms <= 0) return resolve();
-      const sleeper = { until: this.#elapsed + ms, wake: resolve };
+      const onAbort = () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        reject(signal?.reason as Error);
+      };
+      const wake = () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      const sleeper = { until: this.#elapsed + ms, wake };
       this.#sleepers.push(sleeper);
-      signal?.addEventListener(
-        "abort",
-        () => {
-          this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-          reject(signal.reason as Error);
-        },
-        { once: true },
-      );
+      signal?.addEventListener("abort", onAbort, { once: true });
     });
   }
 }

@@ -73,15 +73,15 @@ export const ERROR_CODES = {
     tryThis: "Try again; if it persists, look for a process that holds the store in a long transaction.",
   },
   STORE_FULL: {
-    says: "The disk is full. The write did not happen.",
+    says: "The disk is full. The write is not acknowledged.",
     tryThis: "Free space, then try again; what was acknowledged before is intact.",
   },
   STORE_READONLY: {
-    says: "The store cannot be written. The write did not happen.",
+    says: "The store cannot be written. The write is not acknowledged.",
     tryThis: "Check the file's and folder's permissions and whether the disk is mounted read-only.",
   },
   STORE_IO: {
-    says: "The operating system failed a read or write of the store. The write did not happen.",
+    says: "The operating system failed a read or write of the store. Nothing is acknowledged.",
     tryThis: "Check the disk, then try again; what was acknowledged before is intact.",
   },
   STORE_CLOSED: {
@@ -105,6 +105,10 @@ export const ERROR_CODES = {
   BLOB_BAD_NAME: {
     says: "A text is not the name of stored content.",
     tryThis: "Use names exactly as they were returned when the content was put.",
+  },
+  BLOB_BAD_SOURCE: {
+    says: "Content came as something else than bytes. Nothing was kept.",
+    tryThis: "Pass a Uint8Array, or an iterable or stream of them; encode text first, e.g. with `Buffer.from(text)`.",
   },
   BLOB_BAD_RANGE: {
     says: "A range lies outside the content.",
@@ -155,14 +159,6 @@ export const ERROR_CODES = {
   JOURNAL_CLOSED: {
     says: "The journal is closed.",
     tryThis: "Open the session again.",
-  },
-  JOURNAL_READ_ONLY: {
-    says: "The journal was opened for reading.",
-    tryThis: "Open the session for writing.",
-  },
-  CUT_TOO_FAR: {
-    says: "Retention may cut only at a checkpoint that is kept.",
-    tryThis: "Write a checkpoint first, or cut at an older one.",
   },
   LOCK_HELD: {
     says: "Another process holds this lock.",

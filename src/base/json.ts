@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { err, ok, type Result } from "./result.ts";
 
 /** What survives a round trip through JSON, and nothing else. */
@@ -8,7 +9,7 @@ export type JsonObject = { readonly [key: string]: Json | undefined };
 export interface JsonLimits {
   /** Nesting of arrays and objects. Beyond a few thousand `JSON.stringify` overflows the stack on what `JSON.parse` took. */
   readonly depth: number;
-  /** Characters of text in all keys and strings together. */
+  /** Characters of the encoded text. One measure for writing and reading: what was accepted can always be read back. */
   readonly characters: number;
 }
 
@@ -31,44 +32,40 @@ export interface JsonRepair {
 }
 
 export interface CheckedJson {
-  /** The same reference when nothing had to be repaired. */
+  /** The same reference when it was plain data and nothing had to be repaired; getters and proxies are read once and copied. */
   readonly value: Json;
   readonly repairs: readonly JsonRepair[];
 }
 
 export interface EncodedJson {
   readonly text: string;
+  /** What the text parses to. */
+  readonly value: Json;
   readonly repairs: readonly JsonRepair[];
 }
 
 /**
  * Checks that a value is plain JSON within limits. Three things are repaired and reported: lone surrogates become
- * U+FFFD, -0 becomes 0, undefined fields go. Everything else that JSON would change or drop is a fault.
+ * U+FFFD, -0 becomes 0, undefined fields go. Everything else that JSON would change or drop is a fault; only fields
+ * that are not enumerable are no data at all.
  */
 export function checkJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Result<CheckedJson, JsonFault> {
-  const walk: Walk = { limits, room: limits.characters, parents: [], path: [], repairs: [] };
-  try {
-    const checked = walkValue(walk, value);
-    return ok({ value: checked, repairs: walk.repairs });
-  } catch (thrown) {
-    if (thrown instanceof Stop) return err({ kind: thrown.kind, path: pathText(walk.path), detail: thrown.detail });
-    // A getter or a Proxy trap of the caller threw: theirs to mend, not ours to crash on.
-    return err({ kind: "throws", path: pathText(walk.path), detail: String(thrown) });
-  }
+  // Counting with the longest form of every text and number is cheap, and nearly every value fits even so.
+  const roughly = walkWith({ limits, exact: false }, value);
+  return roughly.ok || roughly.error.kind !== "too-large" ? roughly : walkWith({ limits, exact: true }, value);
 }
 
-/** The text of a checked value. What was accepted is what this text parses to, whatever a getter answers later. */
+/** The text of a checked value. Getters and proxies were read once, so what was checked is what this text parses to. */
 export function encodeJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Result<EncodedJson, JsonFault> {
   const checked = checkJson(value, limits);
   if (!checked.ok) return checked;
-  try {
-    return ok({ text: JSON.stringify(checked.value.value), repairs: checked.value.repairs });
-  } catch (thrown) {
-    return err({ kind: "throws", path: "$", detail: String(thrown) });
-  }
+  return ok({ text: JSON.stringify(checked.value.value), ...checked.value });
 }
 
-/** `JSON.parse` that refuses what could not be saved again: too deep, too large, prototype keys. */
+/**
+ * `JSON.parse` that refuses what could not be saved again: too deep, too large, prototype keys, numbers beyond a double.
+ * Of duplicate keys the last wins, and a number becomes the nearest double, as everywhere in JavaScript.
+ */
 export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Result<Json, JsonFault> {
   if (text.length > limits.characters) {
     return err({ kind: "too-large", path: "$", detail: `${text.length} characters, at most ${limits.characters}` });
@@ -77,7 +74,7 @@ export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Resul
   try {
     parsed = JSON.parse(text);
   } catch (thrown) {
-    return err({ kind: "not-parsable", path: "$", detail: (thrown as Error).message });
+    return err({ kind: "not-parsable", path: "$", detail: withoutQuotedText((thrown as Error).message) });
   }
   const checked = checkJson(parsed, limits);
   return checked.ok ? ok(checked.value.value) : checked;
@@ -85,6 +82,7 @@ export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Resul
 
 interface Walk {
   readonly limits: JsonLimits;
+  readonly exact: boolean;
   room: number;
   readonly parents: object[];
   readonly path: (string | number)[];
@@ -101,85 +99,106 @@ class Stop {
   }
 }
 
+function walkWith(how: Pick<Walk, "limits" | "exact">, value: unknown): Result<CheckedJson, JsonFault> {
+  const walk: Walk = { ...how, room: how.limits.characters, parents: [], path: [], repairs: [] };
+  try {
+    const checked = walkValue(walk, value);
+    return ok({ value: checked, repairs: walk.repairs });
+  } catch (thrown) {
+    if (thrown instanceof Stop) return err({ kind: thrown.kind, path: pathText(walk.path), detail: thrown.detail });
+    // A getter or a Proxy trap of the caller threw: theirs to mend, not ours to crash on.
+    return err({ kind: "throws", path: pathText(walk.path), detail: thrownText(thrown) });
+  }
+}
+
 function walkValue(walk: Walk, value: unknown): Json {
   switch (typeof value) {
     case "string":
       return walkText(walk, value);
     case "number":
-      if (!Number.isFinite(value)) throw new Stop("not-json", `${value} has no JSON form`);
-      if (Object.is(value, -0)) {
-        repaired(walk, "negative-zero");
-        return 0;
-      }
-      return value;
+      return walkNumber(walk, value);
     case "boolean":
+      spend(walk, value ? 4 : 5);
       return value;
     case "object":
-      return value === null ? null : walkObject(walk, value);
+      if (value !== null) return walkObject(walk, value);
+      spend(walk, 4);
+      return null;
     default:
       throw new Stop("not-json", `${typeof value} has no JSON form`);
   }
 }
 
 function walkText(walk: Walk, text: string): string {
-  walk.room -= text.length;
-  if (walk.room < 0) throw new Stop("too-large", `more than ${walk.limits.characters} characters`);
-  if (text.isWellFormed()) return text;
-  repaired(walk, "surrogate-replaced");
-  return text.toWellFormed();
+  const whole = text.isWellFormed() ? text : text.toWellFormed();
+  spend(walk, encodedLength(walk, whole));
+  if (whole !== text) repaired(walk, "surrogate-replaced");
+  return whole;
+}
+
+function walkNumber(walk: Walk, value: number): number {
+  if (!Number.isFinite(value)) throw new Stop("not-json", `${value} has no JSON form`);
+  spend(walk, walk.exact ? String(value).length : LONGEST_NUMBER);
+  if (!Object.is(value, -0)) return value;
+  repaired(walk, "negative-zero");
+  return 0;
 }
 
 function walkObject(walk: Walk, value: object): Json {
   if (walk.parents.length >= walk.limits.depth) throw new Stop("too-deep", `more than ${walk.limits.depth} levels`);
   if (walk.parents.includes(value)) throw new Stop("cycle", "the value contains itself");
   walk.parents.push(value);
-  const result = Array.isArray(value) ? walkArray(walk, value) : walkFields(walk, value);
+  spend(walk, 2);
+  const result = Array.isArray(value) ? walkArray(walk, value) : walkFields(walk, value as Record<string, unknown>);
   walk.parents.pop();
   return result;
 }
 
 function walkArray(walk: Walk, values: readonly unknown[]): Json {
+  if (Object.getPrototypeOf(values) !== Array.prototype) throw new Stop("not-json", "a subclass of Array is not plain");
   if ("toJSON" in values) throw new Stop("not-json", "toJSON would replace the array");
-  let copy: Json[] | undefined;
+  let copy: Json[] | undefined = types.isProxy(values) ? [] : undefined;
   for (let index = 0; index < values.length; index += 1) {
+    const data = copy !== undefined || isData(values, index);
     const before = values[index];
+    if (index > 0) spend(walk, 1);
     walk.path.push(index);
     const after = walkValue(walk, before);
     walk.path.pop();
-    if (copy === undefined && !Object.is(after, before)) copy = values.slice(0, index) as Json[];
+    if (copy === undefined && !(data && Object.is(after, before))) copy = values.slice(0, index) as Json[];
     copy?.push(after);
   }
+  refuseSymbols(values);
+  if (Object.keys(values).length > values.length)
+    throw new Stop("not-json", "the array has fields beside its elements");
   return copy ?? (values as readonly Json[]);
 }
 
-function walkFields(walk: Walk, value: object): Json {
-  const prototype: unknown = Object.getPrototypeOf(value);
+function walkFields(walk: Walk, source: Record<string, unknown>): Json {
+  const prototype: unknown = Object.getPrototypeOf(source);
   if (prototype !== Object.prototype && prototype !== null) {
     throw new Stop("not-json", `${prototypeName(prototype)} is not plain data`);
   }
-  const source = value as Record<string, unknown>;
-  let copy: Record<string, Json> | undefined;
+  refuseSymbols(source);
+  let copy: Record<string, Json> | undefined = types.isProxy(source) ? {} : undefined;
+  let kept = 0;
   const keys = Object.keys(source);
   for (let index = 0; index < keys.length; index += 1) {
     const key = keys[index] as string;
     walk.path.push(key);
-    if (key === "__proto__") throw new Stop("unsafe-key", "the key would change a prototype when copied");
+    refuseKey(key);
+    const data = copy !== undefined || isData(source, key);
     const before = source[key];
-    // Two broken keys could repair to the same one, and a field would be lost.
-    if (!key.isWellFormed()) throw new Stop("unsafe-key", "the key holds a lone surrogate");
-    walk.room -= key.length;
-    const after = before === undefined ? undefined : walkValue(walk, before);
-    if (after === undefined) repaired(walk, "undefined-dropped");
-    else if (
-      key === "constructor" &&
-      typeof after === "object" &&
-      after !== null &&
-      Object.hasOwn(after, "prototype")
-    ) {
-      throw new Stop("unsafe-key", "constructor.prototype would change a prototype when merged");
+    let after: Json | undefined;
+    if (before === undefined) repaired(walk, "undefined-dropped");
+    else {
+      spend(walk, encodedLength(walk, key) + (kept > 0 ? 2 : 1));
+      kept += 1;
+      after = walkValue(walk, before);
+      refuseConstructor(key, after);
     }
     walk.path.pop();
-    if (copy === undefined && (!Object.is(after, before) || after === undefined)) {
+    if (copy === undefined && !(data && after !== undefined && Object.is(after, before))) {
       copy = copyFields(source, keys.slice(0, index));
     }
     if (copy !== undefined && after !== undefined) copy[key] = after;
@@ -193,6 +212,48 @@ function copyFields(source: Record<string, unknown>, keys: readonly string[]): R
   return copy;
 }
 
+function refuseKey(key: string): void {
+  if (key === "__proto__") throw new Stop("unsafe-key", "the key would change a prototype when copied");
+  // Two broken keys could repair to the same one, and a field would be lost.
+  if (!key.isWellFormed()) throw new Stop("unsafe-key", "the key holds a lone surrogate");
+}
+
+function refuseConstructor(key: string, value: Json): void {
+  if (key !== "constructor" || typeof value !== "object" || value === null) return;
+  if (Object.hasOwn(value, "prototype")) {
+    throw new Stop("unsafe-key", "constructor.prototype would change a prototype when merged");
+  }
+}
+
+function refuseSymbols(value: object): void {
+  for (const symbol of Object.getOwnPropertySymbols(value)) {
+    if (!Object.prototype.propertyIsEnumerable.call(value, symbol)) continue;
+    throw new Stop("not-json", `the field ${String(symbol)} would be dropped`);
+  }
+}
+
+/** False for a getter: it may answer differently when it is read again, so its first answer is copied. */
+function isData(value: object, key: string | number): boolean {
+  return Object.getOwnPropertyDescriptor(value, key)?.get === undefined;
+}
+
+function spend(walk: Walk, characters: number): void {
+  walk.room -= characters;
+  if (walk.room < 0) throw new Stop("too-large", `more than ${walk.limits.characters} characters`);
+}
+
+function encodedLength(walk: Walk, text: string): number {
+  if (!walk.exact) return text.length * LONGEST_ESCAPE + 2;
+  // Already too long: do not scan it.
+  if (text.length > walk.room) return text.length;
+  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text).length : text.length + 2;
+}
+
+const LONGEST_NUMBER = "-1.2345678901234567e-300".length;
+const LONGEST_ESCAPE = "\\u0000".length;
+// oxlint-disable-next-line no-control-regex -- these are the characters that JSON escapes
+const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
+
 function repaired(walk: Walk, kind: JsonRepair["kind"]): void {
   walk.repairs.push({ kind, path: pathText(walk.path) });
 }
@@ -200,6 +261,20 @@ function repaired(walk: Walk, kind: JsonRepair["kind"]): void {
 function prototypeName(prototype: unknown): string {
   const maker = (prototype as { constructor?: { name?: unknown } }).constructor;
   return typeof maker?.name === "string" && maker.name !== "" ? maker.name : "an object with a prototype";
+}
+
+/** Whatever was thrown, also what cannot be printed. */
+function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return "something that cannot be printed";
+  }
+}
+
+/** V8 quotes the text it could not parse, and the text may hold a secret. */
+function withoutQuotedText(message: string): string {
+  return message.replace(/,? (\.\.\.)?".*$/s, "");
 }
 
 function pathText(path: readonly (string | number)[]): string {

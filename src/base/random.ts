@@ -50,7 +50,8 @@ export class SeededRandom implements Random {
   }
 
   split(label: string): SeededRandom {
-    return new SeededRandom(`${this.#seed}/${label}`);
+    // The length keeps `split("a/b")` and `split("a").split("b")` apart.
+    return new SeededRandom(`${this.#seed.length}:${this.#seed}/${label}`);
   }
 
   hex(count: number): string {
@@ -69,9 +70,8 @@ export class SeededRandom implements Random {
   }
 
   pick<T>(values: readonly T[]): T {
-    const value = values[this.below(values.length)];
-    if (value === undefined) throw new RangeError("pick needs at least one value");
-    return value;
+    if (values.length === 0) throw new RangeError("pick needs at least one value");
+    return values[this.below(values.length)] as T;
   }
 
   // sfc32: small, fast, passes PractRand; quality matters for rigs, secrecy does not.

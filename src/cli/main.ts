@@ -1,4 +1,100 @@
-export async function main(argv: readonly string[]): Promise<number> {
-  console.log(`holdfast ${argv.join(" ")}`);
-  return 0;
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { HoldfastError } from "../index.ts";
+import { type Command, type ExitCode, type Parsed, parseOptions, type Terminal } from "./command.ts";
+import { demo } from "./commands/demo.ts";
+import { verifyCommand } from "./commands/verify.ts";
+import { nearest } from "./nearest.ts";
+import { helpOf, overview } from "./help.ts";
+
+export const COMMANDS: readonly Command[] = [demo, verifyCommand];
+
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<ExitCode> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+    terminal.out(overview(COMMANDS));
+    return 0;
+  }
+  if (name === "--version" || name === "-V") {
+    terminal.out(version());
+    return 0;
+  }
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (command === undefined) {
+    const names = COMMANDS.map((candidate) => candidate.name);
+    return usageError(terminal, `there is no command "${name}"`, suggestion(nearest(name, names)) ?? "holdfast --help");
+  }
+  return runCommand(command, rest, terminal);
+}
+
+async function runCommand(command: Command, argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let parsed: Parsed;
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options: parseOptions(command),
+      allowPositionals: true,
+      strict: true,
+    });
+    parsed = { values: values as Parsed["values"], positionals };
+  } catch (error) {
+    const flag = /'(-[^' ]+)/.exec((error as Error).message)?.[1] ?? "";
+    const flags = Object.keys(parseOptions(command)).map((option) => `--${option}`);
+    return usageError(
+      terminal,
+      `${command.name}: ${(error as Error).message.split(". ")[0]}`,
+      suggestion(nearest(flag, flags)) ?? `holdfast ${command.name} --help`,
+    );
+  }
+  if (parsed.values["help"] === true) {
+    terminal.out(helpOf(command));
+    return 0;
+  }
+  try {
+    return await command.run(parsed, terminal);
+  } catch (error) {
+    if (!HoldfastError.is(error)) throw error;
+    if (parsed.values["json"] === true) {
+      terminal.out(
+        JSON.stringify({
+          ok: false,
+          code: error.code,
+          message: error.message,
+          try: error.tryThis,
+          details: error.details,
+        }),
+      );
+    } else {
+      terminal.err(`${error.code}: ${error.message}`);
+      terminal.err(`try: ${error.tryThis}`);
+    }
+    return error.code === "BAD_OPTION" || error.code === "SESSION_BAD_ID" ? 2 : 3;
+  }
+}
+
+function usageError(terminal: Terminal, what: string, tryThis: string): ExitCode {
+  terminal.err(`USAGE: ${what}`);
+  terminal.err(`try: ${tryThis}`);
+  return 2;
+}
+
+function suggestion(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : `did you mean ${name}?`;
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    readonly version: string;
+  };
+  return manifest.version;
+}
+
+function processTerminal(): Terminal {
+  const { stdout } = process;
+  return {
+    out: (line) => void stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
+    forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
+    cwd: process.cwd(),
+  };
 }

@@ -24,7 +24,7 @@ function modulesOf(entry: string): { readonly files: readonly string[]; readonly
 }
 
 test("[PAIR-28] the history entry loads no Node module and no package", () => {
-  const { files, foreign } = modulesOf("history/door.ts");
+  const { files, foreign } = modulesOf("history/entry.ts");
   expect(foreign).toEqual([]);
   expect(files).toContain("history/scan.ts");
   expect(files).toContain("base/fingerprint.ts");
@@ -36,7 +36,7 @@ test("[PAIR-28] the tracer sees a Node module where there is one", () => {
 });
 
 test("[PAIR-28] the entry works when it is loaded", async () => {
-  const { normalize, repairMessages } = await import("./door.ts");
+  const { normalize, repairMessages } = await import("./entry.ts");
   expect(normalize([]).items).toEqual([]);
   expect(repairMessages([{ role: "user", content: "hi" }], { format: "openai-chat" }).messages).toHaveLength(1);
 });

@@ -1,0 +1,41 @@
+import { existsSync, lstatSync, unlinkSync } from "node:fs";
+import { mkdir, open, readdir, rename, stat, unlink, utimes } from "node:fs/promises";
+
+/** Every file operation of this room passes here, so that a rig can fail any of them. */
+export interface FilePort {
+  open(path: string, flags: "r" | "wx", mode?: number): Promise<PortHandle>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  mkdir(path: string, options: { readonly mode: number }): Promise<unknown>;
+  readdir(path: string): Promise<string[]>;
+  stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>;
+  utimes(path: string, atime: number, mtime: number): Promise<void>;
+  existsSync(path: string): boolean;
+  sizeSync(path: string): number | undefined;
+  unlinkSync(path: string): void;
+}
+
+export interface PortHandle {
+  write(bytes: Uint8Array, offset: number, length: number): Promise<{ readonly bytesWritten: number }>;
+  read(bytes: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+  stat(): Promise<{ readonly size: number }>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const realFiles: FilePort = {
+  open,
+  rename,
+  unlink,
+  mkdir,
+  readdir,
+  stat,
+  utimes,
+  existsSync,
+  sizeSync: (path) => lstatSync(path, { throwIfNoEntry: false })?.size,
+  unlinkSync,
+};
+
+export function isCode(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes(String((error as { readonly code?: unknown } | null)?.code));
+}

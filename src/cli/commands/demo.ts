@@ -1,0 +1,211 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { styleText } from "node:util";
+import { createHoldfast, type Holdfast, INTERRUPTED, type JournalEntry, type Session } from "../../index.ts";
+import { sqlite } from "../../stores/sqlite/entry.ts";
+import type { Command, ExitCode, Terminal } from "../command.ts";
+import { type ChildSays, runChild } from "./demo-child.ts";
+import { closing, KILLED_AT, opening, SCRIPT } from "./demo-script.ts";
+
+const SESSION = "demo";
+
+export const demo: Command = {
+  name: "demo",
+  summary: "watch a session get killed in the middle of its work and come back whole",
+  usage: "holdfast demo [--keep]",
+  examples: ["holdfast demo", "holdfast demo --json", "holdfast demo --keep      leaves the store for you to look at"],
+  options: {
+    keep: { type: "boolean", help: "keep the store and say where it is" },
+    child: { type: "string", help: "", hidden: true },
+  },
+  async run({ values }, terminal) {
+    const { child } = values;
+    if (typeof child === "string") return runChild(child, SESSION, (line) => terminal.out(JSON.stringify(line)));
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-demo-"));
+    const show = new Show(terminal, values["json"] === true);
+    try {
+      await play(join(folder, "sessions.db"), show);
+      return show.finish(values["keep"] === true ? join(folder, "sessions.db") : undefined);
+    } finally {
+      if (values["keep"] !== true) rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+async function play(store: string, show: Show): Promise<void> {
+  show.title("holdfast demo: a session is killed in the middle of its work");
+  show.chapter("An agent works through ten tool calls. Acknowledged means: synced to disk.");
+  const acknowledged = await workUntilKilled(store, show);
+  show.text("");
+  show.text("  The process is gone, and a call has no output. Sent like this, providers");
+  show.text("  refuse the session, on this turn and on every later one.");
+
+  show.chapter("Another process opens the session.");
+  const started = performance.now();
+  const holdfast = await createHoldfast({ store: sqlite(store) });
+  const session = await holdfast.open(SESSION);
+  const took = performance.now() - started;
+  show.note("reopenedInMs", Math.round(took * 10) / 10, "reopened in");
+  await checkRecovery(session, acknowledged, show);
+  await session.close();
+  const again = await holdfast.open(SESSION);
+  show.claim("opening it a second time changes nothing", again.journal.head.seq === session.journal.head.seq);
+
+  show.chapter("And the work goes on where it stopped.");
+  await finishWork(again, show);
+  await checkWhole(holdfast, again, show);
+  await again.close();
+  await holdfast.close();
+}
+
+/** Runs the first half in a child and kills it as soon as it says that the seventh call is open. */
+async function workUntilKilled(store: string, show: Show): Promise<number> {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? "", "demo", "--child", store], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let acknowledged = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const says = JSON.parse(line) as ChildSays;
+    acknowledged = says.seq;
+    await show.call(
+      says.index,
+      says.tool,
+      says.said === "closed" ? `record ${says.seq} acknowledged` : "running …",
+      says.said === "closed",
+    );
+    if (says.said === "opened") child.kill("SIGKILL");
+  }
+  await ended;
+  show.claim("the process died by SIGKILL", child.signalCode === "SIGKILL");
+  return acknowledged;
+}
+
+async function checkRecovery(session: Session, acknowledged: number, show: Show): Promise<void> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of session.read()) entries.push(entry);
+  const killed = SCRIPT[KILLED_AT];
+  const closed = entries.filter((entry) => entry.kind === "call-closed");
+  const repaired = closed.find((entry) => session.recovered.closedCalls.includes(entry.callId));
+  show.note("acknowledgedBeforeTheKill", acknowledged);
+  const survivors = entries.filter((entry) => entry.kind !== "damaged" && entry.seq <= acknowledged);
+  const outputs = closed.slice(0, KILLED_AT).map((entry) => entry.output);
+  show.claim(
+    `all ${acknowledged} acknowledged records are there, unaltered`,
+    survivors.length === acknowledged && outputs.every((output, index) => output === SCRIPT[index]?.output),
+  );
+  show.claim(
+    `the open call, ${killed?.tool}, was closed as canceled, once`,
+    session.recovered.closedCalls.length === 1 && repaired?.status === "canceled",
+  );
+  show.text("    the model will read:");
+  for (const sentence of INTERRUPTED.split(/(?<=\.) /)) show.text(`      ${sentence}`);
+  show.claim("every call has exactly one output", callsPair(entries));
+}
+
+async function finishWork(session: Session, show: Show): Promise<void> {
+  for (const [index, call] of SCRIPT.entries()) {
+    if (index < KILLED_AT) continue;
+    const [answer, open, callId] = opening(session.id, SCRIPT.length + index, call);
+    await session.append([answer, open]);
+    const { last } = await session.append(closing(callId, call));
+    await show.call(index, call.tool, `record ${last} acknowledged`, true);
+  }
+  await session.append({ kind: "model-said", text: "Renamed, and all tests pass." });
+}
+
+async function checkWhole(holdfast: Holdfast, session: Session, show: Show): Promise<void> {
+  const report = await holdfast.verify();
+  const entries: JournalEntry[] = [];
+  for await (const entry of session.read()) entries.push(entry);
+  show.text("");
+  show.claim(
+    `${entries.length} records, every checksum and every link proven`,
+    report.ok && entries.length === session.journal.head.seq,
+  );
+  show.claim("every call has exactly one output", callsPair(entries));
+  show.note("records", entries.length);
+}
+
+function callsPair(entries: readonly JournalEntry[]): boolean {
+  const opened = entries.filter((entry) => entry.kind === "call-opened").map((entry) => entry.callId);
+  const closed = entries.filter((entry) => entry.kind === "call-closed").map((entry) => entry.callId);
+  return (
+    opened.length === closed.length &&
+    new Set(opened).size === opened.length &&
+    opened.every((callId) => closed.includes(callId))
+  );
+}
+
+/** Says what happens, and counts the claims: the demo fails when one of them is not true. */
+class Show {
+  readonly #terminal: Terminal;
+  readonly #json: boolean;
+  readonly #claims: { readonly claim: string; readonly holds: boolean }[] = [];
+  readonly #notes: Record<string, number> = {};
+
+  constructor(terminal: Terminal, json: boolean) {
+    this.#terminal = terminal;
+    this.#json = json;
+  }
+
+  title(text: string): void {
+    this.text(this.#style("bold", text));
+  }
+
+  chapter(text: string): void {
+    this.text(`\n${this.#style("bold", text)}\n`);
+  }
+
+  text(text: string): void {
+    if (!this.#json) this.#terminal.out(text);
+  }
+
+  async call(index: number, tool: string, what: string, done: boolean): Promise<void> {
+    const mark = done ? this.#style("green", "✓") : this.#style("yellow", "…");
+    this.text(`  ${String(index + 1).padStart(2)} ${mark} ${tool.padEnd(12)} ${this.#style("dim", what)}`);
+    if (this.#terminal.forPeople && !this.#json) await pause(180);
+  }
+
+  note(name: string, value: number, text?: string): void {
+    this.#notes[name] = value;
+    if (text !== undefined) this.text(`  ${text} ${value} ms`);
+  }
+
+  claim(claim: string, holds: boolean): void {
+    this.#claims.push({ claim, holds });
+    this.text(`  ${holds ? this.#style("green", "✓") : this.#style("red", "✗")} ${claim}`);
+  }
+
+  finish(store: string | undefined): ExitCode {
+    const broken = this.#claims.filter((claim) => !claim.holds);
+    if (this.#json) {
+      this.#terminal.out(
+        JSON.stringify({
+          ok: broken.length === 0,
+          ...this.#notes,
+          claims: this.#claims,
+          ...(store === undefined ? {} : { store }),
+        }),
+      );
+    } else {
+      this.text("");
+      this.text(
+        broken.length === 0
+          ? `All ${this.#claims.length} claims above were checked while they were made.`
+          : `${broken.length} claims did not hold.`,
+      );
+      if (store === undefined) this.text("Try next: holdfast demo --keep, then holdfast verify --store FILE");
+      else this.text(`The store is kept. Try next: holdfast verify --store ${store}`);
+    }
+    return broken.length === 0 ? 0 : 1;
+  }
+
+  #style(style: "bold" | "dim" | "green" | "yellow" | "red", text: string): string {
+    return this.#terminal.forPeople ? styleText(style, text, { validateStream: false }) : text;
+  }
+}

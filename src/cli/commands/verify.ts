@@ -1,0 +1,103 @@
+import { openSync, closeSync, writeSync, fsyncSync } from "node:fs";
+import { resolve } from "node:path";
+import { HoldfastError, toSessionId, type VerifyReport, verify } from "../../index.ts";
+import { openSqlite, salvageSqlite } from "../../stores/sqlite/entry.ts";
+import type { Command, ExitCode, Terminal } from "../command.ts";
+
+const STORE = ".holdfast/sessions.db";
+
+export const verifyCommand: Command = {
+  name: "verify",
+  summary: "check every record, link and blob of a store; salvage a damaged one",
+  usage: "holdfast verify [SESSION] [--store FILE] [--salvage OUT]",
+  examples: [
+    "holdfast verify",
+    "holdfast verify rename-foo --json",
+    "holdfast verify --salvage rescued.jsonl      every record that can be proven, one per line",
+  ],
+  options: {
+    store: { type: "string", help: `the store file (default ${STORE})` },
+    salvage: { type: "string", help: "write all proven records of a closed, damaged store to this new file" },
+  },
+  async run({ values, positionals }, terminal) {
+    const path = resolve(terminal.cwd, typeof values["store"] === "string" ? values["store"] : STORE);
+    const json = values["json"] === true;
+    if (typeof values["salvage"] === "string")
+      return salvage(path, resolve(terminal.cwd, values["salvage"]), json, terminal);
+    const [session] = positionals;
+    const store = await openSqlite(path, { create: false });
+    try {
+      const report = await verify(store, {
+        ...(session === undefined ? {} : { session: toSessionId(session) }),
+        progress: json ? () => {} : progressLine(terminal),
+      });
+      if (json) terminal.out(JSON.stringify(report));
+      else for (const line of describe(report)) terminal.out(line);
+      return report.ok ? 0 : 1;
+    } finally {
+      await store.close();
+    }
+  },
+};
+
+function describe(report: VerifyReport): readonly string[] {
+  const records = report.sessions.reduce((sum, session) => sum + session.records, 0);
+  const lines = report.structure.map((fault) => `store: ${fault}`);
+  for (const { session, damaged, failed } of report.sessions) {
+    for (const { seq, through, detail } of damaged) {
+      lines.push(`${session}: record ${seq === through ? seq : `${seq}-${through}`} ${detail}`);
+    }
+    if (failed !== undefined) lines.push(`${session}: ${failed}`);
+  }
+  for (const { name, fault } of report.blobs.faults) lines.push(`blob ${name}: ${fault}`);
+  const checked = `${report.sessions.length} sessions, ${records} records, ${report.blobs.checked} blobs checked`;
+  lines.push(report.ok ? `ok: ${checked}` : `${lines.length} faults: ${checked}`);
+  return lines;
+}
+
+/** A line at most every few thousand records: long checks say that they are alive. */
+function progressLine(terminal: Terminal) {
+  let next = 20_000;
+  return ({ records }: { readonly records: number }) => {
+    if (records < next) return;
+    next = records + 20_000;
+    terminal.err(`… ${records} records checked`);
+  };
+}
+
+/** Never into an existing file: what it would replace may be the only other copy. */
+function salvage(path: string, out: string, json: boolean, terminal: Terminal): ExitCode {
+  let handle: number;
+  try {
+    handle = openSync(out, "wx", 0o600);
+  } catch (error) {
+    throw new HoldfastError("BAD_OPTION", {
+      option: "--salvage",
+      value: out,
+      system: String((error as NodeJS.ErrnoException).code),
+    });
+  }
+  let records = 0;
+  const sessions = new Map<number, number>();
+  try {
+    for (const { segment, record } of salvageSqlite(path)) {
+      writeSync(handle, `${JSON.stringify({ segment, ...record })}\n`);
+      records += 1;
+      sessions.set(segment, (sessions.get(segment) ?? 0) + 1);
+    }
+    fsyncSync(handle);
+  } catch (error) {
+    throw new HoldfastError(
+      "STORE_UNREACHABLE",
+      { path, system: String((error as NodeJS.ErrnoException).code) },
+      { cause: error },
+    );
+  } finally {
+    closeSync(handle);
+  }
+  const report = { records, segments: sessions.size, file: out };
+  terminal.out(
+    json ? JSON.stringify(report) : `${records} proven records of ${sessions.size} segments written to ${out}`,
+  );
+  return 0;
+}

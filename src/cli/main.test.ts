@@ -1,0 +1,133 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createHoldfast, type SealedRecord } from "../index.ts";
+import { sqlite } from "../stores/sqlite/entry.ts";
+import { COMMANDS, main } from "./main.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(...argv: readonly string[]) {
+  const said = { out: [] as string[], err: [] as string[] };
+  const code = await main(argv, {
+    out: (line) => said.out.push(line),
+    err: (line) => said.err.push(line),
+    forPeople: false,
+    cwd: folder,
+  });
+  return { code, out: said.out.join("\n"), err: said.err.join("\n") };
+}
+
+async function storeWith(count: number): Promise<string> {
+  const path = join(folder, ".holdfast", "sessions.db");
+  const holdfast = await createHoldfast({ store: sqlite(path) });
+  const session = await holdfast.open("one");
+  for (let index = 0; index < count; index += 1)
+    await session.append({ kind: "user-said", text: `needle-${index}-needle` });
+  await session.close();
+  await holdfast.close();
+  return path;
+}
+
+function damage(path: string, needle: string): void {
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(needle);
+  expect(at).toBeGreaterThanOrEqual(0);
+  bytes[at + 2] = (bytes[at + 2] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+test("[CLI-1] the demo kills a real process, recovers the session and checks every claim it makes", () => {
+  const { status, stdout } = spawnSync(process.execPath, [BIN, "demo", "--json"], { encoding: "utf8" });
+  const report = JSON.parse(stdout) as { ok: boolean; acknowledgedBeforeTheKill: number; claims: { holds: boolean }[] };
+  expect(status).toBe(0);
+  expect(report.ok).toBe(true);
+  expect(report.claims).toHaveLength(7);
+  expect(report.acknowledgedBeforeTheKill).toBe(22);
+});
+
+test("[CLI-1] the demo for people has no colour codes in a pipe, fits 80 columns and says what to try next", () => {
+  const { status, stdout } = spawnSync(process.execPath, [BIN, "demo"], { encoding: "utf8" });
+  expect(status).toBe(0);
+  expect(stdout).not.toContain("\u001b");
+  expect(stdout).toContain("Try next:");
+  for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("[CLI-1] demo --keep leaves a store that verify finds sound", async () => {
+  const { stdout } = spawnSync(process.execPath, [BIN, "demo", "--keep", "--json"], { encoding: "utf8" });
+  const { store } = JSON.parse(stdout) as { store: string };
+  expect(await run("verify", "--store", store)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("ok: 1 sessions, 37 records") as string,
+  });
+  rmSync(join(store, ".."), { recursive: true });
+});
+
+test("[CLI-2] wrong usage exits 2, names what is wrong and suggests the nearest", async () => {
+  expect(await run("verfy")).toEqual({
+    code: 2,
+    out: "",
+    err: 'USAGE: there is no command "verfy"\ntry: did you mean verify?',
+  });
+  expect(await run("zzzzzz")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("try: holdfast --help") as string,
+  });
+  expect(await run("verify", "--stor", "x")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("did you mean --store?") as string,
+  });
+  expect(await run("verify", "../x")).toMatchObject({ code: 3 });
+});
+
+test("[CLI-2] every command has help with an example", async () => {
+  expect((await run("--help")).out).toContain("Exit codes: 0 done");
+  for (const command of COMMANDS) expect((await run(command.name, "--help")).out).toContain(`holdfast ${command.name}`);
+  expect((await run("--version")).out).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test("[CLI-3] verify never makes a store: where there is none it exits 3 with a remedy", async () => {
+  const { code, err } = await run("verify");
+  expect(code).toBe(3);
+  expect(err).toMatch(/^STORE_UNREACHABLE: .*\ntry: /);
+  expect(existsSync(join(folder, ".holdfast"))).toBe(false);
+  expect(JSON.parse((await run("verify", "--json")).out)).toMatchObject({ ok: false, code: "STORE_UNREACHABLE" });
+});
+
+test("[CLI-3] verify exits 1 and names the damaged record; others are counted as sound", async () => {
+  const path = await storeWith(10);
+  expect(await run("verify")).toMatchObject({ code: 0, out: "ok: 1 sessions, 11 records, 0 blobs checked" });
+  damage(path, "needle-4-needle");
+  expect(await run("verify")).toMatchObject({
+    code: 1,
+    out: "one: record 6 body-altered\n1 faults: 1 sessions, 10 records, 0 blobs checked",
+  });
+  expect(JSON.parse((await run("verify", "one", "--json")).out)).toMatchObject({
+    ok: false,
+    sessions: [{ session: "one", damaged: [{ seq: 6 }] }],
+  });
+});
+
+test("[CLI-4] salvage writes every proven record to a new file, and never over an existing one", async () => {
+  const path = await storeWith(10);
+  damage(path, "needle-4-needle");
+  damage(path, "SQLite format 3"); // nothing of SQLite's can open this any more
+  expect(await run("verify")).toMatchObject({ code: 3 });
+  expect(await run("verify", "--salvage", "out.jsonl")).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("10 proven records") as string,
+  });
+  const lines = readFileSync(join(folder, "out.jsonl"), "utf8").trim().split("\n");
+  const seqs = lines.map((line) => (JSON.parse(line) as SealedRecord).seq).sort((a, b) => a - b);
+  expect(seqs).toEqual([1, 2, 3, 4, 5, 7, 8, 9, 10, 11]);
+  expect(await run("verify", "--salvage", "out.jsonl")).toMatchObject({ code: 2 });
+});

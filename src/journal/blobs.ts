@@ -1,0 +1,72 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
+import type { NewBlob, Store } from "../contracts/store.ts";
+import { mustBeBytes, nameOfBytes, piecesOf } from "../records/blob-name.ts";
+import { type BlobName, toBlobName } from "../records/ids.ts";
+
+/** Content up to this size travels with the record that names it, into the store: no file, no second sync. */
+export const SMALL_BLOB: number = 64 * 1024;
+
+/** Prepares content for the append that will name it. Small content waits in memory; larger is durable when this resolves. */
+export async function stageBlob(store: Store, source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
+  signal?.throwIfAborted();
+  if (source instanceof Uint8Array) return stageWhole(store, source, signal);
+  const pieces = toAsync(piecesOf(source));
+  const first: Bytes[] = [];
+  let size = 0;
+  let handedOn = false;
+  try {
+    for (;;) {
+      const next = await pieces.next();
+      signal?.throwIfAborted();
+      if (next.done) return await stageWhole(store, Buffer.concat(first), signal);
+      first.push(Uint8Array.from(mustBeBytes(next.value))); // a source may reuse its buffer
+      size += next.value.length;
+      if (size <= SMALL_BLOB) continue;
+      handedOn = true;
+      return { ref: await store.blobs.put(rest(first, pieces), signal) };
+    }
+  } finally {
+    if (!handedOn) await pieces.return(undefined); // a file behind the source would stay open
+  }
+}
+
+/** Proven bytes of content, wherever it lies. */
+export async function* readBlob(
+  store: Store,
+  name: BlobName,
+  range?: ByteRange,
+  signal?: AbortSignal,
+): AsyncIterable<Bytes> {
+  signal?.throwIfAborted();
+  const small = await store.reading((read) => read.smallBlob(toBlobName(name)));
+  if (small === undefined) {
+    yield* store.blobs.get(name, range, signal);
+    return;
+  }
+  if (nameOfBytes(small) !== name) throw new HoldfastError("BLOB_CORRUPT", { name });
+  const { from, to } = range ?? { from: 0, to: small.length };
+  if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= small.length)) {
+    throw new HoldfastError("BLOB_BAD_RANGE", { name, from, to, size: small.length });
+  }
+  if (from < to) yield small.subarray(from, to);
+}
+
+async function stageWhole(store: Store, bytes: Bytes, signal: AbortSignal | undefined): Promise<NewBlob> {
+  if (bytes.length > SMALL_BLOB) return { ref: await store.blobs.put(bytes, signal) };
+  const kept = Uint8Array.from(bytes);
+  return { ref: { name: nameOfBytes(kept), size: kept.length }, bytes: kept };
+}
+
+async function* rest(first: readonly Bytes[], pieces: AsyncGenerator<Bytes>): AsyncIterable<Bytes> {
+  try {
+    yield* first;
+    yield* pieces;
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
+async function* toAsync(source: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<Bytes> {
+  for await (const piece of source) yield piece as Bytes;
+}

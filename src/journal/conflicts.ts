@@ -1,0 +1,28 @@
+import { HoldfastError } from "../base/errors.ts";
+import { unreachable } from "../base/unreachable.ts";
+import type { Conflict } from "../contracts/store.ts";
+import type { SessionId } from "../records/ids.ts";
+
+/** A store's refusal as an error with a remedy. */
+export function conflictError(session: SessionId | undefined, conflict: Conflict): HoldfastError {
+  switch (conflict.kind) {
+    case "session-unknown":
+      return new HoldfastError("SESSION_UNKNOWN", { session });
+    case "session-exists":
+      return new HoldfastError("SESSION_EXISTS", { session });
+    case "session-damaged":
+      return new HoldfastError("SESSION_DAMAGED", { session, detail: conflict.detail });
+    case "lease-held":
+      return new HoldfastError("SESSION_BUSY", { session, writer: conflict.owner, until: conflict.until });
+    case "lease-lost":
+      return new HoldfastError("LEASE_LOST", { session, epoch: conflict.epoch });
+    case "head-moved":
+      return new HoldfastError("HEAD_MOVED", { session, head: conflict.head.seq });
+    case "link-unknown":
+      return new HoldfastError("FORK_POINT_UNKNOWN", { session });
+    case "blobs-missing":
+      return new HoldfastError("BLOB_MISSING", { session, names: conflict.names });
+    default:
+      return unreachable(conflict);
+  }
+}

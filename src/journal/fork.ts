@@ -1,0 +1,38 @@
+import { instantOf } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { SessionRow } from "../contracts/store.ts";
+import type { Link } from "../records/chain.ts";
+import { flawOf } from "../records/chain.ts";
+import { type SessionId, toSessionId } from "../records/ids.ts";
+import { conflictError } from "./conflicts.ts";
+import type { JournalDeps } from "./journal.ts";
+import { rowOf } from "./read.ts";
+
+/** A new session that shares its origin's records up to `after` and goes its own way from there. Nothing is copied. */
+export async function forkSession(
+  deps: JournalDeps,
+  from: string,
+  options: { readonly as: string; readonly after?: number },
+): Promise<SessionId> {
+  const origin = await rowOf(deps.store, toSessionId(from));
+  const session = toSessionId(options.as);
+  const after = await linkAt(deps, origin, options.after ?? origin.head.seq);
+  const receipt = await deps.store.commit({ kind: "fork", from: origin.id, after, session, at: instantOf(deps.clock) });
+  if (!receipt.ok)
+    throw conflictError(receipt.conflict.kind === "session-exists" ? session : origin.id, receipt.conflict);
+  return session;
+}
+
+async function linkAt(deps: JournalDeps, row: SessionRow, seq: number): Promise<Link> {
+  if (seq === row.anchor.seq) return row.anchor;
+  const [record] = await deps.store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+  if (record === undefined || record.seq !== seq || flawOf(record) === "header-altered") {
+    throw new HoldfastError("FORK_POINT_UNKNOWN", {
+      session: row.id,
+      after: seq,
+      oldest: row.anchor.seq,
+      newest: row.head.seq,
+    });
+  }
+  return { seq, hash: record.hash };
+}

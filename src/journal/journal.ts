@@ -1,0 +1,366 @@
+import { type Clock, instantOf } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
+import type { Random } from "../base/random.ts";
+import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
+import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
+import { nameOfBytes } from "../records/blob-name.ts";
+import { type Link, MAX_SEQ, type SealedRecord, seal } from "../records/chain.ts";
+import { type EncodedDraft, encodeDraft } from "../records/codec.ts";
+import type { BlobName, SessionId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import { RECORD_VERSION } from "../records/lift.ts";
+import { readBlob, stageBlob } from "./blobs.ts";
+import { conflictError } from "./conflicts.ts";
+import type { JournalEntry } from "./prove.ts";
+import { type ReadOptions, readEntries, rowOf } from "./read.ts";
+
+export interface JournalDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface AppendOptions {
+  /** The same operation is applied once, however often it is sent: the way to retry after an unclear failure. */
+  readonly operation?: string;
+  /** Content from `stageBlob` that the records name in `blobs`. */
+  readonly staged?: readonly NewBlob[];
+  /** Retention: forget everything up to here in the same commit. */
+  readonly anchor?: Link;
+  /** Ends the batch with a checkpoint, made from what the chain folds to there: a caller cannot know what is under way. */
+  readonly checkpoint?: CheckpointNote;
+}
+
+export interface CheckpointNote {
+  readonly tag?: string;
+  readonly state?: Json;
+}
+
+export interface Appended {
+  readonly first: number;
+  readonly last: number;
+  /** The operation had been applied before; nothing was written now. */
+  readonly repeated: boolean;
+}
+
+/**
+ * Something carried along the chain, record by record, from what opening found. It moves with the tip when records are
+ * sealed and falls back with it when an append fails, so it never speaks of a record that is not there.
+ */
+export interface Fold<T> {
+  start(tail: readonly JournalEntry[]): T;
+  step(now: T, draft: RecordDraft): T;
+  /** A record to add to a batch, e.g. a checkpoint when one is due. */
+  due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
+  checkpoint(now: T, note: CheckpointNote): RecordDraft;
+}
+
+export interface JournalOptions<T> {
+  readonly leaseMs: number;
+  readonly limits?: JsonLimits;
+  readonly fold?: Fold<T>;
+}
+
+/** What opening found. `tail` is what lies after the newest checkpoint: recovery needs no more. */
+export interface Opened {
+  readonly previousWriter: PreviousWriter;
+  readonly tail: readonly JournalEntry[];
+}
+
+/** Where the next record hangs, and what the chain up to there folds to. */
+interface Tip<T> {
+  readonly link: Link;
+  readonly folded: T;
+  readonly sinceCheckpoint: number;
+}
+
+interface Encoded extends EncodedDraft {
+  readonly draft: RecordDraft;
+}
+
+const NO_FOLD: Fold<undefined> = {
+  start: () => undefined,
+  step: () => undefined,
+  due: () => undefined,
+  checkpoint: (_, note) => ({ kind: "checkpoint-kept", openCalls: [], ...note }),
+};
+
+/** One writer's hold on one session. Only this class calls `Store.commit` for records. */
+export class Journal<T = unknown> implements AsyncDisposable {
+  readonly session: SessionId;
+  readonly opened: Opened;
+  readonly #deps: JournalDeps;
+  readonly #leaseMs: number;
+  readonly #limits: JsonLimits;
+  readonly #epoch: number;
+  readonly #ended = new AbortController();
+  readonly #closing = new AbortController();
+  readonly #fold: Fold<T>;
+  /** Ahead of what is durable while appends are under way. */
+  #tip: Tip<T>;
+  #durable: Tip<T>;
+  #renewedAt: number;
+  /** Settles when every append called so far has ended. */
+  #called: Promise<unknown> = Promise.resolve();
+  #inLine = 0;
+  /** Why the tip is not what the next record may hang on. */
+  #broken: { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "repeated" } | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(deps: JournalDeps, row: SessionRow, opened: Opened, options: JournalOptions<T>) {
+    this.#deps = deps;
+    this.session = row.id;
+    this.opened = opened;
+    this.#epoch = row.epoch;
+    this.#leaseMs = options.leaseMs;
+    this.#limits = options.limits ?? JSON_LIMITS;
+    this.#fold = options.fold ?? (NO_FOLD as Fold<never>);
+    this.#durable = { link: row.head, folded: this.#fold.start(opened.tail), sinceCheckpoint: opened.tail.length };
+    this.#tip = this.#durable;
+    this.#renewedAt = deps.clock.monotonic();
+    void this.#keepLease();
+  }
+
+  /** The newest acknowledged record. */
+  get head(): Link {
+    return this.#durable.link;
+  }
+
+  /** What the acknowledged records fold to. */
+  get folded(): T {
+    return this.#durable.folded;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Aborts when this journal can write no more: closed, or its lease lost. */
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /**
+   * Resolves when the records are durable. Records are sealed at once, in the order of the calls, so writers need not
+   * wait for each other; those under way together share a sync. All of them or none are written.
+   */
+  append(drafts: RecordDraft | readonly RecordDraft[], options: AppendOptions = {}): Promise<Appended> {
+    const earlier = this.#called;
+    const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options, earlier);
+    this.#called = Promise.allSettled([earlier, work]);
+    return work;
+  }
+
+  read(options: ReadOptions = {}): AsyncIterable<JournalEntry> {
+    return readEntries(this.#deps.store, this.session, options);
+  }
+
+  stageBlob(source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
+    return stageBlob(this.#deps.store, source, signal);
+  }
+
+  readBlob(name: BlobName, range?: ByteRange, signal?: AbortSignal): AsyncIterable<Bytes> {
+    return readBlob(this.#deps.store, name, range, signal);
+  }
+
+  /** Waits for what is under way, then gives the session free. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const closed = new HoldfastError("JOURNAL_CLOSED", { session: this.session });
+    this.#closing.abort(closed);
+    await this.#called;
+    if (this.#ended.signal.aborted) return; // the lease is somebody else's
+    this.#ended.abort(closed);
+    try {
+      await this.#deps.store.commit({ kind: "release", session: this.session, epoch: this.#epoch });
+    } catch (error) {
+      // A store that was closed first has taken its owner with it: the next writer need not wait.
+      if (!HoldfastError.is(error, "STORE_CLOSED")) throw error;
+    }
+  }
+
+  async #append(drafts: readonly RecordDraft[], options: AppendOptions, earlier: Promise<unknown>): Promise<Appended> {
+    this.#closing.signal.throwIfAborted();
+    this.#ended.signal.throwIfAborted();
+    refuseBadOptions(options);
+    const encoded = drafts.map((draft) => this.#encode(draft));
+    for (;;) {
+      const inLine = this.#broken !== undefined || this.#inLine > 0;
+      if (inLine) await this.#standInLine(earlier);
+      // No await from here to the store: whoever leaves the line is sealed and sent before anybody else can come.
+      if (inLine) this.#inLine -= 1;
+      const { batch, tip } = this.#seal(encoded, options);
+      this.#tip = tip;
+      const appended = await this.#commit(batch, tip);
+      if (appended !== undefined) return appended;
+    }
+  }
+
+  /** After a break everybody waits for those called earlier, so that the order of the calls stays the order of the records. */
+  async #standInLine(earlier: Promise<unknown>): Promise<void> {
+    this.#inLine += 1;
+    try {
+      await earlier;
+      if (this.#broken !== undefined) await this.#resume();
+    } catch (error) {
+      this.#inLine -= 1;
+      throw error;
+    }
+  }
+
+  /** Undefined when the batch hung on one that turned out to be a repetition: then it is sealed and sent anew. */
+  async #commit(batch: AppendBatch, tip: Tip<T>): Promise<Appended | undefined> {
+    let receipt: Receipt<AppendBatch>;
+    try {
+      receipt = await this.#deps.store.commit(batch);
+    } catch (error) {
+      throw this.#breakWith(error);
+    }
+    if (!receipt.ok) {
+      const { conflict } = receipt;
+      if (conflict.kind === "head-moved" && this.#broken?.kind === "repeated") return undefined;
+      // Whatever hangs on a failed append fails with it, and the next begins anew from what is durable.
+      if (conflict.kind === "head-moved" && this.#broken?.kind === "failed") throw this.#broken.error;
+      const error = conflictError(this.session, conflict);
+      if (conflict.kind === "lease-lost") this.#ended.abort(error);
+      throw this.#breakWith(error);
+    }
+    if (receipt.repeated) {
+      this.#broken ??= { kind: "repeated" }; // what was sealed for this call is not in the chain
+    } else {
+      this.#durable = tip;
+      this.#renewedAt = this.#deps.clock.monotonic();
+    }
+    const { first, last, repeated } = receipt;
+    return { first, last, repeated };
+  }
+
+  #breakWith(error: unknown): unknown {
+    this.#broken ??= { kind: "failed", error };
+    return error;
+  }
+
+  /** After a break, when everything that hung on it has ended: look at what is really there. */
+  async #resume(): Promise<void> {
+    this.#ended.signal.throwIfAborted();
+    const row = await rowOf(this.#deps.store, this.session);
+    if (row.epoch !== this.#epoch || row.owner === null) {
+      const error = new HoldfastError("LEASE_LOST", { session: this.session, epoch: row.epoch });
+      this.#ended.abort(error);
+      throw error;
+    }
+    if (row.head.hash !== this.#durable.link.hash) await this.#catchUp(row);
+    this.#tip = this.#durable;
+    this.#broken = undefined;
+  }
+
+  /** An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it. */
+  async #catchUp(row: SessionRow): Promise<void> {
+    let { folded, sinceCheckpoint } = this.#durable;
+    for await (const entry of this.read({ from: this.#durable.link.seq + 1, to: row.head.seq })) {
+      if (entry.kind === "damaged" || entry.kind === "dropped") continue;
+      folded = this.#fold.step(folded, entry);
+      sinceCheckpoint = entry.kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
+    }
+    this.#durable = { link: row.head, folded, sinceCheckpoint };
+  }
+
+  /** At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing. */
+  #encode(draft: RecordDraft): Encoded {
+    return { draft, ...encodeDraft(draft, this.#limits) };
+  }
+
+  #seal(drafts: readonly Encoded[], options: AppendOptions): { readonly batch: AppendBatch; readonly tip: Tip<T> } {
+    const at = instantOf(this.#deps.clock);
+    const records: SealedRecord[] = [];
+    const references: { seq: number; name: BlobName }[] = [];
+    let { link, folded, sinceCheckpoint } = this.#tip;
+    let checkpoint: number | undefined;
+    const add = ({ draft, kind, body, blobs }: Encoded) => {
+      if (link.seq >= MAX_SEQ) throw new HoldfastError("SESSION_FULL", { session: this.session, seq: link.seq });
+      const record = seal(link, { kind, at, version: RECORD_VERSION, salt: this.#deps.random.hex(8), body });
+      records.push(record);
+      for (const name of blobs) references.push({ seq: record.seq, name });
+      if (kind === "checkpoint-kept") checkpoint = record.seq;
+      link = { seq: record.seq, hash: record.hash };
+      folded = this.#fold.step(folded, draft);
+      sinceCheckpoint = kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
+    };
+    for (const draft of drafts) add(draft);
+    if (options.checkpoint !== undefined) add(this.#encode(this.#fold.checkpoint(folded, options.checkpoint)));
+    const due = this.#fold.due(folded, sinceCheckpoint);
+    if (due !== undefined && link.seq < MAX_SEQ) add(this.#encode(due));
+    const batch: AppendBatch = {
+      kind: "append",
+      session: this.session,
+      epoch: this.#epoch,
+      after: this.#tip.link,
+      records,
+      references,
+      blobs: options.staged ?? [],
+      leaseUntil: leaseEnd(this.#deps.clock, this.#leaseMs),
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+      ...(options.operation === undefined ? {} : { operation: options.operation }),
+      ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
+    };
+    return { batch, tip: { link, folded, sinceCheckpoint } };
+  }
+
+  /** Appends renew the lease; between them this does. A holder that cannot renew is told so before its next append. */
+  async #keepLease(): Promise<void> {
+    const { clock, store } = this.#deps;
+    const stop = AbortSignal.any([this.#closing.signal, this.#ended.signal]);
+    for (;;) {
+      try {
+        await clock.sleep(this.#leaseMs / 3, stop);
+      } catch {
+        return; // closed or lost: there is no lease to keep
+      }
+      if (clock.monotonic() - this.#renewedAt < this.#leaseMs / 3) continue;
+      try {
+        const receipt = await store.commit({
+          kind: "renew",
+          session: this.session,
+          epoch: this.#epoch,
+          until: leaseEnd(clock, this.#leaseMs),
+        });
+        if (receipt.ok) this.#renewedAt = clock.monotonic();
+        else this.#ended.abort(conflictError(this.session, receipt.conflict));
+      } catch (error) {
+        if (HoldfastError.is(error, "STORE_CLOSED")) this.#ended.abort(error);
+        // Otherwise the store is in trouble now: the next append will say so, or the next renewal will succeed.
+      }
+    }
+  }
+}
+
+/** Whole milliseconds, whatever fractions a clock counts in: a store keeps no others. */
+export function leaseEnd(clock: Clock, leaseMs: number): number {
+  return Math.ceil(clock.now() + leaseMs);
+}
+
+const LONGEST_OPERATION = 200;
+
+function refuseBadOptions({ operation, staged = [] }: AppendOptions): void {
+  // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
+  const usable =
+    operation === undefined ||
+    (typeof operation === "string" &&
+      operation.length > 0 &&
+      operation.length <= LONGEST_OPERATION &&
+      operation.isWellFormed());
+  if (!usable) throw new HoldfastError("BAD_OPTION", { option: "operation", value: String(operation).slice(0, 80) });
+  for (const { ref, bytes } of staged) {
+    if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
+      throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });
+  }
+}

@@ -1,0 +1,119 @@
+import { instantOf } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { JsonLimits } from "../base/json.ts";
+import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.ts";
+import { genesisOf } from "../records/chain.ts";
+import { type SessionId, toSessionId } from "../records/ids.ts";
+import { conflictError } from "./conflicts.ts";
+import { type Fold, Journal, type JournalDeps, leaseEnd } from "./journal.ts";
+import { ForwardProof, type JournalEntry } from "./prove.ts";
+import { rowOf } from "./read.ts";
+
+export interface OpenOptions<T = unknown> {
+  /** Make the session when there is none. Default true. */
+  readonly create?: boolean;
+  /** How long a silent writer keeps the session, in milliseconds. A dead one loses it at once. Default 30 s. */
+  readonly leaseMs?: number;
+  readonly limits?: JsonLimits;
+  /** Carried along the chain; see `Fold`. */
+  readonly fold?: Fold<T>;
+}
+
+const PAGE = 256;
+
+/**
+ * Opens a session for writing: verify the tail, take the lease, verify what came meanwhile. A session that this code
+ * cannot continue honestly is refused before anything is written.
+ */
+export async function openJournal<T = unknown>(
+  deps: JournalDeps,
+  id: string,
+  options: OpenOptions<T> = {},
+): Promise<Journal<T>> {
+  const session = toSessionId(id);
+  const leaseMs = options.leaseMs ?? 30_000;
+  if (!(Number.isSafeInteger(leaseMs) && leaseMs >= 10 && leaseMs <= 86_400_000))
+    throw new HoldfastError("BAD_OPTION", { option: "leaseMs", value: String(leaseMs) });
+  await ensureSession(deps, session, options.create ?? true);
+  const before = await rowOf(deps.store, session);
+  const verified = await verifyTail(deps.store, before);
+  const { row, previousWriter } = await takeLease(deps, session, leaseMs);
+  try {
+    const tail = row.head.hash === before.head.hash ? verified : await verifyTail(deps.store, row);
+    return new Journal(deps, row, { previousWriter, tail }, { ...options, leaseMs });
+  } catch (error) {
+    await deps.store.commit({ kind: "release", session, epoch: row.epoch });
+    throw error;
+  }
+}
+
+async function ensureSession(deps: JournalDeps, session: SessionId, create: boolean): Promise<void> {
+  const row = await deps.store.reading((read) => read.session(session));
+  if (row !== undefined) return;
+  if (!create) throw new HoldfastError("SESSION_UNKNOWN", { session });
+  const receipt = await deps.store.commit({
+    kind: "create",
+    session,
+    at: instantOf(deps.clock),
+    genesis: genesisOf(session),
+  });
+  // Another process may have been faster: then the session is there, which is all we want.
+  if (!receipt.ok && receipt.conflict.kind !== "session-exists") throw conflictError(session, receipt.conflict);
+}
+
+async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number) {
+  const { store, clock } = deps;
+  const take = (over?: number): Promise<Receipt<LeaseBatch>> =>
+    store.commit({
+      kind: "lease",
+      session,
+      owner: store.owner,
+      now: clock.now(),
+      until: leaseEnd(clock, leaseMs),
+      ...(over === undefined ? {} : { over }),
+    });
+  let receipt = await take();
+  if (!receipt.ok && receipt.conflict.kind === "lease-held" && store.isDead(receipt.conflict.owner)) {
+    receipt = await take(receipt.conflict.epoch);
+  }
+  if (!receipt.ok) throw conflictError(session, receipt.conflict);
+  return receipt;
+}
+
+/**
+ * From the newest checkpoint to the head. Altered records are named and passed over; a missing head means that
+ * acknowledged records are gone, and a damaged checkpoint that the story must be read from its beginning.
+ */
+async function verifyTail(store: Store, row: SessionRow): Promise<readonly JournalEntry[]> {
+  const oldest = row.anchor.seq + 1;
+  const from = Math.max(row.checkpoint, oldest);
+  const tail = await proveFrom(store, row, from);
+  // Whatever the checkpoint would have told is told by what came before it, also when its body was dropped.
+  return from > oldest && tail[0]?.kind !== "checkpoint-kept" ? proveFrom(store, row, oldest) : tail;
+}
+
+async function proveFrom(store: Store, row: SessionRow, from: number): Promise<readonly JournalEntry[]> {
+  const after = from === row.anchor.seq + 1 ? row.anchor : { seq: from - 1, hash: undefined };
+  const proof = new ForwardProof(after, row.head);
+  const tail: JournalEntry[] = [];
+  let newest = from - 1;
+  for (let at = from; at <= row.head.seq; at = newest + 1) {
+    const page = await store.reading((read) => read.records(row, { from: at, to: row.head.seq, limit: PAGE }));
+    tail.push(...proof.prove(page));
+    const last = page.at(-1);
+    if (last === undefined) break;
+    newest = last.seq;
+  }
+  tail.push(...proof.end(row.head.seq));
+  refuseIncomplete(row, tail, newest);
+  return tail;
+}
+
+function refuseIncomplete(row: SessionRow, tail: readonly JournalEntry[], newest: number): void {
+  const details = { session: row.id, newestFound: newest, newestAcknowledged: row.head.seq };
+  const inherited = Math.max(0, ...row.segments.map(({ through }) => through ?? 0));
+  const missing = tail.find((entry) => entry.kind === "damaged" && entry.detail === "missing");
+  if (missing !== undefined && missing.seq <= inherited)
+    throw new HoldfastError("FORK_INCOMPLETE", { ...details, missing: missing.seq });
+  if (newest < row.head.seq) throw new HoldfastError("SESSION_DAMAGED", details);
+}

@@ -1,0 +1,111 @@
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { SessionRow, Store } from "../contracts/store.ts";
+import { flawOf, type Link } from "../records/chain.ts";
+import { conflictError } from "./conflicts.ts";
+import type { Journal } from "./journal.ts";
+import { rowOf } from "./read.ts";
+
+/** Upper bounds on what a session keeps. Whatever is left out is not bounded. */
+export interface RetentionBounds {
+  readonly records?: number;
+  readonly bytes?: number;
+  readonly ageMs?: number;
+}
+
+export interface Retained {
+  /** Records the session no longer reaches. Their space comes back with `sweep`. */
+  readonly forgotten: number;
+  /** False when the newest checkpoint alone exceeds a bound: nothing after it may go. */
+  readonly withinBounds: boolean;
+}
+
+const PAGE = 256;
+const BOUNDS: ReadonlySet<string> = new Set(["records", "bytes", "ageMs"]);
+/** The record that tells of a cut counts too, and comes on top of what is kept. */
+const CUT = { records: 1, bytes: 256 } as const;
+
+/**
+ * Forgets a prefix. The cut falls at a checkpoint, because opening must be able to start there; what is cut leaves an
+ * anchor that the rest hangs on and a record that says how much went and why.
+ */
+export async function retain(
+  deps: { readonly store: Store; readonly clock: Clock },
+  journal: Journal,
+  bounds: RetentionBounds,
+): Promise<Retained> {
+  for (const [option, value] of Object.entries(bounds)) {
+    if (!(BOUNDS.has(option) && (value === undefined || (typeof value === "number" && value >= 0))))
+      throw new HoldfastError("BAD_OPTION", { option, value: String(value) });
+  }
+  const row = await rowOf(deps.store, journal.session);
+  const cut = await chooseCut(deps, row, bounds);
+  const forgotten = cut.anchor.seq - row.anchor.seq;
+  if (forgotten > 0) {
+    const reason = `retention: ${JSON.stringify(bounds)}`;
+    await journal.append(
+      { kind: "history-cut", through: cut.anchor.seq, records: forgotten, reason },
+      { anchor: cut.anchor },
+    );
+  }
+  return { forgotten, withinBounds: cut.withinBounds };
+}
+
+/** Takes the bodies out of records and leaves their headers, which still prove that the records were there. */
+export async function dropBodies(
+  store: Store,
+  journal: Journal,
+  seqs: readonly number[],
+  reason: string,
+): Promise<{ readonly dropped: number; readonly bytes: number }> {
+  const receipt = await store.commit({ kind: "drop", session: journal.session, epoch: journal.epoch, seqs, reason });
+  if (!receipt.ok) throw conflictError(journal.session, receipt.conflict);
+  return { dropped: receipt.dropped, bytes: receipt.bytes };
+}
+
+interface Cut {
+  readonly anchor: Link;
+  readonly withinBounds: boolean;
+}
+
+/** Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing goes. */
+async function chooseCut(
+  deps: { readonly store: Store; readonly clock: Clock },
+  row: SessionRow,
+  bounds: RetentionBounds,
+): Promise<Cut> {
+  const now = deps.clock.now();
+  let fitting: Link | undefined;
+  let newest: Link | undefined;
+  let exceeded = false;
+  let kept = { records: 0, bytes: 0 };
+  for (let at = row.head.seq; at > row.anchor.seq; ) {
+    const query = { from: row.anchor.seq + 1, to: at, reverse: true, limit: PAGE };
+    const page = await deps.store.reading((read) => read.records(row, query));
+    for (const record of page) {
+      const ageMs = now - Date.parse(record.at);
+      kept = {
+        records: row.head.seq - record.seq + 1,
+        bytes: kept.bytes + Buffer.byteLength(record.body ?? ""),
+      };
+      exceeded ||= !fits(bounds, kept.records, kept.bytes, ageMs);
+      const chosen = fitting ?? newest;
+      if (exceeded && chosen !== undefined) return { anchor: chosen, withinBounds: fitting !== undefined };
+      if (record.kind !== "checkpoint-kept" || flawOf(record) !== undefined) continue;
+      const anchor = { seq: record.seq - 1, hash: record.prev };
+      if (exceeded) return { anchor, withinBounds: false };
+      if (fits(bounds, kept.records + CUT.records, kept.bytes + CUT.bytes, ageMs)) fitting = anchor;
+      else newest ??= anchor;
+    }
+    at = (page.at(-1)?.seq ?? 0) - 1;
+  }
+  return { anchor: row.anchor, withinBounds: !exceeded };
+}
+
+function fits(bounds: RetentionBounds, records: number, bytes: number, ageMs: number): boolean {
+  return (
+    records <= (bounds.records ?? Number.POSITIVE_INFINITY) &&
+    bytes <= (bounds.bytes ?? Number.POSITIVE_INFINITY) &&
+    ageMs <= (bounds.ageMs ?? Number.POSITIVE_INFINITY)
+  );
+}

@@ -1,0 +1,61 @@
+import type { Clock } from "../base/clock.ts";
+import type { Store } from "../contracts/store.ts";
+import type { BlobName } from "../records/ids.ts";
+import { conflictError } from "./conflicts.ts";
+import { HoldfastError } from "../base/errors.ts";
+
+export interface SweepOptions {
+  /** How long content that no record names yet is left alone: its writer may still be on the way to its commit. Default 1 h. */
+  readonly graceMs?: number;
+  /** Records and blobs per transaction. Writers wait for one; between two they get their turn. */
+  readonly limit?: number;
+  /** Give freed space back to the disk as well. Default true. */
+  readonly shrink?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface SweepReport {
+  readonly records: number;
+  readonly blobs: number;
+  /** Content removed, in bytes. */
+  readonly bytes: number;
+  /** What the store file shrank by. */
+  readonly shrunkBy: number;
+}
+
+/**
+ * Removes what nothing reachable names. Every removal happens inside a write transaction that checks again, so it can
+ * be killed anywhere, and a writer that slept since it put its content is told at its commit instead of losing it later.
+ */
+export async function sweep(
+  deps: { readonly store: Store; readonly clock: Clock },
+  options: SweepOptions = {},
+): Promise<SweepReport> {
+  const { graceMs = 3_600_000, limit = 256, shrink = true, signal } = options;
+  if (!(graceMs >= 0)) throw new HoldfastError("BAD_OPTION", { option: "graceMs", value: String(graceMs) });
+  if (!(Number.isSafeInteger(limit) && limit > 0))
+    throw new HoldfastError("BAD_OPTION", { option: "limit", value: String(limit) });
+  const { store, clock } = deps;
+  const total = { records: 0, blobs: 0, bytes: 0 };
+  const run = async (candidates: readonly BlobName[]): Promise<boolean> => {
+    signal?.throwIfAborted();
+    const receipt = await store.commit({ kind: "sweep", limit, candidates });
+    if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
+    total.records += receipt.records;
+    total.blobs += receipt.blobs;
+    total.bytes += receipt.bytes;
+    return receipt.more;
+  };
+  while (await run([]));
+  const before = clock.now() - graceMs;
+  let candidates: BlobName[] = [];
+  for await (const { name } of store.blobs.list(before)) {
+    candidates.push(name);
+    if (candidates.length < limit) continue;
+    while (await run(candidates));
+    candidates = [];
+  }
+  if (candidates.length > 0) while (await run(candidates));
+  total.bytes += await store.blobs.sweepTemps(before);
+  return { ...total, shrunkBy: shrink ? await store.shrink() : 0 };
+}

@@ -1,0 +1,153 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { SessionRow, Store, StoreRead } from "../contracts/store.ts";
+import type { BlobName, SessionId } from "../records/ids.ts";
+import { readBlob } from "./blobs.ts";
+import type { DamagedEntry } from "./prove.ts";
+import { readEntries, rowOf } from "./read.ts";
+
+export interface SessionVerdict {
+  readonly session: SessionId;
+  readonly records: number;
+  readonly dropped: number;
+  readonly damaged: readonly DamagedEntry[];
+  /** Set when the session could not be read to its end. */
+  readonly failed?: string;
+}
+
+export interface BlobFault {
+  readonly name: BlobName;
+  /** `unlisted`: a record names it, but the store does not know that, so a sweep would remove it. */
+  readonly fault: "missing" | "corrupt" | "unreadable" | "unlisted";
+}
+
+export interface VerifyReport {
+  readonly ok: boolean;
+  readonly structure: readonly string[];
+  readonly sessions: readonly SessionVerdict[];
+  readonly blobs: { readonly checked: number; readonly faults: readonly BlobFault[] };
+}
+
+export interface VerifyOptions {
+  /** Only this session. */
+  readonly session?: SessionId;
+  readonly signal?: AbortSignal;
+  readonly progress?: (done: { readonly sessions: number; readonly records: number; readonly blobs: number }) => void;
+}
+
+const PAGE = 256;
+
+/** Walks the container, every chain and every reference, and names every fault. Reads only. */
+export async function verify(store: Store, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const { signal, progress } = options;
+  const done = { sessions: 0, records: 0, blobs: 0 };
+  const structure = [...(await store.reading((read) => read.structure()))];
+  const sessions: SessionVerdict[] = [];
+  const named = new Map<BlobName, Naming>();
+  const rows = options.session === undefined ? sessionRows(store) : [await rowOf(store, options.session)];
+  for await (const row of rows) {
+    if ("damaged" in row) continue; // the structure has named it
+    sessions.push(await verifySession(store, row, { done, named, progress, signal }));
+    done.sessions += 1;
+  }
+  const faults: BlobFault[] = [];
+  for await (const { name } of references(store)) {
+    signal?.throwIfAborted();
+    const fault = await blobFault(store, name);
+    if (fault !== undefined) faults.push({ name, fault });
+    named.delete(name);
+    done.blobs += 1;
+    progress?.({ ...done });
+  }
+  for (const [name, naming] of named) if (await isStillThere(store, naming)) faults.push({ name, fault: "unlisted" });
+  const ok = structure.length === 0 && faults.length === 0 && sessions.every(isSound);
+  return { ok, structure, sessions, blobs: { checked: done.blobs, faults } };
+}
+
+/** A record that names content. */
+interface Naming {
+  readonly session: SessionId;
+  readonly seq: number;
+}
+
+interface Walk {
+  readonly progress: VerifyOptions["progress"];
+  readonly signal: AbortSignal | undefined;
+  readonly done: { sessions: number; records: number; blobs: number };
+  readonly named: Map<BlobName, Naming>;
+}
+
+/** Retention may have taken the record since it was read, and a sweep what it named. */
+async function isStillThere(store: Store, { session, seq }: Naming): Promise<boolean> {
+  const row = await store.reading((read) => read.session(session));
+  return row !== undefined && row.anchor.seq < seq;
+}
+
+function isSound(verdict: SessionVerdict): boolean {
+  return verdict.damaged.length === 0 && verdict.failed === undefined;
+}
+
+/** Every session's row, in the order of ids. */
+export function sessionRows(store: Store) {
+  return pages(
+    (read, after: SessionId | "") => read.sessions(after, PAGE),
+    store,
+    (row) => row.id,
+  );
+}
+
+function references(store: Store) {
+  return pages(
+    (read, after: BlobName | "") => read.references(after, PAGE),
+    store,
+    (ref) => ref.name,
+  );
+}
+
+async function verifySession(store: Store, row: SessionRow, walk: Walk): Promise<SessionVerdict> {
+  const { done, named, progress, signal } = walk;
+  const damaged: DamagedEntry[] = [];
+  let records = 0;
+  let dropped = 0;
+  try {
+    const options = { to: row.head.seq, ...(signal === undefined ? {} : { signal }) };
+    for await (const entry of readEntries(store, row.id, options)) {
+      if (entry.kind === "damaged") damaged.push(entry);
+      else records += 1;
+      if (entry.kind === "dropped") dropped += 1;
+      else if (entry.kind !== "damaged")
+        for (const { name } of entry.blobs ?? []) named.set(name, { session: row.id, seq: entry.seq });
+      done.records += 1;
+      if (done.records % PAGE === 0) progress?.({ ...done });
+    }
+  } catch (error) {
+    if (!HoldfastError.is(error)) throw error;
+    return { session: row.id, records, dropped, damaged, failed: `${error.code}: ${error.message}` };
+  }
+  return { session: row.id, records, dropped, damaged };
+}
+
+async function blobFault(store: Store, name: BlobName): Promise<BlobFault["fault"] | undefined> {
+  try {
+    for await (const _ of readBlob(store, name)) continue;
+    return undefined;
+  } catch (error) {
+    if (HoldfastError.is(error, "BLOB_MISSING")) return "missing";
+    if (HoldfastError.is(error, "BLOB_CORRUPT")) return "corrupt";
+    if (HoldfastError.is(error)) return "unreadable";
+    throw error;
+  }
+}
+
+async function* pages<T, K extends string>(
+  page: (read: StoreRead, after: K | "") => Promise<readonly T[]>,
+  store: Store,
+  keyOf: (element: T) => K,
+): AsyncIterable<T> {
+  for (let after: K | "" = ""; ; ) {
+    const elements: readonly T[] = await store.reading((read) => page(read, after));
+    yield* elements;
+    const last = elements.at(-1);
+    if (last === undefined) return;
+    after = keyOf(last);
+  }
+}

@@ -1,0 +1,39 @@
+import { HoldfastError } from "../base/errors.ts";
+import { sha256, type Sha256 } from "../base/hash.ts";
+import { type BlobName, toBlobName } from "./ids.ts";
+
+/**
+ * Content is proven chunk by chunk, so that a gigabyte needs no gigabyte of memory and a range needs no whole read.
+ * Content of one chunk is named by its SHA-256; larger content by the hash over its chunks' hashes.
+ */
+export const CHUNK_BYTES: number = 1024 * 1024;
+
+export function blobNameOf(size: number, chunks: readonly Sha256[]): BlobName {
+  const [only] = chunks;
+  if (chunks.length === 1 && only !== undefined) return toBlobName(`sha256-${only}`);
+  return toBlobName(chunks.length === 0 ? `sha256-${sha256("")}` : `tree-${sha256(treeText(size, chunks))}`);
+}
+
+export function nameOfBytes(bytes: Uint8Array): BlobName {
+  const chunks: Sha256[] = [];
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) chunks.push(sha256(bytes.subarray(at, at + CHUNK_BYTES)));
+  return blobNameOf(bytes.length, chunks);
+}
+
+function treeText(size: number, chunks: readonly Sha256[]): string {
+  return `holdfast-blob-tree\n${CHUNK_BYTES}\n${size}\n${chunks.join("\n")}`;
+}
+
+/** A source's pieces, whatever kind of source it is. A text is iterable too, and would silently become zeros. */
+export function piecesOf(source: unknown): AsyncIterable<unknown> | Iterable<unknown> {
+  if (source instanceof Uint8Array) return [source];
+  const pieces = source as AsyncIterable<unknown> & Iterable<unknown>;
+  if (typeof source !== "object" || source === null || !(Symbol.asyncIterator in pieces || Symbol.iterator in pieces))
+    throw new HoldfastError("BLOB_BAD_SOURCE", { got: source === null ? "null" : typeof source });
+  return pieces;
+}
+
+export function mustBeBytes(piece: unknown): Uint8Array {
+  if (piece instanceof Uint8Array) return piece;
+  throw new HoldfastError("BLOB_BAD_SOURCE", { got: piece === null ? "null" : typeof piece });
+}

@@ -1,0 +1,74 @@
+import { sha256, type Sha256 } from "../base/hash.ts";
+import type { Instant } from "../base/clock.ts";
+import type { SessionId } from "./ids.ts";
+
+/** The place a record hangs on: the record before it, or where a session or its kept part begins. */
+export interface Link {
+  readonly seq: number;
+  readonly hash: Sha256;
+}
+
+/**
+ * A record as stored. The chain covers the header only, so a body can be dropped and leave a provable gap. Every record
+ * carries both ends of its link: damage to one breaks that one, and its neighbours still prove themselves.
+ */
+export interface SealedRecord {
+  readonly seq: number;
+  readonly kind: string;
+  readonly at: Instant;
+  /** Schema version of the body. */
+  readonly version: number;
+  /** Keeps equal bodies from showing equal digests after they were dropped. */
+  readonly salt: string;
+  readonly bodyDigest: Sha256;
+  readonly prev: Sha256;
+  readonly hash: Sha256;
+  /** JSON text as written, never rewritten; null once dropped. */
+  readonly body: string | null;
+  /** Why the body is gone. */
+  readonly dropped?: string;
+}
+
+/** Highest sequence number a session can reach. 32 bits, so that a store can key a record by segment and sequence in one integer. */
+export const MAX_SEQ: number = 2 ** 32 - 1;
+
+export function genesisOf(session: SessionId): Link {
+  return { seq: 0, hash: sha256(`holdfast-session\n${session}`) };
+}
+
+export interface Unsealed {
+  readonly kind: string;
+  readonly at: Instant;
+  readonly version: number;
+  readonly salt: string;
+  readonly body: string;
+}
+
+export function seal(link: Link, record: Unsealed): SealedRecord {
+  const seq = link.seq + 1;
+  const bodyDigest = sha256(`${record.salt}\n${record.body}`);
+  const header = {
+    seq,
+    kind: record.kind,
+    at: record.at,
+    version: record.version,
+    salt: record.salt,
+    bodyDigest,
+    prev: link.hash,
+  };
+  return { ...header, hash: headerHash(header), body: record.body };
+}
+
+export type RecordFlaw = "header-altered" | "body-altered" | "body-missing";
+
+/** Proves a record by itself: no neighbour is needed, so one bad record never condemns another. */
+export function flawOf(record: SealedRecord): RecordFlaw | undefined {
+  if (headerHash(record) !== record.hash) return "header-altered";
+  if (record.body === null) return record.dropped === undefined ? "body-missing" : undefined;
+  return sha256(`${record.salt}\n${record.body}`) === record.bodyDigest ? undefined : "body-altered";
+}
+
+function headerHash(header: Omit<SealedRecord, "hash" | "body" | "dropped">): Sha256 {
+  const { seq, kind, at, version, salt, bodyDigest, prev } = header;
+  return sha256(`holdfast-record\n${seq}\n${kind}\n${at}\n${version}\n${salt}\n${bodyDigest}\n${prev}`);
+}

@@ -1,0 +1,99 @@
+import { type BlobName, type CallId, isBlobName, type SessionId } from "./ids.ts";
+import {
+  boolean,
+  branded,
+  count,
+  fields,
+  json,
+  list,
+  matching,
+  oneOf,
+  optional,
+  type Shape,
+  string,
+  type TypeOf,
+} from "./shape.ts";
+
+const callId = branded<CallId>();
+const sessionId = branded<SessionId>();
+const blobName: Shape<BlobName> = matching("the name of content", isBlobName);
+
+/** Content kept beside the journal, by name. */
+const blobRef = fields({ name: blobName, size: count });
+export type BlobRef = TypeOf<typeof blobRef>;
+
+/** Seed 000's four statuses; the reason stands beside it. */
+const outputStatus = oneOf("success", "failed", "canceled", "timeout");
+/** What is known of a call's effects outside the session. After a crash they are unknown, never assumed. */
+const effects = oneOf("none", "happened", "unknown");
+
+/** Every body may name blobs. Named here, they are kept as long as the record; a name elsewhere in a body is only text. */
+const kind = <const F extends Record<string, Shape<unknown>>>(shapes: F) =>
+  fields({ blobs: optional(list(blobRef)), ...shapes });
+
+const writeback = { page: string, change: json } as const;
+
+/**
+ * Everything that outlives the process, by kind. Names are noun-verb. A kind's meaning never changes: a changed
+ * shape is a new schema version with a lift (lift.ts).
+ */
+export const RECORD_SHAPES = {
+  "session-created": kind({ session: sessionId, title: optional(string) }),
+  "session-recovered": kind({
+    closedCalls: list(callId),
+    damaged: list(count),
+    previousWriter: oneOf("closed", "died", "expired"),
+  }),
+  "user-said": kind({ text: string, parts: optional(list(json)) }),
+  "model-said": kind({
+    text: optional(string),
+    parts: optional(list(json)),
+    model: optional(string),
+    usage: optional(json),
+  }),
+  "call-opened": kind({ callId, tool: string, args: json, alias: optional(string), parent: optional(callId) }),
+  "call-closed": kind({
+    callId,
+    tool: string,
+    status: outputStatus,
+    reason: optional(string),
+    output: optional(json),
+    effects: optional(effects),
+  }),
+  "call-late": kind({ callId, tool: string, output: optional(json) }),
+  "checkpoint-kept": kind({
+    openCalls: list(fields({ callId, tool: string })),
+    state: optional(json),
+    tag: optional(string),
+  }),
+  "state-changed": kind({ slice: string, change: json, callId: optional(callId) }),
+  "view-chosen": kind({ levels: json, renderer: string }),
+  "page-pinned": kind({ page: string, pinned: boolean }),
+  "writeback-staged": kind({ ...writeback }),
+  "writeback-rejected": kind({ ...writeback, reason: string }),
+  "writeback-committed": kind({ ...writeback }),
+  "boundary-crossed": kind({ boundary: oneOf("compaction", "reset", "prune", "overflow", "mode-flip", "exit") }),
+  "mode-changed": kind({ mode: oneOf("act", "plan") }),
+  "catalog-changed": kind({ version: count, epoch: count, reason: string, tools: json }),
+  "history-repaired": kind({ fault: string, callId: optional(string), detail: json }),
+  "history-cut": kind({ through: count, records: count, reason: string }),
+  "file-diverged": kind({ path: string, callId: optional(callId), kept: optional(string) }),
+  rewound: kind({ to: count, scope: list(string) }),
+  forked: kind({ from: sessionId, after: count }),
+  "fault-raised": kind({ fault: string, detail: json }),
+} as const satisfies Record<string, Shape<unknown>>;
+
+export type RecordKind = keyof typeof RECORD_SHAPES;
+export type BodyOf<K extends RecordKind> = TypeOf<(typeof RECORD_SHAPES)[K]>;
+export type OutputStatus = TypeOf<typeof outputStatus>;
+export type CallEffects = TypeOf<typeof effects>;
+
+/** What a writer asks to be journalled; sequence, time and chain are added when it is sealed. */
+export type RecordDraft = { readonly [K in RecordKind]: { readonly kind: K } & BodyOf<K> }[RecordKind];
+
+/** One journal entry as the rest of the code knows it: one shape, whatever version wrote it. */
+export type JournalRecord = { readonly seq: number; readonly at: string } & RecordDraft;
+
+export function isRecordKind(text: string): text is RecordKind {
+  return Object.hasOwn(RECORD_SHAPES, text);
+}

@@ -1,0 +1,278 @@
+import { unreachable } from "../base/unreachable.ts";
+import type { BlobStore } from "../contracts/blob-store.ts";
+import type * as contract from "../contracts/store.ts";
+import { MAX_SEQ } from "../records/chain.ts";
+import type { BlobName, SessionId } from "../records/ids.ts";
+import { growing, holesIn, type Run, runsOf, sharedUpTo } from "./spans.ts";
+import type { Tables } from "./tables.ts";
+
+type Refusal = { readonly ok: false; readonly conflict: contract.Conflict };
+type Applied<B extends contract.WriteBatch> = contract.Receipt<B>;
+
+/**
+ * The rules of every batch. Each checks all it must before its first write, so a refused batch has changed nothing and
+ * its neighbours in the same transaction stand.
+ */
+export function applyBatch<B extends contract.WriteBatch>(
+  tables: Tables,
+  blobs: BlobStore,
+  batch: B,
+): contract.Receipt<B> {
+  return apply(tables, blobs, batch) as contract.Receipt<B>;
+}
+
+function apply(tables: Tables, blobs: BlobStore, batch: contract.WriteBatch): Applied<contract.WriteBatch> {
+  switch (batch.kind) {
+    case "create":
+      return create(tables, batch);
+    case "lease":
+      return lease(tables, batch);
+    case "renew":
+      return fenced(tables, batch, (row) => {
+        tables.putSession({ ...row, leaseUntil: batch.until });
+        return { ok: true, until: batch.until };
+      });
+    case "release":
+      return fenced(tables, batch, (row) => {
+        tables.putSession({ ...row, owner: null, leaseUntil: 0 });
+        return { ok: true, released: true };
+      });
+    case "append":
+      return append(tables, blobs, batch);
+    case "fork":
+      return fork(tables, batch);
+    case "drop":
+      return drop(tables, batch);
+    case "delete":
+      return fenced(tables, batch, () => {
+        tables.deleteSession(batch.session);
+        return { ok: true, deleted: true };
+      });
+    case "sweep":
+      return sweep(tables, blobs, batch);
+    default:
+      return unreachable(batch);
+  }
+}
+
+function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.CreateBatch> {
+  const taken = whyTaken(tables, batch.session);
+  if (taken !== undefined) return taken;
+  const row: contract.SessionRow = {
+    id: batch.session,
+    createdAt: batch.at,
+    epoch: 0,
+    owner: null,
+    leaseUntil: 0,
+    head: batch.genesis,
+    anchor: batch.genesis,
+    checkpoint: 0,
+    segments: [{ segment: tables.newSegment(), through: null }],
+  };
+  tables.addSession(row);
+  return { ok: true, row };
+}
+
+function lease(tables: Tables, batch: contract.LeaseBatch): Applied<contract.LeaseBatch> {
+  const found = wholeRow(tables, batch.session);
+  if (!found.ok) return found;
+  const { row } = found;
+  const held = row.owner !== null && row.leaseUntil > batch.now && row.epoch !== batch.over;
+  if (row.owner !== null && held) {
+    return refuse({ kind: "lease-held", owner: row.owner, epoch: row.epoch, until: row.leaseUntil });
+  }
+  const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: batch.until };
+  tables.putSession(taken);
+  return { ok: true, row: taken, previousWriter: previousWriter(row, batch) };
+}
+
+function previousWriter(row: contract.SessionRow, batch: contract.LeaseBatch): contract.PreviousWriter {
+  if (row.owner === null) return row.epoch === 0 ? "none" : "closed";
+  return row.epoch === batch.over ? "died" : "expired";
+}
+
+function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
+  return fenced(tables, batch, (row) => {
+    const segment = growing(row);
+    if (batch.operation !== undefined) {
+      const before = tables.operation(segment, batch.operation);
+      if (before !== undefined) return { ok: true, ...before, repeated: true };
+    }
+    if (row.head.seq !== batch.after.seq || row.head.hash !== batch.after.hash) {
+      return refuse({ kind: "head-moved", head: row.head });
+    }
+    mustChain(batch);
+    if (batch.anchor !== undefined && !holdsLink(tables, row, batch.anchor)) return refuse({ kind: "link-unknown" });
+    const missing = missingBlobs(tables, blobs, batch);
+    if (missing.length > 0) return refuse({ kind: "blobs-missing", names: missing });
+
+    for (const { ref, bytes } of batch.blobs) {
+      if (bytes === undefined) tables.noteBlob(ref);
+      else tables.putBlob(ref, bytes);
+    }
+    for (const record of batch.records) tables.insertRecord(segment, record, batch.operation);
+    for (const { seq, name } of batch.references) tables.addReference(segment, seq, name);
+    const last = batch.records.at(-1);
+    const head = last === undefined ? row.head : { seq: last.seq, hash: last.hash };
+    tables.putSession({
+      ...row,
+      head,
+      anchor: batch.anchor ?? row.anchor,
+      leaseUntil: batch.leaseUntil,
+      checkpoint: batch.checkpoint ?? row.checkpoint,
+    });
+    return { ok: true, first: batch.after.seq + 1, last: head.seq, repeated: false };
+  });
+}
+
+/** A journal never sends this; if it ever did, a gap or a spliced chain must not become durable. */
+function mustChain({ after, records }: contract.AppendBatch): void {
+  let link = after;
+  for (const record of records) {
+    if (record.seq !== link.seq + 1 || record.prev !== link.hash || record.seq > MAX_SEQ)
+      throw new TypeError(`record ${record.seq} does not hang on record ${link.seq}`);
+    link = record;
+  }
+}
+
+/** Every name a batch refers to must exist now, inside the transaction: a sweep may have run since the content was put. */
+function missingBlobs(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): readonly BlobName[] {
+  if (batch.references.length === 0 && batch.blobs.length === 0) return [];
+  const arriving = new Set<BlobName>();
+  for (const { ref, bytes } of batch.blobs) if (bytes !== undefined) arriving.add(ref.name);
+  const named = new Set<BlobName>([
+    ...batch.references.map((reference) => reference.name),
+    ...batch.blobs.map((blob) => blob.ref.name),
+  ]);
+  return [...named].filter((name) => !arriving.has(name) && tables.blobPlace(name) !== "store" && !blobs.holds(name));
+}
+
+function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkBatch> {
+  const found = wholeRow(tables, batch.from);
+  if (!found.ok) return found;
+  const { row: origin } = found;
+  const taken = whyTaken(tables, batch.session);
+  if (taken !== undefined) return taken;
+  if (!holdsLink(tables, origin, batch.after)) return refuse({ kind: "link-unknown" });
+  const row: contract.SessionRow = {
+    id: batch.session,
+    createdAt: batch.at,
+    epoch: 0,
+    owner: null,
+    leaseUntil: 0,
+    head: batch.after,
+    anchor: origin.anchor,
+    checkpoint: origin.checkpoint <= batch.after.seq ? origin.checkpoint : 0,
+    segments: [...sharedUpTo(origin, batch.after.seq), { segment: tables.newSegment(), through: null }],
+  };
+  tables.addSession(row);
+  return { ok: true, row };
+}
+
+function drop(tables: Tables, batch: contract.DropBatch): Applied<contract.DropBatch> {
+  return fenced(tables, batch, (row) => {
+    const shared = sharedRuns(tables, row);
+    if (!shared.ok) return shared;
+    let dropped = 0;
+    let bytes = 0;
+    for (const seq of batch.seqs) {
+      const [run] = runsOf(row, seq, seq);
+      // A fork still tells its story with these bodies: they are not ours alone to drop.
+      if (run === undefined || shared.runs.some((other) => covers(other, run.segment, seq))) continue;
+      const freed = tables.dropBody(run.segment, seq, batch.reason);
+      if (freed > 0) dropped += 1;
+      bytes += freed;
+    }
+    return { ok: true, dropped, bytes };
+  });
+}
+
+function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Applied<contract.SweepBatch> {
+  const reachable = sharedRuns(tables, undefined);
+  if (!reachable.ok) return reachable;
+  const swept = { records: 0, blobs: 0, bytes: 0 };
+  const bySegment = Map.groupBy<number, Run>(reachable.runs, (run) => run.segment);
+  for (const { segment, last } of tables.segments()) {
+    if (swept.records >= batch.limit) break;
+    for (const hole of holesIn(segment, bySegment.get(segment) ?? [], last)) {
+      if (swept.records >= batch.limit) break;
+      const gone = tables.deleteRecords(hole, batch.limit - swept.records);
+      swept.records += gone.records;
+      swept.bytes += gone.bytes;
+    }
+  }
+  // Content goes in a later transaction than the records that named it: an unlinked file does not come back when a crash
+  // rolls the records' removal back.
+  if (swept.records > 0) return { ok: true, ...swept, more: true };
+  const unnamed = tables.unreferencedBlobs(batch.limit);
+  for (const { name, size, place } of unnamed) {
+    tables.deleteBlob(name);
+    swept.blobs += 1;
+    swept.bytes += place === "store" ? size : blobs.remove(name);
+  }
+  for (const name of batch.candidates) {
+    if (tables.blobPlace(name) !== undefined) continue;
+    const bytes = blobs.remove(name);
+    if (bytes > 0) swept.blobs += 1;
+    swept.bytes += bytes;
+  }
+  return { ok: true, ...swept, more: unnamed.length >= batch.limit };
+}
+
+/** The runs all sessions reach, or all but one. Unknown as soon as one row is damaged: then nothing may be removed. */
+function sharedRuns(tables: Tables, except: contract.SessionRow | undefined) {
+  const runs: Run[] = [];
+  for (const row of tables.allSessions()) {
+    if ("damaged" in row) return refuse({ kind: "session-damaged", detail: row.damaged });
+    if (row.id !== except?.id) runs.push(...runsOf(row));
+  }
+  return { ok: true as const, runs };
+}
+
+function covers(
+  run: { readonly segment: number; readonly from: number; readonly to: number },
+  segment: number,
+  seq: number,
+): boolean {
+  return run.segment === segment && run.from <= seq && seq <= run.to;
+}
+
+function holdsLink(tables: Tables, row: contract.SessionRow, link: contract.SessionRow["head"]): boolean {
+  if (link.seq === row.anchor.seq) return link.hash === row.anchor.hash;
+  const [run] = runsOf(row, link.seq, link.seq);
+  return run !== undefined && tables.linkAt(run.segment, link.seq)?.hash === link.hash;
+}
+
+function whyTaken(tables: Tables, id: SessionId): Refusal | undefined {
+  const row = tables.session(id);
+  if (row !== undefined)
+    return "damaged" in row
+      ? refuse({ kind: "session-damaged", detail: row.damaged })
+      : refuse({ kind: "session-exists" });
+  return tables.knowsName(id) ? refuse({ kind: "session-damaged", detail: LOST_ROW }) : undefined;
+}
+
+const LOST_ROW = "the session is known by name, but its row is gone";
+
+function wholeRow(tables: Tables, id: SessionId): { readonly ok: true; readonly row: contract.SessionRow } | Refusal {
+  const row = tables.session(id);
+  if (row === undefined) {
+    return tables.knowsName(id)
+      ? refuse({ kind: "session-damaged", detail: LOST_ROW })
+      : refuse({ kind: "session-unknown" });
+  }
+  return "damaged" in row ? refuse({ kind: "session-damaged", detail: row.damaged }) : { ok: true, row };
+}
+
+/** Runs a write only for the holder of the lease, and only for this epoch: a holder that slept past its lease is refused. */
+function fenced<R>(tables: Tables, fence: contract.Fence, write: (row: contract.SessionRow) => R): R | Refusal {
+  const found = wholeRow(tables, fence.session);
+  if (!found.ok) return found;
+  return found.row.epoch === fence.epoch && found.row.owner !== null
+    ? write(found.row)
+    : refuse({ kind: "lease-lost", epoch: found.row.epoch });
+}
+
+function refuse(conflict: contract.Conflict): Refusal {
+  return { ok: false, conflict };
+}

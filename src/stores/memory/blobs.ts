@@ -1,0 +1,59 @@
+import { type Clock, SystemClock } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import type { BlobStore, Bytes, ByteSource } from "../../contracts/blob-store.ts";
+import { CHUNK_BYTES, mustBeBytes, nameOfBytes, piecesOf } from "../../records/blob-name.ts";
+import { type BlobName, toBlobName } from "../../records/ids.ts";
+
+/** What several memory blob stores may share, as several processes share a folder. */
+export class MemoryShelf {
+  readonly kept: Map<BlobName, { readonly bytes: Bytes; readonly putAt: number }> = new Map();
+}
+
+/** Content in a map, for the memory store. */
+export function memoryBlobs(shelf: MemoryShelf = new MemoryShelf(), clock: Clock = new SystemClock()): BlobStore {
+  const { kept } = shelf;
+  return {
+    async put(source, signal) {
+      const bytes = await gather(source, signal);
+      const name = nameOfBytes(bytes);
+      kept.set(name, { bytes, putAt: clock.now() });
+      return { name, size: bytes.length };
+    },
+    async *get(name, range, signal) {
+      signal?.throwIfAborted();
+      const bytes = kept.get(toBlobName(name))?.bytes;
+      if (bytes === undefined) throw new HoldfastError("BLOB_MISSING", { name });
+      if (nameOfBytes(bytes) !== name) throw new HoldfastError("BLOB_CORRUPT", { name });
+      const { from, to } = range ?? { from: 0, to: bytes.length };
+      if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= bytes.length)) {
+        throw new HoldfastError("BLOB_BAD_RANGE", { name, from, to, size: bytes.length });
+      }
+      for (let at = from; at < to; at += CHUNK_BYTES) {
+        signal?.throwIfAborted();
+        yield bytes.slice(at, Math.min(at + CHUNK_BYTES, to));
+      }
+    },
+    async *list(before = Number.POSITIVE_INFINITY) {
+      for (const [name, { bytes, putAt }] of kept) if (putAt < before) yield { name, size: bytes.length };
+    },
+    holds: (name) => kept.has(toBlobName(name)),
+    remove(name) {
+      const size = kept.get(toBlobName(name))?.bytes.length ?? 0;
+      kept.delete(name);
+      return size;
+    },
+    async sweepTemps() {
+      return 0;
+    },
+  };
+}
+
+async function gather(source: ByteSource, signal: AbortSignal | undefined): Promise<Bytes> {
+  signal?.throwIfAborted();
+  const parts: Bytes[] = [];
+  for await (const piece of piecesOf(source)) {
+    signal?.throwIfAborted();
+    parts.push(Uint8Array.from(mustBeBytes(piece)));
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}

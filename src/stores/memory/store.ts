@@ -1,0 +1,94 @@
+import type { Clock } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { type IdSource, randomIds } from "../../base/ids.ts";
+import { SystemRandom } from "../../base/random.ts";
+import type { BlobStore } from "../../contracts/blob-store.ts";
+import type { Receipt, RecordQuery, SessionRow, Store, StoreRead, WriteBatch } from "../../contracts/store.ts";
+import type { SealedRecord } from "../../records/chain.ts";
+import { type OwnerId, toOwnerId } from "../../records/ids.ts";
+import { applyBatch } from "../apply.ts";
+import { runsOf } from "../spans.ts";
+import { MemoryShelf, memoryBlobs } from "./blobs.ts";
+import { MemoryTables } from "./tables.ts";
+
+/** What several memory stores may share, as several processes share a disk. */
+export class MemoryDisk {
+  readonly tables: MemoryTables = new MemoryTables();
+  readonly shelf: MemoryShelf = new MemoryShelf();
+  readonly living: Set<OwnerId> = new Set<OwnerId>();
+}
+
+export interface MemoryStoreOptions {
+  readonly disk?: MemoryDisk;
+  readonly blobs?: BlobStore;
+  readonly ids?: IdSource;
+  readonly clock?: Clock;
+}
+
+/** For tests and for sessions that need not outlive the process. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const { disk = new MemoryDisk(), ids = randomIds(new SystemRandom()) } = options;
+  const { blobs = memoryBlobs(disk.shelf, options.clock) } = options;
+  const owner = toOwnerId(ids.next());
+  disk.living.add(owner);
+  let open = true;
+  const mustBeOpen = () => {
+    if (!open) throw new HoldfastError("STORE_CLOSED");
+  };
+  return {
+    durability: "memory",
+    owner,
+    blobs,
+    async reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
+      mustBeOpen();
+      return use(readFrom(disk.tables.snapshot()));
+    },
+    async commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>> {
+      mustBeOpen();
+      return applyBatch(disk.tables, blobs, batch);
+    },
+    isDead: (other) => !disk.living.has(other),
+    async shrink() {
+      return 0;
+    },
+    async close() {
+      open = false;
+      disk.living.delete(owner);
+    },
+  };
+}
+
+function readFrom(tables: MemoryTables): StoreRead {
+  return {
+    async session(id) {
+      return tables.session(id);
+    },
+    async sessions(after, limit) {
+      return tables.sessionsAfter(after, limit);
+    },
+    async records(session, query) {
+      return recordsIn(tables, session, query);
+    },
+    async smallBlob(name) {
+      return tables.smallBlob(name);
+    },
+    async references(after, limit) {
+      return tables.referencesAfter(after, limit);
+    },
+    async structure() {
+      return [];
+    },
+  };
+}
+
+function recordsIn(tables: MemoryTables, session: SessionRow, query: RecordQuery): readonly SealedRecord[] {
+  const found: SealedRecord[] = [];
+  const runs = runsOf(session, query.from, query.to);
+  for (const { segment, from, to } of query.reverse ? runs.toReversed() : runs) {
+    for (let offset = 0; offset <= to - from && found.length < query.limit; offset += 1) {
+      const record = tables.recordAt(segment, query.reverse ? to - offset : from + offset);
+      if (record !== undefined) found.push(record);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,103 @@
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError } from "../../base/errors.ts";
+import { makeFolder } from "../../blobs/files/folders.ts";
+import { isCode, realFiles } from "../../blobs/files/port.ts";
+import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
+import { storeError } from "./failures.ts";
+import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
+
+/** Alone, or together with others that share: SQLite's own two kinds of lock on a file. */
+const EXCLUSIVE = "BEGIN EXCLUSIVE";
+const SHARED = "BEGIN; SELECT count(*) FROM sqlite_schema";
+
+/**
+ * Locks that the operating system frees when the holder dies: a transaction kept open on a small file beside the store.
+ * No clock and no process id is involved, so a paused holder keeps its lock and a dead one never does.
+ */
+export class FileLocks implements OsLocks {
+  readonly #driver: SqliteDriver;
+  readonly #folder: string;
+
+  constructor(driver: SqliteDriver, folder: string) {
+    this.#driver = driver;
+    this.#folder = folder;
+  }
+
+  tryAcquire(name: string): Promise<HeldLock | undefined> {
+    return this.#try(name, EXCLUSIVE);
+  }
+
+  /** Held together with others that share it, never beside one that acquired it. */
+  tryShare(name: string): Promise<HeldLock | undefined> {
+    return this.#try(name, SHARED);
+  }
+
+  /** True when it is certain that nobody alive holds the lock. A missing file means its holder closed properly. */
+  isFree(name: string): boolean {
+    const path = this.#pathOf(name);
+    if (!existsSync(path)) return true;
+    try {
+      const connection = this.#tryLock(path, EXCLUSIVE);
+      connection?.close();
+      return connection !== undefined;
+    } catch {
+      return false; // it cannot even be asked: not certain
+    }
+  }
+
+  /** Removes the file of a lock that is no longer held by anyone. */
+  forget(name: string): void {
+    rmSync(this.#pathOf(name), { force: true });
+  }
+
+  /** Removes files that dead processes left. Only old ones: a young one may belong to somebody about to lock it. */
+  forgetDead(before: number): void {
+    for (const entry of existsSync(this.#folder) ? readdirSync(this.#folder) : []) {
+      const name = entry.endsWith(".lock") ? entry.slice(0, -".lock".length) : undefined;
+      const found = name === undefined ? undefined : lstatSync(this.#pathOf(name), { throwIfNoEntry: false });
+      if (name !== undefined && found !== undefined && found.mtimeMs < before && this.isFree(name)) this.forget(name);
+    }
+  }
+
+  async #try(name: string, begin: string): Promise<HeldLock | undefined> {
+    const path = this.#pathOf(name);
+    try {
+      await makeFolder(realFiles, this.#folder);
+      makePrivateFile(path);
+      const connection = this.#tryLock(path, begin);
+      if (connection === undefined) return undefined;
+      const release = async () => connection.close();
+      return { release, [Symbol.asyncDispose]: release };
+    } catch (error) {
+      throw storeError(this.#driver, error, path);
+    }
+  }
+
+  #tryLock(path: string, begin: string): SqliteConnection | undefined {
+    const connection = this.#driver.open(path, { readOnly: false });
+    try {
+      connection.exec(`PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; ${begin}`);
+      return connection;
+    } catch (error) {
+      connection.close();
+      if (HoldfastError.is(storeError(this.#driver, error, path), "STORE_BUSY")) return undefined;
+      throw error;
+    }
+  }
+
+  #pathOf(name: string): string {
+    if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$/.test(name))
+      throw new HoldfastError("BAD_OPTION", { option: "lock", value: name.slice(0, 80) });
+    return join(this.#folder, `${name}.lock`);
+  }
+}
+
+/** Never opens a file that is there: closing any second handle on it would free the locks this process holds on it. */
+function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  }
+}

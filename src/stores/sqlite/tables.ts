@@ -1,0 +1,302 @@
+import { HoldfastError } from "../../base/errors.ts";
+import { sha256 } from "../../base/hash.ts";
+import type { Bytes } from "../../contracts/blob-store.ts";
+import type { DamagedRow, RecordQuery, SessionRow } from "../../contracts/store.ts";
+import type { Link, SealedRecord } from "../../records/chain.ts";
+import type { BlobName, SessionId } from "../../records/ids.ts";
+import type { BlobRef } from "../../records/kinds.ts";
+import { type Run, runsOf } from "../spans.ts";
+import type { Tables } from "../tables.ts";
+import { recordKey } from "./schema.ts";
+import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
+import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
+
+const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
+
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+// Composed once: a text composed at every call would have to be hashed at every call to find its statement.
+const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
+const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
+const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const SELECT_RECORDS = {
+  forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
+  reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
+} as const;
+
+/** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
+export class SqliteTables implements Tables {
+  readonly #connection: SqliteConnection;
+  readonly #prepared = new Map<string, SqliteStatement>();
+  #last: { readonly row: SessionRow; readonly checksum: SqliteValue | undefined } | undefined;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+  }
+
+  #sql(text: string): SqliteStatement {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    const fresh = this.#connection.prepare(text);
+    this.#prepared.set(text, fresh);
+    return fresh;
+  }
+
+  /** Takes the write lock at once: a transaction that began as a reader could find that it may no longer write. */
+  begin(): void {
+    this.#sql("BEGIN IMMEDIATE").run();
+  }
+
+  commit(): void {
+    this.#sql("COMMIT").run();
+  }
+
+  session(id: SessionId): SessionRow | DamagedRow | undefined {
+    // Every append asks for the row it wrote last: its checksum tells whether anybody has changed it since.
+    const checksum = this.#sql("SELECT checksum FROM sessions WHERE id = ?").get(id)?.["checksum"];
+    if (checksum === undefined) return undefined;
+    if (this.#last?.row.id === id && this.#last.checksum === checksum) return this.#last.row;
+    const row = this.#sql(SELECT_SESSION).get(id);
+    return row === undefined ? undefined : toSessionRow(row);
+  }
+
+  knowsName(id: SessionId): boolean {
+    return this.#sql("SELECT 1 AS known FROM session_names WHERE digest = ?").get(sha256(id)) !== undefined;
+  }
+
+  countNames(): number {
+    return this.#sql("SELECT count(*) AS count FROM session_names").get()?.["count"] as number;
+  }
+
+  *allSessions(): Iterable<SessionRow | DamagedRow> {
+    for (let after = ""; ; ) {
+      const page = this.sessionsAfter(after, 256);
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+    }
+  }
+
+  sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
+    return this.#sql(SELECT_SESSIONS).all(after, limit).map(toSessionRow);
+  }
+
+  addSession(row: SessionRow): void {
+    const { segments, checksum } = sealSession(row);
+    const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(id));
+    this.#sql(INSERT_SESSION).run(
+      id,
+      createdAt,
+      epoch,
+      owner,
+      leaseUntil,
+      head.seq,
+      head.hash,
+      anchor.seq,
+      anchor.hash,
+      checkpoint,
+      segments,
+      checksum,
+    );
+    this.#last = { row, checksum };
+  }
+
+  putSession(row: SessionRow): void {
+    const { segments, checksum } = sealSession(row);
+    const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql(
+      "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?",
+    ).run(epoch, owner, leaseUntil, head.seq, head.hash, anchor.seq, anchor.hash, checkpoint, segments, checksum, id);
+    this.#last = { row, checksum };
+  }
+
+  deleteSession(id: SessionId): void {
+    this.#last = undefined;
+    this.#sql("DELETE FROM sessions WHERE id = ?").run(id);
+    this.#sql("DELETE FROM session_names WHERE digest = ?").run(sha256(id));
+  }
+
+  newSegment(): number {
+    const row = this.#sql(
+      "UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE name = 'segments' RETURNING value",
+    ).get();
+    const segment = Number(row?.["value"]);
+    // A damaged counter would hand out a segment that is in use, and two sessions would write into each other.
+    const newest = this.#sql("SELECT key >> 32 AS segment FROM records ORDER BY key DESC LIMIT 1").get()?.["segment"];
+    if (!(segment > Number(newest ?? 0))) throw new HoldfastError("STORE_DAMAGED", { segment, newest: Number(newest) });
+    return segment;
+  }
+
+  insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void {
+    this.#sql(
+      "INSERT INTO records (key, kind, at, version, salt, body_digest, prev, hash, body, operation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    ).run(
+      recordKey(segment, record.seq),
+      record.kind,
+      record.at,
+      record.version,
+      record.salt,
+      record.bodyDigest,
+      record.prev,
+      record.hash,
+      record.body,
+      operation ?? null,
+    );
+  }
+
+  linkAt(segment: number, seq: number): Link | undefined {
+    const row = this.#sql("SELECT hash FROM records WHERE key = ?").get(recordKey(segment, seq));
+    return row === undefined ? undefined : { seq, hash: row["hash"] as string };
+  }
+
+  operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined {
+    const row = this.#sql(
+      "SELECT min(key) & 4294967295 AS first, max(key) & 4294967295 AS last FROM records WHERE operation = ? AND key BETWEEN ? AND ?",
+    ).get(operation, recordKey(segment, 0), recordKey(segment, 2 ** 32 - 1));
+    return row === undefined || row["first"] === null
+      ? undefined
+      : { first: row["first"] as number, last: row["last"] as number };
+  }
+
+  dropBody(segment: number, seq: number, reason: string): number {
+    const row = this.#sql("SELECT octet_length(body) AS bytes FROM records WHERE key = ? AND body IS NOT NULL").get(
+      recordKey(segment, seq),
+    );
+    if (row === undefined) return 0;
+    this.#sql("DELETE FROM blob_references WHERE record = ?").run(recordKey(segment, seq));
+    this.#sql("UPDATE records SET body = NULL, dropped = ? WHERE key = ?").run(reason, recordKey(segment, seq));
+    return row["bytes"] as number;
+  }
+
+  *segments(): Iterable<{ readonly segment: number; readonly last: number }> {
+    // One look-up per segment, whatever the number of records in it.
+    for (let row = this.#firstKey(0); row !== undefined; ) {
+      const segment = row["segment"] as number;
+      const last = this.#sql(
+        "SELECT key & 4294967295 AS seq FROM records WHERE key <= ? ORDER BY key DESC LIMIT 1",
+      ).get(recordKey(segment, 2 ** 32 - 1));
+      yield { segment, last: last?.["seq"] as number };
+      row = this.#firstKey(segment + 1);
+    }
+  }
+
+  #firstKey(segment: number): SqliteRow | undefined {
+    return this.#sql("SELECT key >> 32 AS segment FROM records WHERE key >= ? ORDER BY key LIMIT 1").get(
+      recordKey(segment, 0),
+    );
+  }
+
+  deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number } {
+    const doomed = this.#sql(
+      "SELECT key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+    ).all(recordKey(run.segment, run.from), recordKey(run.segment, run.to), limit);
+    const last = doomed.at(-1);
+    if (last === undefined) return { records: 0, bytes: 0 };
+    const range = [recordKey(run.segment, run.from), recordKey(run.segment, last["seq"] as number)] as const;
+    this.#sql("DELETE FROM blob_references WHERE record BETWEEN ? AND ?").run(...range);
+    this.#sql("DELETE FROM records WHERE key BETWEEN ? AND ?").run(...range);
+    return { records: doomed.length, bytes: doomed.reduce((sum, row) => sum + Number(row["bytes"] ?? 0), 0) };
+  }
+
+  records(session: SessionRow, query: RecordQuery): readonly SealedRecord[] {
+    const found: SealedRecord[] = [];
+    let characters = 0;
+    const runs = runsOf(session, query.from, query.to);
+    for (const run of query.reverse ? runs.toReversed() : runs) {
+      const rows = this.#sql(query.reverse ? SELECT_RECORDS.reverse : SELECT_RECORDS.forward).iterate(
+        recordKey(run.segment, run.from),
+        recordKey(run.segment, run.to),
+      );
+      for (const row of rows) {
+        const record = toSealed(row);
+        found.push(record);
+        characters += record.body?.length ?? 0;
+        // A page of very large records would otherwise be as large as all of them together.
+        if (found.length >= query.limit || characters >= PAGE_CHARACTERS) return found;
+      }
+    }
+    return found;
+  }
+
+  putBlob(ref: BlobRef, bytes: Bytes): void {
+    const kept = this.smallBlob(ref.name);
+    if (kept !== undefined && Buffer.compare(kept, bytes) === 0) return;
+    this.#sql("INSERT OR REPLACE INTO blobs (name, size, content) VALUES (?, ?, ?)").run(ref.name, ref.size, bytes);
+  }
+
+  noteBlob(ref: BlobRef): void {
+    this.#sql("INSERT OR IGNORE INTO blobs (name, size, content) VALUES (?, ?, NULL)").run(ref.name, ref.size);
+  }
+
+  smallBlob(name: BlobName): Bytes | undefined {
+    return (this.#sql("SELECT content FROM blobs WHERE name = ?").get(name)?.["content"] ?? undefined) as
+      | Bytes
+      | undefined;
+  }
+
+  blobPlace(name: BlobName): "store" | "outside" | undefined {
+    const row = this.#sql("SELECT content IS NULL AS outside FROM blobs WHERE name = ?").get(name);
+    if (row === undefined) return undefined;
+    return row["outside"] === 1 ? "outside" : "store";
+  }
+
+  addReference(segment: number, seq: number, name: BlobName): void {
+    this.#sql("INSERT OR IGNORE INTO blob_references (record, name) VALUES (?, ?)").run(recordKey(segment, seq), name);
+  }
+
+  references(after: string, limit: number): readonly BlobRef[] {
+    return this.#sql(
+      "SELECT DISTINCT r.name AS name, b.size AS size FROM blob_references r LEFT JOIN blobs b ON b.name = r.name WHERE r.name > ? ORDER BY r.name LIMIT ?",
+    )
+      .all(after, limit)
+      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }));
+  }
+
+  unreferencedBlobs(limit: number) {
+    return this.#sql(
+      "SELECT name, size, content IS NULL AS outside FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) LIMIT ?",
+    )
+      .all(limit)
+      .map((row) => ({
+        name: row["name"] as BlobName,
+        size: row["size"] as number,
+        place: row["outside"] === 1 ? ("outside" as const) : ("store" as const),
+      }));
+  }
+
+  deleteBlob(name: BlobName): void {
+    this.#sql("DELETE FROM blobs WHERE name = ?").run(name);
+  }
+
+  meta(name: string): string | undefined {
+    return this.#sql("SELECT value FROM meta WHERE name = ?").get(name)?.["value"] as string | undefined;
+  }
+
+  setMeta(name: string, value: string): void {
+    this.#sql("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(name, value);
+  }
+
+  pragma(
+    name: "integrity_check" | "journal_mode" | "synchronous" | "application_id" | "user_version",
+  ): readonly SqliteRow[] {
+    return this.#sql(`PRAGMA ${name}`).all();
+  }
+}
+
+function toSealed(row: SqliteRow): SealedRecord {
+  const dropped = row["dropped"] as string | null;
+  return {
+    seq: row["seq"] as number,
+    kind: row["kind"] as string,
+    at: row["at"] as string,
+    version: row["version"] as number,
+    salt: row["salt"] as string,
+    bodyDigest: row["body_digest"] as string,
+    prev: row["prev"] as string,
+    hash: row["hash"] as string,
+    body: row["body"] as string | null,
+    ...(dropped === null ? {} : { dropped }),
+  };
+}

@@ -1,0 +1,68 @@
+/** SQLite drivers by shape: node:sqlite and better-sqlite3 both have it, and a fault rig can stand between. */
+export interface SqliteConnection {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  close(): void;
+}
+
+export type SqliteValue = null | number | bigint | string | Uint8Array;
+export type SqliteRow = Readonly<Record<string, SqliteValue>>;
+
+export interface SqliteStatement {
+  run(...values: readonly SqliteValue[]): unknown;
+  get(...values: readonly SqliteValue[]): SqliteRow | undefined;
+  all(...values: readonly SqliteValue[]): readonly SqliteRow[];
+  iterate(...values: readonly SqliteValue[]): IterableIterator<SqliteRow>;
+}
+
+export interface SqliteDriver {
+  open(path: string, options: { readonly readOnly: boolean }): SqliteConnection;
+  /** SQLite's primary result code, when the error is one of its. */
+  codeOf(error: unknown): number | undefined;
+}
+
+export async function nodeSqlite(): Promise<SqliteDriver> {
+  const { DatabaseSync } = await import("node:sqlite");
+  return {
+    open: (path, { readOnly }) => new DatabaseSync(path, { readOnly }) as unknown as SqliteConnection,
+    codeOf: (error) => {
+      const code = (error as { readonly errcode?: unknown } | undefined)?.errcode;
+      return typeof code === "number" ? code & 0xff : undefined;
+    },
+  };
+}
+
+type BetterSqlite3 = new (path: string, options?: { readonly readonly?: boolean }) => SqliteConnection;
+
+/** The optional second driver: pass the `better-sqlite3` module (13 or newer). Use one driver per file and process. */
+export function betterSqlite3(Database: unknown): SqliteDriver {
+  return {
+    open: (path, { readOnly }) => new (Database as BetterSqlite3)(path, { readonly: readOnly }),
+    codeOf: (error) => {
+      const code = (error as { readonly code?: unknown } | undefined)?.code;
+      return typeof code === "string" && code.startsWith("SQLITE_")
+        ? RESULT_CODES[code.split("_")[1] ?? ""]
+        : undefined;
+    },
+  };
+}
+
+/** By the word after SQLITE_, which extended codes share with their primary one. */
+const RESULT_CODES: Readonly<Record<string, number>> = {
+  ERROR: 1,
+  PERM: 3,
+  BUSY: 5,
+  LOCKED: 6,
+  NOMEM: 7,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  PROTOCOL: 15,
+  TOOBIG: 18,
+  CONSTRAINT: 19,
+  MISMATCH: 20,
+  AUTH: 23,
+  NOTADB: 26,
+};

@@ -1,0 +1,43 @@
+import type { Bytes } from "../contracts/blob-store.ts";
+import type { DamagedRow, SessionRow } from "../contracts/store.ts";
+import type { Link, SealedRecord } from "../records/chain.ts";
+import type { BlobName, SessionId } from "../records/ids.ts";
+import type { BlobRef } from "../records/kinds.ts";
+import type { Run } from "./spans.ts";
+
+/**
+ * What an embedded store must be able to do, synchronously, inside one transaction. The rules of a batch stand once, in
+ * apply.ts, on top of this: two stores cannot disagree on when a write is refused.
+ */
+export interface Tables {
+  session(id: SessionId): SessionRow | DamagedRow | undefined;
+  /** A second witness of a session's existence, kept apart: damage to the row must not look like "no such session". */
+  knowsName(id: SessionId): boolean;
+  allSessions(): Iterable<SessionRow | DamagedRow>;
+  /** A session that is new here, with its second witness. */
+  addSession(row: SessionRow): void;
+  putSession(row: SessionRow): void;
+  deleteSession(id: SessionId): void;
+  newSegment(): number;
+
+  insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void;
+  linkAt(segment: number, seq: number): Link | undefined;
+  operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined;
+  /** Takes a body and the references it made. Answers the bytes freed; 0 when the body was gone already. */
+  dropBody(segment: number, seq: number, reason: string): number;
+  /** Every segment that has records, with its last sequence number. */
+  segments(): Iterable<{ readonly segment: number; readonly last: number }>;
+  /** Removes records with their references, at most `limit`. */
+  deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number };
+
+  /** Keeps content, replacing what is stored under the name if it is not exactly this. */
+  putBlob(ref: BlobRef, bytes: Bytes): void;
+  /** Notes that the blob store holds it. */
+  noteBlob(ref: BlobRef): void;
+  blobPlace(name: BlobName): "store" | "outside" | undefined;
+  addReference(segment: number, seq: number, name: BlobName): void;
+  unreferencedBlobs(
+    limit: number,
+  ): readonly { readonly name: BlobName; readonly size: number; readonly place: "store" | "outside" }[];
+  deleteBlob(name: BlobName): void;
+}
