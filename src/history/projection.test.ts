@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { call, output, say, system, think, user } from "../../test/histories/items.ts";
-import { repairHistory } from "../history/repair.ts";
-import { repairMessages } from "../history/messages.ts";
-import { checkWire } from "./check.ts";
-import type { Item } from "./item.ts";
-import { PROFILES, type ProfileId } from "./profiles.ts";
-import { readMessages, writeMessages } from "./project.ts";
+import { repairHistory } from "./repair.ts";
+import { repairMessages } from "./messages.ts";
+import { checkWire } from "../wire/check.ts";
+import type { Item } from "../wire/item.ts";
+import { PROFILES, type ProfileId } from "../wire/profiles.ts";
+import { readMessages, writeMessages } from "../wire/project.ts";
 
 const sent = (items: readonly Item[], profile: ProfileId) =>
   writeMessages(repairHistory(items).history, profile).messages;
