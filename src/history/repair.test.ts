@@ -6,6 +6,7 @@ import { parseOutputStatus, OUTPUT_STATUSES, asStr } from "../wire/status.ts";
 import { ensureCallOutputsPresent, normalize, removeOrphanOutputs, validateHistoryInvariants } from "./normalize.ts";
 import { frozenOutputs } from "./pending.ts";
 import { repairHistory, validateHistory } from "./repair.ts";
+import { HistoryIndex } from "./history-index.ts";
 import { HistoryValidationReport } from "./report.ts";
 
 const repaired = (items: readonly Item[]) => sketch(repairHistory(items).history);
@@ -377,6 +378,26 @@ describe("partial calls and bonds", () => {
     const kept = repairHistory(early, { tools }).history;
     expect(sketch(kept)).toEqual(["note tool-gone"]);
     expect(textOf((kept[0] as UserItem).parts)).toContain("result of c2");
+  });
+});
+
+describe("the index", () => {
+  test("[PAIR-20] a log that shrank, or changed at its known end, is read again", () => {
+    const index = new HistoryIndex();
+    const log: Item[] = [user(), call("c1"), output("c1"), call("c2")];
+    expect(repairHistory(log, { index }).report.summary()).toContain("1 missing");
+    log.length = 3;
+    expect(repairHistory(log, { index }).history).toBe(log);
+    expect(index.size).toBe(3);
+    log[2] = say("another end");
+    expect(repairHistory(log, { index }).report.summary()).toContain("1 missing");
+  });
+
+  test("[PAIR-20] other tools on offer are a new question", () => {
+    const index = new HistoryIndex();
+    const log = [user(), call("c1"), output("c1")];
+    expect(repairHistory(log, { index }).report.isValid()).toBe(true);
+    expect(repairHistory(log, { index, tools: new Set(["grep"]) }).report.count("unknown-tool")).toBe(1);
   });
 });
 
