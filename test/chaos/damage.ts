@@ -2,17 +2,21 @@ import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } fr
 import { join } from "node:path";
 import type { SeededRandom } from "../../src/base/random.ts";
 
-export const PAGE = 4096;
+const PAGE = 4096;
 const WAL_HEADER = 32;
-const FRAME = 24 + PAGE;
+const FRAME_HEADER = 24;
+const FRAME = FRAME_HEADER + PAGE;
 
 export interface Damage {
   readonly what: string;
   readonly file: "db" | "wal" | "blob";
   /** Byte that was flipped; undefined when more than one byte is concerned. */
   readonly at?: number;
-  /** The end of the log is gone: nothing in the file can tell that there was more. */
-  readonly endGone?: true;
+  /** Pages that are no longer what they were, counted from 0. */
+  readonly pages?: readonly number[];
+  /** What is left of the file, and of the log's transactions. A log cannot tell that there was more. */
+  readonly length?: number;
+  readonly committed?: number;
 }
 
 /** What a case may aim at, beside blind chance: places in the database file by their meaning. */
@@ -64,8 +68,10 @@ function flipBlob(folder: string, random: SeededRandom): Damage | undefined {
 function truncate(path: string, file: "db" | "wal", random: SeededRandom): Damage {
   const size = readFileSync(path).length;
   const length = random.below(2) === 0 ? random.below(size) : random.below(Math.ceil(size / PAGE)) * PAGE;
+  const committed =
+    file === "wal" ? (framesOf(path.replace(/-wal$/, "")).ends.findLast((end) => end <= length) ?? 0) : length;
   truncateSync(path, length);
-  return { what: `${file} cut from ${size} to ${length} bytes`, file, ...(file === "wal" ? { endGone: true } : {}) };
+  return { what: `${file} cut from ${size} to ${length} bytes`, file, length, committed };
 }
 
 function swapPages(path: string, random: SeededRandom): Damage {
@@ -77,7 +83,7 @@ function swapPages(path: string, random: SeededRandom): Damage {
   bytes.copy(bytes, one * PAGE, other * PAGE, (other + 1) * PAGE);
   kept.copy(bytes, other * PAGE);
   writeFileSync(path, bytes);
-  return { what: `pages ${one + 1} and ${other + 1} swapped`, file: "db" };
+  return { what: `pages ${one + 1} and ${other + 1} swapped`, file: "db", pages: [] };
 }
 
 function zeroPage(path: string, random: SeededRandom): Damage {
@@ -85,32 +91,75 @@ function zeroPage(path: string, random: SeededRandom): Damage {
   const page = random.below(Math.floor(bytes.length / PAGE));
   bytes.fill(0, page * PAGE, (page + 1) * PAGE);
   writeFileSync(path, bytes);
-  return { what: `page ${page + 1} zeroed`, file: "db" };
+  return { what: `page ${page + 1} zeroed`, file: "db", pages: [page] };
 }
 
-/** The pages in which a record that was committed may be looked for: the database, and the log's own frames. */
-export function pagesOf(path: string, damaged: Damage): { readonly db: Buffer; readonly frames: readonly Buffer[] } {
-  const wal = existsSync(`${path}-wal`) ? readFileSync(`${path}-wal`) : Buffer.alloc(0);
-  const frames: Buffer[] = [];
-  let committed = 0;
-  const salts = wal.subarray(WAL_HEADER + 8, WAL_HEADER + 16);
-  for (let at = WAL_HEADER; at + FRAME <= wal.length; at += FRAME) {
-    const hit = damaged.file === "wal" && damaged.at !== undefined && damaged.at >= at && damaged.at < at + 24;
-    // A frame of an older log is not part of the story; one whose own header was hit need not be recognised.
-    if (hit || !wal.subarray(at + 8, at + 16).equals(salts)) continue;
-    frames.push(wal.subarray(at + 24, at + FRAME));
-    if (wal.readUInt32BE(at + 4) !== 0) committed = frames.length;
+/** One copy of a record's text, whole on one page of the database or of a committed frame of the log. */
+export interface Copy {
+  readonly file: "db" | "wal";
+  readonly at: number;
+  readonly length: number;
+}
+
+/** A row's cell begins with its size, its key and the types of its columns; a hit there is a hit on that record. */
+const CELL_HEADER = 40;
+/** salt, body digest, prev, hash: nothing else in the file is so long a run of hex digits. */
+const DIGESTS = /(?<![0-9a-f])[0-9a-f]{16}[0-9a-f]{128}([0-9a-f]{64})(?=\{)/g;
+
+/** Where each record lies before anything is damaged, by its hash. */
+export function copiesOf(
+  path: string,
+  textOf: (hash: string) => Buffer | undefined,
+): ReadonlyMap<string, readonly Copy[]> {
+  const copies = new Map<string, Copy[]>();
+  const note = (file: Copy["file"], page: Buffer, start: number) => {
+    for (const match of page.toString("latin1").matchAll(DIGESTS)) {
+      const hash = match[1] ?? "";
+      const text = textOf(hash);
+      const offset = text === undefined ? -1 : page.indexOf(text);
+      if (text === undefined || offset < 0) continue; // its body runs over the page
+      copies.set(hash, [...(copies.get(hash) ?? []), { file, at: start + offset, length: text.length }]);
+    }
+  };
+  const db = readFileSync(path);
+  for (let at = 0; at < db.length; at += PAGE) note("db", db.subarray(at, at + PAGE), at);
+  for (const { at, bytes } of framesOf(path).frames) note("wal", bytes, at + FRAME_HEADER);
+  return copies;
+}
+
+/** Whether a copy has come through, so that whoever looks for it must find it. */
+export function survives(copy: Copy, done: Damage): boolean {
+  if (copy.file !== done.file) return true;
+  const page = Math.floor(copy.at / PAGE);
+  if (done.pages !== undefined) return !done.pages.includes(page);
+  if (done.length !== undefined)
+    return copy.at + copy.length <= done.length && copy.at < (done.committed ?? done.length);
+  if (done.at === undefined) return true;
+  if (copy.file === "db") return done.at < copy.at - CELL_HEADER || done.at >= copy.at + copy.length;
+  // A frame whose own header was hit need not be recognised, nor the log by its header.
+  const frame = Math.floor((copy.at - WAL_HEADER) / FRAME);
+  const inHeader = done.at >= WAL_HEADER + frame * FRAME && done.at < WAL_HEADER + frame * FRAME + FRAME_HEADER;
+  return !inHeader && (done.at < copy.at - CELL_HEADER || done.at >= copy.at + copy.length);
+}
+
+/** The log's own frames up to the last one that ends a transaction; what an older log left behind is not part of the story. */
+function framesOf(path: string): {
+  readonly frames: readonly { readonly at: number; readonly bytes: Buffer }[];
+  readonly ends: readonly number[];
+} {
+  if (!existsSync(`${path}-wal`)) return { frames: [], ends: [] };
+  const wal = readFileSync(`${path}-wal`);
+  const salts = wal.subarray(16, 24);
+  const frames: { readonly at: number; readonly bytes: Buffer }[] = [];
+  const ends: number[] = [];
+  for (let at = WAL_HEADER; at + FRAME <= wal.length && wal.subarray(at + 8, at + 16).equals(salts); at += FRAME) {
+    frames.push({ at, bytes: wal.subarray(at + FRAME_HEADER, at + FRAME) });
+    if (wal.readUInt32BE(at + 4) !== 0) ends.push(at + FRAME);
   }
-  return { db: readFileSync(path), frames: frames.slice(0, committed) };
+  return { frames: frames.filter(({ at }) => at < (ends.at(-1) ?? 0)), ends };
 }
 
 /** Where the last transaction of the log begins. Damage from there on looks like a write that the power cut short. */
 export function lastTransactionAt(path: string): number {
-  if (!existsSync(`${path}-wal`)) return 0;
-  const wal = readFileSync(`${path}-wal`);
-  const ends: number[] = [];
-  const salts = wal.subarray(16, 24);
-  for (let at = WAL_HEADER; at + FRAME <= wal.length; at += FRAME)
-    if (wal.subarray(at + 8, at + 16).equals(salts) && wal.readUInt32BE(at + 4) !== 0) ends.push(at + FRAME);
-  return ends.at(-2) ?? WAL_HEADER;
+  return framesOf(path).ends.at(-2) ?? WAL_HEADER;
 }

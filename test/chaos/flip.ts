@@ -16,7 +16,7 @@ import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { salvageSqlite } from "../../src/stores/sqlite/salvage.ts";
 import { markOf } from "./auditor.ts";
 import { startWorker } from "./child.ts";
-import { type Damage, damage, lastTransactionAt, pagesOf } from "./damage.ts";
+import { type Copy, copiesOf, type Damage, damage, lastTransactionAt, survives } from "./damage.ts";
 import { digestOf, Ledger } from "./ledger.ts";
 import { type Rig, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
@@ -32,6 +32,9 @@ interface Base {
   readonly hashes: ReadonlyMap<string, string>;
   /** By hash; a fork shares its origin's. */
   readonly records: ReadonlyMap<string, SealedRecord>;
+  readonly copies: ReadonlyMap<string, readonly Copy[]>;
+  /** Calls that nobody closed: recovery must. */
+  readonly dangling: ReadonlySet<string>;
   readonly lastTransactionAt: number;
   readonly targets: readonly string[];
 }
@@ -86,9 +89,14 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
   const hashes = new Map<string, string>();
   const records = new Map<string, SealedRecord>();
   const targets: string[] = [];
+  const dangling = new Set<string>();
   for await (const row of hf.sessions()) {
     const all: JournalEntry[] = [];
     for await (const entry of readEntries(hf.store, row.id)) all.push(entry);
+    for (const entry of all) {
+      if (entry.kind === "call-opened") dangling.add(entry.callId);
+      if (entry.kind === "call-closed") dangling.delete(entry.callId);
+    }
     sessions.set(row.id, new Map(all.map((entry) => [entry.seq, digestOf(entry)])));
     targets.push(`${row.id}${row.createdAt}`);
     for (let from = 1; from <= row.head.seq; ) {
@@ -101,7 +109,25 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
       from = (page.at(-1)?.seq ?? row.head.seq) + 1;
     }
   }
-  return { folder, name, sessions, hashes, records, lastTransactionAt: lastTransactionAt(path), targets };
+  const copies = copiesOf(path, (hash) => textOf(records.get(hash)));
+  return {
+    folder,
+    name,
+    sessions,
+    hashes,
+    records,
+    copies,
+    dangling,
+    lastTransactionAt: lastTransactionAt(path),
+    targets,
+  };
+}
+
+/** As it stands in its row: the texts follow each other without a gap, and version 1 takes no byte. */
+function textOf(record: SealedRecord | undefined): Buffer | undefined {
+  if (record === undefined) return undefined;
+  const { kind, at, salt, bodyDigest, prev, hash, body } = record;
+  return Buffer.from(`${kind}${at}${salt}${bodyDigest}${prev}${hash}${body ?? ""}`);
 }
 
 async function examine(
@@ -113,11 +139,12 @@ async function examine(
   const wrong: string[] = [];
   const path = join(place, "store.db");
   const { salvaged, failed } = salvage(base, path, wrong);
-  const required = stillThere(base, path, done);
   const seen = await look(base, path, done, wrong);
-  for (const record of required)
-    if (!salvaged.has(record.hash) && !seen.served.has(record.hash))
-      wrong.push(`record ${record.seq} (${record.kind}) is untouched, and neither reading nor salvage finds it`);
+  for (const [hash, copies] of base.copies) {
+    if (salvaged.has(hash) || seen.served.has(hash) || !copies.some((copy) => survives(copy, done))) continue;
+    const record = base.records.get(hash);
+    wrong.push(`record ${record?.seq} (${record?.kind}) is untouched, and neither reading nor salvage finds it`);
+  }
   tally.count(seen.refused ? "refused at open" : seen.reported ? "reported" : "harmless");
   tally.count("records salvaged", salvaged.size);
   if (failed !== undefined) wrong.push(`salvage failed: ${failed}`);
@@ -139,34 +166,6 @@ function salvage(base: Base, path: string, wrong: string[]) {
     return { salvaged, failed: describe(error) };
   }
   return { salvaged, failed: undefined };
-}
-
-/** A row's cell begins with its size, its key and the types of its columns; a hit there is a hit on that record. */
-const CELL_HEADER = 40;
-/** Larger bodies leave their page; whether all of their pages survived is not looked into here. */
-const ON_PAGE = 3_000;
-
-/** Records whose every byte can still be found in the file. */
-function stillThere(base: Base, path: string, done: Damage): readonly SealedRecord[] {
-  const { db, frames } = pagesOf(path, done);
-  return [...base.records.values()].filter((record) => {
-    if ((record.body ?? "").length > ON_PAGE) return false;
-    const { kind, at, salt, bodyDigest, prev, hash, body } = record;
-    const text = Buffer.from(`${kind}${at}${salt}${bodyDigest}${prev}${hash}${body ?? ""}`);
-    if (frames.some((frame) => frame.indexOf(text) >= CELL_HEADER && !hitBefore(frame.indexOf(text), done, "wal")))
-      return true;
-    for (let found = db.indexOf(text); found !== -1; found = db.indexOf(text, found + 1)) {
-      const samePage = Math.floor(found / 4096) === Math.floor((found + text.length - 1) / 4096);
-      if (samePage && !hitBefore(found, done, "db")) return true;
-    }
-    return false;
-  });
-}
-
-function hitBefore(found: number, done: Damage, file: "db" | "wal"): boolean {
-  if (done.file !== file) return false;
-  if (file === "wal") return true; // which frame was hit is not tracked here: another copy has to vouch
-  return done.at !== undefined && done.at < found && done.at >= found - CELL_HEADER;
 }
 
 interface Seen {
@@ -207,9 +206,9 @@ async function look(base: Base, path: string, done: Damage, wrong: string[]): Pr
     } catch (error) {
       tell(error, "verify");
     }
-    const excused = done.endGone === true || (done.file === "wal" && (done.at ?? 0) >= base.lastTransactionAt);
+    const excused = done.file === "wal" && (done.length !== undefined || (done.at ?? 0) >= base.lastTransactionAt);
     if (lost.length > 0 && reports.length === 0 && !excused) wrong.push(`lost without a word: ${lost.join(", ")}`);
-    for (const id of base.sessions.keys()) await recoverSession(hf, id, tell, wrong);
+    for (const id of base.sessions.keys()) await recoverSession(hf, id, base.dangling, tell, wrong);
   } finally {
     await hf.close().catch((error: unknown) => tell(error, "close"));
   }
@@ -255,10 +254,14 @@ async function checkContent(
   }
 }
 
-/** A session that opens for writing has no open call left, whatever was damaged; twice closed is none either. */
+/**
+ * A session that opens for writing has closed what nobody had, whatever was damaged, and closed nothing twice. A closing
+ * record that was lost before the newest checkpoint is named by every reader; opening does not look so far back.
+ */
 async function recoverSession(
   hf: Holdfast,
   id: string,
+  dangling: ReadonlySet<string>,
   tell: (error: unknown, what: string) => void,
   wrong: string[],
 ): Promise<void> {
@@ -269,7 +272,7 @@ async function recoverSession(
     const after = await readSession(hf, id, tell, []);
     const closed = after.flatMap((entry) => (entry.kind === "call-closed" ? [entry.callId] : []));
     for (const entry of before)
-      if (entry.kind === "call-opened" && !closed.includes(entry.callId))
+      if (entry.kind === "call-opened" && dangling.has(entry.callId) && !closed.includes(entry.callId))
         wrong.push(`I3 ${id}: the call opened at ${entry.seq} is open after recovery`);
     for (const [index, callId] of closed.entries())
       if (closed.indexOf(callId) !== index) wrong.push(`I3 ${id}: ${callId} is closed twice`);
