@@ -17,7 +17,7 @@ type PayloadOf<R> = R extends (now: never, ...rest: infer P) => unknown ? P : ne
 type Creators<R> = { readonly [K in keyof R]: (...payload: PayloadOf<R[K]>) => SliceEvent };
 
 /** How a cache reads the slices it is computed from. */
-export type ReadSlice = <V>(slice: Slice<V>) => V;
+type ReadSlice = <V>(slice: Slice<V>) => V;
 
 export interface SliceDefinition<T, R extends Reducers<T>> {
   readonly initial: T;

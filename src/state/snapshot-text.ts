@@ -16,7 +16,7 @@ interface Entry {
 }
 
 /** One step from an older text to the next version. */
-export interface SnapshotLift {
+interface SnapshotLift {
   readonly to: number;
   readonly why: string;
   readonly up: (entries: readonly Entry[]) => readonly Entry[];

@@ -11,7 +11,7 @@ export interface StateLedger {
 }
 
 /** For state that need not outlive the process. */
-export const NO_STATE_LEDGER: StateLedger = { changed: async () => {} };
+const NO_STATE_LEDGER: StateLedger = { changed: async () => {} };
 
 export interface TruthOptions {
   readonly parts: readonly AnyPart[];

@@ -21,7 +21,7 @@ export interface ToolSpec<I> {
   run(input: I, call: Call): unknown;
 }
 
-export type ParsedInput =
+type ParsedInput =
   | { readonly ok: true; readonly input: unknown }
   | { readonly ok: false; readonly message: string };
 

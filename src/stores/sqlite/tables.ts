@@ -11,7 +11,8 @@ import { recordKey } from "./schema.ts";
 import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
 
-const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
+const RECORD_COLUMNS =
+  "key >> 32 AS segment, key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
 
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
@@ -19,6 +20,9 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
 const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
 const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const UPDATE_SESSION =
+  "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?";
+const UPDATE_UNCHANGED_SESSION = `${UPDATE_SESSION} AND checksum = ?`;
 const SELECT_RECORDS = {
   forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
   reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
@@ -28,7 +32,7 @@ const SELECT_RECORDS = {
 export class SqliteTables implements Tables {
   readonly #connection: SqliteConnection;
   readonly #prepared = new Map<string, SqliteStatement>();
-  #last: { readonly row: SessionRow; readonly checksum: SqliteValue | undefined } | undefined;
+  #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -68,18 +72,28 @@ export class SqliteTables implements Tables {
     return this.#sql("SELECT count(*) AS count FROM session_names").get()?.["count"] as number;
   }
 
+  /** Ends with a damaged row of no session when fewer are found than are known by name: whoever removes things must know. */
   *allSessions(): Iterable<SessionRow | DamagedRow> {
+    let found = 0;
     for (let after = ""; ; ) {
       const page = this.sessionsAfter(after, 256);
       yield* page;
+      found += page.length;
       const last = page.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       after = last.id;
     }
+    const names = this.countNames();
+    if (names !== found)
+      yield { id: "" as SessionId, damaged: `${names} sessions are known by name, ${found} have a row` };
   }
 
   sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
-    return this.#sql(SELECT_SESSIONS).all(after, limit).map(toSessionRow);
+    // SQLite trusts the order of its pages. Where they are not in order it finds what lies before, and for ever again.
+    return this.#sql(SELECT_SESSIONS)
+      .all(after, limit)
+      .map(toSessionRow)
+      .filter(({ id }) => id > after);
   }
 
   addSession(row: SessionRow): void {
@@ -104,12 +118,23 @@ export class SqliteTables implements Tables {
   }
 
   putSession(row: SessionRow): void {
-    const { segments, checksum } = sealSession(row);
-    const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
-    this.#sql(
-      "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?",
-    ).run(epoch, owner, leaseUntil, head.seq, head.hash, anchor.seq, anchor.hash, checkpoint, segments, checksum, id);
+    const { values, checksum } = updateOf(row);
+    this.#sql(UPDATE_SESSION).run(...values);
     this.#last = { row, checksum };
+  }
+
+  lastSeen(id: SessionId): SessionRow | undefined {
+    return this.#last?.row.id === id ? this.#last.row : undefined;
+  }
+
+  /** The checksum covers the whole row: where the old one still stands, nobody has changed anything. */
+  moveSession(from: SessionRow, to: SessionRow): boolean {
+    if (this.#last?.row !== from) return false;
+    const { values, checksum } = updateOf(to);
+    const { changes } = this.#sql(UPDATE_UNCHANGED_SESSION).run(...values, this.#last.checksum);
+    if (Number(changes) !== 1) return false;
+    this.#last = { row: to, checksum };
+    return true;
   }
 
   deleteSession(id: SessionId): void {
@@ -179,6 +204,7 @@ export class SqliteTables implements Tables {
       ).get(recordKey(segment, 2 ** 32 - 1));
       yield { segment, last: last?.["seq"] as number };
       row = this.#firstKey(segment + 1);
+      if (row !== undefined && (row["segment"] as number) <= segment) throw outOfOrder(segment);
     }
   }
 
@@ -190,8 +216,9 @@ export class SqliteTables implements Tables {
 
   deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number } {
     const doomed = this.#sql(
-      "SELECT key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+      "SELECT key >> 32 AS segment, key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
     ).all(recordKey(run.segment, run.from), recordKey(run.segment, run.to), limit);
+    if (!doomed.every((row) => liesIn(run, row))) throw outOfOrder(run.segment);
     const last = doomed.at(-1);
     if (last === undefined) return { records: 0, bytes: 0 };
     const range = [recordKey(run.segment, run.from), recordKey(run.segment, last["seq"] as number)] as const;
@@ -210,6 +237,8 @@ export class SqliteTables implements Tables {
         recordKey(run.segment, run.to),
       );
       for (const row of rows) {
+        // Swapped pages make SQLite find rows that were not asked for. They prove themselves, but elsewhere.
+        if (!liesIn(run, row)) continue;
         const record = toSealed(row);
         found.push(record);
         characters += record.body?.length ?? 0;
@@ -251,7 +280,8 @@ export class SqliteTables implements Tables {
       "SELECT DISTINCT r.name AS name, b.size AS size FROM blob_references r LEFT JOIN blobs b ON b.name = r.name WHERE r.name > ? ORDER BY r.name LIMIT ?",
     )
       .all(after, limit)
-      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }));
+      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }))
+      .filter(({ name }) => name > after);
   }
 
   unreferencedBlobs(limit: number) {
@@ -283,6 +313,23 @@ export class SqliteTables implements Tables {
   ): readonly SqliteRow[] {
     return this.#sql(`PRAGMA ${name}`).all();
   }
+}
+
+function liesIn(run: Run, row: SqliteRow): boolean {
+  const { segment, seq } = row as { readonly segment: number; readonly seq: number };
+  return segment === run.segment && run.from <= seq && seq <= run.to;
+}
+
+function outOfOrder(segment: number): HoldfastError {
+  return new HoldfastError("STORE_DAMAGED", { segment, found: "records out of order" });
+}
+
+/** In the order of UPDATE_SESSION. */
+function updateOf(row: SessionRow): { readonly values: readonly SqliteValue[]; readonly checksum: string } {
+  const { segments, checksum } = sealSession(row);
+  const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+  const links = [head.seq, head.hash, anchor.seq, anchor.hash] as const;
+  return { values: [epoch, owner, leaseUntil, ...links, checkpoint, segments, checksum, id], checksum };
 }
 
 function toSealed(row: SqliteRow): SealedRecord {
