@@ -262,6 +262,10 @@ export {
 } from "./transaction/runner.ts";
 export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
+export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { Boundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
-export { Session } from "./turn/session.ts";
+export type { SessionOptions } from "./turn/resume.ts";
+export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
+export { Session, type SessionCall } from "./turn/session.ts";

@@ -223,6 +223,15 @@ export const ERROR_CODES = {
     tryThis: "List the checkpoints; only the newest are kept.",
   },
 
+  CHECKPOINT_REWOUND: {
+    says: "The call was taken back by a rewind, so there is no way back to it.",
+    tryThis: "Choose a call that still counts, or fork the session at a record before the rewind.",
+  },
+  CALLS_OPEN: {
+    says: "Calls are still running. Nothing was changed.",
+    tryThis: "Wait until they have ended, or abort them.",
+  },
+
   // files
   FILE_BAD_PATH: {
     says: "A path leaves the workspace or cannot be a path. Nothing was changed.",

@@ -2,3 +2,4 @@
 export { type BlobStoreUnderLaw, blobStoreLaws } from "./blob-store-laws.ts";
 export { type Law, register } from "./law.ts";
 export { type StoreUnderLaw, storeLaws } from "./store-laws.ts";
+export { snapshotsEquivalent } from "./snapshots-equivalent.ts";

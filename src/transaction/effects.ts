@@ -58,6 +58,11 @@ export class EffectBook {
     });
   }
 
+  /** In a fork: what was inherited stays as it is, whatever is rewound here. */
+  disown(): void {
+    for (const { owners } of this.#known.values()) owners.clear();
+  }
+
   /** A call begins its handler, perhaps for the second time: what the first attempt did is kept only if asked for again. */
   beginAttempt(callId: string): void {
     this.#touched.set(callId, new Set());

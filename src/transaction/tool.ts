@@ -21,9 +21,7 @@ export interface ToolSpec<I> {
   run(input: I, call: Call): unknown;
 }
 
-type ParsedInput =
-  | { readonly ok: true; readonly input: unknown }
-  | { readonly ok: false; readonly message: string };
+type ParsedInput = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly message: string };
 
 export interface Tool {
   readonly name: string;

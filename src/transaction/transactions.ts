@@ -3,9 +3,10 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import { canceled } from "./attempt.ts";
 import { BUDGET } from "./budget.ts";
 import { PromptEvaluationError } from "./deadline.ts";
+import type { EffectReport } from "./effect.ts";
 import { EffectBook } from "./effects.ts";
 import { type Ledger, NO_LEDGER } from "./ledger.ts";
-import { type CallLimits, type CallWorld, OpenCall, type ToolCall } from "./open-call.ts";
+import { type CallLimits, type CallWorld, OpenCall, specsOf, type ToolCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
 import { PendingCall } from "./pending.ts";
 import type { ToolPolicy } from "./policy.ts";
@@ -125,6 +126,11 @@ export class Transactions {
 
   abort(callId: string, reason?: string): Promise<CallOutcome | "not pending"> {
     return this.#open.get(callId)?.abort(reason) ?? NOT_PENDING;
+  }
+
+  /** Undoes what calls that were taken back had done outside, newest first. */
+  undoEffects(callIds: readonly string[]): Promise<readonly EffectReport[]> {
+    return this.effects.undo(callIds, specsOf(this.#world));
   }
 
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean) {
