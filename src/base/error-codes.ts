@@ -211,7 +211,7 @@ export const ERROR_CODES = {
     tryThis: "See both causes; if the session is poisoned, open it again.",
   },
   STATE_POISONED: {
-    says: "A restore failed halfway, so the state can no longer be trusted. No further call is run.",
+    says: "A restore failed halfway or a commit could not be written, so the state can no longer be trusted. No further call is run.",
     tryThis: "Open the session again: it starts from what was committed.",
   },
   RESOURCE_UNKNOWN: {

@@ -1,14 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import {
-  type AnyPart,
-  type Content,
-  type Part,
-  type Parts,
-  type Root,
-  type RootChange,
-  changeBetween,
-} from "./part.ts";
+import { type AnyPart, type Content, type Part, type Parts, type Root, type RootChange, changeOf } from "./part.ts";
 import { readSlice } from "./read-slice.ts";
 import { isSlice, partOf, type Slice, type SliceEvent } from "./slice.ts";
 
@@ -117,17 +109,21 @@ export class Branch {
   /** What this branch makes of the newest root. Throws a typed error when a reducer or its result is at fault. */
   onto(newest: Root): RootChange {
     if (this.#intents.length === 0) return NOTHING(newest);
-    const next = new Map(newest);
-    if (newest === this.base) for (const [part, value] of this.#values) next.set(part, value);
-    else
-      for (const { part, redo } of this.#intents) {
-        const now = next.get(part);
-        next.set(
-          part,
-          redone(part, () => redo(now)),
-        );
-      }
-    return changeBetween(this.#parts, newest, next);
+    const next = newest === this.base ? this.#values : this.#redone(newest);
+    return changeOf(this.#parts, newest, next, next.keys());
+  }
+
+  /** Only the parts that change. */
+  #redone(newest: Root): Root {
+    const next = new Map<string, unknown>();
+    for (const { part, redo } of this.#intents) {
+      const now = next.has(part) ? next.get(part) : newest.get(part);
+      next.set(
+        part,
+        redone(part, () => redo(now)),
+      );
+    }
+    return next;
   }
 
   #current<V>(part: Part<V>): V {

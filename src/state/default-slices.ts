@@ -51,7 +51,7 @@ export interface PromptExecuted {
 }
 
 /** The journal has every call; the slice has the newest, so that it does not grow for ever. */
-const NEWEST = 1000;
+const NEWEST = 200;
 
 export const Plan = defineSlice("Plan", {
   initial: [] as readonly Plan[],

@@ -92,10 +92,16 @@ function without(parent: Json | undefined, key: string | number | undefined): Js
   return rest;
 }
 
-/** A hole or a field beside the elements would pass an element-wise comparison unseen. */
+/**
+ * A field beside the elements, as a match of a pattern has, would pass an element-wise comparison unseen. Long lists are
+ * not looked through for one: it would cost more than the change.
+ */
 function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value) && !types.isProxy(value) && Object.keys(value).length === value.length;
+  if (!Array.isArray(value) || types.isProxy(value)) return false;
+  return value.length > LONG_LIST || Object.keys(value).length === value.length;
 }
+
+const LONG_LIST = 64;
 
 /** A date has no fields and a getter answers anew each time: compared field by field, both would pass as unchanged. */
 function isObject(value: Json | undefined): value is JsonObject {

@@ -168,7 +168,7 @@ export class ExecutionState {
     return {
       snapshotId: this.ids.next(),
       createdAt: session.createdAt,
-      session: { ...session, childrenIds: [...session.childrenIds] },
+      session,
       resources,
       metadata: { phase: "manual", ...metadata, ...(tag === undefined ? {} : { tag }) },
     };

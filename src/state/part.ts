@@ -78,17 +78,24 @@ export interface RootChange {
 
 /** The difference between two roots, part by part. Equal references are never looked into. */
 export function changeBetween(parts: Parts, before: Root, after: Root): RootChange {
-  const root = new Map(after);
+  return changeOf(parts, before, after, parts.keys());
+}
+
+/** The same, when it is known which parts can differ. */
+export function changeOf(parts: Parts, before: Root, after: Root, names: Iterable<string>): RootChange {
+  let root: Map<string, unknown> | undefined;
   const delta: Record<string, Json> = {};
   const contents: Content[] = [];
-  for (const [name, part] of parts) {
+  for (const name of names) {
     if (before.get(name) === after.get(name)) continue;
-    const change = part.change(before.get(name) as never, after.get(name) as never);
+    const change = parts.get(name)?.change(before.get(name) as never, after.get(name) as never);
+    if (change === undefined) continue;
+    root ??= new Map(before);
     root.set(name, change.value);
     delta[name] = change.delta;
     contents.push(...(change.contents ?? []));
   }
-  return Object.keys(delta).length === 0 ? { root: before, delta, contents } : { root, delta, contents };
+  return { root: root ?? before, delta, contents };
 }
 
 /** The root that a stored change makes of an older one. Parts that are not known here are left out. */

@@ -1,4 +1,5 @@
 import { type Clock, instantOf } from "../base/clock.ts";
+import type { Root } from "./part.ts";
 import { planRestore } from "./restore.ts";
 import { readSlice } from "./read-slice.ts";
 import { ResourceRegistry, type Snapshotable } from "./resources.ts";
@@ -64,13 +65,19 @@ export class SessionState {
     return this.#truth.change((branch) => branch.change(part, () => part.initial), `cleared ${part.name}`);
   }
 
+  /** By reference. Which slices belong to it is worked out when somebody looks: most checkpoints are never looked at. */
   snapshot(selection: SliceSelection = {}): Snapshot {
-    const { parts, root } = this.#truth;
+    const { parts, root, policies } = this.#truth;
+    let slices: Root | undefined;
     return {
       createdAt: instantOf(this.#clock),
-      slices: selectSlices(root, parts, selection),
-      policies: new Map([...parts].map(([name, part]) => [name, part.policy])),
+      get slices() {
+        slices ??= selectSlices(root, parts, selection);
+        return slices;
+      },
+      policies,
       ...this.#lineage,
+      childrenIds: [...this.#lineage.childrenIds],
     };
   }
 

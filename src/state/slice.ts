@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { encodeJson, type Json } from "../base/json.ts";
+import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
 import type { AnyPart, Part, PartChange, SlicePolicy } from "./part.ts";
@@ -96,7 +96,7 @@ function changeOf<T>(slice: string, before: T, after: T): PartChange<T> {
   const delta = diff(before as Json, after as Json);
   const lost = delta.find((change) => "set" in change && change.to === undefined);
   if (lost !== undefined) throw new HoldfastError("SLICE_NOT_JSON", { slice, detail: "undefined has no JSON form" });
-  const checked = encodeJson(delta);
+  const checked = encodeJson(delta, KEPT_LIMITS);
   if (!checked.ok)
     throw new HoldfastError("SLICE_NOT_JSON", { slice, path: checked.error.path, detail: checked.error.detail });
   const kept = checked.value.value;
@@ -106,7 +106,7 @@ function changeOf<T>(slice: string, before: T, after: T): PartChange<T> {
 
 /** A slice's value must survive the process; what JSON would change is a mistake, told with its place. */
 function jsonOf(slice: string, value: unknown): Json {
-  const encoded = encodeJson(value);
+  const encoded = encodeJson(value, KEPT_LIMITS);
   if (!encoded.ok)
     throw new HoldfastError("SLICE_NOT_JSON", { slice, path: encoded.error.path, detail: encoded.error.detail });
   return encoded.value.value;

@@ -3,7 +3,7 @@ import { Branch } from "./branch.ts";
 import { stateError } from "./errors.ts";
 import { deepFreeze } from "./freeze.ts";
 import { Gate } from "./gate.ts";
-import type { AnyPart, Parts, Root, RootChange } from "./part.ts";
+import type { AnyPart, Parts, Root, RootChange, SlicePolicy } from "./part.ts";
 
 /** Where changes of the root are written down before they become true. Rejecting one means that it does not happen. */
 export interface StateLedger {
@@ -28,6 +28,7 @@ export interface TruthOptions {
  */
 export class Truth {
   readonly parts: Parts;
+  readonly policies: ReadonlyMap<string, SlicePolicy>;
   readonly gate: Gate = new Gate();
   readonly #ledger: StateLedger;
   readonly #freeze: boolean;
@@ -36,10 +37,13 @@ export class Truth {
 
   constructor(options: TruthOptions) {
     this.parts = byName(options.parts);
+    this.policies = new Map([...this.parts].map(([name, part]) => [name, part.policy]));
     this.#ledger = options.ledger ?? NO_STATE_LEDGER;
     this.#freeze = options.development ?? false;
-    this.#root = new Map([...this.parts].map(([name, part]) => [name, options.root?.get(name) ?? part.initial]));
-    this.#frozen(this.#root);
+    const root = new Map([...this.parts].map(([name, part]) => [name, options.root?.get(name) ?? part.initial]));
+    this.#root = new Map();
+    this.#frozen(root);
+    this.#root = root;
   }
 
   get root(): Root {
@@ -83,7 +87,7 @@ export class Truth {
   }
 
   #frozen(root: Root): void {
-    if (!this.#freeze) return;
+    if (!this.#freeze || root === this.#root) return;
     for (const [name, value] of root) if (this.parts.get(name)?.contents === undefined) deepFreeze(value);
   }
 }

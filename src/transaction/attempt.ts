@@ -22,15 +22,13 @@ export async function attempt(
 ): Promise<Ending> {
   const before = endedBefore(limits);
   if (before !== undefined) return before;
+  const first = Promise.withResolvers<Ending>();
   let over = false;
-  const handler = settled(run).then((ending) => {
-    if (over) late(ending);
-    return ending;
-  });
-  const ended = new AbortController();
-  const ending = await Promise.race([handler, aborted(limits.signal, ended.signal), outOfTime(limits, ended.signal)]);
+  void settled(run).then((ending) => (over ? late(ending) : first.resolve(ending)));
+  const release = [onAbort(limits.signal, first.resolve), onDeadline(limits, first.resolve)];
+  const ending = await first.promise;
   over = true;
-  ended.abort();
+  for (const free of release) free?.();
   return ending;
 }
 
@@ -48,23 +46,27 @@ async function settled(run: () => Promise<Ending>): Promise<Ending> {
   }
 }
 
-function aborted(signal: AbortSignal, ended: AbortSignal): Promise<Ending> {
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(canceled(signal)), { once: true, signal: ended });
-  });
+function onAbort(signal: AbortSignal, end: (ending: Ending) => void): () => void {
+  const listener = () => end(canceled(signal));
+  signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
 }
 
 /** The nearer of the two deadlines; at the same moment the evaluation's, because it ends more. */
-function outOfTime({ clock, callLeft, evaluationLeft }: AttemptLimits, ended: AbortSignal): Promise<Ending> {
+function onDeadline(
+  { clock, callLeft, evaluationLeft }: AttemptLimits,
+  end: (ending: Ending) => void,
+): (() => void) | undefined {
   const evaluation = evaluationLeft ?? Number.POSITIVE_INFINITY;
   const call = callLeft ?? Number.POSITIVE_INFINITY;
   const left = Math.min(evaluation, call);
-  if (left === Number.POSITIVE_INFINITY) return NEVER;
-  const ending = evaluation <= call ? EVALUATION_ENDED : TIMED_OUT;
-  return clock.sleep(left, ended).then(
-    () => ending,
-    () => NEVER,
+  if (left === Number.POSITIVE_INFINITY) return undefined;
+  const stop = new AbortController();
+  clock.sleep(left, stop.signal).then(
+    () => end(evaluation <= call ? EVALUATION_ENDED : TIMED_OUT),
+    () => {}, // the handler was in time
   );
+  return () => stop.abort();
 }
 
 export function canceled(signal: AbortSignal): Ending {
@@ -72,7 +74,6 @@ export function canceled(signal: AbortSignal): Ending {
   return { kind: "canceled", message: reason instanceof Error ? reason.message : "The call was canceled." };
 }
 
-const NEVER = new Promise<never>(() => {});
 const TIMED_OUT: Ending = { kind: "timeout", message: "The call took longer than it was allowed to." };
 const EVALUATION_ENDED: Ending = {
   kind: "evaluation-ended",

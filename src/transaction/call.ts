@@ -44,8 +44,8 @@ export interface Call {
   child(child: Rewindable): Promise<void>;
 }
 
-export interface CallParts
-  extends Pick<Call, "id" | "tool" | "signal" | "clock" | "random" | "resource" | "run" | "child"> {
+export interface CallParts extends Pick<Call, "id" | "tool" | "signal" | "clock" | "resource" | "run" | "child"> {
+  readonly random: () => Random;
   readonly branch: Branch;
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
   /** Hears of every use after the end. */
@@ -55,6 +55,9 @@ export interface CallParts
 /** A handle and the way to end its life. */
 export function openHandle(parts: CallParts): { readonly call: Call; close(): void } {
   let open = true;
+  // Made when they are first asked for: most calls need neither.
+  let random: Random | undefined;
+  let files: Filesystem | undefined;
   const { id, tool, branch } = parts;
   const use = <T>(what: string, work: () => T): T => {
     if (open) return work();
@@ -67,8 +70,14 @@ export function openHandle(parts: CallParts): { readonly call: Call; close(): vo
     tool,
     signal: parts.signal,
     clock: parts.clock,
-    random: parts.random,
-    files: filesOnBranch(branch, use),
+    get random() {
+      random ??= parts.random();
+      return random;
+    },
+    get files() {
+      files ??= filesOnBranch(branch, use);
+      return files;
+    },
     get: (slice) => use("get", () => branch.get(slice)),
     dispatch: (event) => use("dispatch", () => branch.dispatch(event)),
     resource: async (key) => use("resource", () => parts.resource(key)),

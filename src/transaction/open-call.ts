@@ -1,5 +1,5 @@
 import { SeededRandom } from "../base/random.ts";
-import { encodeJson, type Json } from "../base/json.ts";
+import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
@@ -58,6 +58,7 @@ export class OpenCall {
   #children: (() => Promise<void>)[] = [];
   #handle: { readonly call: Call; close(): void } | undefined;
   #stop = new AbortController();
+  readonly #onAbort = () => this.#stop.abort(this.signal.reason);
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
     this.#world = world;
@@ -110,6 +111,7 @@ export class OpenCall {
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.branch = state.branch();
     this.#stop = new AbortController();
+    this.signal.addEventListener("abort", this.#onAbort, { once: true });
     effects.beginAttempt(this.call.id);
     this.#handle = this.#openHandle(this.call.id, this.tool);
     return this.#handle.call;
@@ -118,7 +120,8 @@ export class OpenCall {
   /** Every later use of the handle is refused, and whoever listens to its signal hears that it is over. */
   end(): void {
     this.#handle?.close();
-    this.#stop.abort(new DOMException("The call has ended.", "AbortError"));
+    this.signal.removeEventListener("abort", this.#onAbort);
+    this.#stop.abort(HAS_ENDED);
   }
 
   limits() {
@@ -164,9 +167,9 @@ export class OpenCall {
       id,
       tool: tool.name,
       branch: this.branch,
-      signal: AbortSignal.any([this.signal, stop]),
+      signal: stop,
       clock: state.clock,
-      random: new SeededRandom(id),
+      random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
         return state.exclusive.acquire(this.call.id, key, stop);
@@ -219,9 +222,10 @@ export function specsOf({ tool }: Pick<CallWorld, "tool">) {
 
 /** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
 function keptInput(input: unknown): Json {
-  const encoded = encodeJson(input ?? null);
+  const encoded = encodeJson(input ?? null, KEPT_LIMITS);
   return encoded.ok ? encoded.value.value : { notJson: encoded.error.path, detail: encoded.error.detail };
 }
 
+const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
 const NO_SIGNAL = new AbortController().signal;
 const UNFINISHED: Ending = { kind: "canceled", message: "It had not ended when the call around it did." };

@@ -19,6 +19,7 @@ export class PendingCall implements AsyncDisposable {
   readonly #open: OpenCall;
   readonly #told: (outcome: CallOutcome) => CallOutcome;
   readonly #failed: () => void;
+  readonly #onAbort = () => void this.abort("Its signal aborted.").catch(() => {});
   #ended = false;
   #view: PolicyView | undefined;
 
@@ -29,8 +30,7 @@ export class PendingCall implements AsyncDisposable {
     this.#failed = failed;
     this.id = open.call.id;
     this.call = open.begin();
-    const onAbort = () => void this.abort("its signal aborted").catch(() => {});
-    open.signal.addEventListener("abort", onAbort, { once: true, signal: this.call.signal });
+    open.signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Arguments and policies, as for a tool of ours. What does not pass is closed, and refused with the reason. */
@@ -72,6 +72,7 @@ export class PendingCall implements AsyncDisposable {
   async #end(ending: Ending): Promise<CallOutcome | "not pending"> {
     if (this.#ended) return "not pending";
     this.#ended = true;
+    this.#open.signal.removeEventListener("abort", this.#onAbort);
     try {
       return this.#told(await settle(this.#world, this.#open, ending, false));
     } finally {

@@ -1,4 +1,6 @@
 import { instantOf } from "../base/clock.ts";
+import type { ErrorCode } from "../base/error-codes.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { RestoreFailedError } from "../state/errors.ts";
 import type { RootChange } from "../state/part.ts";
@@ -6,6 +8,9 @@ import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { type CallWorld, type OpenCall, specsOf } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
+
+/** Said before anything is written: the call is at fault, not the store. */
+const REFUSED_UNWRITTEN: ReadonlySet<ErrorCode> = new Set(["VALUE_TOO_LARGE", "VALUE_TOO_DEEP", "VALUE_NOT_JSON"]);
 
 type Tried = { readonly committed: CallOutcome } | { readonly instead: Discarded } | "needs-lock";
 
@@ -89,7 +94,12 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   } catch (error) {
     return { instead: endingOfThrown(error) };
   }
-  await write(world, outcomes, change);
+  try {
+    await write(world, outcomes, change);
+  } catch (error) {
+    if (HoldfastError.is(error) && REFUSED_UNWRITTEN.has(error.code)) return { instead: endingOfThrown(error) };
+    throw error;
+  }
   checkpoint(world, outcome, pre);
   return { committed: outcome };
 }

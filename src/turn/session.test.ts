@@ -181,6 +181,28 @@ describe("a durable session", () => {
     expect(await look((await opened(disk)).session)).toEqual(before);
   });
 
+  test("[TURN-8] a call whose changes are too deep or too large to be kept fails, and harms nobody", async () => {
+    const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as string;
+    const big = writes<{ how: string }>("big", ({ how }, call) => {
+      if (how === "deep slice") call.dispatch(steps.added(nested(100)));
+      if (how === "large slice") call.dispatch(steps.added("x".repeat(5000)));
+      if (how === "deep result") return nested(100);
+      return how === "deep payload" ? call.fail("no", "no", nested(110)) : "fine";
+    });
+    const { holdfast } = kernel(new MemoryDisk(), { tools: [big, step] });
+    const session = await holdfast.open("s", { limits: { depth: 128, characters: 4000 } });
+    const reasons: string[] = [];
+    for (const how of ["deep slice", "deep result", "deep payload"])
+      reasons.push((await session.runTool({ name: "big", input: { how } })).reason);
+    expect(reasons).toEqual(["SLICE_NOT_JSON", "result-not-json", "no"]);
+    expect((await session.runTool({ name: "big", input: nested(120) })).ok).toBe(true);
+    expect(await session.runTool({ name: "big", input: { how: "large slice" } })).toMatchObject({
+      reason: "VALUE_TOO_LARGE",
+    });
+    await run(session, "a");
+    expect((await look(session)).steps).toEqual(["a"]);
+  });
+
   test("[TURN-8] [K46] a writer that lost its lease commits nothing", async () => {
     const { disk, session } = await opened();
     await run(session, "a");
