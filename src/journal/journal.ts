@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { JSON_LIMITS, type JsonLimits } from "../base/json.ts";
+import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
@@ -28,6 +28,13 @@ export interface AppendOptions {
   readonly staged?: readonly NewBlob[];
   /** Retention: forget everything up to here in the same commit. */
   readonly anchor?: Link;
+  /** Ends the batch with a checkpoint, made from what the chain folds to there: a caller cannot know what is under way. */
+  readonly checkpoint?: CheckpointNote;
+}
+
+export interface CheckpointNote {
+  readonly tag?: string;
+  readonly state?: Json;
 }
 
 export interface Appended {
@@ -46,6 +53,7 @@ export interface Fold<T> {
   step(now: T, draft: RecordDraft): T;
   /** A record to add to a batch, e.g. a checkpoint when one is due. */
   due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
+  checkpoint(now: T, note: CheckpointNote): RecordDraft;
 }
 
 export interface JournalOptions<T> {
@@ -71,7 +79,12 @@ interface Encoded extends EncodedDraft {
   readonly draft: RecordDraft;
 }
 
-const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
+const NO_FOLD: Fold<undefined> = {
+  start: () => undefined,
+  step: () => undefined,
+  due: () => undefined,
+  checkpoint: (_, note) => ({ kind: "checkpoint-kept", openCalls: [], ...note }),
+};
 
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
 export class Journal<T = unknown> implements AsyncDisposable {
@@ -283,6 +296,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
       sinceCheckpoint = kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
     };
     for (const draft of drafts) add(draft);
+    if (options.checkpoint !== undefined) add(this.#encode(this.#fold.checkpoint(folded, options.checkpoint)));
     const due = this.#fold.due(folded, sinceCheckpoint);
     if (due !== undefined && link.seq < MAX_SEQ) add(this.#encode(due));
     const batch: AppendBatch = {

@@ -52,10 +52,10 @@ export async function sweep(
   for await (const { name } of store.blobs.list(before)) {
     candidates.push(name);
     if (candidates.length < limit) continue;
-    await run(candidates);
+    while (await run(candidates));
     candidates = [];
   }
-  if (candidates.length > 0) await run(candidates);
+  if (candidates.length > 0) while (await run(candidates));
   total.bytes += await store.blobs.sweepTemps(before);
   return { ...total, shrunkBy: shrink ? await store.shrink() : 0 };
 }

@@ -201,6 +201,9 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
       swept.bytes += gone.bytes;
     }
   }
+  // Content goes in a later transaction than the records that named it: an unlinked file does not come back when a crash
+  // rolls the records' removal back.
+  if (swept.records > 0) return { ok: true, ...swept, more: true };
   const unnamed = tables.unreferencedBlobs(batch.limit);
   for (const { name, size, place } of unnamed) {
     tables.deleteBlob(name);
@@ -213,7 +216,7 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;
   }
-  return { ok: true, ...swept, more: swept.records >= batch.limit || unnamed.length >= batch.limit };
+  return { ok: true, ...swept, more: unnamed.length >= batch.limit };
 }
 
 /** The runs all sessions reach, or all but one. Unknown as soon as one row is damaged: then nothing may be removed. */

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
@@ -110,4 +110,16 @@ test("[STORE-25] lock files and their folder are private", async () => {
 test("a folder that cannot be made is a typed failure, and nothing is certain about its locks", async () => {
   const locks = new FileLocks(driver, "/dev/null/locks");
   await expect(locks.tryAcquire("x")).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+});
+
+test("[STORE-28] files of dead holders go once they are old; held ones and young ones stay", async () => {
+  const place = fresh();
+  const locks = new FileLocks(driver, place);
+  await using _held = await locks.tryAcquire("held");
+  const dead = await locks.tryAcquire("dead");
+  await dead?.release();
+  locks.forgetDead(Date.now() - 60_000);
+  expect(readdirSync(place).sort()).toEqual(["dead.lock", "held.lock"]);
+  locks.forgetDead(Date.now() + 60_000);
+  expect(readdirSync(place)).toEqual(["held.lock"]);
 });

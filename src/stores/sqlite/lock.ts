@@ -1,8 +1,8 @@
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { makeFolder } from "../../blobs/files/folders.ts";
-import { realFiles } from "../../blobs/files/port.ts";
+import { isCode, realFiles } from "../../blobs/files/port.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
 import { storeError } from "./failures.ts";
 import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
@@ -51,12 +51,20 @@ export class FileLocks implements OsLocks {
     rmSync(this.#pathOf(name), { force: true });
   }
 
+  /** Removes files that dead processes left. Only old ones: a young one may belong to somebody about to lock it. */
+  forgetDead(before: number): void {
+    for (const entry of existsSync(this.#folder) ? readdirSync(this.#folder) : []) {
+      const name = entry.endsWith(".lock") ? entry.slice(0, -".lock".length) : undefined;
+      const found = name === undefined ? undefined : lstatSync(this.#pathOf(name), { throwIfNoEntry: false });
+      if (name !== undefined && found !== undefined && found.mtimeMs < before && this.isFree(name)) this.forget(name);
+    }
+  }
+
   async #try(name: string, begin: string): Promise<HeldLock | undefined> {
     const path = this.#pathOf(name);
     try {
       await makeFolder(realFiles, this.#folder);
-      // Only when it is not there: closing a second handle on it would free the lock that this very process may hold.
-      if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+      makePrivateFile(path);
       const connection = this.#tryLock(path, begin);
       if (connection === undefined) return undefined;
       const release = async () => connection.close();
@@ -69,7 +77,7 @@ export class FileLocks implements OsLocks {
   #tryLock(path: string, begin: string): SqliteConnection | undefined {
     const connection = this.#driver.open(path, { readOnly: false });
     try {
-      connection.exec(`PRAGMA busy_timeout = 0; ${begin}`);
+      connection.exec(`PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; ${begin}`);
       return connection;
     } catch (error) {
       connection.close();
@@ -82,5 +90,14 @@ export class FileLocks implements OsLocks {
     if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$/.test(name))
       throw new HoldfastError("BAD_OPTION", { option: "lock", value: name.slice(0, 80) });
     return join(this.#folder, `${name}.lock`);
+  }
+}
+
+/** Never opens a file that is there: closing any second handle on it would free the locks this process holds on it. */
+function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
   }
 }

@@ -540,7 +540,18 @@ async function meddling(change: (sql: string, connection: SqliteConnection) => s
       const connection = driver.open(path, options);
       return {
         exec: (sql) => connection.exec(change(sql, connection)),
-        prepare: (sql) => connection.prepare(change(sql, connection)),
+        prepare: (sql) => {
+          const statement = connection.prepare(change(sql, connection));
+          return {
+            run: (...values) => {
+              change(sql, connection); // a prepared statement is meddled with every time it runs
+              return statement.run(...values);
+            },
+            get: (...values) => statement.get(...values),
+            all: (...values) => statement.all(...values),
+            iterate: (...values) => statement.iterate(...values),
+          };
+        },
         close: () => connection.close(),
       };
     },

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
-import { makeFolder } from "../../blobs/files/folders.ts";
+import { makeFolder, syncFolder } from "../../blobs/files/folders.ts";
 import { realFiles } from "../../blobs/files/port.ts";
 import { fileBlobs } from "../../blobs/files/store.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
@@ -47,6 +47,9 @@ export interface SqliteOptions {
   readonly fileSystemAt?: (path: string) => number;
 }
 
+/** A day: nobody takes that long between making a lock file and locking it. */
+const LEFTOVER_AGE = 86_400_000;
+
 /** Opens or creates the embedded store. Everything that could lose data later is refused now. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
   refuseBadOptions(file, options);
@@ -68,6 +71,7 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
   await makeFolder(realFiles, folder);
   const connect: ConnectOptions = { driver, path, durability, journal: journalFor(folder, options) };
   if (absent) await createStore(connect, random);
+  else if (durability === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
 
   const locks = new FileLocks(driver, `${path}.locks`);
   const held: HeldLock[] = [];
@@ -80,6 +84,7 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
     writer = connected;
     held.push(await beAmongSafeEngines(locks, connected.connection, path));
     await patiently(patience, () => noteDurability(connect, connected));
+    locks.forgetDead(clock.now() - LEFTOVER_AGE);
     const owner = toOwnerId(random.hex(16));
     const ownerLock = await locks.tryAcquire(owner);
     if (ownerLock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
@@ -147,7 +152,15 @@ async function createStore(connect: ConnectOptions, random: Random): Promise<voi
     syncFile(temporary);
     await publish(temporary, connect.path);
   } finally {
+    removeLeftovers(temporary);
+  }
+}
+
+function removeLeftovers(temporary: string): void {
+  try {
     for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${temporary}${suffix}`, { force: true });
+  } catch {
+    // A disk that cannot even remove has failed before, and that failure is the one to report.
   }
 }
 

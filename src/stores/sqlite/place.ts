@@ -1,5 +1,5 @@
 import { closeSync, lstatSync, openSync, readSync, statfsSync } from "node:fs";
-import { link, unlink } from "node:fs/promises";
+import { link, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { syncFolder } from "../../blobs/files/folders.ts";
@@ -88,8 +88,9 @@ export async function publish(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);
   } catch (error) {
-    if (!isCode(error, "EEXIST")) throw error;
+    if (isCode(error, "EPERM", "ENOTSUP", "ENOSYS"))
+      await rename(temporary, path); // a file system without hard links
+    else if (!isCode(error, "EEXIST")) throw error;
   }
-  await unlink(temporary);
   await syncFolder(realFiles, dirname(path));
 }

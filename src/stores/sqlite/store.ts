@@ -69,7 +69,7 @@ export class SqliteStore implements Store {
   async #drain(): Promise<void> {
     await Promise.resolve(); // batches sent in the same breath join the first group
     while (this.#waiting.length > 0) {
-      await this.#working(() => this.#settle(this.#waiting.splice(0, GROUP)));
+      await this.#working(() => this.#settle(this.#waiting.splice(0, groupSize(this.#waiting))));
     }
     this.#draining = undefined;
   }
@@ -93,7 +93,7 @@ export class SqliteStore implements Store {
       const receipts = batches.map((batch) => applyBatch(writer.tables, this.blobs, batch));
       undone = false;
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
-      await patiently(this.#parts, () => this.#run(writer, "COMMIT"));
+      await patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
       return { ok: true, receipts };
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
@@ -105,9 +105,9 @@ export class SqliteStore implements Store {
   }
 
   #begin(): Connected {
-    this.#writer ??= connectWriter(this.#parts.connect);
-    this.#run(this.#writer, "BEGIN IMMEDIATE");
-    return this.#writer;
+    const writer = (this.#writer ??= connectWriter(this.#parts.connect));
+    this.#told(() => writer.tables.begin());
+    return writer;
   }
 
   async reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
@@ -191,8 +191,12 @@ export class SqliteStore implements Store {
   }
 
   #run({ connection }: Connected, sql: string): void {
+    this.#told(() => connection.exec(sql));
+  }
+
+  #told(work: () => void): void {
     try {
-      connection.exec(sql);
+      work();
     } catch (error) {
       throw this.#errorOf(error);
     }
@@ -221,3 +225,10 @@ export class SqliteStore implements Store {
 type Outcome =
   | { readonly ok: true; readonly receipts: readonly Receipt<WriteBatch>[] }
   | { readonly ok: false; readonly undone: boolean; readonly error: unknown };
+
+/** A sweep unlinks files, which no rollback brings back. Alone in its transaction, it sees only what is committed. */
+function groupSize(waiting: readonly Waiting[]): number {
+  const sweep = waiting.findIndex(({ batch }) => batch.kind === "sweep");
+  if (sweep === -1) return GROUP;
+  return sweep === 0 ? 1 : Math.min(sweep, GROUP);
+}

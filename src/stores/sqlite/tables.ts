@@ -8,12 +8,22 @@ import type { BlobRef } from "../../records/kinds.ts";
 import { type Run, runsOf } from "../spans.ts";
 import type { Tables } from "../tables.ts";
 import { recordKey } from "./schema.ts";
-import { SESSION_COLUMNS, toSessionRow, toSessionValues } from "./session-rows.ts";
+import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
 
-const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
+const RECORD_COLUMNS =
+  "key >> 32 AS segment, key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
 
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+// Composed once: a text composed at every call would have to be hashed at every call to find its statement.
+const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
+const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
+const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const SELECT_RECORDS = {
+  forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
+  reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
+} as const;
 
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {
@@ -33,12 +43,21 @@ export class SqliteTables implements Tables {
     return fresh;
   }
 
+  /** Takes the write lock at once: a transaction that began as a reader could find that it may no longer write. */
+  begin(): void {
+    this.#sql("BEGIN IMMEDIATE").run();
+  }
+
+  commit(): void {
+    this.#sql("COMMIT").run();
+  }
+
   session(id: SessionId): SessionRow | DamagedRow | undefined {
     // Every append asks for the row it wrote last: its checksum tells whether anybody has changed it since.
     const checksum = this.#sql("SELECT checksum FROM sessions WHERE id = ?").get(id)?.["checksum"];
     if (checksum === undefined) return undefined;
     if (this.#last?.row.id === id && this.#last.checksum === checksum) return this.#last.row;
-    const row = this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`).get(id);
+    const row = this.#sql(SELECT_SESSION).get(id);
     return row === undefined ? undefined : toSessionRow(row);
   }
 
@@ -50,33 +69,58 @@ export class SqliteTables implements Tables {
     return this.#sql("SELECT count(*) AS count FROM session_names").get()?.["count"] as number;
   }
 
+  /** Ends with a damaged row of no session when fewer are found than are known by name: whoever removes things must know. */
   *allSessions(): Iterable<SessionRow | DamagedRow> {
+    let found = 0;
     for (let after = ""; ; ) {
       const page = this.sessionsAfter(after, 256);
       yield* page;
+      found += page.length;
       const last = page.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       after = last.id;
     }
+    const names = this.countNames();
+    if (names !== found)
+      yield { id: "" as SessionId, damaged: `${names} sessions are known by name, ${found} have a row` };
   }
 
   sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
-    return this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`)
+    // SQLite trusts the order of its pages. Where they are not in order it finds what lies before, and for ever again.
+    return this.#sql(SELECT_SESSIONS)
       .all(after, limit)
-      .map(toSessionRow);
+      .map(toSessionRow)
+      .filter(({ id }) => id > after);
   }
 
   addSession(row: SessionRow): void {
-    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(row.id));
-    this.putSession(row);
+    const { segments, checksum } = sealSession(row);
+    const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(id));
+    this.#sql(INSERT_SESSION).run(
+      id,
+      createdAt,
+      epoch,
+      owner,
+      leaseUntil,
+      head.seq,
+      head.hash,
+      anchor.seq,
+      anchor.hash,
+      checkpoint,
+      segments,
+      checksum,
+    );
+    this.#last = { row, checksum };
   }
 
   putSession(row: SessionRow): void {
-    const values = toSessionValues(row);
-    this.#sql(`INSERT OR REPLACE INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
-      ...values,
-    );
-    this.#last = { row, checksum: values.at(-1) };
+    const { segments, checksum } = sealSession(row);
+    const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql(
+      "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?",
+    ).run(epoch, owner, leaseUntil, head.seq, head.hash, anchor.seq, anchor.hash, checkpoint, segments, checksum, id);
+    this.#last = { row, checksum };
   }
 
   deleteSession(id: SessionId): void {
@@ -146,6 +190,7 @@ export class SqliteTables implements Tables {
       ).get(recordKey(segment, 2 ** 32 - 1));
       yield { segment, last: last?.["seq"] as number };
       row = this.#firstKey(segment + 1);
+      if (row !== undefined && (row["segment"] as number) <= segment) throw outOfOrder(segment);
     }
   }
 
@@ -157,8 +202,9 @@ export class SqliteTables implements Tables {
 
   deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number } {
     const doomed = this.#sql(
-      "SELECT key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+      "SELECT key >> 32 AS segment, key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
     ).all(recordKey(run.segment, run.from), recordKey(run.segment, run.to), limit);
+    if (!doomed.every((row) => liesIn(run, row))) throw outOfOrder(run.segment);
     const last = doomed.at(-1);
     if (last === undefined) return { records: 0, bytes: 0 };
     const range = [recordKey(run.segment, run.from), recordKey(run.segment, last["seq"] as number)] as const;
@@ -172,10 +218,13 @@ export class SqliteTables implements Tables {
     let characters = 0;
     const runs = runsOf(session, query.from, query.to);
     for (const run of query.reverse ? runs.toReversed() : runs) {
-      const rows = this.#sql(
-        `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ${query.reverse ? "DESC" : "ASC"}`,
-      ).iterate(recordKey(run.segment, run.from), recordKey(run.segment, run.to));
+      const rows = this.#sql(query.reverse ? SELECT_RECORDS.reverse : SELECT_RECORDS.forward).iterate(
+        recordKey(run.segment, run.from),
+        recordKey(run.segment, run.to),
+      );
       for (const row of rows) {
+        // Swapped pages make SQLite find rows that were not asked for. They prove themselves, but elsewhere.
+        if (!liesIn(run, row)) continue;
         const record = toSealed(row);
         found.push(record);
         characters += record.body?.length ?? 0;
@@ -217,7 +266,8 @@ export class SqliteTables implements Tables {
       "SELECT DISTINCT r.name AS name, b.size AS size FROM blob_references r LEFT JOIN blobs b ON b.name = r.name WHERE r.name > ? ORDER BY r.name LIMIT ?",
     )
       .all(after, limit)
-      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }));
+      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }))
+      .filter(({ name }) => name > after);
   }
 
   unreferencedBlobs(limit: number) {
@@ -249,6 +299,15 @@ export class SqliteTables implements Tables {
   ): readonly SqliteRow[] {
     return this.#sql(`PRAGMA ${name}`).all();
   }
+}
+
+function liesIn(run: Run, row: SqliteRow): boolean {
+  const { segment, seq } = row as { readonly segment: number; readonly seq: number };
+  return segment === run.segment && run.from <= seq && seq <= run.to;
+}
+
+function outOfOrder(segment: number): HoldfastError {
+  return new HoldfastError("STORE_DAMAGED", { segment, found: "records out of order" });
 }
 
 function toSealed(row: SqliteRow): SealedRecord {

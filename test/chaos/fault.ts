@@ -1,0 +1,44 @@
+import { imagesMissing } from "./disk-image.ts";
+import { faultDisk } from "./fault-disk.ts";
+import { faultPorts } from "./fault-ports.ts";
+import { faultSyscalls } from "./fault-syscalls.ts";
+import type { Rig } from "./rig.ts";
+import { straceMissing } from "./strace.ts";
+
+const PARTS = ["ports", "syscalls", "disk"] as const;
+type Part = (typeof PARTS)[number];
+
+/** Through the ports it is exhaustive anywhere; system calls need strace, a full disk needs root. */
+const MISSING: Readonly<Record<Part, () => string | undefined>> = {
+  ports: () => undefined,
+  syscalls: straceMissing,
+  disk: () => imagesMissing("ext4"),
+};
+
+export const fault: Rig = {
+  about: "every I/O call × every error × once and for ever: ports, system calls, a full disk",
+  cases: 0,
+  quickCases: 0,
+  skip: ({ extra }) => {
+    const missing = partsOf(extra).flatMap((part) => {
+      const why = MISSING[part]();
+      return why === undefined ? [] : [`${part}: ${why}`];
+    });
+    return missing.length === 0 ? undefined : `${missing.join("; ")} (run the rest with --only)`;
+  },
+  async run(tally, { quick, extra, cases, seed }) {
+    const parts = partsOf(extra);
+    if (parts.includes("ports")) await faultPorts(tally, limit(cases, quick ? 300 : Number.POSITIVE_INFINITY));
+    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 30 : 400), seed);
+    if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 4 : 30));
+  },
+};
+
+function partsOf(extra: ReadonlyMap<string, string>): readonly Part[] {
+  const only = extra.get("only")?.split(",");
+  return only === undefined ? PARTS : PARTS.filter((part) => only.includes(part));
+}
+
+function limit(asked: number, standard: number): number {
+  return asked > 0 ? asked : standard;
+}
