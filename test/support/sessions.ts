@@ -11,7 +11,7 @@ export async function holdfastAt(path: string, options: SqliteOptions = {}): Pro
   return holdfastOver(await openSqlite(path, options));
 }
 
-export function holdfastOver(store: Store): Holdfast {
+function holdfastOver(store: Store): Holdfast {
   return new Holdfast({ store, clock: new SystemClock(), random: new SystemRandom() });
 }
 
