@@ -25,6 +25,7 @@ const refusal = (draft: unknown) => {
 test("[JOURNAL-19] what is accepted is what is read back, whatever JSON it holds", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.jsonValue(), (text, json) => {
+      fc.pre(!JSON.stringify(json).includes("__proto__")); // refused, as another test says
       const draft = { kind: "user-said", text: text.toWellFormed(), parts: [json] } as RecordDraft;
       const decoded = decodeRecord(sealedFrom(draft));
       expect(decoded).toEqual({

@@ -97,7 +97,7 @@ const VALUES: Readonly<Record<string, readonly (readonly [string, () => unknown,
   Objects: [
     ["__proto__ as an own key", () => JSON.parse('{"__proto__":{"polluted":true}}') as unknown, NOT_JSON],
     ["constructor.prototype", () => JSON.parse('{"constructor":{"prototype":{"polluted":1}}}') as unknown, NOT_JSON],
-    ["a key called toString", () => ({ toString: "x", then: "y", hasOwnProperty: "z" }), "equal"],
+    ["a key called toString", () => JSON.parse('{"toString":"x","then":"y","hasOwnProperty":"z"}') as unknown, "equal"],
     ["a key called toJSON", () => ({ toJSON: "x" }), "equal"],
     ["a toJSON that answers something else", () => ({ toJSON: () => "other" }), NOT_JSON],
     [

@@ -17,15 +17,25 @@ async function failingDisk(
     ...driver,
     open(path, options) {
       const connection = driver.open(path, options);
+      const committing = <T>(sql: string, run: () => T): T => {
+        if (sql !== "COMMIT") return run();
+        state.commits += 1;
+        const fails = state.commits === state.failAt;
+        const result = fails && when === "before" ? (undefined as T) : run();
+        if (fails) throw Object.assign(new Error("disk I/O error"), { errcode: 10 });
+        return result;
+      };
       return {
-        prepare: (sql) => connection.prepare(sql),
         close: () => connection.close(),
-        exec(sql) {
-          if (sql !== "COMMIT") return connection.exec(sql);
-          state.commits += 1;
-          const fails = state.commits === state.failAt;
-          if (!fails || when === "after") connection.exec(sql);
-          if (fails) throw Object.assign(new Error("disk I/O error"), { errcode: 10 });
+        exec: (sql) => committing(sql, () => connection.exec(sql)),
+        prepare(sql) {
+          const statement = connection.prepare(sql);
+          return {
+            run: (...values) => committing(sql, () => statement.run(...values)),
+            get: (...values) => statement.get(...values),
+            all: (...values) => statement.all(...values),
+            iterate: (...values) => statement.iterate(...values),
+          };
         },
       };
     },
@@ -43,7 +53,9 @@ test.each(["before", "after"] as const)(
     state.failAt = state.commits + 1;
     const flush = () =>
       Promise.allSettled([3, 4, 5].map((n) => session.append(said(`item ${n}`), { operation: `item-${n}` })));
-    for (const result of await flush()) {
+    const first = await flush();
+    expect(first.some(({ status }) => status === "rejected")).toBe(true);
+    for (const result of first) {
       if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "STORE_IO" });
     }
     for (const result of await flush()) expect(result.status).toBe("fulfilled");

@@ -506,7 +506,7 @@ test("[STORE-19] what a dead owner left behind goes when its death is noticed, a
 });
 
 test("[STORE-19] an owner's name is never used twice at the same time", async () => {
-  const path = freshPath();
+  const path = await madeStore();
   await open(path, { random: new SeededRandom("same") });
   await expect(open(path, { random: new SeededRandom("same") })).rejects.toMatchObject({ code: "LOCK_HELD" });
 });
