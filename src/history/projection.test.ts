@@ -28,6 +28,23 @@ describe("batches", () => {
     ]);
   });
 
+  test("[PAIR-7] an answer that was stored in pieces under one id is one batch", () => {
+    const messages = [
+      { role: "user", content: "go" },
+      { role: "assistant", id: "msg_1", content: [toolUse("A")] },
+      { role: "assistant", id: "msg_1", content: [toolUse("B")] },
+      { role: "user", content: [toolResult("B", "b")] },
+      { role: "user", content: [toolResult("A", "a")] },
+    ];
+    const { messages: mended, report } = repairMessages(messages, { format: "anthropic" });
+    expect(report.faults).toEqual([]);
+    expect(mended).toMatchObject([
+      { content: "go" },
+      { role: "assistant", id: "msg_1", content: [toolUse("A"), toolUse("B")] },
+      { role: "user", content: [toolResult("B", "b"), toolResult("A", "a")] },
+    ]);
+  });
+
   test("[N37] a result behind text in one message comes first, and nothing else moves", () => {
     const messages = [
       { role: "user", content: "go" },

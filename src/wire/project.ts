@@ -78,7 +78,9 @@ function withNames(items: readonly Item[], format: WireFormat): readonly Item[] 
  * function's: its result would be taken for the other's.
  */
 function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<ToolCallId, string>): readonly Item[] {
-  if (format === "openai-responses") return items;
+  if (format === "openai-responses" || !items.some((item) => item.kind === "call" && spaceOf(item.callKind) !== 0)) {
+    return items;
+  }
   const taken = new Map<ToolCallId, number>();
   let copy: Item[] | undefined;
   for (const [at, item] of items.entries()) {

@@ -4,14 +4,17 @@ const DEEPEST = 64;
 /** Below this depth every object is looked at once only: a value that holds itself twice would take for ever. */
 const SHALLOW = 4;
 
-type Seen = Map<object, unknown>;
+/** Made when it is first needed: nearly every message is shallow. */
+interface Seen {
+  made?: Map<object, unknown>;
+}
 
 /**
  * A message whose every text can be sent: lone surrogates and NUL become U+FFFD, because the first are not valid UTF-8
  * and the second is refused by more than one provider's parser. The same reference when there was nothing to mend.
  */
 export function sendableText<T>(value: T): T {
-  return mend(value, 0, new Map()) as T;
+  return mend(value, 0, {}) as T;
 }
 
 export function isSendable(text: string): boolean {
@@ -22,11 +25,12 @@ function mend(value: unknown, depth: number, seen: Seen): unknown {
   if (typeof value === "string") return isSendable(value) ? value : value.toWellFormed().replaceAll("\0", "\uFFFD");
   if (typeof value !== "object" || value === null || depth > DEEPEST) return value;
   if (depth > SHALLOW) {
-    if (seen.has(value)) return seen.get(value);
-    seen.set(value, value);
+    seen.made ??= new Map();
+    if (seen.made.has(value)) return seen.made.get(value);
+    seen.made.set(value, value);
   }
   const mended = Array.isArray(value) ? mendList(value, depth, seen) : mendFields(value, depth, seen);
-  if (mended !== value && depth > SHALLOW) seen.set(value, mended);
+  if (mended !== value && depth > SHALLOW) seen.made?.set(value, mended);
   return mended;
 }
 

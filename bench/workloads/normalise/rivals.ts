@@ -8,6 +8,7 @@ import { buildHistory } from "./build.ts";
 /** Rivals work on their own message types, so each is given the same history written down in its own. */
 
 const TIMES = 3;
+const AGENTS = "@openai/agents-core";
 const history = (task: Task, faults = true) => buildHistory(task.size, task.round + 1, faults).items;
 
 /** Ours on raw messages of the same format, reading and writing included. */
@@ -30,7 +31,7 @@ export function deepagents(): Trial {
     prepare: async (task) => {
       const { AIMessage, HumanMessage, ToolMessage } =
         await peer<Record<string, new (fields: object) => object>>("@langchain/core/messages");
-      const { createPatchToolCallsMiddleware } = await peer<{ createPatchToolCallsMiddleware(): Middleware }>(
+      const { createPatchToolCallsMiddleware } = await peer<{ createPatchToolCallsMiddleware: () => Middleware }>(
         "deepagents",
       );
       const { messages } = writeMessages(history(task), "openai-chat");
@@ -69,8 +70,8 @@ export function openaiAgents(): Trial {
     times: TIMES,
     prepare: async (task) => {
       // Not exported, so it is taken from the file: there is no other pairing guard in the package.
-      const inside = new URL("../../node_modules/@openai/agents-core/dist/runner/items.mjs", import.meta.url);
-      const { dropOrphanToolCalls } = await peer<{ dropOrphanToolCalls(items: object[]): object[] }>(
+      const inside = new URL(`${AGENTS}/dist/runner/items.mjs`, new URL("../../node_modules/", import.meta.url));
+      const { dropOrphanToolCalls } = await peer<{ dropOrphanToolCalls: (items: object[]) => object[] }>(
         pathToFileURL(fileURLToPath(inside)).href,
       );
       const items = history(task).map((item): object => {
@@ -98,7 +99,9 @@ export function aiSdk(): Trial {
   return defineTrial({
     times: TIMES,
     prepare: async (task) => {
-      const { generateText } = await peer<{ generateText(options: object): Promise<{ readonly text: string }> }>("ai");
+      const { generateText } = await peer<{ generateText: (options: object) => Promise<{ readonly text: string }> }>(
+        "ai",
+      );
       const { MockLanguageModelV4 } = await peer<{ MockLanguageModelV4: new (options: object) => object }>("ai/test");
       const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
       const model = new MockLanguageModelV4({
