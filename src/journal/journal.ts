@@ -53,7 +53,8 @@ export interface Fold<T> {
   step(now: T, draft: RecordDraft): T;
   /** A record to add to a batch, e.g. a checkpoint when one is due. */
   due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
-  checkpoint(now: T, note: CheckpointNote): RecordDraft;
+  /** The record of a checkpoint that was asked for. Default: one without open calls. */
+  checkpoint?(now: T, note: CheckpointNote): RecordDraft;
 }
 
 export interface JournalOptions<T> {
@@ -79,12 +80,7 @@ interface Encoded extends EncodedDraft {
   readonly draft: RecordDraft;
 }
 
-const NO_FOLD: Fold<undefined> = {
-  start: () => undefined,
-  step: () => undefined,
-  due: () => undefined,
-  checkpoint: (_, note) => ({ kind: "checkpoint-kept", openCalls: [], ...note }),
-};
+const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
 
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
 export class Journal<T = unknown> implements AsyncDisposable {
@@ -148,7 +144,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
   append(drafts: RecordDraft | readonly RecordDraft[], options: AppendOptions = {}): Promise<Appended> {
     const earlier = this.#called;
     const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options, earlier);
-    this.#called = Promise.allSettled([earlier, work]);
+    // Only when both have ended, and without their results: a chain that kept them would hold every append ever made.
+    const settled = () => earlier;
+    this.#called = work.then(settled, settled);
     return work;
   }
 
@@ -296,7 +294,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
       sinceCheckpoint = kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
     };
     for (const draft of drafts) add(draft);
-    if (options.checkpoint !== undefined) add(this.#encode(this.#fold.checkpoint(folded, options.checkpoint)));
+    if (options.checkpoint !== undefined) add(this.#encode(this.#checkpoint(folded, options.checkpoint)));
     const due = this.#fold.due(folded, sinceCheckpoint);
     if (due !== undefined && link.seq < MAX_SEQ) add(this.#encode(due));
     const batch: AppendBatch = {
@@ -313,6 +311,10 @@ export class Journal<T = unknown> implements AsyncDisposable {
       ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
     };
     return { batch, tip: { link, folded, sinceCheckpoint } };
+  }
+
+  #checkpoint(folded: T, note: CheckpointNote): RecordDraft {
+    return this.#fold.checkpoint?.(folded, note) ?? { kind: "checkpoint-kept", openCalls: [], ...note };
   }
 
   /** Appends renew the lease; between them this does. A holder that cannot renew is told so before its next append. */

@@ -63,7 +63,7 @@ async function* forward(
     if (last === undefined) break;
     at = Math.max(at, last.seq) + 1;
   }
-  yield* proof.end(to);
+  for (const entry of proof.end(to)) yield within(entry, from, to);
 }
 
 async function* backward(

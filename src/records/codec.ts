@@ -40,7 +40,10 @@ export function encodeDraft(draft: RecordDraft, limits: JsonLimits = JSON_LIMITS
   // Judged by what will be read back: a getter may answer differently every time.
   const { kind, ...body } = fieldsOf(checked.value.value);
   if (typeof kind !== "string" || !isRecordKind(kind))
-    throw new HoldfastError("RECORD_MALFORMED", { kind: String(kind).slice(0, 80), fault: "unknown kind" });
+    throw new HoldfastError("RECORD_MALFORMED", {
+      kind: JSON.stringify(kind ?? null).slice(0, 80),
+      fault: "unknown kind",
+    });
   const reserved = RESERVED.find((name) => name in body);
   const fault = reserved === undefined ? RECORD_SHAPES[kind].fault(body, "") : `${reserved} is given by the journal`;
   if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind, fault });
