@@ -273,7 +273,9 @@ async function recoverSession(
     const before = (await readSession(hf, id, tell, [])).filter((entry) => entry.kind !== "dropped");
     const session = await hf.open(id, { create: false });
     await session.close();
-    const after = await readSession(hf, id, tell, []);
+    let readable = true;
+    const after = await readSession(hf, id, () => (readable = false), []);
+    if (!readable) return; // told before; what lies behind the damage cannot be looked at
     const closed = after.flatMap((entry) => (entry.kind === "call-closed" ? [entry.callId] : []));
     for (const entry of before)
       if (entry.kind === "call-opened" && dangling.has(entry.callId) && !closed.includes(entry.callId))
