@@ -68,6 +68,20 @@ describe("[BLOB-9] altered content is never given out", () => {
     }
   });
 
+  test("whole content under another content's name", async () => {
+    const where = place();
+    const blobs = fileBlobs(where);
+    const sizes = [2 * CHUNK_BYTES, 2 * CHUNK_BYTES, 5, 5];
+    const [a, b, c, d] = await Promise.all(sizes.map((size, n) => blobs.put(Buffer.alloc(size, n + 1))));
+    for (const [mine, theirs] of [
+      [a!, b!],
+      [c!, d!],
+    ] as const) {
+      writeFileSync(pathIn(where, mine.name), readFileSync(pathIn(where, theirs.name)));
+      await expect(collect(blobs.get(mine.name))).rejects.toMatchObject({ code: "BLOB_CORRUPT" });
+    }
+  });
+
   test("putting the content again heals it", async () => {
     const where = place();
     const blobs = fileBlobs(where);
