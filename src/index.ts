@@ -263,7 +263,7 @@ export {
 export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
-export type { Boundary, SessionFold } from "./turn/fold.ts";
+export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";

@@ -18,8 +18,9 @@ import { MAX_SEQ } from "../records/chain.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import { toSessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
-import type { Fold, Journal } from "./journal.ts";
+import { type Fold, Journal } from "./journal.ts";
 import { openJournal } from "./open.ts";
+import { rowOf } from "./read.ts";
 
 async function texts(journal: Journal): Promise<string[]> {
   return (await collect(journal.read())).map((entry) => ("text" in entry ? String(entry.text) : entry.kind));
@@ -139,6 +140,29 @@ test("[JOURNAL-2] appends made during recovery from a failure keep the order of 
   expect(await texts(journal)).toEqual(
     Array.from({ length: 20 }, (_, round) => Array.from({ length: 8 }, (_, n) => `${round}/${n}`)).flat(),
   );
+});
+
+test("[JOURNAL-1] when a failure is over, appends are sent without waiting for each other again", async () => {
+  const { store, ...deps } = memoryDeps();
+  let failing = false;
+  let sent = 0;
+  const flaky = between(store, {
+    before: (batch) => {
+      if (batch.kind === "append") sent += 1;
+      if (failing) throw ioError();
+      return undefined;
+    },
+  });
+  const journal = await openJournal({ ...deps, store: flaky }, "s");
+  failing = true;
+  await journal.append(said("lost")).catch(() => undefined);
+  failing = false;
+  await Promise.all([journal.append(said("1")), journal.append(said("2"))]);
+  sent = 0;
+  const calls = [journal.append(said("3")), journal.append(said("4")), journal.append(said("5"))];
+  expect(sent).toBe(3);
+  await Promise.all(calls);
+  expect(await texts(journal)).toEqual(["1", "2", "3", "4", "5"]);
 });
 
 test("[JOURNAL-2] a failure that outlasts a retry is told again, and nothing is written twice when it ends", async () => {
@@ -364,6 +388,18 @@ test("[JOURNAL-6] a writer that recovers from a failure notices a take-over befo
   expect(appends.length).toBe(1);
 });
 
+test("[JOURNAL-6] a head that moved although nobody took the lease is told, and the next append builds on what is there", async () => {
+  const { store, ...deps } = memoryDeps();
+  const journal = await openJournal({ ...deps, store }, "s");
+  const intruder = new Journal({ ...deps, store }, await rowOf(store, journal.session), journal.opened, {
+    leaseMs: 1_000,
+  });
+  await intruder.append(said("intruder"));
+  await expect(journal.append(said("mine"))).rejects.toEqual(code("HEAD_MOVED"));
+  await journal.append(said("mine"));
+  expect(await texts(journal)).toEqual(["intruder", "mine"]);
+});
+
 test("[JOURNAL-7] closing waits for what is under way, gives the session free at once, and ends the journal", async () => {
   const deps = memoryDeps();
   const journal = await openJournal(deps, "s");
@@ -439,6 +475,18 @@ test("[JOURNAL-8] small content travels with its record, large content lies besi
         code("BLOB_BAD_RANGE"),
       );
     }
+  }
+});
+
+test("[JOURNAL-8] a source may reuse its buffer, whether its content turns out small or large", async () => {
+  const journal = await openJournal(memoryDeps(), "s");
+  for (const pieces of [3, 30]) {
+    const source = function* () {
+      const buffer = Buffer.alloc(5_000);
+      for (let n = 0; n < pieces; n += 1) yield buffer.fill(n);
+    };
+    const whole = Buffer.concat(Array.from({ length: pieces }, (_, n) => Buffer.alloc(5_000, n)));
+    expect((await journal.stageBlob(source())).ref).toEqual({ name: nameOfBytes(whole), size: whole.length });
   }
 });
 

@@ -4,7 +4,7 @@ import type { CallId } from "../records/ids.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart } from "../state/part.ts";
 import type { CompositeSnapshot, SnapshotPhase } from "../state/snapshot.ts";
-import type { Boundary, SessionFold } from "./fold.ts";
+import type { ToolBoundary, SessionFold } from "./fold.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { stateAt } from "./rebuild.ts";
 
@@ -24,12 +24,12 @@ export class SessionCheckpoints {
   }
 
   /** Oldest first. Those that a rewind took back are told as such. */
-  list(): readonly Boundary[] {
+  list(): readonly ToolBoundary[] {
     return this.#journal.folded.boundaries;
   }
 
   /** Throws CHECKPOINT_UNKNOWN for a call that is not kept, and CHECKPOINT_REWOUND for one that was taken back. */
-  boundary(callId: string): Boundary {
+  boundary(callId: string): ToolBoundary {
     const found = this.list().findLast((one) => one.callId === callId);
     if (found === undefined) throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId, kept: this.list().length });
     if (found.rewound) throw new HoldfastError("CHECKPOINT_REWOUND", { call: callId });
@@ -55,7 +55,7 @@ export class SessionCheckpoints {
     return this.#fromJournal(boundary, side);
   }
 
-  async #fromJournal(boundary: Boundary, side: BoundarySide): Promise<CompositeSnapshot> {
+  async #fromJournal(boundary: ToolBoundary, side: BoundarySide): Promise<CompositeSnapshot> {
     const known = [...this.#state.truth.parts.values()] as readonly AnyPart[];
     const { root, parts } = await stateAt(this.#journal, boundary[side], known, this.#blobs);
     const phase: SnapshotPhase = side === "before" ? "pre_tool" : "post_tool";

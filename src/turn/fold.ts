@@ -6,7 +6,7 @@ import type { BlobRef, OutputStatus, RecordDraft } from "../records/kinds.ts";
 import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
-export interface Boundary {
+export interface ToolBoundary {
   readonly callId: CallId;
   readonly tool: string;
   readonly status: OutputStatus;
@@ -31,7 +31,7 @@ interface Epoch {
 /** What travels with the chain, so that opening a session need not read further back than its newest checkpoint. */
 export interface SessionFold {
   readonly openCalls: ReadonlyMap<CallId, string>;
-  readonly boundaries: readonly Boundary[];
+  readonly boundaries: readonly ToolBoundary[];
   readonly effects: ReadonlyMap<string, FoldedEffect>;
   readonly epochs: readonly Epoch[];
   /** Epochs that the newest checkpoint made needless: their state may be taken out of the records. */
@@ -41,7 +41,7 @@ export interface SessionFold {
 /** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
 export interface KeptState {
   readonly parts: Readonly<Record<string, { readonly name: string; readonly policy: string }>>;
-  readonly boundaries: readonly Boundary[];
+  readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
 }
@@ -152,7 +152,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
  * What the oldest boundary needs, and never less than the epoch before the newest: if the newest checkpoint is damaged,
  * the state can still be built.
  */
-function sorted(epochs: readonly Epoch[], boundaries: readonly Boundary[]): Pick<SessionFold, "epochs" | "stale"> {
+function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): Pick<SessionFold, "epochs" | "stale"> {
   const oldest = boundaries.find(({ rewound }) => !rewound)?.before ?? Number.POSITIVE_INFINITY;
   const serving = epochs.findLastIndex(({ base }) => base <= oldest);
   const from = Math.max(0, Math.min(serving, epochs.length - 2));

@@ -61,6 +61,9 @@ export async function resumeSession(
   const transactions = new Transactions(state, { ...options, ledger });
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
+  // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
+  const takenBack = journal.folded.boundaries.flatMap(({ rewound, callId }) => (rewound ? [callId] : []));
+  await transactions.undoEffects(takenBack);
   return new Session({ store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork });
 }
 

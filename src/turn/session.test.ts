@@ -429,6 +429,29 @@ describe("checkpoints of a durable session", () => {
     }
   });
 
+  test("[TURN-13] a rewind that was cut off before it could undo is finished by the next process", async () => {
+    const did: string[] = [];
+    const pay = (undo: () => void | Promise<void>): Tool =>
+      defineTool({
+        name: "pay",
+        access: "external",
+        effects: { payment: { run: () => "paid", undo } },
+        run: (_, call) => call.effect("payment", {}, { key: "k" }),
+      });
+    const hangs = pay(() => new Promise<void>(() => {}));
+    const { disk, deps, session } = await opened(new MemoryDisk(), { tools: [hangs, step] });
+    const first = await run(session, "a");
+    await session.runTool({ name: "pay", input: {} });
+    void session.rewind({ after: first }).catch(() => {});
+    await quiet();
+    await deps.store.close();
+    const again = await opened(disk, { tools: [pay(() => void did.push("undone")), step] });
+    expect(did).toEqual(["undone"]);
+    await again.deps.store.close();
+    await opened(disk, { tools: [pay(() => void did.push("twice")), step] });
+    expect(did).toEqual(["undone"]);
+  });
+
   test("[TURN-14] puts resources back too, when this process captured them", async () => {
     const BOX = resourceKey<{ value: number }>("box");
     const box = { value: 0, snapshot: () => box.value, restore: (to: number) => void (box.value = to) };

@@ -40,8 +40,9 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
     if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
   }
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
+  const waived = (at: number) => void adjustments.push({ kind: "signature-waived", at });
   const idOf = (id: ToolCallId) => wireId(id, profile, aliases);
-  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined });
+  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined, waived });
   const messages = encoded.messages.map((message, at) => {
     const sendable = sendableText(message);
     if (sendable !== message) adjustments.push({ kind: "text-mended", at });

@@ -21,6 +21,7 @@ export interface Adjustment {
     | "opening-added"
     | "continuation-added"
     | "arguments-rewritten"
+    | "signature-waived"
     | "id-aliased"
     | "text-mended"
     | "message-malformed";

@@ -20,16 +20,16 @@ interface Case {
 }
 
 /** Every I/O call of the script, through our own ports × every error × once and for ever. */
-export async function faultPorts(tally: Tally, limit: number): Promise<void> {
+export async function faultPorts(tally: Tally, port: Case["port"], limit: number): Promise<void> {
   const driver = await nodeSqlite();
   const folder = scratchFolder("fault");
   const count = FaultPlan.none();
   const clean = await runCase(driver, join(folder, "count"), count);
   tally.done("no fault at all", clean);
-  const all = casesOf(count);
+  const all = casesOf(count).filter((one) => one.port === port);
   const cases = limit < all.length ? sample(all, limit, tally.random) : all;
-  tally.count("I/O calls of the script", count.calls.sqlite.length + count.calls.files.length);
-  for (const [index, { port, at, fault, forever }] of cases.entries()) {
+  tally.count(`${port} calls of the script`, count.calls[port].length);
+  for (const [index, { at, fault, forever }] of cases.entries()) {
     const plan = new FaultPlan(port, at, fault, forever);
     const place = join(folder, String(index));
     const wrong = await within(60_000, "a case", runCase(driver, place, plan)).catch((error: unknown) => [

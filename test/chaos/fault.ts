@@ -5,12 +5,13 @@ import { faultSyscalls } from "./fault-syscalls.ts";
 import type { Rig } from "./rig.ts";
 import { straceMissing } from "./strace.ts";
 
-const PARTS = ["ports", "syscalls", "disk"] as const;
+const PARTS = ["driver", "files", "syscalls", "disk"] as const;
 type Part = (typeof PARTS)[number];
 
 /** Through the ports it is exhaustive anywhere; system calls need strace, a full disk needs root. */
 const MISSING: Readonly<Record<Part, () => string | undefined>> = {
-  ports: () => undefined,
+  driver: () => undefined,
+  files: () => undefined,
   syscalls: straceMissing,
   disk: () => imagesMissing("ext4"),
 };
@@ -19,16 +20,15 @@ export const fault: Rig = {
   about: "every I/O call × every error × once and for ever: ports, system calls, a full disk",
   cases: 0,
   quickCases: 0,
-  skip: ({ extra }) => {
-    const missing = partsOf(extra).flatMap((part) => {
-      const why = MISSING[part]();
-      return why === undefined ? [] : [`${part}: ${why}`];
-    });
-    return missing.length === 0 ? undefined : `${missing.join("; ")} (run the rest with --only)`;
-  },
   async run(tally, { quick, extra, cases, seed }) {
-    const parts = partsOf(extra);
-    if (parts.includes("ports")) await faultPorts(tally, limit(cases, quick ? 300 : Number.POSITIVE_INFINITY));
+    const parts = partsOf(extra).filter((part) => {
+      const why = MISSING[part]();
+      if (why !== undefined) tally.skipped.push(`${part}: ${why}`);
+      return why === undefined;
+    });
+    if (parts.includes("driver"))
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 250 : Number.POSITIVE_INFINITY));
+    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 150 : Number.POSITIVE_INFINITY));
     if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 30 : 400), seed);
     if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 4 : 30));
   },

@@ -10,10 +10,16 @@ const APPLY = "src/stores/apply.ts";
 const TABLES = "src/stores/sqlite/tables.ts";
 const OPEN = "src/stores/sqlite/open.ts";
 
-const kill = (cases: number) => ({ rig: "kill", args: ["--cases", String(cases)] });
-const ports = (cases: number) => ({ rig: "fault", args: ["--only", "ports", "--cases", String(cases)] });
-const flip = (cases: number) => ({ rig: "flip", args: ["--cases", String(cases)] });
-const contention = (cases: number) => ({ rig: "contention", args: ["--cases", String(cases)] });
+type Run = Pick<PlantedBug, "rig" | "args">;
+
+/** A rig is given the same time for every bug, so that one run without any shows that it is green that long. */
+const KILL: Run = { rig: "kill", args: ["--cases", "100"] };
+const POWER: Run = { rig: "power", args: ["--cases", "24"] };
+const DRIVER: Run = { rig: "fault", args: ["--only", "driver", "--cases", "300"] };
+const FILES: Run = { rig: "fault", args: ["--only", "files"] };
+const FLIP: Run = { rig: "flip", args: ["--cases", "500"] };
+const CONTENTION: Run = { rig: "contention", args: ["--cases", "4000"] };
+const CREATION: Run = { rig: "syscall-kill", args: ["--only", "pwrite64", "--cases", "12"] };
 
 /** Each must turn its rig red. A bug that somebody could write belongs here before it is written. */
 export const PLANTED: readonly PlantedBug[] = [
@@ -22,19 +28,17 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       { file: "src/stores/sqlite/connect.ts", find: "{ power: 2, process: 1 }", replace: "{ power: 1, process: 1 }" },
     ],
-    rig: "power",
-    args: ["--cases", "16"],
+    ...POWER,
   },
   {
     name: "blob-file-not-synced",
     edits: [{ file: "src/blobs/files/write.ts", find: "if (options.sync) await handle.sync();", replace: "" }],
-    ...ports(1),
+    ...FILES,
   },
   {
     name: "blob-file-not-synced-on-a-real-disk",
     edits: [{ file: "src/blobs/files/write.ts", find: "if (options.sync) await handle.sync();", replace: "" }],
-    rig: "power",
-    args: ["--cases", "24"],
+    ...POWER,
   },
   {
     name: "blob-folder-not-synced",
@@ -45,7 +49,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    ...ports(1),
+    ...FILES,
   },
   {
     name: "folder-trusted-because-it-is-there",
@@ -56,7 +60,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    ...ports(600),
+    ...FILES,
   },
   {
     name: "epoch-unchecked",
@@ -67,7 +71,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "found.row.owner !== null",
       },
     ],
-    ...contention(4_000),
+    ...CONTENTION,
   },
   {
     name: "head-unchecked",
@@ -78,7 +82,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "if (row.head.seq < 0) {",
       },
     ],
-    ...contention(400),
+    ...CONTENTION,
   },
   {
     name: "lease-taken-from-the-living",
@@ -89,7 +93,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "row.owner !== null && row.leaseUntil < 0",
       },
     ],
-    ...contention(800),
+    ...CONTENTION,
   },
   {
     name: "busy-is-final",
@@ -100,12 +104,12 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "if (started >= 0) throw error;",
       },
     ],
-    ...contention(400),
+    ...CONTENTION,
   },
   {
     name: "wait-that-lets-the-process-end",
     edits: [{ file: "src/stores/sqlite/patience.ts", find: ', undefined, "keep-alive");', replace: ");" }],
-    ...contention(400),
+    ...CONTENTION,
   },
   {
     name: "ack-before-commit",
@@ -117,7 +121,7 @@ export const PLANTED: readonly PlantedBug[] = [
           "this.#deps.store.commit(batch).catch(() => undefined); receipt = { ok: true, first: batch.after.seq + 1, last: batch.after.seq + batch.records.length, repeated: false };",
       },
     ],
-    ...ports(300),
+    ...DRIVER,
   },
   {
     name: "connection-kept-after-a-failed-commit",
@@ -128,12 +132,12 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "return { ok: false, undone",
       },
     ],
-    ...ports(300),
+    ...DRIVER,
   },
   {
     name: "repair-not-saved",
     edits: [{ file: "src/turn/recover.ts", find: "await journal.append(drafts);", replace: "void drafts;" }],
-    ...kill(20),
+    ...KILL,
   },
   {
     name: "dead-owner-never-noticed",
@@ -144,7 +148,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "if (locks !== undefined) return false;",
       },
     ],
-    ...kill(10),
+    ...KILL,
   },
   {
     name: "operation-id-ignored",
@@ -155,17 +159,17 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "void before;",
       },
     ],
-    ...kill(15),
+    ...KILL,
   },
   {
     name: "sweep-without-a-second-look",
     edits: [{ file: APPLY, find: "if (tables.blobPlace(name) !== undefined) continue;", replace: "" }],
-    ...kill(30),
+    ...KILL,
   },
   {
     name: "content-unlinked-beside-its-records",
     edits: [{ file: APPLY, find: "if (swept.records > 0) return { ok: true, ...swept, more: true };", replace: "" }],
-    ...kill(100),
+    ...KILL,
   },
   {
     name: "content-not-looked-for-at-commit",
@@ -176,7 +180,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "void missing;",
       },
     ],
-    ...kill(30),
+    ...KILL,
   },
   {
     name: "batch-in-pieces",
@@ -188,7 +192,7 @@ export const PLANTED: readonly PlantedBug[] = [
           '      record.body,\n      operation ?? null,\n    );\n    this.#connection.exec("COMMIT; BEGIN IMMEDIATE");',
       },
     ],
-    ...kill(40),
+    ...KILL,
   },
   {
     name: "store-made-in-place",
@@ -201,8 +205,7 @@ export const PLANTED: readonly PlantedBug[] = [
       { file: OPEN, find: "await publish(temporary, connect.path);", replace: "" },
       { file: OPEN, find: "removeLeftovers(temporary);\n", replace: "void removeLeftovers;\n" },
     ],
-    rig: "syscall-kill",
-    args: ["--only", "pwrite64", "--cases", "12"],
+    ...CREATION,
   },
   {
     name: "body-checksum-unchecked",
@@ -213,7 +216,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: '=== "" ? "body-altered" : undefined;',
       },
     ],
-    ...flip(300),
+    ...FLIP,
   },
   {
     name: "session-row-checksum-unchecked",
@@ -224,12 +227,12 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: '=== "")',
       },
     ],
-    ...flip(500),
+    ...FLIP,
   },
   {
     name: "damaged-log-accepted",
     edits: [{ file: OPEN, find: 'if (durability === "power" && lost > 1)', replace: "if (lost < 0)" }],
-    ...flip(200),
+    ...FLIP,
   },
   {
     name: "damaged-checkpoint-trusted",
@@ -240,12 +243,12 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "return tail;",
       },
     ],
-    ...flip(500),
+    ...FLIP,
   },
   {
     name: "rows-of-others-believed",
     edits: [{ file: TABLES, find: "if (!liesIn(run, row)) continue;", replace: "" }],
-    ...flip(500),
+    ...FLIP,
   },
   {
     name: "small-content-unproven",
@@ -256,7 +259,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    ...flip(500),
+    ...FLIP,
   },
   {
     name: "large-content-unproven",
@@ -267,6 +270,6 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    ...flip(200),
+    ...FLIP,
   },
 ];

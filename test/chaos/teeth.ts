@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PLANTED, type PlantedBug } from "./planted.ts";
-import { removeFolder, scratchFolder } from "./scratch.ts";
+import { removeFolder, scratchFolder, startChild } from "./scratch.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -14,7 +13,7 @@ export async function showTeeth(only: readonly string[] | undefined, json: boole
   let found = 0;
   for (const bug of bugs) {
     const started = performance.now();
-    const { red, said } = sound.has(bug.rig)
+    const { red, said } = sound.has(runOf(bug))
       ? await bite(bug)
       : { red: false, said: "its rig is not green without the bug" };
     if (red) found += 1;
@@ -27,21 +26,20 @@ export async function showTeeth(only: readonly string[] | undefined, json: boole
   return found === bugs.length ? 0 : 1;
 }
 
-/** Without a bug each rig must be green, or its red would prove nothing. */
+/** Without a bug each rig must be green for as long as it is given to find one, or its red would prove nothing. */
 async function soundRigs(bugs: readonly PlantedBug[]): Promise<ReadonlySet<string>> {
   const sound = new Set<string>();
-  for (const rig of new Set(bugs.map((bug) => bug.rig))) {
-    const args =
-      rig === "contention"
-        ? ["--cases", "400"]
-        : rig === "fault"
-          ? ["--only", "ports", "--cases", "40"]
-          : ["--cases", "8"];
-    const { code, said } = await runIn(ROOT, rig, args);
-    process.stderr.write(`teeth: ${rig} without a bug: ${code === 0 ? "green" : `exit ${code}: ${said}`}\n`);
-    if (code === 0) sound.add(rig);
+  for (const args of new Set(bugs.map(runOf))) {
+    const [rig = "", ...rest] = args.split(" ");
+    const { code, said } = await runIn(ROOT, rig, rest);
+    process.stderr.write(`teeth: ${args} without a bug: ${code === 0 ? "green" : `exit ${code}: ${said}`}\n`);
+    if (code === 0) sound.add(args);
   }
   return sound;
+}
+
+function runOf({ rig, args }: PlantedBug): string {
+  return [rig, ...args].join(" ");
 }
 
 async function bite(bug: PlantedBug): Promise<{ readonly red: boolean; readonly said: string }> {
@@ -75,19 +73,18 @@ function runIn(
   args: readonly string[],
 ): Promise<{ readonly code: number | null; readonly said: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(root, "test/chaos/main.ts"), rig, "--seed", "teeth", ...args], {
+    const child = startChild(process.execPath, [join(root, "test/chaos/main.ts"), rig, "--seed", "teeth", ...args], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
     });
     let out = "";
     let violation = "";
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout?.on("data", (chunk: Buffer) => {
       out += chunk.toString("utf8");
     });
-    child.stderr.on("data", (chunk: Buffer) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
       violation ||= /VIOLATION in (.*)/.exec(chunk.toString("utf8"))?.[1] ?? "";
     });
-    process.once("exit", () => child.kill("SIGTERM"));
     child.once("close", (code) => resolve({ code, said: `${out.trim()} ${violation}` }));
   });
 }
