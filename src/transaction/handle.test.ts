@@ -154,6 +154,59 @@ describe("inside a call", () => {
     ]);
   });
 
+  test("[TX-21] calls inside a call run one after the other, and one that fails takes those inside it", async () => {
+    const leaf = writes<{ n: string; wait?: number; fail?: boolean }>("leaf", async ({ n, wait = 0, fail }, call) => {
+      for (let turn = 0; turn < wait; turn += 1) await Promise.resolve();
+      call.dispatch(steps.added(n));
+      return fail === true ? call.fail("no", "no") : n;
+    });
+    const middle = writes("middle", async (_, call) => {
+      await call.run({ name: "leaf", input: { n: "inside the middle" } });
+      return call.fail("no", "no");
+    });
+    const outer = writes("outer", async (_, call) => {
+      const inner = ["a", "b", "c"].map((n, at) =>
+        call.run({ name: "leaf", input: { n, wait: 30 - 10 * at, fail: n === "b" } }),
+      );
+      await Promise.all([...inner, call.run({ name: "middle", input: {} })]);
+    });
+    const { state, transactions, ledger } = rig([leaf, middle, outer]);
+    await transactions.run({ id: "x", name: "outer", input: {} });
+    expect(state.session.get(steps)).toEqual(["a", "c"]);
+    expect(ledger.closings().map(({ callId, reason }) => [callId, reason])).toEqual([
+      ["x.1", undefined],
+      ["x.2", "no"],
+      ["x.3", undefined],
+      ["x.4", "no"],
+      ["x.5", "parent-discarded"],
+      ["x", undefined],
+    ]);
+    expect(ledger.lines.find(({ id }) => id === "x.5")?.detail).toMatchObject({ parent: "x.4" });
+  });
+
+  test("[TX-21] a call that ends while one inside it still runs commits nothing of either", async () => {
+    const slow = writes("slow", async (_, call) => {
+      call.dispatch(steps.added("half"));
+      await quiet();
+      call.dispatch(steps.added("done"));
+    });
+    const hasty = writes("hasty", async (_, call) => {
+      void call.run({ name: "slow", input: {} }).catch(() => {});
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    });
+    const { state, transactions, ledger } = rig([slow, hasty]);
+    expect(await transactions.run({ id: "x", name: "hasty", input: {} })).toMatchObject({
+      reason: "inner-call-running",
+    });
+    await quiet();
+    await quiet();
+    expect(state.session.get(steps)).toEqual([]);
+    expect(ledger.closings().map(({ callId, status }) => [callId, status])).toEqual([
+      ["x.1", "canceled"],
+      ["x", "failed"],
+    ]);
+  });
+
   test("[TX-21] what reaches outside cannot run inside another call, and an unknown tool is an outcome", async () => {
     const out = defineTool({ name: "out", access: "external", run: () => "sent" });
     const { transactions } = rig([

@@ -5,6 +5,7 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
 import { type Call, openHandle, type Rewindable } from "./call.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
+import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { admit, handle } from "./guard.ts";
@@ -36,6 +37,9 @@ export interface CallLimits {
   readonly deadline?: Deadline;
 }
 
+type Handle = ReturnType<typeof openHandle>;
+type InnerCall = Parameters<Call["run"]>[0];
+
 /** Inside another call only what the branch holds can be undone with it. */
 const NESTABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
 
@@ -56,7 +60,9 @@ export class OpenCall {
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
   #children: (() => Promise<void>)[] = [];
-  #handle: { readonly call: Call; close(): void } | undefined;
+  #handle: Handle | undefined;
+  readonly #inner = new Set<Handle>();
+  #unfinished = 0;
   #stop = new AbortController();
   readonly #onAbort = () => this.#stop.abort(this.signal.reason);
 
@@ -100,7 +106,7 @@ export class OpenCall {
       (late) => this.tellLate(late.kind === "succeeded" ? late.value : reasonOf(late)),
     );
     this.end();
-    return ending;
+    return ending.kind === "succeeded" && this.#unfinished > 0 ? STILL_RUNNING : ending;
   }
 
   /** A fresh branch and a living handle on it. */
@@ -109,6 +115,7 @@ export class OpenCall {
     this.end();
     this.attempts += 1;
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
+    this.#unfinished = 0;
     this.branch = state.branch();
     this.#stop = new AbortController();
     this.signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -120,6 +127,8 @@ export class OpenCall {
   /** Every later use of the handle is refused, and whoever listens to its signal hears that it is over. */
   end(): void {
     this.#handle?.close();
+    for (const inner of this.#inner) inner.close();
+    this.#inner.clear();
     this.signal.removeEventListener("abort", this.#onAbort);
     this.#stop.abort(HAS_ENDED);
   }
@@ -136,8 +145,7 @@ export class OpenCall {
 
   /** What ran inside goes, as the call around it does. */
   supersede(message: string, reason: string): void {
-    for (const inner of this.nested)
-      this.superseded.push(inner.ok ? { ...outcomeOf({ kind: "canceled", message }, inner), reason } : inner);
+    this.superseded.push(...this.nested.map((inner) => undone(inner, message, reason)));
     this.nested = [];
   }
 
@@ -163,6 +171,7 @@ export class OpenCall {
   #openHandle(id: string, tool: Tool) {
     const { state, effects } = this.#world;
     const stop = this.#stop.signal;
+    let last: Promise<unknown> = Promise.resolve();
     return openHandle({
       id,
       tool: tool.name,
@@ -175,7 +184,12 @@ export class OpenCall {
         return state.exclusive.acquire(this.call.id, key, stop);
       },
       effect: (name, args, key) => effects.run({ tool, callId: id, name, args, key, signal: stop }),
-      run: (inner) => this.#runNested(inner),
+      run: (inner) => {
+        // One after the other: a savepoint that is rolled back would take a neighbour's changes with it.
+        const turn = last.then(() => this.#runNested(id, inner));
+        last = turn.catch(() => {});
+        return turn;
+      },
       child: (child) => this.#adopt(child),
       onLate: (what) => this.tellLate(what),
     });
@@ -186,31 +200,53 @@ export class OpenCall {
   }
 
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
-  async #runNested({ name, input }: { readonly name: string; readonly input: unknown }): Promise<CallOutcome> {
-    const { ledger, policies, effects, state } = this.#world;
+  async #runNested(parent: string, { name, input }: InnerCall): Promise<CallOutcome> {
+    const { ledger, effects, state } = this.#world;
+    const started = state.clock.monotonic();
     const place = this.nested.length;
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
-    const tool = this.#world.tool(name) ?? absentTool(name);
-    const started = state.clock.monotonic();
-    this.nested.push(outcomeOf(UNFINISHED, { callId: id, tool: name, elapsed: 0, attempts: 1, effects: [] }));
-    await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent: this.call.id });
+    const about = (reports: readonly EffectReport[]) => {
+      const elapsed = state.clock.monotonic() - started;
+      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports };
+    };
+    this.nested.push(outcomeOf(UNFINISHED, about([])));
+    this.#unfinished += 1;
+    await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent });
     const savepoint = this.branch.savepoint();
+    const ending = await this.#attemptNested(id, name, input);
+    let reports = effects.of(id);
+    if (ending.kind !== "succeeded") {
+      this.branch.rollbackTo(savepoint);
+      const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
+      this.nested.push(...inside);
+      reports = await effects.undo([...inside.map(({ callId }) => callId), id], specsOf(this.#world));
+    }
+    const outcome = outcomeOf(ending, about(reports));
+    this.nested[place] = outcome;
+    this.#unfinished -= 1;
+    return outcome;
+  }
+
+  async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
+    const { policies } = this.#world;
+    const tool = this.#world.tool(name) ?? absentTool(name);
+    if (!NESTABLE[tool.access])
+      return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool);
+    this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
-      if (!NESTABLE[tool.access])
-        return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
       const admitted = await admit(tool, input, this.branch, policies);
       return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
     };
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();
-    if (ending.kind !== "succeeded") this.branch.rollbackTo(savepoint);
-    const undone = ending.kind === "succeeded" ? [] : await effects.undo([id], specsOf(this.#world));
-    const facts = { callId: id, tool: name, elapsed: state.clock.monotonic() - started, attempts: 1 };
-    const outcome = outcomeOf(ending, { ...facts, effects: ending.kind === "succeeded" ? effects.of(id) : undone });
-    this.nested[place] = outcome;
-    return outcome;
+    this.#inner.delete(inner);
+    return ending;
   }
+}
+
+function undone(outcome: CallOutcome, message: string, reason: string): CallOutcome {
+  return outcome.ok ? { ...outcomeOf({ kind: "canceled", message }, outcome), reason } : outcome;
 }
 
 export function specsOf({ tool }: Pick<CallWorld, "tool">) {
@@ -228,4 +264,10 @@ function keptInput(input: unknown): Json {
 
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
 const NO_SIGNAL = new AbortController().signal;
+export const UNDONE_INSIDE = "It was undone with the call it ran inside.";
+const STILL_RUNNING: Ending = {
+  kind: "failed",
+  reason: "inner-call-running",
+  message: "It ended while a call inside it was still running.",
+};
 const UNFINISHED: Ending = { kind: "canceled", message: "It had not ended when the call around it did." };

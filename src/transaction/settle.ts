@@ -6,7 +6,7 @@ import { RestoreFailedError } from "../state/errors.ts";
 import type { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
-import { type CallWorld, type OpenCall, specsOf } from "./open-call.ts";
+import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
 
 /** Said before anything is written: the call is at fault, not the store. */
@@ -114,7 +114,7 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
     last = poisonedBy(world, error);
   }
   const stuckChildren = await open.rewindChildren();
-  open.supersede("It was undone with the call it ran inside.", "parent-discarded");
+  open.supersede(UNDONE_INSIDE, "parent-discarded");
   const reports = await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));
   const outcome = outcomeOf(last, { ...factsOf(open), effects: reports, stuckChildren });
   const outcomes = [...open.superseded, outcome];
