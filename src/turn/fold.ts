@@ -23,7 +23,7 @@ interface FoldedEffect {
 }
 
 /** A kept state and the changes that came after it. `base` 0 is the beginning, where every part is at its initial value. */
-interface Epoch {
+export interface Epoch {
   readonly base: number;
   readonly changes: readonly number[];
 }

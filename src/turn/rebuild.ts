@@ -10,7 +10,7 @@ import {
   type RootDelta,
   type SlicePolicy,
 } from "../state/part.ts";
-import { type KeptState, keptState, type SessionFold } from "./fold.ts";
+import { type Epoch, type KeptState, keptState, type SessionFold } from "./fold.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 
 export interface Rebuilt {
@@ -21,8 +21,31 @@ export interface Rebuilt {
   readonly skipped: readonly number[];
 }
 
-/** The state that opening found: the newest kept one, and every change after it. */
-export async function rebuildFromTail(
+/**
+ * The state that opening found: the newest kept one, and every change after it. When its content is damaged, the kept
+ * state before it and every change since: a flipped byte must not cost the session.
+ */
+export async function rebuildNewest(
+  journal: Journal<SessionFold>,
+  known: readonly AnyPart[],
+  blobs: PartBlobs,
+): Promise<Rebuilt> {
+  try {
+    return await rebuildFromTail(journal.opened.tail, known, blobs);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    for (const epoch of journal.folded.epochs.slice(0, -1).toReversed()) {
+      try {
+        return await stateFrom(journal, epoch, journal.head.seq, known, blobs);
+      } catch (older) {
+        if (!isDamage(older)) throw older;
+      }
+    }
+    throw error;
+  }
+}
+
+async function rebuildFromTail(
   tail: readonly JournalEntry[],
   known: readonly AnyPart[],
   blobs: PartBlobs,
@@ -41,10 +64,21 @@ export async function stateAt(
 ): Promise<Rebuilt> {
   const epoch = journal.folded.epochs.findLast(({ base }) => base <= seq);
   if (epoch === undefined) throw gone(seq);
-  const kept = epoch.base === 0 ? undefined : keptState(await entryAt(journal, epoch.base));
-  if (epoch.base > 0 && kept === undefined) throw gone(seq);
+  return stateFrom(journal, epoch, seq, known, blobs);
+}
+
+async function stateFrom(
+  journal: Journal<SessionFold>,
+  from: Epoch,
+  seq: number,
+  known: readonly AnyPart[],
+  blobs: PartBlobs,
+): Promise<Rebuilt> {
+  const kept = from.base === 0 ? undefined : keptState(await entryAt(journal, from.base));
+  if (from.base > 0 && kept === undefined) throw gone(seq);
+  const later = journal.folded.epochs.filter(({ base }) => base >= from.base).flatMap(({ changes }) => changes);
   const changes: JournalEntry[] = [];
-  for (const change of epoch.changes) if (change <= seq) changes.push(await entryAt(journal, change));
+  for (const change of later) if (change <= seq) changes.push(await entryAt(journal, change));
   const rebuilt = await rebuild(kept, changes, known, blobs);
   if (rebuilt.skipped.length > 0) throw gone(seq);
   return rebuilt;
@@ -92,6 +126,12 @@ async function entryAt(journal: Journal<SessionFold>, seq: number): Promise<Jour
   for await (const entry of journal.read({ from: seq, to: seq })) if (entry.seq === seq) return entry;
   throw gone(seq);
 }
+
+function isDamage(error: unknown): boolean {
+  return DAMAGE.some((code) => HoldfastError.is(error, code));
+}
+
+const DAMAGE = ["BLOB_CORRUPT", "BLOB_MISSING", "CHECKPOINT_UNKNOWN"] as const;
 
 function gone(seq: number): HoldfastError {
   return new HoldfastError("CHECKPOINT_UNKNOWN", { record: seq });

@@ -13,7 +13,7 @@ import { type TransactionOptions, Transactions } from "../transaction/transactio
 import type { SessionFold } from "./fold.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
-import { rebuildFromTail } from "./rebuild.ts";
+import { rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 
@@ -38,7 +38,7 @@ export async function resumeSession(
   fork: SessionParts["fork"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
-  const rebuilt = await rebuildFromTail(journal.opened.tail, partsOf(options), blobs);
+  const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.

@@ -72,6 +72,24 @@ describe("a durable session", () => {
     await deps.store.close();
   });
 
+  test("[TURN-4] survives the loss of the newest checkpoint's content: the one before it and the changes since are enough", async () => {
+    const { disk, deps, session } = await opened();
+    await run(session, "a");
+    await session.checkpoint();
+    await run(session, "b");
+    const { last } = await session.checkpoint();
+    await run(session, "c");
+    const before = await look(session);
+    const [newest] = await collect(session.read({ from: last, to: last }));
+    await deps.store.close();
+    const { name = "" } =
+      (newest as unknown as { state: { parts: Record<string, { name: string }> } }).state.parts["steps"] ?? {};
+    const { store, ...rest } = memoryDeps(disk);
+    const lossy = between(store, { smallBlob: (wanted, bytes) => (wanted === name ? undefined : bytes) });
+    const survivor = await new Holdfast({ ...rest, store: lossy }, OPTIONS).open("s");
+    expect(await look(survivor)).toEqual(before);
+  });
+
   test("[TURN-6] [K42] a call that a crash cut off changed nothing, and is closed with what it had done outside", async () => {
     const pay = defineTool<{ key: string }>({
       name: "pay",
