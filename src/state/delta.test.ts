@@ -48,6 +48,15 @@ describe("a delta", () => {
     );
   });
 
+  test("[SLICE-2] a field with the name of something inherited is a field like any other", () => {
+    for (const [before, after] of [
+      [{ toString: "" }, {}],
+      [{}, { constructor: { name: 1 } }],
+      [{ valueOf: 1 }, { valueOf: 2 }],
+    ] as const)
+      expect(applyDelta(before as Json, diff(before as Json, after as Json))).toEqual(after);
+  });
+
   test("[SLICE-2] leaves what it does not change as the same reference", () => {
     const kept = { deep: [1, 2, 3] };
     const before = { kept, list: [kept, { a: 1 }] };

@@ -53,11 +53,11 @@ function diffLists(before: readonly Json[], after: readonly Json[], path: Path, 
 
 function diffObjects(before: JsonObject, after: JsonObject, path: Path, changes: Change[]): void {
   for (const key of Object.keys(before)) {
-    if (after[key] === undefined && before[key] !== undefined) changes.push({ unset: [...path, key] });
+    if (own(after, key) === undefined && before[key] !== undefined) changes.push({ unset: [...path, key] });
   }
   for (const key of Object.keys(after)) {
-    const value = after[key];
-    if (value !== undefined && value !== before[key]) diffAt(before[key], value, [...path, key], changes);
+    const [then, value] = [own(before, key), after[key]];
+    if (value !== undefined && value !== then) diffAt(then, value, [...path, key], changes);
   }
 }
 
@@ -82,8 +82,13 @@ function replaceAt(
   const step = path[depth] as string | number;
   if (Array.isArray(value) && typeof step === "number")
     return value.with(step, replaceAt(value[step] as Json, path, depth + 1, replace));
-  if (isObject(value)) return { ...value, [step]: replaceAt(value[step], path, depth + 1, replace) };
+  if (isObject(value)) return { ...value, [step]: replaceAt(own(value, String(step)), path, depth + 1, replace) };
   throw new TypeError(`nothing to change at ${path.join(".")}`);
+}
+
+/** A field called `toString` is not there only because every object inherits one. */
+function own(value: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 function without(parent: Json | undefined, key: string | number | undefined): Json {

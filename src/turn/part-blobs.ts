@@ -49,13 +49,8 @@ export class PartBlobs {
   async load(parts: Parts, kept: KeptState["parts"]): Promise<Root> {
     const root = new Map<string, unknown>();
     for (const [name, part] of parts) {
-      const place = kept[name];
-      if (place === undefined) root.set(name, part.initial);
-      else {
-        const ref = { name: toBlobName(place.name), size: 0 };
-        const value = part.decode(await this.#readJson(ref.name));
-        root.set(name, value);
-      }
+      const place = Object.hasOwn(kept, name) ? kept[name] : undefined;
+      root.set(name, place === undefined ? part.initial : part.decode(await this.#readJson(toBlobName(place.name))));
     }
     return root;
   }
