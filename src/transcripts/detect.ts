@@ -1,0 +1,78 @@
+import type { Fields, Format, FormatId } from "./format.ts";
+import { FORMATS } from "./formats.ts";
+import { logLines } from "./records.ts";
+import { isFields } from "./skeleton.ts";
+import type { Source } from "./text/source.ts";
+
+/**
+ * `log`: every line is an element of one conversation. `documents`: every line is a document with conversations of its
+ * own. `document`: the file is one document.
+ */
+export type Layout = "log" | "documents" | "document";
+
+export interface Detected {
+  readonly format: Format;
+  readonly layout: Layout;
+}
+
+/** How many records are looked at. Sessions open with bookkeeping, so the first lines alone say little. */
+const SAMPLE = 60;
+
+/** Whether a file is lines of records, judged by its head; and those records. */
+export interface Head {
+  readonly records: readonly unknown[];
+  /** More than one line has content. */
+  readonly several: boolean;
+  /** The first line alone opens a document that goes on below. */
+  readonly opens: boolean;
+}
+
+export async function headOf(source: Source): Promise<Head> {
+  const records: unknown[] = [];
+  let filled = 0;
+  let opens = false;
+  for await (const { line, records: found, value, flaws } of logLines(source)) {
+    if (found.length === 0 && line.bytes.length < 3 && !flaws.includes("bad-line")) continue;
+    filled += 1;
+    if (filled === 1)
+      opens = found.length === 0 && /^\s*[[{]\s*$/.test(new TextDecoder().decode(line.bytes.slice(0, 64)));
+    if (value !== undefined) records.push(value);
+    else for (const text of found) records.push(JSON.parse(text));
+    if (records.length >= SAMPLE || (filled >= 5 && records.length === 0)) break;
+  }
+  return { records, several: filled > 1, opens };
+}
+
+/** The format of a file of lines, or nothing when no line of its head belongs to any. */
+export function detectLines({ records }: Head, only?: FormatId): Detected | undefined {
+  const candidates = candidatesFor(only);
+  const log = bestLog(candidates, records.filter(isFields));
+  if (log !== undefined) return { format: log, layout: "log" };
+  const list = candidates.find((format) => format.threads(records).some(({ path }) => path.length === 0));
+  if (list !== undefined) return { format: list, layout: "log" };
+  const documents = candidates.find((format) => records.some((record) => format.threads(record).length > 0));
+  return documents === undefined ? undefined : { format: documents, layout: "documents" };
+}
+
+export function detectDocument(document: unknown, only?: FormatId): Detected | undefined {
+  const format = candidatesFor(only).find((candidate) => candidate.threads(document).length > 0);
+  return format === undefined ? undefined : { format, layout: "document" };
+}
+
+function candidatesFor(only: FormatId | undefined): readonly Format[] {
+  return only === undefined ? Object.values(FORMATS) : [FORMATS[only]];
+}
+
+/** The log that claims most records, if it claims at least a quarter: other tools leave their own lines behind. */
+function bestLog(candidates: readonly Format[], records: readonly Fields[]): Format | undefined {
+  let best: Format | undefined;
+  let most = records.length / 4;
+  for (const format of candidates) {
+    const claimed = records.filter((record) => format.isRecord?.(record)).length;
+    if (claimed > most || (claimed === most && claimed > 0 && best === undefined)) {
+      best = format;
+      most = claimed;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,74 @@
+import { sumTotals } from "./counts.ts";
+import { type Detected, detectDocument, detectLines, type Head } from "./detect.ts";
+import type { FormatId } from "./format.ts";
+import type { LineFlaw } from "./records.ts";
+import { decode } from "./text/decode.ts";
+import { textFlaws } from "./text/flaws.ts";
+import { mendDocument } from "./text/mend-document.ts";
+import { readAll, type Source } from "./text/source.ts";
+import { countStrict, threadsOf } from "./threads.ts";
+import { type FlawedLine, NO_LINES, type Transcript, type Unrecognised } from "./transcript.ts";
+
+/** Reads a file that is one JSON document. */
+export async function readDocument(
+  source: Source,
+  head: Head,
+  only: FormatId | undefined,
+): Promise<Transcript | Unrecognised> {
+  const { text: whole, broken, bom } = decode(await readAll(source));
+  if (whole.trim() === "") return { unrecognised: "empty" };
+  const flaws: LineFlaw[] = [...(bom ? (["bom"] as const) : []), ...(broken ? (["invalid-utf8"] as const) : [])];
+  const { text, value } = understood(whole, flaws);
+  if (value === undefined) return { unrecognised: head.records.length > 0 ? "unknown" : "not-json" };
+  flaws.push(...textFlaws(text).filter((flaw) => flaw !== "line-separator"));
+  const detected = detectDocument(value, only) ?? loneRecord(head, only);
+  if (detected === undefined) return { unrecognised: "unknown" };
+  return transcriptOf(detected, { text, value, flaws, bad: text !== whole || broken });
+}
+
+/** A log of one line. */
+function loneRecord(head: Head, only: FormatId | undefined): Detected | undefined {
+  return head.records.length === 1 ? detectLines(head, only) : undefined;
+}
+
+interface Understood {
+  readonly text: string;
+  readonly value: unknown;
+  readonly flaws: readonly LineFlaw[];
+  readonly bad: boolean;
+}
+
+function transcriptOf({ format, layout }: Detected, { text, value, flaws, bad }: Understood): Transcript {
+  const place = { record: 0, line: 1, strict: !bad };
+  const conversations = threadsOf(format, value, place);
+  const flawed: readonly FlawedLine[] = flaws.length === 0 ? [] : [{ line: 1, flaws, fragments: 0 }];
+  return {
+    format,
+    layout,
+    conversations,
+    flawed,
+    totals: sumTotals(conversations.map(countStrict), NO_LINES),
+    records: 1,
+    text,
+  };
+}
+
+/** The document, and its text as it could be read: without NUL, and closed where it was torn. */
+function understood(whole: string, flaws: LineFlaw[]): { readonly text: string; readonly value: unknown } {
+  const value = parsed(whole);
+  if (value !== undefined) return { text: whole, value };
+  const text = whole.replaceAll("\0", " ");
+  if (text !== whole) flaws.push("nul-run");
+  const mended = mendDocument(text);
+  if (mended === undefined) return { text, value: parsed(text) };
+  if (mended.fragment.trim() !== "") flaws.push("torn-line");
+  return { text: mended.text, value: parsed(mended.text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
