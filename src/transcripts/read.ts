@@ -96,6 +96,16 @@ class LogReader {
   }
 
   conversation(): Conversation {
-    return { elements: this.#elements };
+    const whole = new Set<string>();
+    for (const { strict, reading } of this.#elements) if (strict && reading.id !== undefined) whole.add(reading.id);
+    return { elements: this.#elements.map((element) => (isAgain(element, whole) ? again(element) : element)) };
   }
+}
+
+function isAgain({ strict, reading }: Element, whole: ReadonlySet<string>): boolean {
+  return !strict && reading.id !== undefined && whole.has(reading.id);
+}
+
+function again(element: Element): Element {
+  return { ...element, again: true, reading: { message: false, pieces: [] } };
 }

@@ -16,6 +16,8 @@ export interface Element {
   /** A provider's answer that nothing in the file could have answered yet. */
   readonly open: boolean;
   readonly reading: Reading;
+  /** A record from a damaged line that its writer wrote again, whole, elsewhere: it goes when the file is repaired. */
+  readonly again?: boolean;
 }
 
 /** Nothing in the file belongs to a format we know. */

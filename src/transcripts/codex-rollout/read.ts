@@ -16,9 +16,11 @@ export function readRecord(record: Fields): Reading | undefined {
   const found = itemOf(record);
   const reading = found === undefined || !TYPES.has(String(found.item["type"])) ? undefined : readItem(found.item);
   if (found === undefined || reading === undefined) return undefined;
-  const pieces = reading.pieces.map((piece): Piece => {
-    const ids = piece.ids.map((path) => [...found.path, ...path]);
-    return { ...piece, ids };
-  });
-  return { ...reading, pieces };
+  // Codex decides itself which reasoning it sends again; what an interruption left behind is not at fault.
+  const pieces = reading.pieces.filter(({ item }) => item.kind !== "reasoning" && item.kind !== "other");
+  return { ...reading, pieces: pieces.map((piece) => placed(piece, found.path)) };
+}
+
+function placed(piece: Piece, path: Path): Piece {
+  return { ...piece, ids: piece.ids.map((id) => [...path, ...id]) };
 }
