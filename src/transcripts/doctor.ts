@@ -3,11 +3,12 @@ import type { Totals } from "./counts.ts";
 import { type Finding, findingOf } from "./findings.ts";
 import type { FormatId } from "./format.ts";
 import { type Judgement, judgeConversation } from "./judge.ts";
+import { LineIndex } from "./line-index.ts";
 import { type Changes, planChanges } from "./plan.ts";
 import { readTranscript } from "./read.ts";
 import { rewrite } from "./rewrite.ts";
 import type { Source } from "./text/source.ts";
-import type { Transcript, Unrecognised } from "./transcript.ts";
+import type { Element, Transcript, Unrecognised } from "./transcript.ts";
 
 export interface ExamineOptions {
   readonly format?: FormatId;
@@ -35,7 +36,9 @@ export async function examine(source: Source, options: ExamineOptions = {}): Pro
   if ("unrecognised" in transcript) return transcript;
   const { format, totals } = transcript;
   const profile = options.profile ?? format.profile;
-  const judgements = transcript.conversations.map((_, nth) => judgeConversation(transcript, nth, profile));
+  const lines = transcript.text === undefined ? undefined : new LineIndex(transcript.text);
+  const lineOf = (element: Element) => lines?.lineOf(element) ?? element.line;
+  const judgements = transcript.conversations.map((_, nth) => judgeConversation(transcript, nth, { profile, lineOf }));
   const findings = [...lineFindings(transcript, profile), ...judgements.flatMap((one) => one.findings)];
   return {
     format: format.id,

@@ -1,6 +1,6 @@
 import type { FaultKind, Severity } from "../history/faults.ts";
 import type { ProfileId } from "../wire/profiles.ts";
-import { WIRE_RULES, type WireRuleId } from "../wire/rules.ts";
+import { WIRE_RULES } from "../wire/rules.ts";
 import type { LineFlaw } from "./records.ts";
 
 /** What can be wrong with how elements hang together. */
@@ -27,8 +27,8 @@ export interface Finding {
 
 interface Kind {
   readonly message: string;
-  /** The rule it breaks at the provider, or what else goes wrong. */
-  readonly why: WireRuleId | string;
+  /** The rule of the provider that it breaks, as `WIRE-n`, or what else goes wrong. */
+  readonly why: string;
   readonly repair: string;
   readonly lossless: boolean;
   readonly severity: Severity;

@@ -17,10 +17,16 @@ export interface Judgement {
   readonly refused: readonly WireFault[];
 }
 
-export function judgeConversation(transcript: Transcript, nth: number, profile: ProfileId): Judgement {
+export interface JudgeOptions {
+  readonly profile: ProfileId;
+  /** Where a person finds an element. */
+  readonly lineOf: (element: Element) => number;
+}
+
+export function judgeConversation(transcript: Transcript, nth: number, { profile, lineOf }: JudgeOptions): Judgement {
   const conversation = transcript.conversations[nth] as Conversation;
   const { format } = transcript;
-  const place = (element: Element) => ({ line: element.line, conversation: nth + 1 });
+  const place = (element: Element) => ({ line: lineOf(element), conversation: nth + 1 });
   const strands = judgeStrands(strandsOf(conversation), profile);
   const findings = strands.flatMap((judged) => strandFindings(judged, profile, place));
   if (format.partsMixed === true) {

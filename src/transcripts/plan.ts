@@ -39,16 +39,13 @@ export function planChanges(judgement: Judgement, format: Format): Changes {
 }
 
 class ChangePlanner {
-  readonly #format: Format;
   readonly #links: LinkEditor | undefined;
   readonly #edits = new Map<Element, Edit[]>();
   readonly #removed = new Set<Element>();
   readonly #inserts = new Map<Element | undefined, Insert[]>();
   readonly #inside: Extract<Insert, { kind: "answer" }>[] = [];
 
-  constructor(format: Format, { tree, conversation }: Judgement) {
-    this.#format = format;
-    const { links } = format;
+  constructor({ links }: Format, { tree, conversation }: Judgement) {
     if (tree !== undefined && links !== undefined) this.#links = new LinkEditor(tree, links, conversation.elements);
     for (const element of conversation.elements) if (element.again === true) this.#removed.add(element);
   }

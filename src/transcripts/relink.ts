@@ -49,7 +49,7 @@ export class LinkEditor {
     const whole = this.#nodes.get(element);
     if (whole === undefined) return undefined;
     const node = this.#made(`part ${whole.id}`);
-    for (const child of [...(this.#children.get(whole) ?? [])]) this.#hang(child, node);
+    for (const child of this.#childrenOf(whole)) this.#hang(child, node);
     this.#hang(node, whole);
     this.#before = node;
     return node;
@@ -62,7 +62,7 @@ export class LinkEditor {
     if (this.#links.outputs === "chain") this.#chain(node);
     else {
       // What went on from the call goes on from its answer; outputs of other calls are its siblings.
-      const next = [...(this.#children.get(asked) ?? [])].filter((child) => !this.#isModelOrOutput(child));
+      const next = this.#childrenOf(asked).filter((child) => !this.#isModelOrOutput(child));
       this.#hang(node, asked);
       for (const child of next) this.#hang(child, node);
       this.#before = node;
@@ -86,20 +86,25 @@ export class LinkEditor {
     return changed;
   }
 
+  /** A copy: hanging a child elsewhere changes the set. */
+  #childrenOf(node: LinkNode): readonly LinkNode[] {
+    return Array.from(this.#children.get(node) ?? []);
+  }
+
   #isModelOrOutput({ element }: LinkNode): boolean {
     return element?.reading.pieces.some(({ item }) => item.kind === "output" || item.kind === "call") === true;
   }
 
   #chain(node: LinkNode): void {
     const before = this.#before;
-    const next = before === undefined ? [] : [...(this.#children.get(before) ?? [])];
+    const next = before === undefined ? [] : this.#childrenOf(before);
     this.#hang(node, before);
     for (const child of next) if (child !== node) this.#hang(child, node);
     this.#before = node;
   }
 
   #unchain(node: LinkNode): void {
-    for (const child of [...(this.#children.get(node) ?? [])]) this.#hang(child, node.parent);
+    for (const child of this.#childrenOf(node)) this.#hang(child, node.parent);
     if (node.parent !== undefined) this.#children.get(node.parent)?.delete(node);
   }
 
