@@ -1,7 +1,8 @@
 import type { Fields, Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { logLines } from "./records.ts";
-import { isFields } from "./skeleton.ts";
+import { isFields, listOf } from "./skeleton.ts";
+import type { Path } from "./text/edit.ts";
 import type { Source } from "./text/source.ts";
 
 /**
@@ -21,6 +22,8 @@ const SAMPLE = 60;
 /** Whether a file is lines of records, judged by its head; and those records. */
 export interface Head {
   readonly records: readonly unknown[];
+  /** Some line is a record as it stands, so that the file is not one document whose lines mean nothing. */
+  readonly sound: boolean;
   /** More than one line has content. */
   readonly several: boolean;
   /** The first line alone opens a document that goes on below. */
@@ -31,16 +34,18 @@ export async function headOf(source: Source): Promise<Head> {
   const records: unknown[] = [];
   let filled = 0;
   let opens = false;
+  let sound = false;
   for await (const { line, records: found, value, flaws } of logLines(source)) {
     if (found.length === 0 && line.bytes.length < 3 && !flaws.includes("bad-line")) continue;
     filled += 1;
     if (filled === 1)
       opens = found.length === 0 && /^\s*[[{]\s*$/.test(new TextDecoder().decode(line.bytes.slice(0, 64)));
+    sound ||= isFields(value) && Object.keys(value).length > 0;
     if (value !== undefined) records.push(value);
     else for (const text of found) records.push(JSON.parse(text));
     if (records.length >= SAMPLE || (filled >= 5 && records.length === 0)) break;
   }
-  return { records, several: filled > 1, opens };
+  return { records, sound, several: filled > 1, opens };
 }
 
 /** The format of a file of lines, or nothing when no line of its head belongs to any. */
@@ -51,12 +56,23 @@ export function detectLines({ records }: Head, only?: FormatId): Detected | unde
   const list = candidates.find((format) => format.threads(records).some(({ path }) => path.length === 0));
   if (list !== undefined) return { format: list, layout: "log" };
   const documents = candidates.find((format) => records.some((record) => format.threads(record).length > 0));
-  return documents === undefined ? undefined : { format: documents, layout: "documents" };
+  if (documents !== undefined) return { format: documents, layout: "documents" };
+  return only === undefined ? undefined : { format: FORMATS[only], layout: "log" };
+}
+
+/** The list that a document keeps, for a user who says what it is although nothing in it does. */
+export function likelyList(document: unknown): Path | undefined {
+  if (Array.isArray(document)) return [];
+  if (!isFields(document)) return undefined;
+  const key = Object.keys(document).find((name) => listOf(document[name]).some(isFields));
+  return key === undefined ? undefined : [key];
 }
 
 export function detectDocument(document: unknown, only?: FormatId): Detected | undefined {
   const format = candidatesFor(only).find((candidate) => candidate.threads(document).length > 0);
-  return format === undefined ? undefined : { format, layout: "document" };
+  if (format !== undefined) return { format, layout: "document" };
+  if (only === undefined || likelyList(document) === undefined) return undefined;
+  return { format: FORMATS[only], layout: "document" };
 }
 
 function candidatesFor(only: FormatId | undefined): readonly Format[] {

@@ -1,6 +1,6 @@
 import { sumTotals } from "./counts.ts";
-import { type Detected, detectDocument, detectLines, type Head } from "./detect.ts";
-import type { FormatId } from "./format.ts";
+import { type Detected, detectDocument, type Head, likelyList } from "./detect.ts";
+import type { Format, FormatId, Thread } from "./format.ts";
 import type { LineFlaw } from "./records.ts";
 import { decode } from "./text/decode.ts";
 import { textFlaws } from "./text/flaws.ts";
@@ -21,14 +21,9 @@ export async function readDocument(
   const { text, value } = understood(whole, flaws);
   if (value === undefined) return { unrecognised: head.records.length > 0 ? "unknown" : "not-json" };
   flaws.push(...textFlaws(text).filter((flaw) => flaw !== "line-separator"));
-  const detected = detectDocument(value, only) ?? loneRecord(head, only);
+  const detected = detectDocument(value, only);
   if (detected === undefined) return { unrecognised: "unknown" };
   return transcriptOf(detected, { text, value, flaws, bad: text !== whole || broken });
-}
-
-/** A log of one line. */
-function loneRecord(head: Head, only: FormatId | undefined): Detected | undefined {
-  return head.records.length === 1 ? detectLines(head, only) : undefined;
 }
 
 interface Understood {
@@ -40,7 +35,7 @@ interface Understood {
 
 function transcriptOf({ format, layout }: Detected, { text, value, flaws, bad }: Understood): Transcript {
   const place = { record: 0, line: 1, strict: !bad };
-  const conversations = threadsOf(format, value, place);
+  const conversations = threadsOf(format, value, place, threadsIn(format, value));
   const flawed: readonly FlawedLine[] = flaws.length === 0 ? [] : [{ line: 1, flaws, fragments: 0 }];
   return {
     format,
@@ -53,6 +48,13 @@ function transcriptOf({ format, layout }: Detected, { text, value, flaws, bad }:
   };
 }
 
+/** What the format finds, or the likeliest list where the user named a format that finds nothing. */
+function threadsIn(format: Format, document: unknown): readonly Thread[] {
+  const found = format.threads(document);
+  const list = found.length === 0 ? likelyList(document) : undefined;
+  return list === undefined ? found : [{ path: list }];
+}
+
 /** The document, and its text as it could be read: without NUL, and closed where it was torn. */
 function understood(whole: string, flaws: LineFlaw[]): { readonly text: string; readonly value: unknown } {
   const value = parsed(whole);
@@ -61,7 +63,7 @@ function understood(whole: string, flaws: LineFlaw[]): { readonly text: string; 
   if (text !== whole) flaws.push("nul-run");
   const mended = mendDocument(text);
   if (mended === undefined) return { text, value: parsed(text) };
-  if (mended.fragment.trim() !== "") flaws.push("torn-line");
+  if (mended.torn) flaws.push("torn-line");
   return { text: mended.text, value: parsed(mended.text) };
 }
 

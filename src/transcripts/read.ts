@@ -22,9 +22,14 @@ export async function readTranscript(source: Source, options: ReadOptions = {}):
 
 /** Lines of records, or nothing when the file is one document. */
 function asLines(head: Head, only: FormatId | undefined): Detected | undefined {
-  if (head.opens || head.records.length === 0) return undefined;
+  if (head.opens || !(head.sound || isGlued(head))) return undefined;
   if (!head.several && detectDocument(head.records[0], only) !== undefined) return undefined;
   return detectLines(head, only);
+}
+
+/** One line of several records: a log whose newlines were lost. */
+function isGlued({ records, several }: Head): boolean {
+  return !several && records.length > 1;
 }
 
 async function readLines(source: Source, { format, layout }: Detected): Promise<Transcript> {

@@ -44,7 +44,7 @@ function readLine(line: Line): LogLine {
     flaws.push(...textFlaws(text));
     return { line, records: [text], fragments: [], flaws, value: parsed.value };
   }
-  const mended = mendLine(text);
+  const mended = mendLine(text, line.end !== "");
   if (mended.nuls) flaws.push("nul-run");
   if (mended.records.length > 1) flaws.push("glued-records");
   if (mended.fragments.length > 0) flaws.push("bad-line");

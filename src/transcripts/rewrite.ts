@@ -123,7 +123,8 @@ class LineWriter {
       for (let nth = 0; nth < records.length; nth += 1) yield* this.added(first + nth);
       return;
     }
-    if (records.length === 0 && fragments.length === 0) yield this.#ended("", line.line.end);
+    const blank = records.length === 0 && fragments.length === 0 && !flaws.includes("nul-run");
+    if (blank) yield this.#ended("", line.line.end);
     for (const text of records) {
       const record = this.#record++;
       if (this.#changes.removed.has(record)) this.#shiftBy(record, -1);

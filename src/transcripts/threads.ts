@@ -11,8 +11,13 @@ export interface Place {
 }
 
 /** The conversations of one document. */
-export function threadsOf(format: Format, document: unknown, place: Place): readonly Conversation[] {
-  return format.threads(document).map(({ path, response }) => {
+export function threadsOf(
+  format: Format,
+  document: unknown,
+  place: Place,
+  threads = format.threads(document),
+): readonly Conversation[] {
+  return threads.map(({ path, response }) => {
     const read = format.reader();
     let count = 0;
     const element = (value: unknown, where: Path, open: boolean): readonly Element[] => {

@@ -122,7 +122,7 @@ async function repairIf(asked: Asked, target: Target, opened: OpenedFile, found:
       stat,
       gzip: opened.gzip,
       bytes: found.repaired(),
-      check: (made) => stillWrong(made, asked.options),
+      check: (made) => stillWrong(made, { ...asked.options, format: found.format }),
     });
     return { ...report, repaired: true, backup };
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Fields, Format } from "../format.ts";
 import { isFields } from "../skeleton.ts";
-import { itemOf, readRecord } from "./read.ts";
+import { itemOf, recordReader } from "./read.ts";
 import { answer } from "./write.ts";
 
 /** Codex CLI rollout: `{timestamp, type, payload}` a line; before late 2025 the items stood bare. */
@@ -10,7 +10,7 @@ export const codexRollout: Format = {
   profile: "openai-responses",
   threads: () => [],
   isRecord,
-  reader: () => readRecord,
+  reader: recordReader,
   answer,
 };
 

@@ -1,5 +1,5 @@
 import type { Fields, Piece, Reading } from "../format.ts";
-import { readItem, TYPES } from "../openai-responses/read.ts";
+import { itemReader, TYPES } from "../openai-responses/read.ts";
 import { isFields, textOf } from "../skeleton.ts";
 import type { Path } from "../text/edit.ts";
 
@@ -12,9 +12,14 @@ export function itemOf(record: Fields): { readonly item: Fields; readonly path: 
   return bare ? { item: record, path: [] } : undefined;
 }
 
-export function readRecord(record: Fields): Reading | undefined {
+export function recordReader(): (record: Fields) => Reading | undefined {
+  const read = itemReader();
+  return (record) => readRecord(record, read);
+}
+
+function readRecord(record: Fields, read: ReturnType<typeof itemReader>): Reading | undefined {
   const found = itemOf(record);
-  const reading = found === undefined || !TYPES.has(String(found.item["type"])) ? undefined : readItem(found.item);
+  const reading = found === undefined || !TYPES.has(String(found.item["type"])) ? undefined : read(found.item);
   if (found === undefined || reading === undefined) return undefined;
   // Codex decides itself which reasoning it sends again; what an interruption left behind is not at fault.
   const pieces = reading.pieces.filter(({ item }) => item.kind !== "reasoning" && item.kind !== "other");

@@ -1,6 +1,6 @@
 import type { Format } from "../format.ts";
 import { at, isFields, listOf } from "../skeleton.ts";
-import { readItem } from "./read.ts";
+import { itemReader } from "./read.ts";
 import { answer } from "./write.ts";
 
 /** OpenAI Agents items: `callId`, `function_call_result`; as a session keeps them or as a run's `history`. */
@@ -14,7 +14,7 @@ export const openaiAgents: Format = {
     const key = ["items", "history", "input", "originalInput"].find((name) => isItems(document[name]));
     return key === undefined ? [] : [{ path: [key] }];
   },
-  reader: () => readItem,
+  reader: itemReader,
   answer,
 };
 

@@ -1,6 +1,6 @@
 import type { Format } from "../format.ts";
 import { at, isFields, listOf } from "../skeleton.ts";
-import { readItem, TYPES } from "./read.ts";
+import { itemReader, TYPES } from "./read.ts";
 import { answer } from "./write.ts";
 
 /** OpenAI responses: a flat list of items, or a request with `input` and perhaps the `output` that came back. */
@@ -11,19 +11,30 @@ export const openaiResponses: Format = {
   threads: (document) => {
     if (isItems(document)) return [{ path: [] }];
     if (!isFields(document)) return [];
-    const key = ["input", "items"].find((name) => isItems(document[name]));
+    const key = ["input", "items"].find(
+      (name) => isItems(document[name]) || (name === "input" && isKnown(document[name])),
+    );
     if (key === undefined) return [];
     const output = [["output"], ["response", "output"]].find((path) => Array.isArray(at(document, ...path)));
     return [{ path: [key], ...(output === undefined ? {} : { response: output }) }];
   },
-  reader: () => readItem,
+  reader: itemReader,
   answer,
 };
 
+/** A request says so by its key; a bare list must hold something that no other format has. */
 function isItems(value: unknown): boolean {
+  return (
+    isKnown(value) &&
+    listOf(value).some((item) => TYPES.has(String(at(item, "type"))) && at(item, "type") !== "message")
+  );
+}
+
+function isKnown(value: unknown): boolean {
   const items = listOf(value);
-  const known = items
-    .slice(0, 50)
-    .every((item) => isFields(item) && (TYPES.has(String(item["type"])) || "role" in item));
-  return known && items.some((item) => TYPES.has(String(at(item, "type"))) && at(item, "type") !== "message");
+  return items.length > 0 && items.slice(0, 50).every((item) => TYPES.has(String(at(item, "type"))) || isMessage(item));
+}
+
+function isMessage(item: unknown): boolean {
+  return isFields(item) && !("type" in item) && typeof item["role"] === "string";
 }

@@ -1,4 +1,5 @@
 import type { CallKind } from "../../wire/item.ts";
+import { AnswerSteps } from "../answer-steps.ts";
 import type { Fields, Piece, Reading } from "../format.ts";
 import { assistant, called, reasoning, returned, system, textOf, user } from "../skeleton.ts";
 
@@ -30,7 +31,16 @@ export const TYPES: ReadonlySet<string> = new Set([
   "compaction",
 ]);
 
-export function readItem(item: Fields): Reading | undefined {
+/** Reads items in order: which of them are one answer is told by what stands between them. */
+export function itemReader(): (item: Fields) => Reading | undefined {
+  const steps = new AnswerSteps();
+  return (item) => {
+    const reading = readItem(item);
+    return reading === undefined ? undefined : { ...reading, pieces: steps.mark(reading.pieces) };
+  };
+}
+
+function readItem(item: Fields): Reading | undefined {
   const type = textOf(item["type"]) ?? "message";
   if (type === "message") return message(item);
   const kind = CALLS[type];

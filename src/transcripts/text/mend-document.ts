@@ -5,6 +5,8 @@ export interface MendedDocument {
   readonly text: string;
   /** What was cut off. */
   readonly fragment: string;
+  /** It did not end, or something else follows it. */
+  readonly torn: boolean;
 }
 
 /**
@@ -15,15 +17,17 @@ export function mendDocument(text: string): MendedDocument | undefined {
   const start = skipSpace(text, 0);
   if (!isOpening(text.charCodeAt(start))) return undefined;
   const whole = valueEnd(text, start);
-  if (whole !== -1) return parsed(text.slice(0, whole), text.slice(whole));
+  if (whole !== -1) return parsed(text.slice(0, whole), text.slice(whole), text.slice(whole).trim() !== "");
   const cut = lastWhole(text, start);
-  return cut === undefined ? undefined : parsed(text.slice(0, cut.at) + cut.closers, text.slice(cut.at));
+  return cut === undefined ? undefined : parsed(text.slice(0, cut.at) + cut.closers, text.slice(cut.at), true);
 }
 
 interface Frame {
   readonly closer: "}" | "]";
-  /** Where the last whole child of an array ended. */
+  /** Where the last child that is a list or an object ended. */
   whole: number | undefined;
+  /** That child was a list. */
+  list: boolean;
 }
 
 interface Cut {
@@ -33,11 +37,13 @@ interface Cut {
 
 /**
  * The end of the last whole element of the outermost array that was still open: the list the writer was in. Cutting
- * further inside would keep half a message, and with it a message that lacks what says what it is.
+ * further inside would keep half a message, and with it a message that lacks what says what it is. Without such
+ * a list it is the outermost object whose list had just ended: the conversation is whole, what describes it is not.
  */
 function lastWhole(text: string, start: number): Cut | undefined {
   const open = framesAtEnd(text, start);
-  const at = open.findIndex((frame) => frame.closer === "]" && frame.whole !== undefined);
+  const list = open.findIndex((frame) => frame.closer === "]" && frame.whole !== undefined);
+  const at = list === -1 ? open.findIndex((frame) => frame.whole !== undefined && frame.list) : list;
   const frame = open[at];
   if (frame?.whole === undefined) return undefined;
   const closers = open.slice(0, at + 1).map(({ closer }) => closer);
@@ -52,20 +58,22 @@ function framesAtEnd(text: string, start: number): readonly Frame[] {
       const end = stringEnd(text, at);
       if (end === -1) return open;
       at = end - 1;
-    } else if (isOpening(unit)) open.push({ closer: unit === 123 ? "}" : "]", whole: undefined });
+    } else if (isOpening(unit)) open.push({ closer: unit === 123 ? "}" : "]", whole: undefined, list: false });
     else if (isClosing(unit)) {
       open.pop();
       const parent = open.at(-1);
-      if (parent !== undefined) parent.whole = at + 1;
+      if (parent === undefined) continue;
+      parent.whole = at + 1;
+      parent.list = unit === 93;
     }
   }
   return open;
 }
 
-function parsed(text: string, fragment: string): MendedDocument | undefined {
+function parsed(text: string, fragment: string, torn: boolean): MendedDocument | undefined {
   try {
     JSON.parse(text);
-    return { text, fragment };
+    return { text, fragment, torn };
   } catch {
     return undefined;
   }
