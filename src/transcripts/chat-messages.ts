@@ -37,8 +37,8 @@ function speaker(message: Fields, role: "user" | "assistant", step: string): Rea
   const { content } = message;
   const said: Item = role === "user" ? user(content) : assistant(content, step);
   const pieces: Piece[] = calls.length === 0 || content ? [whole(said)] : [];
-  for (const [nth, one] of calls.entries()) {
-    const call = fieldsOf(one);
+  for (const [nth, call] of calls.entries()) {
+    if (!isFields(call)) continue;
     const body = isFields(call["function"]) ? call["function"] : fieldsOf(call["custom"]);
     const name = body["name"] ?? textOf(call["function"]) ?? call["name"];
     const input = body["arguments"] ?? call["arguments"];

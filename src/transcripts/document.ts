@@ -1,6 +1,7 @@
 import { sumTotals } from "./counts.ts";
 import { type Detected, detectDocument, type Head, likelyList } from "./detect.ts";
 import type { Format, FormatId, Thread } from "./format.ts";
+import { FORMATS } from "./formats.ts";
 import type { LineFlaw } from "./records.ts";
 import { decode } from "./text/decode.ts";
 import { textFlaws } from "./text/flaws.ts";
@@ -16,7 +17,7 @@ export async function readDocument(
   only: FormatId | undefined,
 ): Promise<Transcript | Unrecognised> {
   const { text: whole, broken, bom } = decode(await readAll(source));
-  if (whole.trim() === "") return { unrecognised: "empty" };
+  if (whole.trim() === "") return only === undefined ? { unrecognised: "empty" } : nothing(FORMATS[only]);
   const flaws: LineFlaw[] = [...(bom ? (["bom"] as const) : []), ...(broken ? (["invalid-utf8"] as const) : [])];
   const { text, value } = understood(whole, flaws);
   if (value === undefined) return { unrecognised: head.records.length > 0 ? "unknown" : "not-json" };
@@ -24,6 +25,18 @@ export async function readDocument(
   const detected = detectDocument(value, only);
   if (detected === undefined) return { unrecognised: "unknown" };
   return transcriptOf(detected, { text, value, flaws, bad: text !== whole || broken });
+}
+
+/** What is left when nothing in a file was whole: a session of the format that was named, without a word in it. */
+function nothing(format: Format): Transcript {
+  return {
+    format,
+    layout: "log",
+    conversations: [],
+    flawed: [],
+    totals: sumTotals([], NO_LINES),
+    records: 0,
+  };
 }
 
 interface Understood {

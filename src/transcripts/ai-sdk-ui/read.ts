@@ -14,7 +14,7 @@ export function readMessage(message: Fields, position: number): Reading | undefi
   if (role === "user") return { message: true, speaks: role, pieces: [{ item: user(content), path: [], ids: [] }] };
   if (role === "system") return { message: true, pieces: [{ item: system(content), path: [], ids: [] }] };
   if (role !== "assistant") return undefined;
-  const turn = textOf(message["id"]) ?? `#${position}`;
+  const turn = `#${position}`;
   const tools = toolsOf(message);
   const waits = tools.some(({ tool }) => ASKED.has(String(tool["state"])));
   return {
@@ -39,8 +39,8 @@ interface Tool {
 function toolsOf(message: Fields): readonly Tool[] {
   const parts = listOf(message["parts"]);
   const list = parts.length > 0 ? parts : listOf(message["toolInvocations"]);
-  return list.flatMap((one, nth): readonly Tool[] => {
-    const part = fieldsOf(one);
+  return list.flatMap((part, nth): readonly Tool[] => {
+    if (!isFields(part)) return [];
     const type = textOf(part["type"]) ?? "";
     if (parts.length === 0) return [{ nth, tool: part, path: ["toolInvocations", nth], name: part["toolName"] }];
     const inner = part["toolInvocation"];

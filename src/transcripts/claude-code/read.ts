@@ -7,7 +7,7 @@ export function readRecord(record: Fields, at: number): Reading | undefined {
   const links = linksOf(record);
   const { type, message } = record;
   if ((type !== "user" && type !== "assistant") || !isFields(message)) return { message: false, pieces: [], ...links };
-  const step = textOf(message["id"]) ?? textOf(record["uuid"]) ?? `#${at}`;
+  const step = textOf(message["id"]) ?? `#${at}`;
   const content = message["content"];
   const blocks = listOf(content);
   const pieces = Array.isArray(content) ? blocks.flatMap((block, nth) => readBlock(block, nth, type, step)) : [];

@@ -1,6 +1,6 @@
 import type { Item } from "../../wire/item.ts";
 import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, called, fieldsOf, listOf, returned, system, textOf, user } from "../skeleton.ts";
+import { assistant, called, fieldsOf, isFields, listOf, returned, system, textOf, user } from "../skeleton.ts";
 
 /** Kinds of event that are part of the conversation. Requests to run and hooks repeat what these say. */
 const READERS: Readonly<Record<string, (data: Fields, step: string) => Omit<Reading, "message">>> = {
@@ -34,7 +34,8 @@ function assistantMessage(data: Fields, step: string): Omit<Reading, "message"> 
   const text = data["content"];
   const pieces: Piece[] = requests.length === 0 || text ? [whole(assistant(text, step))] : [];
   for (const [nth, request] of requests.entries()) {
-    const { toolCallId: id, name, arguments: input } = fieldsOf(request);
+    if (!isFields(request)) continue;
+    const { toolCallId: id, name, arguments: input } = request;
     const path = ["data", "toolRequests", nth];
     pieces.push({ item: called({ id, name, input, step }), path, ids: [[...path, "toolCallId"]] });
   }

@@ -1,10 +1,10 @@
 import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
+import { assistant, called, fieldsOf, isFields, listOf, returned, textOf, user } from "../skeleton.ts";
 
 export function readMessage(message: Fields, at: number): Reading | undefined {
   const id = textOf(message["id"]);
   const replaces = id === undefined ? {} : { replaces: id };
-  const step = id ?? `#${at}`;
+  const step = `#${at}`;
   if (message["type"] === "user") {
     return { message: true, speaks: "user", ...replaces, pieces: [whole(user(message["content"]))] };
   }
@@ -20,8 +20,8 @@ function readAnswer(message: Fields, step: string): Pick<Reading, "pieces" | "bl
   const text = message["content"];
   const asked: Piece[] = calls.length === 0 || text ? [whole(assistant(text, step))] : [];
   const answered: Piece[] = [];
-  for (const [nth, one] of calls.entries()) {
-    const call = fieldsOf(one);
+  for (const [nth, call] of calls.entries()) {
+    if (!isFields(call)) continue;
     const { id, name, args: input } = call;
     const path = ["toolCalls", nth];
     const results = listOf(call["result"]);

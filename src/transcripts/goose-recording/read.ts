@@ -1,10 +1,10 @@
 import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, at, called, fieldsOf, isFields, listOf, returned, textOf, user } from "../skeleton.ts";
+import { assistant, at, called, fieldsOf, isFields, listOf, returned, user } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {
   const { role } = message;
   if (role !== "user" && role !== "assistant") return undefined;
-  const step = textOf(message["id"]) ?? `#${position}`;
+  const step = `#${position}`;
   const blocks = listOf(message["content"]);
   const pieces = blocks.flatMap((block, nth) => readBlock(fieldsOf(block), nth, role, step));
   const onlyOutputs = blocks.length > 0 && blocks.every((block) => at(block, "type") === "toolResponse");

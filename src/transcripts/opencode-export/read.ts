@@ -10,7 +10,7 @@ export function readMessage(message: Fields, at: number): Reading | undefined {
     return { message: true, speaks: "user", pieces: [{ item: user(parts), path: [], ids: [] }] };
   }
   if (info["role"] !== "assistant") return { message: true, pieces: [] };
-  const turn = textOf(info["id"]) ?? `#${at}`;
+  const turn = `#${at}`;
   return { message: true, speaks: "assistant", turn, pieces: readParts(parts, turn), blocks: parts.length };
 }
 

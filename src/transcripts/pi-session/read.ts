@@ -5,8 +5,7 @@ export function readEntry(entry: Fields, at: number): Reading | undefined {
   const links = linksOf(entry);
   const { message } = entry;
   if (entry["type"] !== "message" || !isFields(message)) return { message: false, pieces: [], ...links };
-  const step = textOf(entry["id"]) ?? `#${at}`;
-  return { message: true, ...readMessage(message, step), ...links };
+  return { message: true, ...readMessage(message, `#${at}`), ...links };
 }
 
 function linksOf(entry: Fields): Pick<Reading, "id" | "parent"> {
