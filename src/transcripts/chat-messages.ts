@@ -1,6 +1,18 @@
 import type { Item } from "../wire/item.ts";
 import type { Fields, Piece, Reading } from "./format.ts";
-import { assistant, at, called, fieldsOf, isFields, listOf, returned, system, textOf, user } from "./skeleton.ts";
+import {
+  assistant,
+  at,
+  called,
+  fieldsOf,
+  isFields,
+  listOf,
+  mostly,
+  returned,
+  system,
+  textOf,
+  user,
+} from "./skeleton.ts";
 
 /**
  * Chat-completions messages and their dialects: `tool_calls` on an assistant message, a `tool` message for each.
@@ -10,9 +22,8 @@ import { assistant, at, called, fieldsOf, isFields, listOf, returned, system, te
 
 const ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 
-export function isChat(value: unknown): value is readonly Fields[] {
-  if (!Array.isArray(value) || value.length === 0) return false;
-  return value.slice(0, 50).every((message) => isFields(message) && ROLES.has(String(message["role"])));
+export function isChat(value: unknown): boolean {
+  return mostly(value, (message) => ROLES.has(String(at(message, "role"))));
 }
 
 export function readChatMessage(message: Fields, position: number): Reading | undefined {

@@ -57,7 +57,10 @@ export function detectLines({ records }: Head, only?: FormatId): Detected | unde
   if (list !== undefined) return { format: list, layout: "log" };
   const documents = candidates.find((format) => records.some((record) => format.threads(record).length > 0));
   if (documents !== undefined) return { format: documents, layout: "documents" };
-  return only === undefined ? undefined : { format: FORMATS[only], layout: "log" };
+  if (only === undefined) return undefined;
+  // The user says what it is: lines that hold lists are documents, others are the elements themselves.
+  const lists = records.some((record) => isFields(record) && likelyList(record) !== undefined);
+  return { format: FORMATS[only], layout: lists && FORMATS[only].isRecord === undefined ? "documents" : "log" };
 }
 
 /** The list that a document keeps, for a user who says what it is although nothing in it does. */

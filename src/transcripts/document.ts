@@ -1,13 +1,13 @@
 import { sumTotals } from "./counts.ts";
-import { type Detected, detectDocument, type Head, likelyList } from "./detect.ts";
-import type { Format, FormatId, Thread } from "./format.ts";
+import { type Detected, detectDocument, type Head } from "./detect.ts";
+import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import type { LineFlaw } from "./records.ts";
 import { decode } from "./text/decode.ts";
 import { textFlaws } from "./text/flaws.ts";
 import { mendDocument } from "./text/mend-document.ts";
 import { readAll, type Source } from "./text/source.ts";
-import { countStrict, threadsOf } from "./threads.ts";
+import { countStrict, threadsIn, threadsOf } from "./threads.ts";
 import { type FlawedLine, NO_LINES, type Transcript, type Unrecognised } from "./transcript.ts";
 
 /** Reads a file that is one JSON document. */
@@ -23,11 +23,11 @@ export async function readDocument(
   if (value === undefined) return { unrecognised: head.records.length > 0 ? "unknown" : "not-json" };
   flaws.push(...textFlaws(text).filter((flaw) => flaw !== "line-separator"));
   const detected = detectDocument(value, only);
-  if (detected === undefined) return { unrecognised: "unknown" };
+  if (detected === undefined) return only === undefined ? { unrecognised: "unknown" } : nothing(FORMATS[only]);
   return transcriptOf(detected, { text, value, flaws, bad: text !== whole || broken });
 }
 
-/** What is left when nothing in a file was whole: a session of the format that was named, without a word in it. */
+/** A file that holds nothing of the format the user named: a session without a word in it. */
 function nothing(format: Format): Transcript {
   return {
     format,
@@ -59,13 +59,6 @@ function transcriptOf({ format, layout }: Detected, { text, value, flaws, bad }:
     records: 1,
     text,
   };
-}
-
-/** What the format finds, or the likeliest list where the user named a format that finds nothing. */
-function threadsIn(format: Format, document: unknown): readonly Thread[] {
-  const found = format.threads(document);
-  const list = found.length === 0 ? likelyList(document) : undefined;
-  return list === undefined ? found : [{ path: list }];
 }
 
 /** The document, and its text as it could be read: without NUL, and closed where it was torn. */

@@ -5,7 +5,7 @@ import type { Format, FormatId } from "./format.ts";
 import { isStrict, type LogLine, logLines } from "./records.ts";
 import { isFields } from "./skeleton.ts";
 import type { Source } from "./text/source.ts";
-import { countStrict, type Place, threadsOf } from "./threads.ts";
+import { countStrict, type Place, threadsIn, threadsOf } from "./threads.ts";
 import type { Conversation, Element, FlawedLine, Transcript, Unrecognised } from "./transcript.ts";
 
 export interface ReadOptions {
@@ -17,7 +17,8 @@ export interface ReadOptions {
 export async function readTranscript(source: Source, options: ReadOptions = {}): Promise<Transcript | Unrecognised> {
   const head = await headOf(source);
   const lines = asLines(head, options.format);
-  return lines === undefined ? readDocument(source, head, options.format) : readLines(source, lines);
+  if (lines === undefined) return readDocument(source, head, options.format);
+  return readLines(source, lines, options.format !== undefined);
 }
 
 /** Lines of records, or nothing when the file is one document. */
@@ -32,7 +33,7 @@ function isGlued({ records, several }: Head): boolean {
   return !several && records.length > 1;
 }
 
-async function readLines(source: Source, { format, layout }: Detected): Promise<Transcript> {
+async function readLines(source: Source, { format, layout }: Detected, named: boolean): Promise<Transcript> {
   const flawed: FlawedLine[] = [];
   const log = new LogReader(format);
   const conversations: Conversation[] = [];
@@ -53,7 +54,7 @@ async function readLines(source: Source, { format, layout }: Detected): Promise<
       const value = line.value === undefined ? (JSON.parse(text) as unknown) : line.value;
       const place = { record, line: line.line.number, strict };
       if (layout === "log") log.take(value, place);
-      else conversations.push(...threadsOf(format, value, place));
+      else conversations.push(...threadsOf(format, value, place, named ? threadsIn(format, value) : undefined));
       record += 1;
     }
   }

@@ -29,6 +29,14 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Whether most elements of a list are what is expected; a few strangers do not make it another format. */
+export function mostly(list: unknown, is: (element: unknown) => boolean): list is readonly unknown[] {
+  if (!Array.isArray(list) || list.length === 0) return false;
+  const sample = list.slice(0, 50);
+  const fit = sample.filter(is).length;
+  return fit > 0 && fit * 4 >= sample.length * 3;
+}
+
 /** A value at a path, without stepping onto prototypes. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value;

@@ -1,5 +1,6 @@
 import { countConversation } from "./counts.ts";
-import type { Format, Reading } from "./format.ts";
+import { likelyList } from "./detect.ts";
+import type { Format, Reading, Thread } from "./format.ts";
 import { at, isFields, listOf } from "./skeleton.ts";
 import type { Path } from "./text/edit.ts";
 import type { Conversation, Element } from "./transcript.ts";
@@ -31,6 +32,13 @@ export function threadsOf(
       : element(answered, response ?? [], true);
     return { list: { record: place.record, path }, elements: [...elements, ...open] };
   });
+}
+
+/** What the format finds, or the likeliest list where the user named a format that finds nothing. */
+export function threadsIn(format: Format, document: unknown): readonly Thread[] {
+  const found = format.threads(document);
+  const list = found.length === 0 ? likelyList(document) : undefined;
+  return list === undefined ? found : [{ path: list }];
 }
 
 export function countStrict({ elements }: Conversation): ReturnType<typeof countConversation> {

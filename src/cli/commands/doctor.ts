@@ -5,7 +5,7 @@ import { FORMAT_IDS } from "../../transcripts/format.ts";
 import { PROFILE_IDS } from "../../transcripts/profiles.ts";
 import type { Command, Parsed, Terminal } from "../command.ts";
 import { isSame, openFile, openStandardInput, type OpenedFile, statOf } from "../doctor/file-source.ts";
-import { refuseBusy, replaceFile } from "../doctor/replace.ts";
+import { refuseBusy, replaceFile, type Verdict } from "../doctor/replace.ts";
 import { describe, type FileReport, reportOf } from "../doctor/report.ts";
 import { sarif, type Unread } from "../doctor/sarif.ts";
 import { type Target, targetsOf } from "../doctor/targets.ts";
@@ -122,7 +122,7 @@ async function repairIf(asked: Asked, target: Target, opened: OpenedFile, found:
       stat,
       gzip: opened.gzip,
       bytes: found.repaired(),
-      check: (made) => stillWrong(made, { ...asked.options, format: found.format }),
+      check: (made) => verdictOn(made, { ...asked.options, format: found.format }),
     });
     return { ...report, repaired: true, backup };
   } catch (error) {
@@ -132,12 +132,15 @@ async function repairIf(asked: Asked, target: Target, opened: OpenedFile, found:
 }
 
 /** The repaired file must be clean before it may take the place of the broken one. */
-async function stillWrong(path: string, options: ExamineOptions): Promise<string | undefined> {
+async function verdictOn(path: string, options: ExamineOptions): Promise<Verdict> {
   const again = await examine(openFile(path).source, options);
-  if ("unrecognised" in again) return "it would no longer be recognised";
+  if ("unrecognised" in again) return { wrong: "it would no longer be recognised" };
   const [first] = again.findings;
-  if (first !== undefined) return `it would still hold ${first.code} at line ${first.line}`;
-  return again.refused.length === 0 ? undefined : `the provider would still refuse it: ${again.refused[0] ?? ""}`;
+  if (first !== undefined) {
+    return { wrong: `it would still hold ${first.code} at line ${first.line}`, better: again.repaired() };
+  }
+  const [refused] = again.refused;
+  return refused === undefined ? { clean: true } : { wrong: `the provider would still refuse it: ${refused}` };
 }
 
 function summary(reports: readonly FileReport[], unread: readonly Unread[]): string {

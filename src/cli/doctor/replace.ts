@@ -15,9 +15,16 @@ export interface Replacement {
   readonly stat: BigIntStats;
   readonly gzip: boolean;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Looks at the new file before it takes the old one's place; says what is wrong with it. */
-  readonly check: (path: string) => Promise<string | undefined>;
+  /** Looks at the new file before it takes the old one's place. */
+  readonly check: (path: string) => Promise<Verdict>;
 }
+
+/** Clean, wrong for good, or better after another round: cutting damage out can lay open what it hid. */
+export type Verdict =
+  | { readonly clean: true }
+  | { readonly wrong: string; readonly better?: AsyncIterable<Uint8Array> };
+
+const ROUNDS = 3;
 
 /** Refuses a file that somebody else may be writing: half a record of theirs would be taken for damage. */
 export function refuseBusy(path: string, stat: BigIntStats, now: number): void {
@@ -27,12 +34,11 @@ export function refuseBusy(path: string, stat: BigIntStats, now: number): void {
 }
 
 /** Puts new bytes in a file's place, with the old ones beside it. Either both happened or nothing did. */
-export async function replaceFile({ path, stat, gzip, bytes, check }: Replacement): Promise<string> {
+export async function replaceFile(replacement: Replacement): Promise<string> {
+  const { path, stat } = replacement;
   const temp = join(dirname(path), `.${basename(path)}.holdfast-new`);
   try {
-    await writeSynced(temp, bytes, gzip, Number(stat.mode & 0o7777n));
-    const wrong = await check(temp);
-    if (wrong !== undefined) throw new HoldfastError("TRANSCRIPT_NOT_REPAIRED", { file: path, why: wrong });
+    await writeClean(temp, replacement);
     if (!isSame(stat, statOf(path))) throw changed(path);
     const backup = backUp(path);
     if (!isSame(stat, statOf(path))) {
@@ -47,6 +53,26 @@ export async function replaceFile({ path, stat, gzip, bytes, check }: Replacemen
     if (HoldfastError.is(error)) throw error;
     const system = String((error as NodeJS.ErrnoException).code);
     throw new HoldfastError("TRANSCRIPT_NOT_WRITTEN", { file: path, system }, { cause: error });
+  }
+}
+
+/** Writes the new file until it is clean. */
+async function writeClean(temp: string, { path, stat, gzip, bytes, check }: Replacement): Promise<void> {
+  const next = `${temp}-2`;
+  const mode = Number(stat.mode & 0o7777n);
+  try {
+    await writeSynced(temp, bytes, gzip, mode);
+    for (let round = 1; ; round += 1) {
+      const verdict = await check(temp);
+      if ("clean" in verdict) return;
+      if (verdict.better === undefined || round === ROUNDS) {
+        throw new HoldfastError("TRANSCRIPT_NOT_REPAIRED", { file: path, why: verdict.wrong });
+      }
+      await writeSynced(next, verdict.better, gzip, mode);
+      renameSync(next, temp);
+    }
+  } finally {
+    rmSync(next, { force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Format } from "../format.ts";
-import { at, isFields, listOf } from "../skeleton.ts";
+import { at, isFields, listOf, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -21,7 +21,6 @@ export const aiSdkModel: Format = {
 const OWN = new Set(["tool-call", "tool-result", "tool-approval-request", "tool-approval-response"]);
 
 function isMessages(value: unknown): boolean {
-  const messages = listOf(value);
-  const known = messages.slice(0, 50).every((message) => isFields(message) && typeof message["role"] === "string");
-  return known && messages.some((one) => listOf(at(one, "content")).some((part) => OWN.has(String(at(part, "type")))));
+  if (!mostly(value, (message) => typeof at(message, "role") === "string")) return false;
+  return value.some((one) => listOf(at(one, "content")).some((part) => OWN.has(String(at(part, "type")))));
 }

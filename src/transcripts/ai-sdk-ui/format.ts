@@ -1,5 +1,5 @@
 import type { Format } from "../format.ts";
-import { at, isFields, listOf } from "../skeleton.ts";
+import { at, isFields, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -20,21 +20,15 @@ export const aiSdkUi: Format = {
 const ROLES = new Set(["system", "user", "assistant", "data"]);
 
 function isMessages(value: unknown): boolean {
-  const messages = listOf(value);
-  if (messages.length === 0) return false;
-  const known = messages.slice(0, 50).every((message) => {
-    const role = String(at(message, "role"));
-    return (
-      ROLES.has(role) &&
-      (Array.isArray(at(message, "parts")) || Array.isArray(at(message, "toolInvocations")) || hasText(message))
-    );
-  });
-  return (
-    known &&
-    messages.some((message) => Array.isArray(at(message, "parts")) || Array.isArray(at(message, "toolInvocations")))
-  );
+  if (!mostly(value, isMessage)) return false;
+  return value.some((message) => hasParts(message));
 }
 
-function hasText(message: unknown): boolean {
-  return typeof at(message, "content") === "string";
+function isMessage(message: unknown): boolean {
+  const text = typeof at(message, "content") === "string";
+  return ROLES.has(String(at(message, "role"))) && (text || hasParts(message));
+}
+
+function hasParts(message: unknown): boolean {
+  return Array.isArray(at(message, "parts")) || Array.isArray(at(message, "toolInvocations"));
 }

@@ -1,5 +1,5 @@
 import type { Fields, Format } from "../format.ts";
-import { at, isFields, listOf } from "../skeleton.ts";
+import { at, isFields, listOf, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -29,8 +29,7 @@ function isMessages(value: unknown): boolean {
 }
 
 function isSpoken(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length === 0) return false;
-  return value.slice(0, 50).every((one) => isFields(one) && (one["role"] === "user" || one["role"] === "assistant"));
+  return mostly(value, (one) => at(one, "role") === "user" || at(one, "role") === "assistant");
 }
 
 function isRequest(document: Fields): boolean {

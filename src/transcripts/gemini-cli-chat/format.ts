@@ -1,5 +1,5 @@
 import type { Fields, Format } from "../format.ts";
-import { isFields } from "../skeleton.ts";
+import { at, isFields, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -9,9 +9,7 @@ export const geminiCliChat: Format = {
   title: "Gemini CLI chat",
   profile: "gemini",
   threads: (document) =>
-    isFields(document) && "sessionId" in document && Array.isArray(document["messages"]) && isChat(document["messages"])
-      ? [{ path: ["messages"] }]
-      : [],
+    isFields(document) && "sessionId" in document && isChat(document["messages"]) ? [{ path: ["messages"] }] : [],
   isRecord,
   reader: () => readMessage,
   answer,
@@ -19,12 +17,12 @@ export const geminiCliChat: Format = {
 
 const TYPES = new Set(["user", "gemini", "info", "error", "warning"]);
 
-function isChat(messages: readonly unknown[]): boolean {
-  return messages.every((message) => !isFields(message) || TYPES.has(String(message["type"])));
+function isChat(messages: unknown): boolean {
+  return mostly(messages, (message) => TYPES.has(String(at(message, "type"))));
 }
 
 function isRecord(record: Fields): boolean {
-  if ("sessionId" in record && "projectHash" in record) return true;
+  if ("sessionId" in record && "projectHash" in record) return !("messages" in record);
   if ("$set" in record || "$rewindTo" in record) return true;
   const { type } = record;
   if (type === "gemini") return "content" in record;

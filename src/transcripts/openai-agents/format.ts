@@ -1,5 +1,5 @@
 import type { Format } from "../format.ts";
-import { at, isFields, listOf } from "../skeleton.ts";
+import { at, isFields, mostly } from "../skeleton.ts";
 import { itemReader } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -19,7 +19,6 @@ export const openaiAgents: Format = {
 };
 
 function isItems(value: unknown): boolean {
-  const items = listOf(value);
-  const known = items.slice(0, 50).every((item) => isFields(item) && ("type" in item || "role" in item));
-  return known && items.some((item) => typeof at(item, "callId") === "string" && typeof at(item, "type") === "string");
+  if (!mostly(value, (item) => isFields(item) && ("type" in item || "role" in item))) return false;
+  return value.some((item) => typeof at(item, "callId") === "string" && typeof at(item, "type") === "string");
 }

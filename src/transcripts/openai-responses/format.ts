@@ -1,5 +1,5 @@
 import type { Format } from "../format.ts";
-import { at, isFields, listOf } from "../skeleton.ts";
+import { at, isFields, listOf, mostly } from "../skeleton.ts";
 import { itemReader, TYPES } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -31,8 +31,7 @@ function isItems(value: unknown): boolean {
 }
 
 function isKnown(value: unknown): boolean {
-  const items = listOf(value);
-  return items.length > 0 && items.slice(0, 50).every((item) => TYPES.has(String(at(item, "type"))) || isMessage(item));
+  return mostly(value, (item) => TYPES.has(String(at(item, "type"))) || isMessage(item));
 }
 
 function isMessage(item: unknown): boolean {

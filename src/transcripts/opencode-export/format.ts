@@ -1,5 +1,5 @@
 import type { Format } from "../format.ts";
-import { at, isFields } from "../skeleton.ts";
+import { at, isFields, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -9,9 +9,8 @@ export const opencodeExport: Format = {
   title: "OpenCode export",
   profile: "ai-sdk",
   threads: (document) => {
-    const messages = at(document, "messages");
-    if (!isFields(at(document, "info")) || !Array.isArray(messages)) return [];
-    return messages.every((message) => isFields(at(message, "info"))) ? [{ path: ["messages"] }] : [];
+    if (!isFields(at(document, "info"))) return [];
+    return mostly(at(document, "messages"), (message) => isFields(at(message, "info"))) ? [{ path: ["messages"] }] : [];
   },
   reader: () => readMessage,
   answer,

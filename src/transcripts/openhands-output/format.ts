@@ -1,5 +1,5 @@
 import type { Fields, Format } from "../format.ts";
-import { isFields } from "../skeleton.ts";
+import { isFields, mostly } from "../skeleton.ts";
 import { readEvent } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -20,8 +20,7 @@ export const openhandsOutput: Format = {
 };
 
 function isEvents(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length === 0) return false;
-  return value.slice(0, 20).every((one) => isFields(one) && isEvent(one));
+  return mostly(value, (one) => isFields(one) && isEvent(one));
 }
 
 function isEvent(event: Fields): boolean {
