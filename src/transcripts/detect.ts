@@ -1,9 +1,8 @@
 import type { Fields, Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
-import { logLines } from "./records.ts";
+import type { Head } from "./head.ts";
 import { isFields, listOf } from "./skeleton.ts";
 import type { Path } from "./text/edit.ts";
-import type { Source } from "./text/source.ts";
 
 /**
  * `log`: every line is an element of one conversation. `documents`: every line is a document with conversations of its
@@ -14,38 +13,6 @@ export type Layout = "log" | "documents" | "document";
 export interface Detected {
   readonly format: Format;
   readonly layout: Layout;
-}
-
-/** How many records are looked at. Sessions open with bookkeeping, so the first lines alone say little. */
-const SAMPLE = 60;
-
-/** Whether a file is lines of records, judged by its head; and those records. */
-export interface Head {
-  readonly records: readonly unknown[];
-  /** Some line is a record as it stands, so that the file is not one document whose lines mean nothing. */
-  readonly sound: boolean;
-  /** More than one line has content. */
-  readonly several: boolean;
-  /** The first line alone opens a document that goes on below. */
-  readonly opens: boolean;
-}
-
-export async function headOf(source: Source): Promise<Head> {
-  const records: unknown[] = [];
-  let filled = 0;
-  let opens = false;
-  let sound = false;
-  for await (const { line, records: found, value, flaws } of logLines(source)) {
-    if (found.length === 0 && line.bytes.length < 3 && !flaws.includes("bad-line")) continue;
-    filled += 1;
-    if (filled === 1)
-      opens = found.length === 0 && /^\s*[[{]\s*$/.test(new TextDecoder().decode(line.bytes.slice(0, 64)));
-    sound ||= isFields(value) && Object.keys(value).length > 0;
-    if (value !== undefined) records.push(value);
-    else for (const text of found) records.push(JSON.parse(text));
-    if (records.length >= SAMPLE || (filled >= 5 && records.length === 0)) break;
-  }
-  return { records, sound, several: filled > 1, opens };
 }
 
 /** The format of a file of lines, or nothing when no line of its head belongs to any. */

@@ -2,7 +2,7 @@ import type { ProfileId } from "../wire/profiles.ts";
 import type { Totals } from "./counts.ts";
 import { type Finding, findingOf } from "./findings.ts";
 import type { FormatId } from "./format.ts";
-import { type Judgement, judgeConversation } from "./judge.ts";
+import { type Judgement, judgeConversation, refusals } from "./judge.ts";
 import { LineIndex } from "./line-index.ts";
 import { type Changes, planChanges } from "./plan.ts";
 import { readTranscript } from "./read.ts";
@@ -25,7 +25,7 @@ export interface Examination extends Totals {
   /** Everything that is wrong, by line. */
   readonly findings: readonly Finding[];
   /** Rules that the provider would still find broken after the repair, as `WIRE-n`. */
-  readonly refused: readonly string[];
+  readonly refused: () => readonly string[];
   /** The repaired bytes; the file's own where nothing was wrong. */
   readonly repaired: () => AsyncIterable<Uint8Array>;
 }
@@ -47,7 +47,10 @@ export async function examine(source: Source, options: ExamineOptions = {}): Pro
     conversations: transcript.conversations.length,
     ...totals,
     findings: findings.toSorted((one, other) => one.line - other.line),
-    refused: judgements.flatMap(({ refused }) => refused.map(({ rule, detail }) => `${rule}: ${detail}`)),
+    refused: () => {
+      const faults = judgements.flatMap((judgement) => refusals(judgement, profile));
+      return faults.map(({ rule, detail }) => `${rule}: ${detail}`);
+    },
     repaired: repairer(source, transcript, findings.length === 0 ? [] : judgements),
   };
 }

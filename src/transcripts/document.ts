@@ -1,12 +1,14 @@
 import { sumTotals } from "./counts.ts";
-import { type Detected, detectDocument, type Head } from "./detect.ts";
+import { type Detected, detectDocument } from "./detect.ts";
 import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
+import type { Head } from "./head.ts";
 import type { LineFlaw } from "./records.ts";
-import { decode } from "./text/decode.ts";
+import { decodeAll } from "./text/decode.ts";
 import { textFlaws } from "./text/flaws.ts";
 import { mendDocument } from "./text/mend-document.ts";
-import { readAll, type Source } from "./text/source.ts";
+import { isTooDeep } from "./text/scan.ts";
+import type { Source } from "./text/source.ts";
 import { countStrict, threadsIn, threadsOf } from "./threads.ts";
 import { type FlawedLine, NO_LINES, type Transcript, type Unrecognised } from "./transcript.ts";
 
@@ -16,10 +18,11 @@ export async function readDocument(
   head: Head,
   only: FormatId | undefined,
 ): Promise<Transcript | Unrecognised> {
-  const { text: whole, broken, bom } = decode(await readAll(source));
+  const { text: whole, broken, bom } = await decodeAll(source);
   if (whole.trim() === "") return only === undefined ? { unrecognised: "empty" } : nothing(FORMATS[only]);
   const flaws: LineFlaw[] = [...(bom ? (["bom"] as const) : []), ...(broken ? (["invalid-utf8"] as const) : [])];
-  const { text, value } = understood(whole, flaws);
+  const known = head.sound && !head.several && !broken ? head.records[0] : undefined; // parsed once is enough
+  const { text, value } = known === undefined ? understood(whole, flaws) : { text: whole, value: known };
   if (value === undefined) return { unrecognised: head.records.length > 0 ? "unknown" : "not-json" };
   flaws.push(...textFlaws(text).filter((flaw) => flaw !== "line-separator"));
   const detected = detectDocument(value, only);
@@ -74,6 +77,7 @@ function understood(whole: string, flaws: LineFlaw[]): { readonly text: string; 
 }
 
 function parsed(text: string): unknown {
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -13,8 +13,6 @@ export interface Judgement {
   readonly strands: readonly Judged[];
   readonly tree?: LinkTree;
   readonly findings: readonly Finding[];
-  /** What the provider would still refuse after the repair. Empty, or the repair is wrong. */
-  readonly refused: readonly WireFault[];
 }
 
 export interface JudgeOptions {
@@ -40,7 +38,6 @@ export function judgeConversation(transcript: Transcript, nth: number, { profile
     strands,
     ...(tree === undefined ? {} : { tree }),
     findings,
-    refused: strands.flatMap((judged) => refusedBy(judged, profile)),
   };
 }
 
@@ -78,6 +75,11 @@ function codeOf(kind: FaultKind): FindingCode {
 export function isMixed({ reading }: Element): boolean {
   if (reading.speaks !== "user") return false;
   return reading.pieces.some(({ item }) => item.kind === "output");
+}
+
+/** What the provider would still refuse after the repair. Empty, or the repair is wrong. */
+export function refusals({ strands }: Judgement, profile: ProfileId): readonly WireFault[] {
+  return strands.flatMap((judged) => refusedBy(judged, profile));
 }
 
 /** The strict judge over what the provider would be sent. What a provider answered last was not sent to it yet. */

@@ -1,7 +1,8 @@
 import { sumTotals } from "./counts.ts";
-import { type Detected, detectDocument, detectLines, type Head, headOf } from "./detect.ts";
+import { type Detected, detectDocument, detectLines } from "./detect.ts";
 import { readDocument } from "./document.ts";
 import type { Format, FormatId } from "./format.ts";
+import { type Head, headOf } from "./head.ts";
 import { isStrict, type LogLine, logLines } from "./records.ts";
 import { isFields } from "./skeleton.ts";
 import type { Source } from "./text/source.ts";

@@ -1,6 +1,7 @@
 import { decode } from "./text/decode.ts";
 import { type Line, linesOf } from "./text/lines.ts";
 import { mendLine } from "./text/mend.ts";
+import { isTooDeep } from "./text/scan.ts";
 import type { Source } from "./text/source.ts";
 import { textFlaws, type TextFlaw } from "./text/flaws.ts";
 
@@ -52,7 +53,9 @@ function readLine(line: Line): LogLine {
   return { line, records: mended.records, fragments: mended.fragments, flaws: [...new Set(flaws)] };
 }
 
+/** A record nested beyond any that is ours is carried unread: building it would cost a hundred times its size. */
 function parse(text: string): { readonly value: unknown } | undefined {
+  if (isTooDeep(text)) return { value: null };
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {

@@ -5,8 +5,8 @@
  */
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { type Random, SeededRandom } from "../../src/base/random.ts";
-import { type Examination, examine } from "../../src/transcripts/doctor.ts";
+import { SeededRandom } from "../../src/base/random.ts";
+import { type Examination, type ExamineOptions, examine } from "../../src/transcripts/doctor.ts";
 import { FORMAT_IDS, type FormatId } from "../../src/transcripts/format.ts";
 import { bytesSource, joined } from "../../src/transcripts/text/source.ts";
 import { sampleOf, wounded } from "./fuzz-wounds.ts";
@@ -41,9 +41,15 @@ export async function run({ seed, cases, seconds = Infinity, only }: FuzzOptions
       const label = `${seed}/${format}/${nth}`;
       const random = new SeededRandom(label);
       const file = wounded(sampleOf(format, random), random);
-      const wrong = await caseOf(file, format, random);
+      const options = random.fraction() < 0.2 ? { format } : {};
+      let wrong = await caseOf(file, options);
+      // Slow twice is slow; once is a machine that had something else to do.
+      if (wrong.some(isSlow)) wrong = await caseOf(file, options);
       if (prototypeKeys() !== born) wrong.push("a prototype changed");
-      for (const what of wrong) violations.push(`${label}: ${what}`);
+      for (const what of wrong) {
+        violations.push(`${label}: ${what}`);
+        if (violations.length <= 20) process.stderr.write(`fuzz: VIOLATION in ${label}: ${what}\n`);
+      }
       done += 1;
     }
     const now = performance.now();
@@ -58,16 +64,16 @@ export async function run({ seed, cases, seconds = Infinity, only }: FuzzOptions
 }
 
 /** One wounded file: read, judged, repaired, read again. */
-async function caseOf(file: Uint8Array, format: FormatId, random: Random): Promise<string[]> {
+async function caseOf(file: Uint8Array, options: ExamineOptions): Promise<string[]> {
   const wrong: string[] = [];
-  const options = random.fraction() < 0.2 ? { format } : {};
   const started = performance.now();
   try {
     const found = await examine(bytesSource("fuzz", file), options);
     if (!("unrecognised" in found)) {
       const after = await bytesOf(found);
       if (found.findings.length === 0 && !isEqual(after, file)) wrong.push("a sound file came back changed");
-      if (found.refused.length > 0) wrong.push(`the repair would be refused: ${found.refused[0] ?? ""}`);
+      const [refused] = found.refused();
+      if (refused !== undefined) wrong.push(`the repair would be refused: ${refused}`);
       wrong.push(...(await settled(after, found.format)));
     }
   } catch (error) {
@@ -95,6 +101,10 @@ async function bytesOf({ repaired }: Examination): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of repaired()) chunks.push(chunk);
   return joined(chunks);
+}
+
+function isSlow(what: string): boolean {
+  return what.startsWith("took ");
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {
@@ -125,7 +135,6 @@ async function main(): Promise<void> {
     ...(seconds === undefined ? {} : { seconds: Number(seconds) }),
     ...(only === undefined ? {} : { only }),
   });
-  for (const violation of violations.slice(0, 20)) process.stderr.write(`fuzz: VIOLATION in ${violation}\n`);
   process.stdout.write(`fuzz: ${cases} cases, ${violations.length} violations\n`);
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

@@ -139,7 +139,7 @@ async function verdictOn(path: string, options: ExamineOptions): Promise<Verdict
   if (first !== undefined) {
     return { wrong: `it would still hold ${first.code} at line ${first.line}`, better: again.repaired() };
   }
-  const [refused] = again.refused;
+  const [refused] = again.refused();
   return refused === undefined ? { clean: true } : { wrong: `the provider would still refuse it: ${refused}` };
 }
 

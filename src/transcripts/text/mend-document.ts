@@ -1,4 +1,4 @@
-import { isClosing, isOpening, skipSpace, stringEnd, valueEnd } from "./scan.ts";
+import { isClosing, isOpening, isTooDeep, skipSpace, stringEnd, valueEnd } from "./scan.ts";
 
 /** A document that stops in the middle, cut back to what is whole and closed again. */
 export interface MendedDocument {
@@ -15,7 +15,7 @@ export interface MendedDocument {
  */
 export function mendDocument(text: string): MendedDocument | undefined {
   const start = skipSpace(text, 0);
-  if (!isOpening(text.charCodeAt(start))) return undefined;
+  if (!isOpening(text.charCodeAt(start)) || isTooDeep(text)) return undefined;
   const whole = valueEnd(text, start);
   if (whole !== -1) return parsed(text.slice(0, whole), text.slice(whole), text.slice(whole).trim() !== "");
   const cut = lastWhole(text, start);

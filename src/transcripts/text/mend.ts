@@ -1,4 +1,4 @@
-import { skipSpace, valueEnd } from "./scan.ts";
+import { isTooDeep, skipSpace, valueEnd } from "./scan.ts";
 
 /** What a damaged line still holds: whole records, and what is left of others. */
 export interface Mended {
@@ -59,6 +59,7 @@ function nextStart(text: string, at: number): number {
 }
 
 function parses(text: string): boolean {
+  if (isTooDeep(text)) return false;
   try {
     JSON.parse(text);
     return true;

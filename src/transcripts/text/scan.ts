@@ -40,6 +40,25 @@ export function stringEnd(text: string, start: number): number {
   }
 }
 
+const DEEPEST = 2_000;
+
+/** Whether values are nested deeper than any session nests them. Short texts are not looked at: they cost little. */
+export function isTooDeep(text: string): boolean {
+  if (text.length < 64 * 1024) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) {
+      at = stringEnd(text, at) - 1;
+      if (at < 0) return false;
+    } else if (isOpening(unit)) {
+      depth += 1;
+      if (depth > DEEPEST) return true;
+    } else if (isClosing(unit)) depth -= 1;
+  }
+  return false;
+}
+
 export function skipSpace(text: string, start: number): number {
   let at = start;
   while (isSpace(text.charCodeAt(at))) at += 1;
