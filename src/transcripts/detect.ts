@@ -2,7 +2,7 @@ import type { Fields, Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import type { Head } from "./head.ts";
 import { isFields, listOf } from "./skeleton.ts";
-import type { Path } from "./text/edit.ts";
+import type { Path } from "../base/text/edit.ts";
 
 /**
  * `log`: every line is an element of one conversation. `documents`: every line is a document with conversations of its

@@ -7,7 +7,7 @@ import { LineIndex } from "./line-index.ts";
 import { type Changes, planChanges } from "./plan.ts";
 import { readTranscript } from "./read.ts";
 import { rewrite } from "./rewrite.ts";
-import type { Source } from "./text/source.ts";
+import type { Source } from "../base/text/source.ts";
 import type { Element, Transcript, Unrecognised } from "./transcript.ts";
 
 export interface ExamineOptions {

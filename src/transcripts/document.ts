@@ -4,11 +4,11 @@ import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import type { Head } from "./head.ts";
 import type { LineFlaw } from "./records.ts";
-import { decodeAll } from "./text/decode.ts";
-import { textFlaws } from "./text/flaws.ts";
-import { mendDocument } from "./text/mend-document.ts";
-import { isTooDeep } from "./text/scan.ts";
-import type { Source } from "./text/source.ts";
+import { decodeAll } from "../base/text/decode.ts";
+import { textFlaws } from "../base/text/flaws.ts";
+import { mendDocument } from "../base/text/mend-document.ts";
+import { isTooDeep } from "../base/text/scan.ts";
+import type { Source } from "../base/text/source.ts";
 import { countStrict, threadsIn, threadsOf } from "./threads.ts";
 import { type FlawedLine, NO_LINES, type Transcript, type Unrecognised } from "./transcript.ts";
 

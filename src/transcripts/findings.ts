@@ -200,7 +200,7 @@ export const FINDINGS: Readonly<Record<FindingCode, Kind>> = {
 };
 
 /** What the provider of a profile answers to it, in its own words where they are known. */
-export function whyOf(code: FindingCode, profile: ProfileId): string {
+function whyOf(code: FindingCode, profile: ProfileId): string {
   const { why } = FINDINGS[code];
   const rule = WIRE_RULES.find(({ id }) => id === why);
   if (rule === undefined) return why;

@@ -1,7 +1,7 @@
 import type { Json } from "../base/json.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import type { ProfileId } from "../wire/profiles.ts";
-import type { Edit, Path } from "./text/edit.ts";
+import type { Edit, Path } from "../base/text/edit.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

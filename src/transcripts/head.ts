@@ -1,6 +1,6 @@
 import { type LogLine, logLines } from "./records.ts";
 import { isFields } from "./skeleton.ts";
-import type { Source } from "./text/source.ts";
+import type { Source } from "../base/text/source.ts";
 
 /** The beginning of a file: whether it is lines of records, and some of them. */
 export interface Head {

@@ -72,7 +72,7 @@ function codeOf(kind: FaultKind): FindingCode {
 }
 
 /** An element that carries outputs and something else that was said. */
-export function isMixed({ reading }: Element): boolean {
+function isMixed({ reading }: Element): boolean {
   if (reading.speaks !== "user") return false;
   return reading.pieces.some(({ item }) => item.kind === "output");
 }

@@ -1,5 +1,5 @@
-import { childrenOf, spanOf } from "./text/scan.ts";
-import type { Path } from "./text/edit.ts";
+import { childrenOf, spanOf } from "../base/text/scan.ts";
+import type { Path } from "../base/text/edit.ts";
 import type { Element } from "./transcript.ts";
 
 /** On which line of a document an element begins. Lists are measured when they are first asked about. */

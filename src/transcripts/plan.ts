@@ -3,7 +3,7 @@ import type { Format } from "./format.ts";
 import type { Judgement } from "./judge.ts";
 import { LinkEditor } from "./relink.ts";
 import { type Run, runsOf, type StrandRuns } from "./runs.ts";
-import type { Edit, Path } from "./text/edit.ts";
+import type { Edit, Path } from "../base/text/edit.ts";
 import type { LinkNode } from "./links.ts";
 import type { Element } from "./transcript.ts";
 

@@ -5,7 +5,7 @@ import type { Format, FormatId } from "./format.ts";
 import { type Head, headOf } from "./head.ts";
 import { isStrict, type LogLine, logLines } from "./records.ts";
 import { isFields } from "./skeleton.ts";
-import type { Source } from "./text/source.ts";
+import type { Source } from "../base/text/source.ts";
 import { countStrict, type Place, threadsIn, threadsOf } from "./threads.ts";
 import type { Conversation, Element, FlawedLine, Transcript, Unrecognised } from "./transcript.ts";
 

@@ -1,9 +1,9 @@
-import { decode } from "./text/decode.ts";
-import { type Line, linesOf } from "./text/lines.ts";
-import { mendLine } from "./text/mend.ts";
-import { isTooDeep } from "./text/scan.ts";
-import type { Source } from "./text/source.ts";
-import { textFlaws, type TextFlaw } from "./text/flaws.ts";
+import { decode } from "../base/text/decode.ts";
+import { type Line, linesOf } from "../base/text/lines.ts";
+import { mendLine } from "../base/text/mend.ts";
+import { isTooDeep } from "../base/text/scan.ts";
+import type { Source } from "../base/text/source.ts";
+import { textFlaws, type TextFlaw } from "../base/text/flaws.ts";
 
 /** What was wrong with a line before anything in it was understood. */
 export type LineFlaw =

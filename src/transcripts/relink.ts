@@ -1,7 +1,7 @@
 import type { Json } from "../base/json.ts";
 import type { Links } from "./format.ts";
 import type { LinkNode, LinkTree } from "./links.ts";
-import type { Edit } from "./text/edit.ts";
+import type { Edit } from "../base/text/edit.ts";
 import type { Element } from "./transcript.ts";
 
 /**

@@ -2,8 +2,8 @@ import { toolCallId } from "../wire/item.ts";
 import type { Fields, Format, Wanted } from "./format.ts";
 import type { Insert } from "./plan.ts";
 import { called } from "./skeleton.ts";
-import { type Edit, editText, type Path } from "./text/edit.ts";
-import { spanOf } from "./text/scan.ts";
+import { type Edit, editText, type Path } from "../base/text/edit.ts";
+import { spanOf } from "../base/text/scan.ts";
 import type { Element } from "./transcript.ts";
 
 /** The text of an element as the file has it. */

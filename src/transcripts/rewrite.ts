@@ -2,10 +2,10 @@ import type { Format } from "./format.ts";
 import type { Changes, Insert } from "./plan.ts";
 import { type LogLine, logLines } from "./records.ts";
 import { elementText, insideEdits, renderInsert, type TextOf } from "./render.ts";
-import { encode } from "./text/decode.ts";
-import { type Edit, editText } from "./text/edit.ts";
-import { mendText } from "./text/flaws.ts";
-import type { Source } from "./text/source.ts";
+import { encode } from "../base/text/decode.ts";
+import { type Edit, editText } from "../base/text/edit.ts";
+import { mendText } from "../base/text/flaws.ts";
+import type { Source } from "../base/text/source.ts";
 import type { Conversation, Element, Transcript } from "./transcript.ts";
 
 /** Changes by the place where the file is written: its records. */

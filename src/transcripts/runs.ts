@@ -1,7 +1,7 @@
 import { type CallItem, isPairable, type OutputItem } from "../wire/item.ts";
 import type { Format } from "./format.ts";
 import type { Entry, Judged, Marked } from "./strand.ts";
-import type { Path } from "./text/edit.ts";
+import type { Path } from "../base/text/edit.ts";
 import type { Element } from "./transcript.ts";
 
 /** Pieces that follow each other in a repaired strand, seen as what becomes of their elements. */

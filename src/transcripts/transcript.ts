@@ -2,7 +2,7 @@ import type { Counts, Totals } from "./counts.ts";
 import type { Layout } from "./detect.ts";
 import type { Format, Reading } from "./format.ts";
 import type { LineFlaw } from "./records.ts";
-import type { Path } from "./text/edit.ts";
+import type { Path } from "../base/text/edit.ts";
 
 /** One element of a conversation and where the file keeps it. */
 export interface Element {

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { SeededRandom } from "../../src/base/random.ts";
 import { type Examination, type ExamineOptions, examine } from "../../src/transcripts/doctor.ts";
 import { FORMAT_IDS, type FormatId } from "../../src/transcripts/format.ts";
-import { bytesSource, joined } from "../../src/transcripts/text/source.ts";
+import { bytesSource, joined } from "../../src/base/text/source.ts";
 import { sampleOf, wounded } from "./fuzz-wounds.ts";
 
 export interface FuzzOptions {

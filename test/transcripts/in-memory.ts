@@ -1,5 +1,5 @@
 import { examine, type Examination, type ExamineOptions } from "../../src/transcripts/doctor.ts";
-import { bytesSource, joined } from "../../src/transcripts/text/source.ts";
+import { bytesSource, joined } from "../../src/base/text/source.ts";
 
 export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);

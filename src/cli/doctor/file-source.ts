@@ -1,7 +1,7 @@
 import { createReadStream, openSync, readSync, closeSync, statSync, type BigIntStats } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { HoldfastError } from "../../index.ts";
-import { bytesSource, readAll, type Source } from "../../transcripts/text/source.ts";
+import { bytesSource, readAll, type Source } from "../../base/text/source.ts";
 import { piped } from "./piped.ts";
 
 /** A file on disk as a source, with what it was when it was opened. */

@@ -1,6 +1,6 @@
 import type { Fields, Piece, Reading } from "../format.ts";
 import { assistant, called, fieldsOf, isFields, listOf, returned, system, textOf, user } from "../skeleton.ts";
-import type { Path } from "../text/edit.ts";
+import type { Path } from "../../base/text/edit.ts";
 
 /** Which states say that an output is there. `partial-call` and `input-streaming`: the arguments were cut. */
 const ENDED = new Set(["output-available", "output-error", "output-denied", "result"]);

@@ -1,7 +1,7 @@
 import type { Fields, Piece, Reading } from "../format.ts";
-import { itemReader, TYPES } from "../openai-responses/read.ts";
+import { RESPONSE_TYPES as TYPES, responseItems } from "../response-items.ts";
 import { isFields, textOf } from "../skeleton.ts";
-import type { Path } from "../text/edit.ts";
+import type { Path } from "../../base/text/edit.ts";
 
 /** The Responses item of a record and where it stands; nothing for events, which repeat what items say. */
 export function itemOf(record: Fields): { readonly item: Fields; readonly path: Path } | undefined {
@@ -13,11 +13,11 @@ export function itemOf(record: Fields): { readonly item: Fields; readonly path: 
 }
 
 export function recordReader(): (record: Fields) => Reading | undefined {
-  const read = itemReader();
+  const read = responseItems();
   return (record) => readRecord(record, read);
 }
 
-function readRecord(record: Fields, read: ReturnType<typeof itemReader>): Reading | undefined {
+function readRecord(record: Fields, read: ReturnType<typeof responseItems>): Reading | undefined {
   const found = itemOf(record);
   const reading = found === undefined || !TYPES.has(String(found.item["type"])) ? undefined : read(found.item);
   if (found === undefined || reading === undefined) return undefined;

@@ -1,6 +1,7 @@
 import type { Format } from "../format.ts";
+import { RESPONSE_TYPES as TYPES } from "../response-items.ts";
 import { at, isFields, listOf, mostly } from "../skeleton.ts";
-import { itemReader, TYPES } from "./read.ts";
+import { itemReader } from "./read.ts";
 import { answer } from "./write.ts";
 
 /** OpenAI responses: a flat list of items, or a request with `input` and perhaps the `output` that came back. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Json } from "../../base/json.ts";
+import type { Json } from "../json.ts";
 import { type Edit, editText } from "./edit.ts";
 
 /** JSON as people and programs write it: tight, spaced, indented. */

@@ -75,7 +75,7 @@ function scalarEnd(text: string, start: number): number {
   return at === start ? -1 : at;
 }
 
-export function isSpace(unit: number): boolean {
+function isSpace(unit: number): boolean {
   return unit === 32 || unit === 10 || unit === 13 || unit === 9;
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../base/json.ts";
+import type { Json } from "../json.ts";
 import { type Child, childrenOf, isOpening, skipSpace } from "./scan.ts";
 
 export type Path = readonly (string | number)[];
