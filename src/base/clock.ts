@@ -8,8 +8,11 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never go back; for durations. */
   monotonic(): number;
-  /** Resolves after `ms`, or rejects with the signal's reason. Never keeps a process alive. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves after `ms`, or rejects with the signal's reason. Does not keep a process alive unless told to: a heartbeat
+   * must not, but whoever waits in the middle of an answer must, or the process would end without giving it.
+   */
+  sleep(ms: number, signal?: AbortSignal, process?: "keep-alive"): Promise<void>;
 }
 
 export interface ClockDep {
@@ -34,18 +37,18 @@ export class SystemClock implements Clock {
     return performance.now();
   }
 
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  async sleep(ms: number, signal?: AbortSignal, process?: "keep-alive"): Promise<void> {
     signal?.throwIfAborted();
     let left = ms;
     // A longer timer would fire at once: Node turns what does not fit into 31 bits into one millisecond.
-    for (; left > LONGEST_TIMER; left -= LONGEST_TIMER) await timer(LONGEST_TIMER, signal);
-    await timer(left, signal);
+    for (; left > LONGEST_TIMER; left -= LONGEST_TIMER) await timer(LONGEST_TIMER, signal, process);
+    await timer(left, signal, process);
   }
 }
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function timer(ms: number, signal: AbortSignal | undefined, process: "keep-alive" | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(handle);
@@ -55,7 +58,7 @@ function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
       signal?.removeEventListener("abort", onAbort);
       resolve();
     }, ms);
-    handle.unref();
+    if (process === undefined) handle.unref();
     signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

@@ -106,6 +106,10 @@ export const ERROR_CODES = {
     says: "A text is not the name of stored content.",
     tryThis: "Use names exactly as they were returned when the content was put.",
   },
+  BLOB_BAD_SOURCE: {
+    says: "Content came as something else than bytes. Nothing was kept.",
+    tryThis: "Pass a Uint8Array, or an iterable or stream of them; encode text first, e.g. with `Buffer.from(text)`.",
+  },
   BLOB_BAD_RANGE: {
     says: "A range lies outside the content.",
     tryThis: "Ask for a range between 0 and the content's size.",

@@ -70,6 +70,9 @@ export interface SessionRow {
 }
 
 export interface DamagedRow {
+  /** As found, so that a listing can go on after it; perhaps not the id it once had. */
+  readonly id: SessionId;
+  /** What is wrong with it. */
   readonly damaged: string;
 }
 

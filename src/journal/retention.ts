@@ -21,6 +21,9 @@ export interface Retained {
 }
 
 const PAGE = 256;
+const BOUNDS: ReadonlySet<string> = new Set(["records", "bytes", "ageMs"]);
+/** The record that tells of a cut counts too, and comes on top of what is kept. */
+const CUT = { records: 1, bytes: 256 } as const;
 
 /**
  * Forgets a prefix. The cut falls at a checkpoint, because opening must be able to start there; what is cut leaves an
@@ -32,7 +35,7 @@ export async function retain(
   bounds: RetentionBounds,
 ): Promise<Retained> {
   for (const [option, value] of Object.entries(bounds)) {
-    if (!(typeof value === "number" && value >= 0))
+    if (!(BOUNDS.has(option) && (value === undefined || (typeof value === "number" && value >= 0))))
       throw new HoldfastError("BAD_OPTION", { option, value: String(value) });
   }
   const row = await rowOf(deps.store, journal.session);
@@ -48,13 +51,26 @@ export async function retain(
   return { forgotten, withinBounds: cut.withinBounds };
 }
 
-/** Takes the bodies out of records and leaves their headers, which still prove that the records were there. */
+/** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */
+const RECOVERY_NEEDS: ReadonlySet<string> = new Set(["call-opened", "call-closed"]);
+
+/**
+ * Takes the bodies out of records and leaves their headers, which still prove that the records were there. What recovery
+ * needs is left alone: write a checkpoint first, then it can go.
+ */
 export async function dropBodies(
   store: Store,
   journal: Journal,
-  seqs: readonly number[],
+  wanted: readonly number[],
   reason: string,
 ): Promise<{ readonly dropped: number; readonly bytes: number }> {
+  const row = await rowOf(store, journal.session);
+  const needed = new Set<number>();
+  for (const seq of wanted.filter((seq) => seq >= row.checkpoint)) {
+    const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+    if (record !== undefined && RECOVERY_NEEDS.has(record.kind)) needed.add(seq);
+  }
+  const seqs = wanted.filter((seq) => !needed.has(seq));
   const receipt = await store.commit({ kind: "drop", session: journal.session, epoch: journal.epoch, seqs, reason });
   if (!receipt.ok) throw conflictError(journal.session, receipt.conflict);
   return { dropped: receipt.dropped, bytes: receipt.bytes };
@@ -65,7 +81,7 @@ interface Cut {
   readonly withinBounds: boolean;
 }
 
-/** Walks back from the head: the oldest checkpoint within bounds, else the newest there is, else nothing goes. */
+/** Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing goes. */
 async function chooseCut(
   deps: { readonly store: Store; readonly clock: Clock },
   row: SessionRow,
@@ -73,19 +89,26 @@ async function chooseCut(
 ): Promise<Cut> {
   const now = deps.clock.now();
   let fitting: Link | undefined;
+  let newest: Link | undefined;
   let exceeded = false;
-  let bytes = 0;
+  let kept = { records: 0, bytes: 0 };
   for (let at = row.head.seq; at > row.anchor.seq; ) {
     const query = { from: row.anchor.seq + 1, to: at, reverse: true, limit: PAGE };
     const page = await deps.store.reading((read) => read.records(row, query));
     for (const record of page) {
-      bytes += record.body?.length ?? 0;
-      exceeded ||= !fits(bounds, row.head.seq - record.seq + 1, bytes, now - Date.parse(record.at));
-      if (exceeded && fitting !== undefined) return { anchor: fitting, withinBounds: true };
+      const ageMs = now - Date.parse(record.at);
+      kept = {
+        records: row.head.seq - record.seq + 1,
+        bytes: kept.bytes + Buffer.byteLength(record.body ?? ""),
+      };
+      exceeded ||= !fits(bounds, kept.records, kept.bytes, ageMs);
+      const chosen = fitting ?? newest;
+      if (exceeded && chosen !== undefined) return { anchor: chosen, withinBounds: fitting !== undefined };
       if (record.kind !== "checkpoint-kept" || flawOf(record) !== undefined) continue;
       const anchor = { seq: record.seq - 1, hash: record.prev };
       if (exceeded) return { anchor, withinBounds: false };
-      fitting = anchor;
+      if (fits(bounds, kept.records + CUT.records, kept.bytes + CUT.bytes, ageMs)) fitting = anchor;
+      else newest ??= anchor;
     }
     at = (page.at(-1)?.seq ?? 0) - 1;
   }

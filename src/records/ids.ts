@@ -14,8 +14,8 @@ export type BlobName = string & { readonly [blobName]: true };
 export type OwnerId = string & { readonly [ownerId]: true };
 
 export function toSessionId(text: string): SessionId {
-  if (!/^[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,199}$/.test(text))
-    throw new HoldfastError("SESSION_BAD_ID", { id: text.slice(0, 80) });
+  if (typeof text !== "string" || !/^[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,199}$/.test(text))
+    throw new HoldfastError("SESSION_BAD_ID", { id: String(text).slice(0, 80) });
   return text as SessionId;
 }
 
@@ -24,12 +24,15 @@ export function callIdAt(session: SessionId, answer: number, index: number): Cal
   return `call_${canonicalHash([session, answer, index]).slice(0, 32)}` as CallId;
 }
 
-export function toBlobName(text: string): BlobName {
+export function isBlobName(text: string): text is BlobName {
   const [family, digest, ...rest] = text.split("-");
-  if ((family !== "sha256" && family !== "tree") || digest === undefined || !isSha256(digest) || rest.length > 0) {
-    throw new HoldfastError("BLOB_BAD_NAME", { name: text.slice(0, 80) });
-  }
-  return text as BlobName;
+  return (family === "sha256" || family === "tree") && digest !== undefined && isSha256(digest) && rest.length === 0;
+}
+
+export function toBlobName(text: string): BlobName {
+  if (typeof text !== "string" || !isBlobName(text))
+    throw new HoldfastError("BLOB_BAD_NAME", { name: String(text).slice(0, 80) });
+  return text;
 }
 
 export function toOwnerId(text: string): OwnerId {

@@ -1,4 +1,4 @@
-import type { BlobName, CallId, SessionId } from "./ids.ts";
+import { type BlobName, type CallId, isBlobName, type SessionId } from "./ids.ts";
 import {
   boolean,
   branded,
@@ -6,6 +6,7 @@ import {
   fields,
   json,
   list,
+  matching,
   oneOf,
   optional,
   type Shape,
@@ -15,9 +16,10 @@ import {
 
 const callId = branded<CallId>();
 const sessionId = branded<SessionId>();
+const blobName: Shape<BlobName> = matching("the name of content", isBlobName);
 
 /** Content kept beside the journal, by name. */
-const blobRef = fields({ name: branded<BlobName>(), size: count });
+const blobRef = fields({ name: blobName, size: count });
 export type BlobRef = TypeOf<typeof blobRef>;
 
 /** Seed 000's four statuses; the reason stands beside it. */

@@ -31,6 +31,10 @@ export const json: Shape<Json> = is("present", (value) => value !== undefined);
 /** Branded strings: checked as text, typed by their brand. */
 export const branded = <T extends string>(): Shape<T> => string as unknown as Shape<T>;
 
+/** A branded string with a form that is checked: whoever uses it later may build a path from it. */
+export const matching = <T extends string>(what: string, test: (text: string) => boolean): Shape<T> =>
+  is(what, (value) => typeof value === "string" && test(value));
+
 export const oneOf = <const T extends string>(...values: readonly T[]): Shape<T> =>
   is(`one of ${values.join(", ")}`, (value) => (values as readonly Json[]).includes(value as Json));
 

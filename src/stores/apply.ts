@@ -1,8 +1,9 @@
 import { unreachable } from "../base/unreachable.ts";
 import type { BlobStore } from "../contracts/blob-store.ts";
 import type * as contract from "../contracts/store.ts";
+import { type Link, MAX_SEQ } from "../records/chain.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
-import { growing, holesIn, runsOf, sharedUpTo } from "./spans.ts";
+import { growing, holesIn, type Run, runsOf, sharedUpTo } from "./spans.ts";
 import type { Tables } from "./tables.ts";
 
 type Refusal = { readonly ok: false; readonly conflict: contract.Conflict };
@@ -43,8 +44,8 @@ function apply(tables: Tables, blobs: BlobStore, batch: contract.WriteBatch): Ap
     case "drop":
       return drop(tables, batch);
     case "delete":
-      return fenced(tables, batch, () => {
-        tables.deleteSession(batch.session);
+      return fenced(tables, batch, (row) => {
+        tables.deleteSession(row);
         return { ok: true, deleted: true };
       });
     case "sweep":
@@ -60,7 +61,7 @@ function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.C
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: 0,
+    epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: batch.genesis,
@@ -80,6 +81,9 @@ function lease(tables: Tables, batch: contract.LeaseBatch): Applied<contract.Lea
   if (row.owner !== null && held) {
     return refuse({ kind: "lease-held", owner: row.owner, epoch: row.epoch, until: row.leaseUntil });
   }
+  // Swapped or lost pages: records appended there would be acknowledged and not be found again.
+  if (!tables.endsAt(growing(row), row.head.seq))
+    return refuse({ kind: "session-damaged", detail: `there are records beyond the newest of session ${row.id}` });
   const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: batch.until };
   tables.putSession(taken);
   return { ok: true, row: taken, previousWriter: previousWriter(row, batch) };
@@ -91,15 +95,34 @@ function previousWriter(row: contract.SessionRow, batch: contract.LeaseBatch): c
 }
 
 function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
+  return appendUnasked(tables, batch) ?? appendAsked(tables, blobs, batch);
+}
+
+/**
+ * The common append: it brings records and nothing else, and the row is as this store left it. Then to move the row is to
+ * check epoch and head, and nothing has to be read before. Whatever is out of the ordinary goes the long way.
+ */
+function appendUnasked(tables: Tables, batch: contract.AppendBatch): Applied<contract.AppendBatch> | undefined {
+  const { operation, anchor, blobs, references, epoch, after } = batch;
+  if (operation !== undefined || anchor !== undefined || blobs.length > 0 || references.length > 0) return undefined;
+  const row = tables.lastSeen(batch.session);
+  if (row === undefined || row.epoch !== epoch || row.owner === null || !isSameLink(row.head, after)) return undefined;
+  mustChain(batch);
+  const moved = movedBy(batch, row);
+  if (!tables.moveSession(row, moved)) return undefined;
+  for (const record of batch.records) tables.insertRecord(growing(row), record, undefined);
+  return { ok: true, first: after.seq + 1, last: moved.head.seq, repeated: false };
+}
+
+function appendAsked(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
   return fenced(tables, batch, (row) => {
     const segment = growing(row);
     if (batch.operation !== undefined) {
       const before = tables.operation(segment, batch.operation);
       if (before !== undefined) return { ok: true, ...before, repeated: true };
     }
-    if (row.head.seq !== batch.after.seq || row.head.hash !== batch.after.hash) {
-      return refuse({ kind: "head-moved", head: row.head });
-    }
+    if (!isSameLink(row.head, batch.after)) return refuse({ kind: "head-moved", head: row.head });
+    mustChain(batch);
     if (batch.anchor !== undefined && !holdsLink(tables, row, batch.anchor)) return refuse({ kind: "link-unknown" });
     const missing = missingBlobs(tables, blobs, batch);
     if (missing.length > 0) return refuse({ kind: "blobs-missing", names: missing });
@@ -110,17 +133,35 @@ function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): 
     }
     for (const record of batch.records) tables.insertRecord(segment, record, batch.operation);
     for (const { seq, name } of batch.references) tables.addReference(segment, seq, name);
-    const last = batch.records.at(-1);
-    const head = last === undefined ? row.head : { seq: last.seq, hash: last.hash };
-    tables.putSession({
-      ...row,
-      head,
-      anchor: batch.anchor ?? row.anchor,
-      leaseUntil: batch.leaseUntil,
-      checkpoint: batch.checkpoint ?? row.checkpoint,
-    });
-    return { ok: true, first: batch.after.seq + 1, last: head.seq, repeated: false };
+    const moved = movedBy(batch, row);
+    tables.putSession(moved);
+    return { ok: true, first: batch.after.seq + 1, last: moved.head.seq, repeated: false };
   });
+}
+
+function movedBy(batch: contract.AppendBatch, row: contract.SessionRow): contract.SessionRow {
+  const last = batch.records.at(-1);
+  return {
+    ...row,
+    head: last === undefined ? row.head : { seq: last.seq, hash: last.hash },
+    anchor: batch.anchor ?? row.anchor,
+    leaseUntil: batch.leaseUntil,
+    checkpoint: batch.checkpoint ?? row.checkpoint,
+  };
+}
+
+function isSameLink(a: Link, b: Link): boolean {
+  return a.seq === b.seq && a.hash === b.hash;
+}
+
+/** A journal never sends this; if it ever did, a gap or a spliced chain must not become durable. */
+function mustChain({ after, records }: contract.AppendBatch): void {
+  let link = after;
+  for (const record of records) {
+    if (record.seq !== link.seq + 1 || record.prev !== link.hash || record.seq > MAX_SEQ)
+      throw new TypeError(`record ${record.seq} does not hang on record ${link.seq}`);
+    link = record;
+  }
 }
 
 /** Every name a batch refers to must exist now, inside the transaction: a sweep may have run since the content was put. */
@@ -145,7 +186,7 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: 0,
+    epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: batch.after,
@@ -179,14 +220,19 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
   const reachable = sharedRuns(tables, undefined);
   if (!reachable.ok) return reachable;
   const swept = { records: 0, blobs: 0, bytes: 0 };
+  const bySegment = Map.groupBy<number, Run>(reachable.runs, (run) => run.segment);
   for (const { segment, last } of tables.segments()) {
-    for (const hole of holesIn(segment, reachable.runs, last)) {
+    if (swept.records >= batch.limit) break;
+    for (const hole of holesIn(segment, bySegment.get(segment) ?? [], last)) {
       if (swept.records >= batch.limit) break;
       const gone = tables.deleteRecords(hole, batch.limit - swept.records);
       swept.records += gone.records;
       swept.bytes += gone.bytes;
     }
   }
+  // Content goes in a later transaction than the records that named it: an unlinked file does not come back when a crash
+  // rolls the records' removal back.
+  if (swept.records > 0) return { ok: true, ...swept, more: true };
   const unnamed = tables.unreferencedBlobs(batch.limit);
   for (const { name, size, place } of unnamed) {
     tables.deleteBlob(name);
@@ -199,12 +245,12 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;
   }
-  return { ok: true, ...swept, more: swept.records >= batch.limit || unnamed.length >= batch.limit };
+  return { ok: true, ...swept, more: unnamed.length >= batch.limit };
 }
 
 /** The runs all sessions reach, or all but one. Unknown as soon as one row is damaged: then nothing may be removed. */
 function sharedRuns(tables: Tables, except: contract.SessionRow | undefined) {
-  const runs = [];
+  const runs: Run[] = [];
   for (const row of tables.allSessions()) {
     if ("damaged" in row) return refuse({ kind: "session-damaged", detail: row.damaged });
     if (row.id !== except?.id) runs.push(...runsOf(row));

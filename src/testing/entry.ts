@@ -1,2 +1,4 @@
-/** `holdfast/testing`: laws that anybody's store must keep, and doubles for tests. */
-export type { Store } from "../contracts/store.ts";
+/** `holdfast/testing`: laws that anybody's store must keep, for any test runner. */
+export { type BlobStoreUnderLaw, blobStoreLaws } from "./blob-store-laws.ts";
+export { type Law, register } from "./law.ts";
+export { type StoreUnderLaw, storeLaws } from "./store-laws.ts";

@@ -1,4 +1,4 @@
-import type { Appended, AppendOptions, Fold, Journal } from "../journal/journal.ts";
+import type { Appended, AppendOptions, CheckpointNote, Fold, Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ReadOptions } from "../journal/read.ts";
 import type { CallId, SessionId } from "../records/ids.ts";
@@ -10,14 +10,18 @@ const RECORDS_PER_CHECKPOINT = 256;
 
 export type OpenCalls = ReadonlyMap<CallId, string>;
 
+const checkpoint = (open: OpenCalls, note: CheckpointNote): RecordDraft => ({
+  kind: "checkpoint-kept",
+  openCalls: [...open].map(([callId, tool]) => ({ callId, tool })),
+  ...note,
+});
+
 /** The open calls travel with the chain, so that a checkpoint can name them and recovery need not read further back. */
 export const callsFold: Fold<OpenCalls> = {
   start: openCallsIn,
   step: followCalls,
-  due: (open, sinceCheckpoint) =>
-    sinceCheckpoint < RECORDS_PER_CHECKPOINT
-      ? undefined
-      : { kind: "checkpoint-kept", openCalls: [...open].map(([callId, tool]) => ({ callId, tool })) },
+  due: (open, sinceCheckpoint) => (sinceCheckpoint < RECORDS_PER_CHECKPOINT ? undefined : checkpoint(open, {})),
+  checkpoint,
 };
 
 /** One conversation, open for writing. */
@@ -45,6 +49,11 @@ export class Session implements AsyncDisposable {
 
   append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
     return this.journal.append(drafts, options);
+  }
+
+  /** Keeps a point that retention may cut at and that opening need not read beyond. */
+  checkpoint(note: CheckpointNote = {}): Promise<Appended> {
+    return this.journal.append([], { checkpoint: note });
   }
 
   read(options?: ReadOptions): AsyncIterable<JournalEntry> {

@@ -3,6 +3,7 @@ import { type Sha256, sha256 } from "../../base/hash.ts";
 import type { ByteRange, Bytes } from "../../contracts/blob-store.ts";
 import { blobNameOf, CHUNK_BYTES } from "../../records/blob-name.ts";
 import type { BlobName } from "../../records/ids.ts";
+import { fileError } from "./failures.ts";
 import { chunksIn, FOOTER_BYTES, isTree, readFooter, readHashes, tableBytes } from "./layout.ts";
 import { type FilePort, isCode, type PortHandle } from "./port.ts";
 
@@ -29,6 +30,8 @@ export async function* readBlob(
       if (sha256(chunk) !== hashes[index]) throw new HoldfastError("BLOB_CORRUPT", { name, chunk: index });
       yield chunk.subarray(Math.max(from - start, 0), Math.min(to - start, chunk.length));
     }
+  } catch (error) {
+    throw fileError(error, path);
   } finally {
     await handle.close();
   }
@@ -39,7 +42,7 @@ async function openBlob(files: FilePort, path: string, name: BlobName): Promise<
     return await files.open(path, "r");
   } catch (error) {
     if (isCode(error, "ENOENT")) throw new HoldfastError("BLOB_MISSING", { name });
-    throw new HoldfastError("STORE_IO", { path, system: String((error as { code?: unknown }).code) }, { cause: error });
+    throw fileError(error, path);
   }
 }
 

@@ -6,7 +6,8 @@ import type { BlobStore, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
-import { makeFolder, syncFolder } from "./folders.ts";
+import { bothErrors, fileError } from "./failures.ts";
+import { folderMaker, syncFolder } from "./folders.ts";
 import { contentSize } from "./layout.ts";
 import { type FilePort, isCode, realFiles } from "./port.ts";
 import { readBlob } from "./read.ts";
@@ -25,27 +26,30 @@ const TEMPORARY = "tmp";
 /** Content as files named by what they hold: `ab/sha256-ab…`. Written beside, synced, renamed, folder synced, then named. */
 export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobStore {
   const { files = realFiles, clock = new SystemClock(), random = new SystemRandom(), sync = true } = options;
+  const makeFolder = folderMaker(files, sync);
   const shelfOf = (name: BlobName) => join(folder, name.slice(name.indexOf("-") + 1).slice(0, 2));
-  const pathOf = (name: BlobName) => join(shelfOf(name), name);
+  /** Only for proper names: any other text could lead anywhere on the disk. */
+  const pathOf = (name: BlobName) => join(shelfOf(toBlobName(name)), name);
 
   async function put(source: ByteSource, signal?: AbortSignal): Promise<BlobRef> {
-    if (source instanceof Uint8Array) {
-      const ref = { name: nameOfBytes(source), size: source.length };
-      if (await isWhole(ref)) return keepExisting(ref);
-    }
-    await makeFolder(files, join(folder, TEMPORARY), sync);
+    signal?.throwIfAborted();
+    const known = source instanceof Uint8Array ? { name: nameOfBytes(source), size: source.length } : undefined;
+    if (known !== undefined && (await isWhole(known)) && (await keepExisting(known))) return known;
     const temporary = join(folder, TEMPORARY, `${random.hex(16)}.part`);
     try {
+      await makeFolder(folder);
+      await makeFolder(join(folder, TEMPORARY));
       const ref = await writeTemporary(files, temporary, source, { sync, signal });
-      await makeFolder(files, shelfOf(ref.name), sync);
+      await makeFolder(shelfOf(ref.name));
       await files.rename(temporary, pathOf(ref.name)); // the same content, so replacing it is safe and heals a damaged copy
       if (sync) await syncFolder(files, shelfOf(ref.name));
       return ref;
     } catch (error) {
-      await files.unlink(temporary).catch((second: unknown) => {
-        if (!isCode(second, "ENOENT"))
-          throw new AggregateError([error, second], "put failed, and so did removing its leftover");
-      });
+      try {
+        await files.unlink(temporary);
+      } catch (second) {
+        if (!isCode(second, "ENOENT", "ENOTDIR")) throw bothErrors(error, second, folder);
+      }
       throw fileError(error, folder);
     }
   }
@@ -56,19 +60,26 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       for await (const _ of readBlob(files, pathOf(ref.name), ref.name)) continue;
       return true;
     } catch (error) {
-      if (HoldfastError.is(error)) return false; // damaged or gone meanwhile: it is written anew
-      throw fileError(error, folder);
+      if (HoldfastError.is(error)) return false; // damaged, unreadable or gone meanwhile: it is written anew
+      throw error;
     }
   }
 
-  /** Touched, so that a sweep takes it for fresh; the folder synced, because whoever put it may not have come so far. */
-  async function keepExisting(ref: BlobRef): Promise<BlobRef> {
+  /**
+   * Touched, so that a sweep takes it for fresh; the folder synced, because whoever put it may not have come so far.
+   * False when a sweep was faster.
+   */
+  async function keepExisting(ref: BlobRef): Promise<boolean> {
     try {
       const now = clock.now() / 1000;
       await files.utimes(pathOf(ref.name), now, now);
-      if (sync) await syncFolder(files, shelfOf(ref.name));
-      return ref;
+      if (!sync) return true;
+      await makeFolder(folder);
+      await makeFolder(shelfOf(ref.name));
+      await syncFolder(files, shelfOf(ref.name));
+      return true;
     } catch (error) {
+      if (isCode(error, "ENOENT")) return false;
       throw fileError(error, folder);
     }
   }
@@ -79,7 +90,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       for (const entry of await entriesOf(files, join(folder, shelf))) {
         const name = blobNameIn(entry);
         if (name === undefined) continue;
-        const found = await files.stat(join(folder, shelf, entry)).catch(() => undefined); // swept meanwhile
+        const found = await statIfThere(files, join(folder, shelf, entry));
         if (found === undefined || (before !== undefined && found.mtimeMs >= before)) continue;
         yield { name, size: contentSize(name, found.size) };
       }
@@ -89,19 +100,28 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
   return {
     put,
     list,
-    get: (name, range, signal) => readBlob(files, pathOf(name), name, range, signal),
+    // A generator, so that a bad name is told like every other failure: by the first step.
+    async *get(name, range, signal) {
+      yield* readBlob(files, pathOf(name), name, range, signal);
+    },
     holds: (name) => files.existsSync(pathOf(name)),
     remove(name) {
-      const size = files.sizeSync(pathOf(name));
-      if (size === undefined) return 0;
-      files.unlinkSync(pathOf(name));
-      return size;
+      const path = pathOf(name);
+      try {
+        const size = files.sizeSync(path);
+        if (size === undefined) return 0;
+        files.unlinkSync(path);
+        return size;
+      } catch (error) {
+        if (isCode(error, "ENOENT")) return 0;
+        throw fileError(error, path);
+      }
     },
     async sweepTemps(before) {
       let bytes = 0;
       for (const entry of await entriesOf(files, join(folder, TEMPORARY))) {
         const path = join(folder, TEMPORARY, entry);
-        const found = await files.stat(path).catch(() => undefined); // its put ended meanwhile
+        const found = await statIfThere(files, path);
         if (found === undefined || found.mtimeMs >= before) continue;
         await files.unlink(path).catch((error: unknown) => {
           if (!isCode(error, "ENOENT")) throw fileError(error, folder);
@@ -122,22 +142,20 @@ async function entriesOf(files: FilePort, folder: string): Promise<readonly stri
   }
 }
 
+/** Undefined when it was swept, or its put ended, meanwhile. */
+async function statIfThere(files: FilePort, path: string) {
+  try {
+    return await files.stat(path);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw fileError(error, path);
+  }
+}
+
 function blobNameIn(entry: string): BlobName | undefined {
   try {
     return toBlobName(entry);
   } catch {
     return undefined; // not ours: left alone
   }
-}
-
-/** The system's refusals as ours, with their remedies. */
-function fileError(error: unknown, path: string): unknown {
-  if (HoldfastError.is(error)) return error;
-  const code = String((error as { readonly code?: unknown } | null)?.code);
-  const details = { path, system: code };
-  if (isCode(error, "ENOSPC", "EDQUOT", "EFBIG")) return new HoldfastError("STORE_FULL", details, { cause: error });
-  if (isCode(error, "EROFS", "EACCES", "EPERM")) return new HoldfastError("STORE_READONLY", details, { cause: error });
-  if (isCode(error, "EIO", "EMFILE", "ENFILE", "ENOTDIR", "EISDIR", "ELOOP", "ENOENT"))
-    return new HoldfastError("STORE_IO", details, { cause: error });
-  return error;
 }

@@ -1,34 +1,44 @@
+import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobStore, Bytes, ByteSource } from "../../contracts/blob-store.ts";
-import { nameOfBytes } from "../../records/blob-name.ts";
-import type { BlobName } from "../../records/ids.ts";
+import { CHUNK_BYTES, mustBeBytes, nameOfBytes, piecesOf } from "../../records/blob-name.ts";
+import { type BlobName, toBlobName } from "../../records/ids.ts";
+
+/** What several memory blob stores may share, as several processes share a folder. */
+export class MemoryShelf {
+  readonly kept: Map<BlobName, { readonly bytes: Bytes; readonly putAt: number }> = new Map();
+}
 
 /** Content in a map, for the memory store. */
-export function memoryBlobs(kept: Map<BlobName, Bytes> = new Map()): BlobStore {
+export function memoryBlobs(shelf: MemoryShelf = new MemoryShelf(), clock: Clock = new SystemClock()): BlobStore {
+  const { kept } = shelf;
   return {
     async put(source, signal) {
       const bytes = await gather(source, signal);
       const name = nameOfBytes(bytes);
-      kept.set(name, bytes);
+      kept.set(name, { bytes, putAt: clock.now() });
       return { name, size: bytes.length };
     },
     async *get(name, range, signal) {
       signal?.throwIfAborted();
-      const bytes = kept.get(name);
+      const bytes = kept.get(toBlobName(name))?.bytes;
       if (bytes === undefined) throw new HoldfastError("BLOB_MISSING", { name });
       if (nameOfBytes(bytes) !== name) throw new HoldfastError("BLOB_CORRUPT", { name });
       const { from, to } = range ?? { from: 0, to: bytes.length };
       if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= bytes.length)) {
         throw new HoldfastError("BLOB_BAD_RANGE", { name, from, to, size: bytes.length });
       }
-      if (from < to) yield bytes.slice(from, to);
+      for (let at = from; at < to; at += CHUNK_BYTES) {
+        signal?.throwIfAborted();
+        yield bytes.slice(at, Math.min(at + CHUNK_BYTES, to));
+      }
     },
-    async *list() {
-      for (const [name, bytes] of kept) yield { name, size: bytes.length };
+    async *list(before = Number.POSITIVE_INFINITY) {
+      for (const [name, { bytes, putAt }] of kept) if (putAt < before) yield { name, size: bytes.length };
     },
-    holds: (name) => kept.has(name),
+    holds: (name) => kept.has(toBlobName(name)),
     remove(name) {
-      const size = kept.get(name)?.length ?? 0;
+      const size = kept.get(toBlobName(name))?.bytes.length ?? 0;
       kept.delete(name);
       return size;
     },
@@ -39,11 +49,11 @@ export function memoryBlobs(kept: Map<BlobName, Bytes> = new Map()): BlobStore {
 }
 
 async function gather(source: ByteSource, signal: AbortSignal | undefined): Promise<Bytes> {
-  if (source instanceof Uint8Array) return Uint8Array.from(source);
+  signal?.throwIfAborted();
   const parts: Bytes[] = [];
-  for await (const part of source) {
+  for await (const piece of piecesOf(source)) {
     signal?.throwIfAborted();
-    parts.push(Uint8Array.from(part));
+    parts.push(Uint8Array.from(mustBeBytes(piece)));
   }
   return new Uint8Array(Buffer.concat(parts));
 }

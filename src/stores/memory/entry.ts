@@ -1,3 +1,3 @@
 /** `holdfast/stores/memory`: for tests and for sessions that need not outlive the process. */
-export { memoryBlobs } from "./blobs.ts";
+export { MemoryShelf, memoryBlobs } from "./blobs.ts";
 export { MemoryDisk, memoryStore, type MemoryStoreOptions } from "./store.ts";

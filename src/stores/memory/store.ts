@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type IdSource, randomIds } from "../../base/ids.ts";
 import { SystemRandom } from "../../base/random.ts";
@@ -7,12 +8,13 @@ import type { SealedRecord } from "../../records/chain.ts";
 import { type OwnerId, toOwnerId } from "../../records/ids.ts";
 import { applyBatch } from "../apply.ts";
 import { runsOf } from "../spans.ts";
-import { memoryBlobs } from "./blobs.ts";
+import { MemoryShelf, memoryBlobs } from "./blobs.ts";
 import { MemoryTables } from "./tables.ts";
 
 /** What several memory stores may share, as several processes share a disk. */
 export class MemoryDisk {
   readonly tables: MemoryTables = new MemoryTables();
+  readonly shelf: MemoryShelf = new MemoryShelf();
   readonly living: Set<OwnerId> = new Set<OwnerId>();
 }
 
@@ -20,11 +22,13 @@ export interface MemoryStoreOptions {
   readonly disk?: MemoryDisk;
   readonly blobs?: BlobStore;
   readonly ids?: IdSource;
+  readonly clock?: Clock;
 }
 
 /** For tests and for sessions that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const { disk = new MemoryDisk(), blobs = memoryBlobs(), ids = randomIds(new SystemRandom()) } = options;
+  const { disk = new MemoryDisk(), ids = randomIds(new SystemRandom()) } = options;
+  const { blobs = memoryBlobs(disk.shelf, options.clock) } = options;
   const owner = toOwnerId(ids.next());
   disk.living.add(owner);
   let open = true;
@@ -57,26 +61,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 function readFrom(tables: MemoryTables): StoreRead {
   return {
     async session(id) {
-      return tables.sessions.get(id);
+      return tables.session(id);
     },
     async sessions(after, limit) {
-      return [...tables.sessions.values()]
-        .filter((row) => row.id > after)
-        .sort((a, b) => (a.id < b.id ? -1 : 1))
-        .slice(0, limit);
+      return tables.sessionsAfter(after, limit);
     },
     async records(session, query) {
       return recordsIn(tables, session, query);
     },
     async smallBlob(name) {
-      return tables.blobs.get(name)?.bytes;
+      return tables.smallBlob(name);
     },
     async references(after, limit) {
-      return [...tables.references.keys()]
-        .filter((name) => name > after && tables.isReferenced(name))
-        .sort()
-        .slice(0, limit)
-        .map((name) => ({ name, size: tables.blobs.get(name)?.size ?? 0 }));
+      return tables.referencesAfter(after, limit);
     },
     async structure() {
       return [];
@@ -86,11 +83,12 @@ function readFrom(tables: MemoryTables): StoreRead {
 
 function recordsIn(tables: MemoryTables, session: SessionRow, query: RecordQuery): readonly SealedRecord[] {
   const found: SealedRecord[] = [];
-  for (const run of runsOf(session, query.from, query.to)) {
-    for (let seq = run.from; seq <= run.to; seq += 1) {
-      const stored = tables.records.get(run.segment)?.get(seq);
-      if (stored !== undefined) found.push(stored.record);
+  const runs = runsOf(session, query.from, query.to);
+  for (const { segment, from, to } of query.reverse ? runs.toReversed() : runs) {
+    for (let offset = 0; offset <= to - from && found.length < query.limit; offset += 1) {
+      const record = tables.recordAt(segment, query.reverse ? to - offset : from + offset);
+      if (record !== undefined) found.push(record);
     }
   }
-  return (query.reverse ? found.reverse() : found).slice(0, query.limit);
+  return found;
 }

@@ -25,7 +25,7 @@ const SAFE_WAL = [3, 51, 3] as const;
 /** A connection that writes. What was asked for is read back: a pragma that did not take effect loses power-cut acks silently. */
 export function connectWriter({ driver, path, durability, journal }: ConnectOptions): Connected {
   return connecting(driver, path, false, (connection) => {
-    connection.exec("PRAGMA busy_timeout = 0; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
+    connection.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA secure_delete = ON`); // what retention removed is gone from the file too
     connection.exec(`PRAGMA journal_mode = ${journal}`);
     connection.exec(`PRAGMA synchronous = ${SYNCHRONOUS[durability]}; PRAGMA journal_size_limit = 67108864`);
@@ -48,31 +48,37 @@ export function connectWriter({ driver, path, durability, journal }: ConnectOpti
 /** A connection that pins snapshots. It never checkpoints: only one connection of a process may. */
 export function connectReader(driver: SqliteDriver, path: string): Connected {
   return connecting(driver, path, false, (connection) => {
-    connection.exec("PRAGMA busy_timeout = 2000; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
+    connection.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     connection.exec("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0");
     return { connection, tables: new SqliteTables(connection) };
   });
 }
 
-/** Refuses files that are not ours or not ours to write, through a read-only connection: nothing is changed by asking. */
+/** Refuses a store that is not ours to write, through a read-only connection: nothing is changed by asking. */
 export function mustBeOurs(driver: SqliteDriver, path: string): { readonly durability: "power" | "process" } {
-  return connecting(driver, path, true, (connection) => {
-    const tables = new SqliteTables(connection);
-    try {
-      const application = tables.pragma("application_id")[0]?.["application_id"];
-      const version = Number(tables.pragma("user_version")[0]?.["user_version"]);
-      if (application !== APPLICATION_ID) throw new HoldfastError("STORE_FOREIGN_FILE", { path });
-      if (version > STORE_VERSION) throw new HoldfastError("STORE_TOO_NEW", { path, version, known: STORE_VERSION });
-      if (version < 1) throw new HoldfastError("STORE_DAMAGED", { path, version });
-      const durability = tables.meta("durability");
-      if (durability !== "power" && durability !== "process") {
-        throw new HoldfastError("STORE_BAD_MODE", { path, durability: durability ?? "none" });
-      }
-      return { durability };
-    } finally {
-      connection.close();
-    }
-  });
+  try {
+    return connecting(driver, path, true, (connection) => checkMarks(connection, path));
+  } catch (error) {
+    // A crash left a transaction half in the file, and only a connection that may write can take it back. The first
+    // bytes have said that the file is ours.
+    if (!HoldfastError.is(error, "STORE_READONLY")) throw error;
+    return connecting(driver, path, false, (connection) => checkMarks(connection, path));
+  }
+}
+
+function checkMarks(connection: SqliteConnection, path: string): { readonly durability: "power" | "process" } {
+  const tables = new SqliteTables(connection);
+  const application = tables.pragma("application_id")[0]?.["application_id"];
+  const version = Number(tables.pragma("user_version")[0]?.["user_version"]);
+  if (application !== APPLICATION_ID) throw new HoldfastError("STORE_FOREIGN_FILE", { path });
+  if (version > STORE_VERSION) throw new HoldfastError("STORE_TOO_NEW", { path, version, known: STORE_VERSION });
+  if (version < 1) throw new HoldfastError("STORE_DAMAGED", { path, version });
+  const durability = tables.meta("durability");
+  if (durability !== "power" && durability !== "process") {
+    throw new HoldfastError("STORE_BAD_MODE", { path, durability: durability ?? "none" });
+  }
+  connection.close();
+  return { durability };
 }
 
 export function engineIsSafe(connection: SqliteConnection): boolean {
@@ -91,6 +97,7 @@ function connecting<T>(
   let connection: SqliteConnection | undefined;
   try {
     connection = driver.open(path, { readOnly });
+    connection.exec("PRAGMA busy_timeout = 0"); // waiting is ours (patience.ts): SQLite's would stop the whole process
     return use(connection);
   } catch (error) {
     closeQuietly(connection);

@@ -1,13 +1,18 @@
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { HoldfastError } from "../../base/errors.ts";
 import { makeFolder } from "../../blobs/files/folders.ts";
-import { realFiles } from "../../blobs/files/port.ts";
+import { isCode, realFiles } from "../../blobs/files/port.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
-import { BUSY } from "./failures.ts";
+import { storeError } from "./failures.ts";
 import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
 
+/** Alone, or together with others that share: SQLite's own two kinds of lock on a file. */
+const EXCLUSIVE = "BEGIN EXCLUSIVE";
+const SHARED = "BEGIN; SELECT count(*) FROM sqlite_schema";
+
 /**
- * Locks that the operating system frees when the holder dies: an exclusive transaction on a small file beside the store.
+ * Locks that the operating system frees when the holder dies: a transaction kept open on a small file beside the store.
  * No clock and no process id is involved, so a paused holder keeps its lock and a dead one never does.
  */
 export class FileLocks implements OsLocks {
@@ -19,23 +24,26 @@ export class FileLocks implements OsLocks {
     this.#folder = folder;
   }
 
-  async tryAcquire(name: string): Promise<HeldLock | undefined> {
-    await makeFolder(realFiles, this.#folder);
-    const path = this.#pathOf(name);
-    closeSync(openSync(path, "a", 0o600));
-    const connection = this.#tryLock(path);
-    if (connection === undefined) return undefined;
-    const release = async () => connection.close();
-    return { release, [Symbol.asyncDispose]: release };
+  tryAcquire(name: string): Promise<HeldLock | undefined> {
+    return this.#try(name, EXCLUSIVE);
   }
 
-  /** True when nobody alive holds the lock. A missing file means its holder closed properly. */
+  /** Held together with others that share it, never beside one that acquired it. */
+  tryShare(name: string): Promise<HeldLock | undefined> {
+    return this.#try(name, SHARED);
+  }
+
+  /** True when it is certain that nobody alive holds the lock. A missing file means its holder closed properly. */
   isFree(name: string): boolean {
     const path = this.#pathOf(name);
     if (!existsSync(path)) return true;
-    const connection = this.#tryLock(path);
-    connection?.close();
-    return connection !== undefined;
+    try {
+      const connection = this.#tryLock(path, EXCLUSIVE);
+      connection?.close();
+      return connection !== undefined;
+    } catch {
+      return false; // it cannot even be asked: not certain
+    }
   }
 
   /** Removes the file of a lock that is no longer held by anyone. */
@@ -43,19 +51,57 @@ export class FileLocks implements OsLocks {
     rmSync(this.#pathOf(name), { force: true });
   }
 
-  #tryLock(path: string): SqliteConnection | undefined {
+  /**
+   * Removes files that dead holders left. Only of names with this beginning, which nobody takes a second time: unlinking
+   * a name while somebody is about to lock it would let two hold it. And only old ones: a young one is about to be locked.
+   */
+  forgetDead(beginning: string, before: number): void {
+    for (const entry of existsSync(this.#folder) ? readdirSync(this.#folder) : []) {
+      if (!entry.startsWith(beginning) || !entry.endsWith(".lock")) continue;
+      const name = entry.slice(0, -".lock".length);
+      const found = lstatSync(this.#pathOf(name), { throwIfNoEntry: false });
+      if (found !== undefined && found.mtimeMs < before && this.isFree(name)) this.forget(name);
+    }
+  }
+
+  async #try(name: string, begin: string): Promise<HeldLock | undefined> {
+    const path = this.#pathOf(name);
+    try {
+      await makeFolder(realFiles, this.#folder);
+      makePrivateFile(path);
+      const connection = this.#tryLock(path, begin);
+      if (connection === undefined) return undefined;
+      const release = async () => connection.close();
+      return { release, [Symbol.asyncDispose]: release };
+    } catch (error) {
+      throw storeError(this.#driver, error, path);
+    }
+  }
+
+  #tryLock(path: string, begin: string): SqliteConnection | undefined {
     const connection = this.#driver.open(path, { readOnly: false });
     try {
-      connection.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+      connection.exec(`PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; ${begin}`);
       return connection;
     } catch (error) {
       connection.close();
-      if (this.#driver.codeOf(error) === BUSY) return undefined;
+      if (HoldfastError.is(storeError(this.#driver, error, path), "STORE_BUSY")) return undefined;
       throw error;
     }
   }
 
   #pathOf(name: string): string {
+    if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$/.test(name))
+      throw new HoldfastError("BAD_OPTION", { option: "lock", value: name.slice(0, 80) });
     return join(this.#folder, `${name}.lock`);
+  }
+}
+
+/** Never opens a file that is there: closing any second handle on it would free the locks this process holds on it. */
+function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
   }
 }

@@ -1,22 +1,31 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
-import { makeFolder } from "../../blobs/files/folders.ts";
+import { makeFolder, syncFolder } from "../../blobs/files/folders.ts";
 import { realFiles } from "../../blobs/files/port.ts";
 import { fileBlobs } from "../../blobs/files/store.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
 import type { HeldLock } from "../../contracts/lock.ts";
 import type { Store } from "../../contracts/store.ts";
 import { toOwnerId } from "../../records/ids.ts";
-import { type ConnectOptions, closeQuietly, connectWriter, engineIsSafe, mustBeOurs } from "./connect.ts";
+import {
+  type Connected,
+  type ConnectOptions,
+  closeQuietly,
+  connectWriter,
+  engineIsSafe,
+  mustBeOurs,
+} from "./connect.ts";
+import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
-import { type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./place.ts";
+import { type Patience, patiently } from "./patience.ts";
+import { enterPlace, type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./place.ts";
 import { SCHEMA } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
-import { nodeSqlite, type SqliteDriver } from "./vendor.ts";
+import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
 import { readWal } from "./wal.ts";
 
 export interface SqliteOptions {
@@ -28,7 +37,7 @@ export interface SqliteOptions {
   readonly network?: NetworkPolicy;
   /** Default: `node:sqlite`. */
   readonly driver?: SqliteDriver;
-  /** Default: a folder beside the file. */
+  /** Default: the folder `<file>.blobs`. A store sweeps what it does not name, so no two may share one. */
   readonly blobs?: BlobStore;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -38,45 +47,98 @@ export interface SqliteOptions {
   readonly fileSystemAt?: (path: string) => number;
 }
 
+/** A day: nobody takes that long between making a lock file and locking it. */
+const LEFTOVER_AGE = 86_400_000;
+
 /** Opens or creates the embedded store. Everything that could lose data later is refused now. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
-  const path = resolve(file);
-  const { clock = new SystemClock(), random = new SystemRandom(), durability = "power", busyLimit = 10_000 } = options;
-  if (file === "" || file.includes("\0")) throw new HoldfastError("BAD_OPTION", { option: "path", value: file });
+  refuseBadOptions(file, options);
   const driver = options.driver ?? (await nodeSqlite());
+  const path = resolve(file);
+  try {
+    return await openAt(path, driver, options);
+  } catch (error) {
+    throw storeError(driver, error, path);
+  }
+}
+
+async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions): Promise<Store> {
+  const { clock = new SystemClock(), random = new SystemRandom(), durability = "power", busyLimit = 10_000 } = options;
+  const patience: Patience = { clock, random, busyLimit };
   const folder = dirname(path);
   const absent = placeState(path) === "absent";
   if (absent && options.create === false) throw new HoldfastError("STORE_UNREACHABLE", { path, found: "nothing" });
   await makeFolder(realFiles, folder);
   const connect: ConnectOptions = { driver, path, durability, journal: journalFor(folder, options) };
-  const locks = new FileLocks(driver, `${path}.locks`);
-
   if (absent) await createStore(connect, random);
-  const written = mustBeOurs(driver, path);
-  await refuseDamagedLog(path, written.durability, random);
-  const writer = connectWriter(connect);
-  let alone: HeldLock | undefined;
+  else if (durability === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
+
+  const locks = new FileLocks(driver, `${path}.locks`);
+  const held: HeldLock[] = [];
+  const leave = enterPlace(path);
+  let writer: Connected | undefined;
   try {
-    if (!engineIsSafe(writer.connection)) {
-      alone = await locks.tryAcquire("alone");
-      if (alone === undefined) throw new HoldfastError("STORE_ENGINE_TOO_OLD", { path });
-    }
-    if (durability === "process") writer.tables.setMeta("durability", "process");
+    // One opener at a time, so that "nobody has it open" stays true while the log is examined.
+    await using _ = await patiently(patience, () => takeTurn(locks));
+    const written = await patiently(patience, () => mustBeOurs(driver, path));
+    if (locks.isFree(USERS)) await refuseDamagedLog(path, written.durability, random);
+    const connected = await patiently(patience, () => connectWriter(connect));
+    writer = connected;
+    held.push(await beAmongSafeEngines(locks, connected.connection, path));
+    await patiently(patience, () => noteDurability(connect, connected));
+    locks.forgetDead(toOwnerId(""), clock.now() - LEFTOVER_AGE);
     const owner = toOwnerId(random.hex(16));
     const ownerLock = await locks.tryAcquire(owner);
     if (ownerLock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
-    const blobs = options.blobs ?? fileBlobs(join(folder, "blobs"), { clock, random, sync: durability === "power" });
-    return new SqliteStore({ connect, blobs, locks, owner, ownerLock, alone, clock, random, busyLimit }, writer);
+    held.push(ownerLock);
+    const blobs = options.blobs ?? fileBlobs(`${path}.blobs`, { clock, random, sync: durability === "power" });
+    return new SqliteStore({ ...patience, connect, blobs, locks, owner, held, leave }, connected);
   } catch (error) {
-    closeQuietly(writer.connection);
-    await alone?.release();
+    closeQuietly(writer?.connection);
+    leave();
+    for (const lock of held) await lock.release();
     throw error;
+  }
+}
+
+/** Shared by everybody who has the store open. */
+const USERS = "users";
+
+async function takeTurn(locks: FileLocks): Promise<HeldLock> {
+  const turn = await locks.tryAcquire("opening");
+  if (turn === undefined) throw new HoldfastError("STORE_BUSY", { lock: "opening" });
+  return turn;
+}
+
+function refuseBadOptions(file: string, options: SqliteOptions): void {
+  const { durability = "power", network = "refuse", busyLimit = 0 } = options;
+  const bad = (option: string, value: unknown) => new HoldfastError("BAD_OPTION", { option, value: String(value) });
+  if (typeof file !== "string" || file === "" || file.includes("\0")) throw bad("path", file);
+  if (durability !== "power" && durability !== "process") throw bad("durability", durability);
+  if (network !== "refuse" && network !== "rollback-journal") throw bad("network", network);
+  if (!(busyLimit >= 0)) throw bad("busyLimit", busyLimit);
+}
+
+/** An engine with the log bug may use the store alone only; the others do so together, and never beside such a one. */
+async function beAmongSafeEngines(locks: FileLocks, connection: SqliteConnection, path: string): Promise<HeldLock> {
+  const lock = engineIsSafe(connection) ? await locks.tryShare(USERS) : await locks.tryAcquire(USERS);
+  if (lock === undefined) throw new HoldfastError("STORE_ENGINE_TOO_OLD", { path });
+  return lock;
+}
+
+/** The class of whatever is in the log from now on. Written with a sync of that class, which covers what came before. */
+function noteDurability({ driver, path, durability }: ConnectOptions, { tables }: Connected): void {
+  try {
+    if (tables.meta("durability") !== durability) tables.setMeta("durability", durability);
+  } catch (error) {
+    throw storeError(driver, error, path);
   }
 }
 
 /**
  * SQLite recovers a log up to the first bad frame and drops the rest without a word. One transaction beyond it is what a
  * power cut leaves of a write that was never acknowledged; more, in the `power` class, were synced one by one and are damage.
+ * Only for a log that nobody uses: in one that is being written, a frame is read half old and half new.
  */
 async function refuseDamagedLog(path: string, durability: "power" | "process", random: Random): Promise<void> {
   const { committedBeyondDamage: lost } = readWal(path);
@@ -96,15 +158,44 @@ function journalFor(folder: string, options: SqliteOptions): "wal" | "delete" {
 /** Made whole under another name first: a crash or a full disk while creating must not leave an empty file that looks like a store. */
 async function createStore(connect: ConnectOptions, random: Random): Promise<void> {
   const temporary = `${connect.path}.new-${random.hex(8)}`;
-  closeSync(openSync(temporary, "wx", 0o600));
-  const { connection, tables } = connectWriter({ ...connect, path: temporary });
-  connection.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
-  tables.setMeta("durability", connect.durability);
-  tables.setMeta("segments", "0");
-  connection.exec("COMMIT");
-  connection.close();
-  const handle = openSync(temporary, "r");
-  fsyncSync(handle);
-  closeSync(handle);
-  await publish(temporary, connect.path);
+  try {
+    closeSync(openSync(temporary, "wx", 0o600));
+    writeSchema({ ...connect, path: temporary });
+    syncFile(temporary);
+    await publish(temporary, connect.path);
+  } finally {
+    removeLeftovers(temporary);
+  }
+}
+
+function removeLeftovers(temporary: string): void {
+  try {
+    for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${temporary}${suffix}`, { force: true });
+  } catch {
+    // A disk that cannot even remove has failed before, and that failure is the one to report.
+  }
+}
+
+function writeSchema(connect: ConnectOptions): void {
+  const { connection, tables } = connectWriter(connect);
+  try {
+    connection.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
+    tables.setMeta("durability", connect.durability);
+    tables.setMeta("segments", "0");
+    connection.exec("COMMIT");
+  } finally {
+    connection.close();
+  }
+  // Closing moves the log into the file and says nothing when it cannot: then the file alone would not be a store.
+  if (existsSync(`${connect.path}-wal`))
+    throw new HoldfastError("STORE_IO", { path: connect.path, log: "left behind" });
+}
+
+function syncFile(path: string): void {
+  const handle = openSync(path, "r+");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -2,39 +2,34 @@ import { sha256 } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
 import type { DamagedRow, SegmentSpan, SessionRow } from "../../contracts/store.ts";
 import type { OwnerId, SessionId } from "../../records/ids.ts";
-import type { SqliteRow, SqliteValue } from "./vendor.ts";
+import type { SqliteRow } from "./vendor.ts";
 
 export const SESSION_COLUMNS =
   "id, created_at, epoch, owner, lease_until, head_seq, head_hash, anchor_seq, anchor_hash, checkpoint, segments, checksum";
 
-/** In the order of SESSION_COLUMNS, sealed: SQLite has no checksums, and a flipped epoch or head must not be believed. */
-export function toSessionValues(row: SessionRow): readonly SqliteValue[] {
-  const segments = JSON.stringify(row.segments.map(({ segment, through }) => [segment, through]));
-  const values = [
-    row.id,
-    row.createdAt,
-    row.epoch,
-    row.owner,
-    row.leaseUntil,
-    row.head.seq,
-    row.head.hash,
-    row.anchor.seq,
-    row.anchor.hash,
-    row.checkpoint,
-    segments,
-  ];
-  return [...values, checksumOf(values)];
+/** The columns that are not plain fields of the row. */
+export interface SessionSeal {
+  readonly segments: string;
+  readonly checksum: string;
+}
+
+/** SQLite has no checksums, and a flipped epoch or head must not be believed. */
+export function sealSession(row: SessionRow): SessionSeal {
+  const segments = segmentsText(row.segments);
+  const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+  const values = `${id}\n${createdAt}\n${epoch}\n${owner ?? ""}\n${leaseUntil}\n${head.seq}\n${head.hash}\n${anchor.seq}\n${anchor.hash}\n${checkpoint}\n${segments}`;
+  return { segments, checksum: checksumOf(values) };
 }
 
 export function toSessionRow(row: SqliteRow): SessionRow | DamagedRow {
   const { checksum, ...rest } = row;
-  const values = Object.values(rest);
-  if (checksumOf(values) !== checksum)
-    return { damaged: `the row of session ${String(row["id"])} does not match its checksum` };
+  const id = String(row["id"]) as SessionId;
+  if (checksumOf(Object.values(rest).join("\n")) !== checksum)
+    return { id, damaged: `the row of session ${id} does not match its checksum` };
   const segments = parseJson(row["segments"] as string);
-  if (!segments.ok) return { damaged: `the row of session ${String(row["id"])} has unreadable segments` };
+  if (!segments.ok) return { id, damaged: `the row of session ${id} has unreadable segments` };
   return {
-    id: row["id"] as SessionId,
+    id,
     createdAt: row["created_at"] as string,
     epoch: row["epoch"] as number,
     owner: row["owner"] as OwnerId | null,
@@ -48,6 +43,17 @@ export function toSessionRow(row: SqliteRow): SessionRow | DamagedRow {
   };
 }
 
-function checksumOf(values: readonly SqliteValue[]): string {
-  return sha256(`holdfast-session-row\n${values.join("\n")}`).slice(0, 32);
+/** A row's segments hardly ever change, and every append writes the row: their text is made once. */
+const SEGMENT_TEXTS = new WeakMap<readonly SegmentSpan[], string>();
+
+function segmentsText(segments: readonly SegmentSpan[]): string {
+  const known = SEGMENT_TEXTS.get(segments);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(segments.map(({ segment, through }) => [segment, through]));
+  SEGMENT_TEXTS.set(segments, text);
+  return text;
+}
+
+function checksumOf(values: string): string {
+  return sha256(`holdfast-session-row\n${values}`).slice(0, 32);
 }

@@ -1,17 +1,16 @@
 import { statSync } from "node:fs";
-import type { Clock } from "../../base/clock.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.ts";
-import type { Random } from "../../base/random.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
 import type { HeldLock } from "../../contracts/lock.ts";
 import type { Durability, Receipt, Store, StoreRead, WriteBatch } from "../../contracts/store.ts";
 import type { OwnerId } from "../../records/ids.ts";
 import { applyBatch } from "../apply.ts";
 import { type Connected, type ConnectOptions, closeQuietly, connectReader, connectWriter } from "./connect.ts";
-import { BUSY, storeError } from "./failures.ts";
+import { storeError } from "./failures.ts";
 import type { FileLocks } from "./lock.ts";
+import { type Patience, patiently } from "./patience.ts";
 import { readFrom } from "./read.ts";
-import type { SqliteDriver } from "./vendor.ts";
 
 interface Waiting {
   readonly batch: WriteBatch;
@@ -19,37 +18,39 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export interface SqliteStoreParts {
+export interface SqliteStoreParts extends Patience {
   readonly connect: ConnectOptions;
   readonly blobs: BlobStore;
   readonly locks: FileLocks;
   readonly owner: OwnerId;
-  readonly ownerLock: HeldLock;
-  readonly alone: HeldLock | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly busyLimit: number;
+  /** Freed when the store is closed, the owner's last: as long as that one is held, nobody takes this store for dead. */
+  readonly held: readonly HeldLock[];
+  /** Called when no connection of this store has the file open any more. */
+  readonly leave: () => void;
 }
 
 /** How many waiting batches share one sync. More would make the first of them wait for the last. */
 const GROUP = 128;
 const IDLE_READERS = 2;
+/** SQLite works on this thread. After so many milliseconds of it everybody else gets a turn: timers, sockets, aborts. */
+const TURN_MS = 8;
 
 export class SqliteStore implements Store {
   readonly durability: Exclude<Durability, "memory">;
   readonly owner: OwnerId;
   readonly blobs: BlobStore;
   readonly #parts: SqliteStoreParts;
-  readonly #driver: SqliteDriver;
   readonly #waiting: Waiting[] = [];
   readonly #readers: Connected[] = [];
   #writer: Connected | undefined;
   #draining: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   #closed = false;
+  #reading = 0;
+  #workedMs = 0;
 
   constructor(parts: SqliteStoreParts, writer: Connected) {
     this.#parts = parts;
-    this.#driver = parts.connect.driver;
     this.#writer = writer;
     this.durability = parts.connect.durability;
     this.owner = parts.owner;
@@ -57,7 +58,7 @@ export class SqliteStore implements Store {
   }
 
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>> {
-    if (this.#closed) return Promise.reject(new HoldfastError("STORE_CLOSED"));
+    if (this.#closing !== undefined) return Promise.reject(new HoldfastError("STORE_CLOSED"));
     return new Promise<Receipt<WriteBatch>>((resolve, reject) => {
       this.#waiting.push({ batch, resolve, reject });
       this.#draining ??= this.#drain();
@@ -68,104 +69,166 @@ export class SqliteStore implements Store {
   async #drain(): Promise<void> {
     await Promise.resolve(); // batches sent in the same breath join the first group
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, GROUP);
-      try {
-        const receipts = await this.#transact(group.map((waiting) => waiting.batch));
-        for (const [index, waiting] of group.entries()) waiting.resolve(receipts[index] as Receipt<WriteBatch>);
-      } catch (error) {
-        for (const waiting of group) waiting.reject(error);
-      }
+      await this.#working(() => this.#settle(this.#waiting.splice(0, groupSize(this.#waiting))));
     }
     this.#draining = undefined;
   }
 
-  async #transact(batches: readonly WriteBatch[]): Promise<readonly Receipt<WriteBatch>[]> {
-    const writer = await this.#begin();
+  async #settle(group: readonly Waiting[]): Promise<void> {
+    const outcome = await this.#transact(group.map((waiting) => waiting.batch));
+    if (outcome.ok) {
+      for (const [index, waiting] of group.entries()) waiting.resolve(outcome.receipts[index] as Receipt<WriteBatch>);
+    } else if (outcome.undone && group.length > 1) {
+      // One batch could not be applied and took the transaction with it. It fails alone; its neighbours get their own.
+      for (const waiting of group) await this.#settle([waiting]);
+    } else {
+      for (const waiting of group) waiting.reject(outcome.error);
+    }
+  }
+
+  async #transact(batches: readonly WriteBatch[]): Promise<Outcome> {
+    let undone = true;
     try {
+      const writer = await patiently(this.#parts, () => this.#begin());
       const receipts = batches.map((batch) => applyBatch(writer.tables, this.blobs, batch));
-      writer.connection.exec("COMMIT");
-      return receipts;
+      undone = false;
+      // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
+      await patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
+      return { ok: true, receipts };
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
       // connection again. The next write opens a new one, which sees what is really there.
+      closeQuietly(this.#writer?.connection);
       this.#writer = undefined;
-      closeQuietly(writer.connection);
-      throw storeError(this.#driver, error, this.#parts.connect.path);
+      return { ok: false, undone, error: this.#errorOf(error) };
     }
   }
 
-  /** Waits for the write lock without holding up the process, up to the limit. */
-  async #begin(): Promise<Connected> {
-    const { clock, random, busyLimit, connect } = this.#parts;
-    const started = clock.monotonic();
-    for (let attempt = 0; ; attempt += 1) {
-      const writer = this.#writer ?? connectWriter(connect);
-      this.#writer = writer;
-      try {
-        writer.connection.exec("BEGIN IMMEDIATE");
-        return writer;
-      } catch (error) {
-        if (this.#driver.codeOf(error) !== BUSY || clock.monotonic() - started > busyLimit) {
-          this.#writer = undefined;
-          closeQuietly(writer.connection);
-          throw storeError(this.#driver, error, connect.path);
-        }
-        await clock.sleep((0.5 + random.fraction()) * Math.min(2 ** attempt, 32));
-      }
-    }
+  #begin(): Connected {
+    const writer = (this.#writer ??= connectWriter(this.#parts.connect));
+    this.#told(() => writer.tables.begin());
+    return writer;
   }
 
   async reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new HoldfastError("STORE_CLOSED");
-    const { path } = this.#parts.connect;
-    const reader = this.#readers.pop() ?? connectReader(this.#driver, path);
-    let usable = false;
+    if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
+    return this.#working(async () => {
+      const reader = await patiently(this.#parts, () => this.#pin());
+      this.#reading += 1;
+      let usable = false;
+      try {
+        const result = await use(readFrom(reader.tables, this.#parts.connect.path));
+        this.#run(reader, "COMMIT");
+        usable = true;
+        return result;
+      } catch (error) {
+        throw this.#errorOf(error);
+      } finally {
+        if (usable && this.#closing === undefined && this.#readers.length < IDLE_READERS) this.#readers.push(reader);
+        else closeQuietly(reader.connection);
+        this.#reading -= 1;
+        this.#leaveIfDone();
+      }
+    });
+  }
+
+  #pin(): Connected {
+    const { driver, path } = this.#parts.connect;
+    const reader = this.#readers.pop() ?? connectReader(driver, path);
     try {
-      reader.connection.exec("BEGIN");
+      this.#run(reader, "BEGIN");
       reader.tables.meta("durability"); // the first read pins the snapshot
-      const result = await use(readFrom(reader.tables, path));
-      reader.connection.exec("COMMIT");
-      usable = true;
-      return result;
+      return reader;
     } catch (error) {
-      throw storeError(this.#driver, error, path);
-    } finally {
-      if (usable && !this.#closed && this.#readers.length < IDLE_READERS) this.#readers.push(reader);
-      else closeQuietly(reader.connection);
+      closeQuietly(reader.connection);
+      throw this.#errorOf(error);
     }
   }
 
   /** VACUUM needs the file to itself for a moment; somebody reading is reason enough to leave it for another time. */
   async shrink(): Promise<number> {
-    if (this.#closed) throw new HoldfastError("STORE_CLOSED");
+    if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
     while (this.#draining !== undefined) await this.#draining;
     const { connect } = this.#parts;
-    const { path } = connect;
-    const writer = this.#writer ?? connectWriter(connect);
-    this.#writer = writer;
-    const before = statSync(path).size;
+    const before = statSync(connect.path).size;
     try {
-      writer.connection.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+      this.#writer ??= connectWriter(connect);
+      this.#run(this.#writer, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     } catch (error) {
-      if (this.#driver.codeOf(error) === BUSY) return 0;
-      throw storeError(this.#driver, error, path);
+      closeQuietly(this.#writer?.connection);
+      this.#writer = undefined;
+      if (!HoldfastError.is(error, "STORE_BUSY")) throw error;
     }
-    return Math.max(0, before - statSync(path).size);
+    return Math.max(0, before - statSync(connect.path).size);
   }
 
   isDead(owner: OwnerId): boolean {
-    return owner !== this.owner && this.#parts.locks.isFree(owner);
+    const { locks } = this.#parts;
+    if (owner === this.owner || !locks.isFree(owner)) return false;
+    locks.forget(owner); // an owner lives once: what its death left behind is of no further use
+    return true;
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
     for (const reader of this.#readers.splice(0)) closeQuietly(reader.connection);
     closeQuietly(this.#writer?.connection);
     this.#writer = undefined;
-    await this.#parts.alone?.release();
-    await this.#parts.ownerLock.release();
+    for (const lock of this.#parts.held) await lock.release();
     this.#parts.locks.forget(this.owner);
+    this.#closed = true;
+    this.#leaveIfDone();
   }
+
+  /** Somebody may still read when the store is closed; the file is left when the last connection to it is. */
+  #leaveIfDone(): void {
+    if (this.#closed && this.#reading === 0) this.#parts.leave();
+  }
+
+  #run({ connection }: Connected, sql: string): void {
+    this.#told(() => connection.exec(sql));
+  }
+
+  #told(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw this.#errorOf(error);
+    }
+  }
+
+  #errorOf(error: unknown): unknown {
+    return storeError(this.#parts.connect.driver, error, this.#parts.connect.path);
+  }
+
+  async #working<T>(work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#parts;
+    const started = clock.monotonic();
+    try {
+      return await work();
+    } finally {
+      this.#workedMs += clock.monotonic() - started;
+      if (this.#workedMs >= TURN_MS) {
+        this.#workedMs = 0;
+        await nextTurn();
+      }
+    }
+  }
+}
+
+/** `undone`: it failed before its end was sent to the disk, so certainly nothing of it is there. */
+type Outcome =
+  | { readonly ok: true; readonly receipts: readonly Receipt<WriteBatch>[] }
+  | { readonly ok: false; readonly undone: boolean; readonly error: unknown };
+
+/** A sweep unlinks files, which no rollback brings back. Alone in its transaction, it sees only what is committed. */
+function groupSize(waiting: readonly Waiting[]): number {
+  const sweep = waiting.findIndex(({ batch }) => batch.kind === "sweep");
+  if (sweep === -1) return GROUP;
+  return sweep === 0 ? 1 : Math.min(sweep, GROUP);
 }

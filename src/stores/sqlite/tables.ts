@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../base/errors.ts";
 import { sha256 } from "../../base/hash.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { DamagedRow, RecordQuery, SessionRow } from "../../contracts/store.ts";
@@ -7,18 +8,31 @@ import type { BlobRef } from "../../records/kinds.ts";
 import { type Run, runsOf } from "../spans.ts";
 import type { Tables } from "../tables.ts";
 import { recordKey } from "./schema.ts";
-import { SESSION_COLUMNS, toSessionRow, toSessionValues } from "./session-rows.ts";
+import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
 
-const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
+const RECORD_COLUMNS =
+  "key >> 32 AS segment, key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
 
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
+
+// Composed once: a text composed at every call would have to be hashed at every call to find its statement.
+const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
+const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
+const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const UPDATE_SESSION =
+  "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?";
+const UPDATE_UNCHANGED_SESSION = `${UPDATE_SESSION} AND checksum = ?`;
+const SELECT_RECORDS = {
+  forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
+  reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
+} as const;
 
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {
   readonly #connection: SqliteConnection;
   readonly #prepared = new Map<string, SqliteStatement>();
-  #last: { readonly row: SessionRow; readonly checksum: SqliteValue | undefined } | undefined;
+  #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -32,66 +46,123 @@ export class SqliteTables implements Tables {
     return fresh;
   }
 
+  /** Takes the write lock at once: a transaction that began as a reader could find that it may no longer write. */
+  begin(): void {
+    this.#sql("BEGIN IMMEDIATE").run();
+  }
+
+  commit(): void {
+    this.#sql("COMMIT").run();
+  }
+
   session(id: SessionId): SessionRow | DamagedRow | undefined {
     // Every append asks for the row it wrote last: its checksum tells whether anybody has changed it since.
     const checksum = this.#sql("SELECT checksum FROM sessions WHERE id = ?").get(id)?.["checksum"];
     if (checksum === undefined) return undefined;
     if (this.#last?.row.id === id && this.#last.checksum === checksum) return this.#last.row;
-    const row = this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`).get(id);
+    const row = this.#sql(SELECT_SESSION).get(id);
     return row === undefined ? undefined : toSessionRow(row);
   }
 
   knowsName(id: SessionId): boolean {
-    return this.#sql("SELECT 1 AS known FROM session_names WHERE digest = ?").get(sha256(id)) !== undefined;
+    return (
+      this.#sql("SELECT 1 AS known FROM session_names WHERE digest = ? AND deleted_at_epoch IS NULL").get(
+        sha256(id),
+      ) !== undefined
+    );
   }
 
   countNames(): number {
-    return this.#sql("SELECT count(*) AS count FROM session_names").get()?.["count"] as number;
+    return this.#sql("SELECT count(*) AS count FROM session_names WHERE deleted_at_epoch IS NULL").get()?.[
+      "count"
+    ] as number;
   }
 
+  /** Ends with a damaged row of no session when fewer are found than are known by name: whoever removes things must know. */
   *allSessions(): Iterable<SessionRow | DamagedRow> {
+    let found = 0;
     for (let after = ""; ; ) {
       const page = this.sessionsAfter(after, 256);
-      for (const row of page) yield row.row;
+      yield* page;
+      found += page.length;
       const last = page.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       after = last.id;
     }
+    const names = this.countNames();
+    if (names !== found)
+      yield { id: "" as SessionId, damaged: `${names} sessions are known by name, ${found} have a row` };
   }
 
-  sessionsAfter(
-    after: string,
-    limit: number,
-  ): readonly { readonly id: string; readonly row: SessionRow | DamagedRow }[] {
-    return this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`)
+  sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
+    // SQLite trusts the order of its pages. Where they are not in order it finds what lies before, and for ever again.
+    return this.#sql(SELECT_SESSIONS)
       .all(after, limit)
-      .map((row) => ({ id: String(row["id"]), row: toSessionRow(row) }));
+      .map(toSessionRow)
+      .filter(({ id }) => id > after);
   }
 
   addSession(row: SessionRow): void {
-    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(row.id));
-    this.putSession(row);
+    const { segments, checksum } = sealSession(row);
+    const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+    this.#sql("INSERT OR REPLACE INTO session_names (digest, deleted_at_epoch) VALUES (?, NULL)").run(sha256(id));
+    this.#sql(INSERT_SESSION).run(
+      id,
+      createdAt,
+      epoch,
+      owner,
+      leaseUntil,
+      head.seq,
+      head.hash,
+      anchor.seq,
+      anchor.hash,
+      checkpoint,
+      segments,
+      checksum,
+    );
+    this.#last = { row, checksum };
   }
 
   putSession(row: SessionRow): void {
-    const values = toSessionValues(row);
-    this.#sql(`INSERT OR REPLACE INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
-      ...values,
-    );
-    this.#last = { row, checksum: values.at(-1) };
+    const { values, checksum } = updateOf(row);
+    this.#sql(UPDATE_SESSION).run(...values);
+    this.#last = { row, checksum };
   }
 
-  deleteSession(id: SessionId): void {
+  lastSeen(id: SessionId): SessionRow | undefined {
+    return this.#last?.row.id === id ? this.#last.row : undefined;
+  }
+
+  /** The checksum covers the whole row: where the old one still stands, nobody has changed anything. */
+  moveSession(from: SessionRow, to: SessionRow): boolean {
+    if (this.#last?.row !== from) return false;
+    const { values, checksum } = updateOf(to);
+    const { changes } = this.#sql(UPDATE_UNCHANGED_SESSION).run(...values, this.#last.checksum);
+    if (Number(changes) !== 1) return false;
+    this.#last = { row: to, checksum };
+    return true;
+  }
+
+  deleteSession({ id, epoch }: SessionRow): void {
     this.#last = undefined;
     this.#sql("DELETE FROM sessions WHERE id = ?").run(id);
-    this.#sql("DELETE FROM session_names WHERE digest = ?").run(sha256(id));
+    this.#sql("UPDATE session_names SET deleted_at_epoch = ? WHERE digest = ?").run(epoch, sha256(id));
+  }
+
+  epochBefore(id: SessionId): number {
+    const row = this.#sql("SELECT deleted_at_epoch AS epoch FROM session_names WHERE digest = ?").get(sha256(id));
+    return Number(row?.["epoch"] ?? 0);
   }
 
   newSegment(): number {
     const row = this.#sql(
       "UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE name = 'segments' RETURNING value",
     ).get();
-    return Number(row?.["value"]);
+    const segment = Number(row?.["value"]);
+    // A damaged counter would hand out a segment that is in use, and two sessions would write into each other.
+    const newest = this.#sql("SELECT key >> 32 AS segment FROM records ORDER BY key DESC LIMIT 1").get()?.["segment"];
+    if (!(segment > Number(newest ?? 0))) throw new HoldfastError("STORE_DAMAGED", { segment, newest: Number(newest) });
+    return segment;
   }
 
   insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void {
@@ -116,6 +187,17 @@ export class SqliteTables implements Tables {
     return row === undefined ? undefined : { seq, hash: row["hash"] as string };
   }
 
+  endsAt(segment: number, seq: number): boolean {
+    const after = this.#sql("SELECT key >> 32 AS segment FROM records WHERE key > ? ORDER BY key LIMIT 1").get(
+      recordKey(segment, seq),
+    );
+    if (after !== undefined && (after["segment"] as number) <= segment) return false;
+    const last = this.#sql(
+      "SELECT key >> 32 AS segment, key & 4294967295 AS seq FROM records WHERE key <= ? ORDER BY key DESC LIMIT 1",
+    ).get(recordKey(segment, 2 ** 32 - 1)) as { readonly segment: number; readonly seq: number } | undefined;
+    return last === undefined || last.segment < segment || (last.segment === segment && last.seq <= seq);
+  }
+
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined {
     const row = this.#sql(
       "SELECT min(key) & 4294967295 AS first, max(key) & 4294967295 AS last FROM records WHERE operation = ? AND key BETWEEN ? AND ?",
@@ -130,6 +212,7 @@ export class SqliteTables implements Tables {
       recordKey(segment, seq),
     );
     if (row === undefined) return 0;
+    this.#sql("DELETE FROM blob_references WHERE record = ?").run(recordKey(segment, seq));
     this.#sql("UPDATE records SET body = NULL, dropped = ? WHERE key = ?").run(reason, recordKey(segment, seq));
     return row["bytes"] as number;
   }
@@ -143,6 +226,7 @@ export class SqliteTables implements Tables {
       ).get(recordKey(segment, 2 ** 32 - 1));
       yield { segment, last: last?.["seq"] as number };
       row = this.#firstKey(segment + 1);
+      if (row !== undefined && (row["segment"] as number) <= segment) throw outOfOrder(segment);
     }
   }
 
@@ -154,8 +238,9 @@ export class SqliteTables implements Tables {
 
   deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number } {
     const doomed = this.#sql(
-      "SELECT key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+      "SELECT key >> 32 AS segment, key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
     ).all(recordKey(run.segment, run.from), recordKey(run.segment, run.to), limit);
+    if (!doomed.every((row) => liesIn(run, row))) throw outOfOrder(run.segment);
     const last = doomed.at(-1);
     if (last === undefined) return { records: 0, bytes: 0 };
     const range = [recordKey(run.segment, run.from), recordKey(run.segment, last["seq"] as number)] as const;
@@ -169,10 +254,13 @@ export class SqliteTables implements Tables {
     let characters = 0;
     const runs = runsOf(session, query.from, query.to);
     for (const run of query.reverse ? runs.toReversed() : runs) {
-      const rows = this.#sql(
-        `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ${query.reverse ? "DESC" : "ASC"}`,
-      ).iterate(recordKey(run.segment, run.from), recordKey(run.segment, run.to));
+      const rows = this.#sql(query.reverse ? SELECT_RECORDS.reverse : SELECT_RECORDS.forward).iterate(
+        recordKey(run.segment, run.from),
+        recordKey(run.segment, run.to),
+      );
       for (const row of rows) {
+        // Swapped pages make SQLite find rows that were not asked for. They prove themselves, but elsewhere.
+        if (!liesIn(run, row)) continue;
         const record = toSealed(row);
         found.push(record);
         characters += record.body?.length ?? 0;
@@ -214,7 +302,8 @@ export class SqliteTables implements Tables {
       "SELECT DISTINCT r.name AS name, b.size AS size FROM blob_references r LEFT JOIN blobs b ON b.name = r.name WHERE r.name > ? ORDER BY r.name LIMIT ?",
     )
       .all(after, limit)
-      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }));
+      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }))
+      .filter(({ name }) => name > after);
   }
 
   unreferencedBlobs(limit: number) {
@@ -246,6 +335,23 @@ export class SqliteTables implements Tables {
   ): readonly SqliteRow[] {
     return this.#sql(`PRAGMA ${name}`).all();
   }
+}
+
+function liesIn(run: Run, row: SqliteRow): boolean {
+  const { segment, seq } = row as { readonly segment: number; readonly seq: number };
+  return segment === run.segment && run.from <= seq && seq <= run.to;
+}
+
+function outOfOrder(segment: number): HoldfastError {
+  return new HoldfastError("STORE_DAMAGED", { segment, found: "records out of order" });
+}
+
+/** In the order of UPDATE_SESSION. */
+function updateOf(row: SessionRow): { readonly values: readonly SqliteValue[]; readonly checksum: string } {
+  const { segments, checksum } = sealSession(row);
+  const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+  const links = [head.seq, head.hash, anchor.seq, anchor.hash] as const;
+  return { values: [epoch, owner, leaseUntil, ...links, checkpoint, segments, checksum, id], checksum };
 }
 
 function toSealed(row: SqliteRow): SealedRecord {

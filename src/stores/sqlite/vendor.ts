@@ -9,7 +9,7 @@ export type SqliteValue = null | number | bigint | string | Uint8Array;
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
 export interface SqliteStatement {
-  run(...values: readonly SqliteValue[]): unknown;
+  run(...values: readonly SqliteValue[]): { readonly changes: number | bigint };
   get(...values: readonly SqliteValue[]): SqliteRow | undefined;
   all(...values: readonly SqliteValue[]): readonly SqliteRow[];
   iterate(...values: readonly SqliteValue[]): IterableIterator<SqliteRow>;
@@ -53,11 +53,16 @@ const RESULT_CODES: Readonly<Record<string, number>> = {
   PERM: 3,
   BUSY: 5,
   LOCKED: 6,
+  NOMEM: 7,
   READONLY: 8,
   IOERR: 10,
   CORRUPT: 11,
   FULL: 13,
   CANTOPEN: 14,
+  PROTOCOL: 15,
+  TOOBIG: 18,
+  CONSTRAINT: 19,
+  MISMATCH: 20,
   AUTH: 23,
   NOTADB: 26,
 };

@@ -1,0 +1,56 @@
+/** `npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S]`: see README.md. */
+import { parseArgs, styleText } from "node:util";
+import { judge } from "./harness/bars.ts";
+import type { Workload } from "./harness/contract.ts";
+import { loadWorkload, workloadNames } from "./harness/load.ts";
+import { ensurePeers } from "./harness/peers.ts";
+import { barLine, machine, tables } from "./harness/report.ts";
+import { runWorkload } from "./harness/run.ts";
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    rounds: { type: "string" },
+    case: { type: "string" },
+    seed: { type: "string", default: "holdfast" },
+  },
+});
+const [name] = positionals;
+const say = (line: string) => console.error(styleText("dim", `bench: ${line}`, { stream: process.stderr }));
+
+if (name === undefined || !workloadNames().includes(name)) {
+  console.error(`usage: npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S]`);
+  console.error(`NAME is one of: ${workloadNames().join(", ")}`);
+  process.exit(2);
+}
+
+ensurePeers(say);
+const workload = narrowed(await loadWorkload(name), flags.case);
+const before = machine();
+if (before.load > before.cores / 2)
+  say(`the machine is busy (load ${before.load.toFixed(1)}); trust ratios, not times`);
+const rounds = flags.rounds === undefined ? undefined : Number(flags.rounds);
+const results = await runWorkload(workload, { name, quick: flags.quick, rounds, seed: flags.seed, say });
+const verdicts = workload.bars.map((bar) => judge(bar, results));
+
+if (flags.json) {
+  const run = { name, quick: flags.quick, seed: flags.seed, machine: before, loadAfter: machine().load };
+  console.log(JSON.stringify({ ...run, bars: verdicts, samples: results.all }, null, 2));
+} else {
+  const { node, sqlite, cores, load } = before;
+  console.log(`${name}: ${workload.about}\nNode ${node}, SQLite ${sqlite}, ${cores} cores, load ${load.toFixed(1)}\n`);
+  console.log(`${tables(workload, results)}\n`);
+  for (const verdict of verdicts) console.log(barLine(name, verdict));
+}
+process.exitCode = verdicts.every(({ ok }) => ok) ? 0 : 1;
+
+/** `--case` for work on one figure: the cases whose name contains the text, and the bars that only need those. */
+function narrowed(workload: Workload, text: string | undefined): Workload {
+  if (text === undefined) return workload;
+  const cases = workload.cases.filter((one) => one.name.includes(text));
+  const kept = new Set(cases.map((one) => one.name));
+  const bars = workload.bars.filter((bar) => kept.has(bar.of.case) && (!("to" in bar) || kept.has(bar.to.case)));
+  return { ...workload, cases, bars };
+}

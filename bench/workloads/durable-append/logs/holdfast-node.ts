@@ -1,0 +1,3 @@
+import { holdfastLog } from "./holdfast.ts";
+
+export default holdfastLog();

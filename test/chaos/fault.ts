@@ -1,0 +1,44 @@
+import { imagesMissing } from "./disk-image.ts";
+import { faultDisk } from "./fault-disk.ts";
+import { faultPorts } from "./fault-ports.ts";
+import { faultSyscalls } from "./fault-syscalls.ts";
+import type { Rig } from "./rig.ts";
+import { straceMissing } from "./strace.ts";
+
+const PARTS = ["driver", "files", "syscalls", "disk"] as const;
+type Part = (typeof PARTS)[number];
+
+/** Through the ports it is exhaustive anywhere; system calls need strace, a full disk needs root. */
+const MISSING: Readonly<Record<Part, () => string | undefined>> = {
+  driver: () => undefined,
+  files: () => undefined,
+  syscalls: straceMissing,
+  disk: () => imagesMissing("ext4"),
+};
+
+export const fault: Rig = {
+  about: "every I/O call × every error × once and for ever: ports, system calls, a full disk",
+  cases: 0,
+  quickCases: 0,
+  async run(tally, { quick, extra, cases, seed }) {
+    const parts = partsOf(extra).filter((part) => {
+      const why = MISSING[part]();
+      if (why !== undefined) tally.skipped.push(`${part}: ${why}`);
+      return why === undefined;
+    });
+    if (parts.includes("driver"))
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 250 : Number.POSITIVE_INFINITY));
+    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 150 : Number.POSITIVE_INFINITY));
+    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 30 : 400), seed);
+    if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 4 : 30));
+  },
+};
+
+function partsOf(extra: ReadonlyMap<string, string>): readonly Part[] {
+  const only = extra.get("only")?.split(",");
+  return only === undefined ? PARTS : PARTS.filter((part) => only.includes(part));
+}
+
+function limit(asked: number, standard: number): number {
+  return asked > 0 ? asked : standard;
+}

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { audit } from "./auditor.ts";
+import { startWorker } from "./child.ts";
+import { Ledger } from "./ledger.ts";
+import { pause, type Rig, within } from "./rig.ts";
+import { removeFolder, scratchFolder } from "./scratch.ts";
+
+/** So many lives share a store before a fresh one begins: recovery on top of recovery, without a store that only grows. */
+const LIVES = 20;
+
+export const kill: Rig = {
+  about: "SIGKILL at seeded delays, reopen, audit, and on with the same store",
+  cases: 300,
+  quickCases: 60,
+  async run(tally, { cases, seed }) {
+    const { random } = tally;
+    for (let life = 0; life < cases; ) {
+      const folder = scratchFolder("kill");
+      const path = join(folder, "store.db");
+      const ledger = new Ledger();
+      for (let here = 0; here < LIVES && life < cases; here += 1, life += 1) {
+        const run = `r${life}`;
+        const resend = ledger.unanswered;
+        ledger.unanswered = undefined;
+        const orders = { path, seed, run, session: "main", ...(resend === undefined ? {} : { resend }) };
+        const worker = startWorker(orders, ledger);
+        // Most die at work; some while the store is still being made, opened or recovered.
+        if (random.below(5) > 0) await within(30_000, "start of a worker", worker.heard("ready"));
+        else await pause(80);
+        await pause(random.below(random.below(3) === 0 ? 600 : 120));
+        worker.child.kill("SIGKILL");
+        const { signal, code } = await worker.ended;
+        const early = signal === "SIGKILL" ? [] : [`the worker ended by itself with ${code}`];
+        tally.count("acks", worker.said.filter(({ kind }) => kind === "acked").length);
+        tally.done(`life ${life}`, [...early, ...(await within(60_000, "audit", audit(path, ledger)))]);
+      }
+      removeFolder(folder);
+    }
+  },
+};

@@ -1,0 +1,36 @@
+import Database from "better-sqlite3";
+import { join } from "node:path";
+import { test } from "vitest";
+import { MemoryDisk, memoryStore } from "../../src/stores/memory/entry.ts";
+import { betterSqlite3, openSqlite, type SqliteOptions } from "../../src/stores/sqlite/entry.ts";
+import { register, storeLaws } from "../../src/testing/entry.ts";
+import { NFS, scratchFolder } from "../support/places.ts";
+
+const folder = scratchFolder();
+const disks = new Map<string, MemoryDisk>();
+const can = { commitDuringRead: true };
+
+register(
+  storeLaws("memory", {
+    can,
+    async open(place) {
+      const disk = disks.get(place) ?? new MemoryDisk();
+      disks.set(place, disk);
+      return memoryStore({ disk });
+    },
+  }),
+  test,
+);
+
+const sqlite = (options: SqliteOptions) => (place: string) => openSqlite(join(folder, place, "store.db"), options);
+
+register(storeLaws("node-sqlite", { can, open: sqlite({}) }), test);
+register(storeLaws("better-sqlite3", { can, open: sqlite({ driver: betterSqlite3(Database) }) }), test);
+register(storeLaws("sqlite-process", { can, open: sqlite({ durability: "process" }) }), test);
+register(
+  storeLaws("sqlite-rollback-journal", {
+    can: { commitDuringRead: false },
+    open: sqlite({ network: "rollback-journal", fileSystemAt: () => NFS }),
+  }),
+  test,
+);

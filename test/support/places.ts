@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+
+/** A folder that goes away with the test file. */
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What `statfs` answers on NFS. */
+export const NFS = 0x6969;
