@@ -7,13 +7,12 @@ export interface Breach {
   readonly detail: string;
 }
 
-/** The messages among which a provider looks for the results of an answer's calls. */
+/** The messages among which a provider that reads by place looks for the results of an answer's calls. */
 function window(turns: readonly Turn[], at: number, profile: ProfileId): readonly Turn[] {
-  if (profile === "openai-responses") return turns.slice(at + 1);
   if (profile === "anthropic" || profile === "gemini") return turns.slice(at + 1, at + 2);
-  const rest = turns.slice(at + 1);
-  const end = rest.findIndex((turn) => turn.role !== "tool");
-  return end === -1 ? rest : rest.slice(0, end);
+  let end = at + 1;
+  while (turns[end]?.role === "tool") end += 1;
+  return turns.slice(at + 1, end);
 }
 
 export function unanswered(turns: readonly Turn[], profile: ProfileId): readonly Breach[] {
@@ -89,9 +88,11 @@ export function repeated(turns: readonly Turn[], profile: ProfileId): readonly B
 export function misnamed(turns: readonly Turn[], profile: ProfileId): readonly Breach[] {
   return turns.flatMap((turn) => {
     const calls = callsOf(turn);
+    if (calls.length === 0) return [];
     const results = window(turns, turn.at, profile).flatMap(resultsOf);
+    const byId = new Map(calls.toReversed().map((call) => [call.id, call]));
     return results.flatMap((result, nth) => {
-      const call = result.id === undefined ? calls[nth] : calls.find((one) => one.id === result.id);
+      const call = result.id === undefined ? calls[nth] : byId.get(result.id);
       const wrong = call !== undefined && result.name !== undefined && result.name !== call.name;
       return wrong ? [{ at: turn.at, detail: `${result.name} for ${call.name}` }] : [];
     });
