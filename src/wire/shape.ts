@@ -121,7 +121,8 @@ function isPlainText(item: Item | undefined): item is AssistantItem {
 }
 
 function isOneMessage(before: Item, item: Item): boolean {
-  return before.origin !== undefined && before.origin.message === item.origin?.message;
+  const { origin } = before;
+  return origin !== undefined && origin.message === item.origin?.message && origin.at === item.origin.at;
 }
 
 function textAfter({ origin: _origin, ...before }: AssistantItem, item: AssistantItem): AssistantItem {

@@ -1,4 +1,4 @@
-import type { Item, ToolCallId, WireFormat } from "../item.ts";
+import type { Item, Origin, ToolCallId, WireFormat } from "../item.ts";
 import type { WireProfile } from "../profiles.ts";
 
 /** A message that could not be read. It is left out of the projection and reported. */
@@ -89,16 +89,21 @@ export function bundles(items: readonly Item[], format: WireFormat, cutting: Cut
 
 function isReadApart(before: Item, item: Item, format: WireFormat): boolean {
   const both = before.origin?.format === format && item.origin?.format === format;
-  return both && before.origin?.message !== item.origin?.message;
+  return both && !isSameMessage(before.origin, item.origin);
 }
 
 function isOneMessage(before: Item, item: Item, format: WireFormat, role: Role): boolean {
   // A thought alone in its message is refused, also when it was kept that way.
   if (role === "assistant" && before.kind === "reasoning") return true;
-  const here = before.origin?.format === format ? before.origin.message : undefined;
-  const there = item.origin?.format === format ? item.origin.message : undefined;
-  if (here !== undefined || there !== undefined) return here === there;
+  const here = before.origin?.format === format ? before.origin : undefined;
+  const there = item.origin?.format === format ? item.origin : undefined;
+  if (here !== undefined || there !== undefined) return isSameMessage(here, there);
   return role === "assistant" && before.step === item.step;
+}
+
+/** Not the object alone: one that was sent twice is two messages. */
+function isSameMessage(one: Origin | undefined, other: Origin | undefined): boolean {
+  return one?.message === other?.message && one?.at === other?.at;
 }
 
 /** The message a bundle was read from, when nothing in it was added, taken, moved or changed. */
@@ -112,7 +117,7 @@ export function pristine(
   for (let nth = 0; nth < items.length; nth += 1) {
     const item = items[nth] as Item;
     const from = item.origin;
-    if (from?.message !== origin.message || from.nth !== nth || write(item) !== from.pieces) return undefined;
+    if (!isSameMessage(from, origin) || from?.nth !== nth || write(item) !== from.pieces) return undefined;
   }
   return origin.message;
 }
