@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
   checkWire,
+  flushPending,
   HoldfastError,
   type Item,
   repairHistory,
   repairMessages,
+  type ToolCallId,
   type WireFormat,
 } from "../../src/index.ts";
 import { call, output, user } from "../histories/items.ts";
@@ -63,6 +65,45 @@ test("[PAIR-30] a profile of another format is refused", () => {
   expect(() => repairMessages([], { format: "gemini", profile: "anthropic" })).toThrow(
     expect.objectContaining({ code: "BAD_OPTION" }),
   );
+});
+
+test("[PAIR-30] a format or a profile that does not exist is named, with those that do", () => {
+  expect(() => repairMessages([], { format: "openai" as never })).toThrow(
+    expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option: "format" }) }),
+  );
+  for (const profile of ["mistral", "constructor"]) {
+    expect(() => repairMessages([], { format: "openai-chat", profile: profile as never })).toThrow(
+      expect.objectContaining({
+        code: "BAD_OPTION",
+        details: expect.objectContaining({ got: profile, known: ["openai-chat", "openai-compatible"] }),
+      }),
+    );
+  }
+});
+
+test("[PAIR-30] strict mode drops no message that it cannot read", () => {
+  const messages = [{ role: "user", content: "hi" }, { role: "narrator" }];
+  expect(() => repairMessages(messages, { format: "anthropic", mode: "strict" })).toThrow(
+    expect.objectContaining({ code: "MESSAGES_UNREADABLE", details: expect.objectContaining({ at: 1 }) }),
+  );
+});
+
+test("[PAIR-30] words that every object knows are no types, roles or reasons", () => {
+  for (const word of ["constructor", "toString", "__proto__"]) {
+    const items = [
+      { role: "user", content: "hi" },
+      { type: word, id: "x" },
+    ];
+    expect(repairMessages(items, { format: "openai-responses" }).messages).toBe(items);
+    expect(checkWire(items, "openai-responses")).toEqual([]);
+    expect(checkWire([{ role: word, content: "x" }], "openai-chat")).not.toEqual([]);
+    expect(checkWire([{ role: word, parts: [{ text: "x" }] }], "gemini")).toContainEqual(
+      expect.objectContaining({ rule: "WIRE-19" }),
+    );
+    const lost = [call("A", { step: 1 })];
+    const [made] = flushPending(lost, new Map([[lost[0]?.callId as ToolCallId, { status: "canceled", reason: word }]]));
+    expect(JSON.stringify(made)).toContain("Tool execution was interrupted");
+  }
 });
 
 test("[PAIR-30] a hundred thousand parallel calls, unanswered, doubled or shuffled, cost linear time", () => {

@@ -43,7 +43,7 @@ function responses(item: Raw): Omit<Turn, "at"> {
       blocks: plain(item["content"], ["input_text", "output_text", "text"]),
     };
   }
-  const space = SPACES[type];
+  const space = SPACES.get(type);
   const id = text(item["call_id"]);
   if (type === "reasoning") return { role: "assistant", blocks: [{ is: "thought", sealed: true }] };
   if (type === "mcp_approval_request")
@@ -64,15 +64,15 @@ function responses(item: Raw): Omit<Turn, "at"> {
   };
 }
 
-const SPACES: Readonly<Record<string, string>> = {
-  function_call: "function",
-  local_shell_call: "function",
-  function_call_output: "function",
-  custom_tool_call: "custom",
-  custom_tool_call_output: "custom",
-  tool_search_call: "search",
-  tool_search_output: "search",
-};
+const SPACES: ReadonlyMap<string, string> = new Map([
+  ["function_call", "function"],
+  ["local_shell_call", "function"],
+  ["function_call_output", "function"],
+  ["custom_tool_call", "custom"],
+  ["custom_tool_call_output", "custom"],
+  ["tool_search_call", "search"],
+  ["tool_search_output", "search"],
+]);
 
 function anthropic(message: Raw): Omit<Turn, "at"> {
   const { role, content } = message;
@@ -92,10 +92,14 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
   return { role: role === "user" || role === "assistant" ? role : "unknown", blocks };
 }
 
-const GEMINI_ROLES: Readonly<Record<string, Turn["role"]>> = { user: "user", function: "user", model: "assistant" };
+const GEMINI_ROLES: ReadonlyMap<unknown, Turn["role"]> = new Map([
+  ["user", "user"],
+  ["function", "user"],
+  ["model", "assistant"],
+]);
 
 function gemini(content: Raw): Omit<Turn, "at"> {
-  const role = GEMINI_ROLES[text(content["role"] ?? "user") ?? ""] ?? "unknown";
+  const role = GEMINI_ROLES.get(content["role"] ?? "user") ?? "unknown";
   const blocks = list(content["parts"]).map((part): Block => {
     const call = part["functionCall"];
     const sealed = typeof part["thoughtSignature"] === "string";
@@ -154,7 +158,7 @@ function plain(content: unknown, texts: readonly string[]): readonly Block[] {
 
 function known(role: unknown, more: Readonly<Record<string, Turn["role"]>> = {}): Turn["role"] {
   if (role === "system" || role === "user" || role === "assistant") return role;
-  return (typeof role === "string" ? more[role] : undefined) ?? "unknown";
+  return typeof role === "string" && Object.hasOwn(more, role) ? (more[role] as Turn["role"]) : "unknown";
 }
 
 function isRaw(value: unknown): value is Raw {
