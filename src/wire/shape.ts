@@ -17,12 +17,14 @@ export interface Adjustment {
     | "blank-filled"
     | "texts-joined"
     | "messages-joined"
+    | "message-split"
     | "outputs-ordered"
     | "opening-added"
     | "continuation-added"
     | "arguments-rewritten"
     | "signature-waived"
     | "id-aliased"
+    | "item-id-dropped"
     | "text-mended"
     | "message-malformed";
   /** Position in the list that was shaped. */

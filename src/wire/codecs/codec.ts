@@ -27,6 +27,8 @@ export interface Cutting {
   readonly roleIn?: (item: Item) => Role;
   /** Told when two messages that were read apart are written as one. */
   readonly joined: (message: number) => void;
+  /** Told when one message that was read is written as two. */
+  readonly split: (message: number) => void;
 }
 
 export interface Encoding {
@@ -34,6 +36,9 @@ export interface Encoding {
   /** The id as it may be written here. */
   readonly idOf: (id: ToolCallId) => string;
   readonly joined: (message: number) => void;
+  readonly split: (message: number) => void;
+  /** Told when an item lost an id that an earlier one has. */
+  readonly unnamed: (message: number) => void;
   /** Told when a message needed a waiver for a seal that is gone. */
   readonly waived: (message: number) => void;
 }
@@ -72,7 +77,7 @@ export function roleOf(item: Item): Role {
 
 /** Cuts items into messages: as they were read where they were read here, else one per answer. */
 export function bundles(items: readonly Item[], format: WireFormat, cutting: Cutting): readonly Bundle[] {
-  const { joins, roleIn = roleOf, joined } = cutting;
+  const { joins, roleIn = roleOf, joined, split } = cutting;
   const made: Bundle[] = [];
   for (const item of items) {
     const role = roleIn(item);
@@ -82,7 +87,10 @@ export function bundles(items: readonly Item[], format: WireFormat, cutting: Cut
     if (last?.role === role && (one || joins(role))) {
       last.items.push(item);
       if (before !== undefined && isReadApart(before, item, format)) joined(made.length - 1);
-    } else made.push({ role, items: [item] });
+    } else {
+      if (item.origin?.format === format && isSameMessage(before?.origin, item.origin)) split(made.length);
+      made.push({ role, items: [item] });
+    }
   }
   return made;
 }

@@ -7,7 +7,7 @@ interface Waiting {
 const REACH = 64;
 
 /**
- * Ids for calls that carry none, and the calls that responses without an id answer: the newest one of that name. What
+ * The calls that responses without an id answer, whether or not the call has one: the newest of that name. What
  * is then left over on both sides, in equal number, is paired by place, so that a wrong name is seen as a wrong name.
  */
 export class UnnamedCalls {
@@ -20,10 +20,14 @@ export class UnnamedCalls {
     this.#answers.push(new WaitingCalls());
   }
 
-  call(name: string, message: number, part: number): string {
-    const id = `call_m${message}_p${part}`;
+  call(name: string, id: string): string {
     this.#answers.at(-1)?.add({ id, name });
     return id;
+  }
+
+  /** A response named its call. */
+  settle(id: string): void {
+    for (let at = this.#answers.length - 1; at >= 0; at -= 1) if (this.#answers[at]?.settle(id)) return;
   }
 
   /** The ids of the calls that the responses of one message answer. */
@@ -45,9 +49,10 @@ export class UnnamedCalls {
   }
 }
 
-/** The calls of one answer that nobody has answered, in order and by name: an answer may hold thousands. */
+/** The calls of one answer that nobody has answered, in order, by name and by id: an answer may hold thousands. */
 class WaitingCalls {
   readonly #calls = new Set<Waiting>();
+  readonly #byId = new Map<string, Waiting>();
   readonly #byName = new Map<string, { readonly calls: Waiting[]; next: number }>();
 
   get size(): number {
@@ -56,24 +61,29 @@ class WaitingCalls {
 
   add(call: Waiting): void {
     this.#calls.add(call);
+    if (!this.#byId.has(call.id)) this.#byId.set(call.id, call);
     const queue = this.#byName.get(call.name);
     if (queue === undefined) this.#byName.set(call.name, { calls: [call], next: 0 });
     else queue.calls.push(call);
   }
 
+  settle(id: string): boolean {
+    const call = this.#byId.get(id);
+    return call !== undefined && this.#calls.delete(call);
+  }
+
   take(name: string): Waiting | undefined {
     const queue = this.#byName.get(name);
-    const call = queue?.calls[queue.next];
-    if (queue === undefined || call === undefined) return undefined;
-    queue.next += 1;
-    this.#calls.delete(call);
-    return call;
+    while (queue !== undefined && queue.next < queue.calls.length) {
+      const call = queue.calls[queue.next++] as Waiting;
+      if (this.#calls.delete(call)) return call;
+    }
+    return undefined;
   }
 
   takeAll(): readonly Waiting[] {
     const all = [...this.#calls];
     this.#calls.clear();
-    this.#byName.clear();
     return all;
   }
 }

@@ -23,10 +23,12 @@ export function unanswered(turns: readonly Turn[], profile: ProfileId): readonly
     if (calls.length === 0) return [];
     const results = answered === undefined ? window(turns, turn.at, profile).flatMap(resultsOf) : [];
     const ids = new Set(results.map((result) => result.id));
-    const lost = calls.filter((call, nth) => {
+    let unnamed = results.filter((result) => result.id === undefined).length;
+    const lost = calls.filter((call) => {
       if (profile === "ai-sdk" && waiting.has(call.id ?? "")) return false;
       if (answered !== undefined) return (answered.get(`${call.space} ${call.id}`) ?? -1) < turn.at;
-      return call.id === undefined ? results[nth] === undefined : !ids.has(call.id);
+      if (call.id !== undefined && ids.has(call.id)) return false;
+      return profile === "gemini" ? unnamed-- <= 0 : true;
     });
     return lost.map((call) => ({ at: turn.at, detail: `${call.name} ${call.id ?? ""}` }));
   });
@@ -60,7 +62,8 @@ export function unasked(turns: readonly Turn[], profile: ProfileId): readonly Br
     if (profile === "openai-responses") for (const call of calls) seen.add(`${call.space} ${call.id}`);
     else if (turn.role === "assistant") {
       open = new Set(calls.map((call) => ` ${call.id}`));
-      unnamed = calls.filter((call) => call.id === undefined).length;
+      const answered = new Set(resultsOf(turns[turn.at + 1]).map((result) => result.id));
+      unnamed = calls.filter((call) => call.id === undefined || !answered.has(call.id)).length;
     } else if (turn.role !== "tool" && resultsOf(turn).length === 0) open = new Set();
     const stray = resultsOf(turn).filter((result) => {
       if (result.id === undefined && profile === "gemini") return unnamed-- <= 0;

@@ -32,8 +32,13 @@ function chat(message: Raw): Omit<Turn, "at"> {
     const formed = typeof (body["arguments"] ?? body["input"]) === "string";
     return { is: "call", id: text(call["id"]), name: text(body["name"]) ?? "", space: "", sealed: false, formed };
   });
-  return { role: known(role, { developer: "system" }), blocks: [...plain(content, ["text"]), ...calls] };
+  const beside = BESIDE.some((field) => !!message[field]);
+  const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"]);
+  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls] };
 }
+
+/** Where a chat answer may stand instead of its content. */
+const BESIDE = ["refusal", "audio", "function_call", "reasoning_content", "reasoning", "reasoning_details"];
 
 function responses(item: Raw): Omit<Turn, "at"> {
   const type = text(item["type"]) ?? "message";
@@ -110,6 +115,7 @@ function gemini(content: Raw): Omit<Turn, "at"> {
     const response = part["functionResponse"];
     if (isRaw(response)) return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "" };
     if (part["thought"] === true) return { is: "thought", sealed: true };
+    if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { is: "own" };
     return typeof part["text"] === "string" ? { is: "text", text: part["text"] } : { is: "media" };
   });
   return { role, blocks };
