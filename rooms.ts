@@ -24,8 +24,9 @@ export const ROOMS = {
   // the edges
   blobs: [...LOW],
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
+  transcripts: [...LOW, "wire", "history"],
   testing: [...LOW, "door"],
-  cli: [...LOW, "door", "stores", "blobs", "testing"],
+  cli: [...LOW, "door", "stores", "blobs", "transcripts", "testing"],
 
   // src/index.ts
   door: [...LOW, "wire", "history", "journal", "state", "files", "transaction", "turn"],
