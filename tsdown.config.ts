@@ -7,6 +7,7 @@ export default defineConfig({
     "stores/memory": "src/stores/memory/entry.ts",
     "blobs/files": "src/blobs/files/entry.ts",
     testing: "src/testing/entry.ts",
+    "history/door": "src/history/door.ts",
     "cli/main": "src/cli/main.ts",
   },
   format: "esm",

@@ -164,6 +164,20 @@ export const ERROR_CODES = {
     says: "Another process holds this lock.",
     tryThis: "Wait until it ends; the lock is freed by its death, not by time.",
   },
+
+  // history and wire
+  HISTORY_INVALID: {
+    says: "The history breaks a pairing invariant. Nothing was sent.",
+    tryThis: "Repair it with `normalize(items)`, or read every fault in the report that is this error's cause.",
+  },
+  HISTORY_CALLS_OPEN: {
+    says: "Calls are still running, and no provider takes a call without its output. Nothing was sent.",
+    tryThis: "Wait for them, settle them, or give them a deadline; `enforce_history_invariants = false` sends anyway.",
+  },
+  MESSAGES_UNREADABLE: {
+    says: "Messages could not be read in the format that was named.",
+    tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
+  },
 } as const satisfies Record<string, { readonly says: string; readonly tryThis: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,31 @@
+import type { Item } from "../wire/item.ts";
+import { PairScan } from "./scan.ts";
+
+/**
+ * Pairing kept up to date as the log grows, so that the check before each request costs what is new. The log is
+ * append-only: when it shrank, or its last known item is another one, everything is read again.
+ */
+export class HistoryIndex {
+  #scan = new PairScan();
+  #tools: ReadonlySet<string> | undefined;
+
+  /** Takes what was appended. */
+  append(log: readonly Item[]): void {
+    this.scan(log, this.#tools);
+  }
+
+  /** How many items are known. */
+  get size(): number {
+    return this.#scan.count;
+  }
+
+  /** @internal for `validateHistory` and `repairHistory`. */
+  scan(log: readonly Item[], tools: ReadonlySet<string> | undefined): PairScan {
+    const known = this.#scan.count;
+    const grew = log.length >= known && (known === 0 || log[known - 1] === this.#scan.last);
+    if (!grew || tools !== this.#tools) this.#scan = new PairScan(tools);
+    this.#tools = tools;
+    this.#scan.read(log);
+    return this.#scan;
+  }
+}

@@ -1,0 +1,67 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Item } from "../wire/item.ts";
+import type { HistoryCounters } from "./counters.ts";
+import type { HistoryFault } from "./faults.ts";
+import type { PairedHistory } from "./paired.ts";
+import { type RepairOptions, type Repaired, repairHistory, validateHistory } from "./repair.ts";
+import type { HistoryValidationReport } from "./report.ts";
+import type { CheckOptions } from "./resolve.ts";
+
+export interface NormalizeOptions extends RepairOptions {
+  /** `strict` throws the full report instead of repairing. */
+  readonly mode?: "strict" | "lenient";
+  readonly counters?: HistoryCounters;
+  /** Called once per history that was not whole. */
+  readonly warn?: (line: string) => void;
+}
+
+export interface Normalized extends Repaired {
+  /** The repaired history; the same reference when nothing was wrong. */
+  readonly items: PairedHistory;
+}
+
+/** Enforces every pairing invariant. Call it after a load, after any removal, before every request. */
+export function normalize(items: readonly Item[], options: NormalizeOptions = {}): Normalized {
+  const repaired = repairHistory(items, options);
+  options.counters?.count(repaired);
+  if (!repaired.report.isValid()) {
+    options.warn?.(repaired.report.summary());
+    if (options.mode === "strict") throw invalidHistory(repaired.report);
+  }
+  return { ...repaired, items: repaired.history };
+}
+
+/** The seed's name for `validateHistory`. */
+export function validateHistoryInvariants(items: readonly Item[], options: CheckOptions = {}): HistoryValidationReport {
+  return validateHistory(items, options);
+}
+
+/** Answers every call that nobody answered, and nothing else. */
+export function ensureCallOutputsPresent(items: readonly Item[], options: RepairOptions = {}): Repaired {
+  return repairHistory(items, { ...options, only: ["missing-output"] });
+}
+
+/** Leaves out every output that nobody asked for, and nothing else. */
+export function removeOrphanOutputs(items: readonly Item[], options: RepairOptions = {}): Repaired {
+  return repairHistory(items, { ...options, only: ["orphan-output"] });
+}
+
+/** What a strict refusal carries: the summary in its details, the whole report as its cause. */
+export function invalidHistory(report: HistoryValidationReport): HoldfastError {
+  return new HoldfastError(
+    "HISTORY_INVALID",
+    { summary: report.summary(), first: firstFault(report) },
+    { cause: report },
+  );
+}
+
+function firstFault(report: HistoryValidationReport): JsonObject {
+  const [fault] = report.faults;
+  return fault === undefined ? {} : faultJson(fault);
+}
+
+/** A fault as plain data, for records and details. */
+export function faultJson(fault: HistoryFault): { readonly [key: string]: Json } {
+  return { ...fault } as unknown as { readonly [key: string]: Json };
+}

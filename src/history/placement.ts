@@ -1,0 +1,73 @@
+import type { Batch } from "./batch.ts";
+
+/**
+ * Where outputs that have to be put among those of an answer belong: in call order, moving none that is already there.
+ * Worked out once for a batch, so that a thousand lost calls cost a thousand steps.
+ */
+export class Placement {
+  readonly #size: number;
+  readonly #lastModel: number;
+  readonly #lastOutput: number;
+  /** Outputs that directly follow the answer, in their order. */
+  readonly #outputs: readonly number[];
+  /** For each of them, the latest call answered so far. */
+  readonly #peaks: readonly number[];
+  readonly #ends: readonly number[];
+
+  constructor(batch: Batch) {
+    this.#size = batch.size;
+    this.#lastModel = batch.lastModel;
+    this.#lastOutput = batch.lastOutput;
+    const there: { readonly at: number; readonly ordinal: number }[] = [];
+    for (let ordinal = 0; ordinal < batch.size; ordinal += 1) {
+      const at = batch.answers[ordinal] as number;
+      if (at !== -1 && at <= batch.lastOutput) there.push({ at, ordinal });
+    }
+    there.sort((one, other) => one.at - other.at);
+    this.#outputs = there.map(({ at }) => at);
+    let peak = -1;
+    this.#peaks = there.map(({ ordinal }) => (peak = Math.max(peak, ordinal)));
+    this.#ends = there.length === 0 ? runEnds(batch) : [];
+  }
+
+  /** Whether the batch is still as it was. */
+  isOf(batch: Batch): boolean {
+    return this.#size === batch.size && this.#lastModel === batch.lastModel && this.#lastOutput === batch.lastOutput;
+  }
+
+  of(ordinal: number): number {
+    const { length } = this.#outputs;
+    if (length === 0) return this.#ends[ordinal] as number;
+    const later = firstAbove(this.#peaks, ordinal);
+    return later === length ? this.#lastOutput + 1 : (this.#outputs[later] as number);
+  }
+}
+
+/**
+ * Where outputs go when none is there yet: after the answer. A format without messages does not say where an answer
+ * ends, so there they go after the last neighbouring call of the same kind.
+ */
+function runEnds({ size, calls, items, lastModel, asks }: Batch): readonly number[] {
+  const ends: number[] = [];
+  let end = lastModel + 1;
+  for (let at = size - 1; at >= 0; at -= 1) {
+    const after = (calls[at] as number) + 1;
+    const next = at + 1 < size ? items[at + 1] : undefined;
+    const apart = next?.callKind !== items[at]?.callKind || calls[at + 1] !== after;
+    if (next !== undefined && next.step === undefined && apart && asks === 0) end = after;
+    ends.push(end);
+  }
+  return ends.reverse();
+}
+
+/** Where rising numbers first pass a value. */
+function firstAbove(rising: readonly number[], value: number): number {
+  let low = 0;
+  let high = rising.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rising[middle] as number) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

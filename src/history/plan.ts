@@ -1,0 +1,302 @@
+import type { CallItem, Item, OutputItem, ToolCallId, UserItem } from "../wire/item.ts";
+import { unreachable } from "../base/unreachable.ts";
+import type { Batch } from "./batch.ts";
+import type { Resolved } from "./resolve.ts";
+import { derivedCallId, goneNote, lateNote, syntheticOutput } from "./synthetic.ts";
+
+/** What was done about a fault. */
+export type RepairAction = "answered" | "left-out" | "moved" | "renamed" | "corrected" | "detached" | "noted";
+
+export interface Decision {
+  readonly finding: Resolved;
+  readonly action: RepairAction;
+  /** What now stands in the projection because of it. */
+  readonly item?: Item;
+}
+
+/** The edits of one repair, by position in the history they were planned for. */
+export interface Plan {
+  readonly drops: ReadonlySet<number>;
+  readonly replacements: ReadonlyMap<number, Item>;
+  /** Items to stand before a position, already in order. */
+  readonly insertions: ReadonlyMap<number, readonly Item[]>;
+  /** Notes that wait until the outputs around a position are over: between two outputs they would part a batch. */
+  readonly notes: ReadonlyMap<number, readonly Item[]>;
+  readonly decisions: readonly Decision[];
+  /** Calls that are sent under another id than they were given. */
+  readonly renamed: ReadonlyMap<number, ToolCallId>;
+}
+
+interface Placed {
+  readonly before: number;
+  readonly ordinal: number;
+  readonly item: Item;
+}
+
+/** Decides every fault, once, the same for all providers. */
+export function planRepair(items: readonly Item[], found: readonly Resolved[]): Plan {
+  const planner = new Planner(items);
+  planner.prepare(found);
+  // Whole pairs go first: nothing may be moved next to a call that leaves.
+  for (const finding of found) if (finding.kind === "unknown-tool") planner.decide(finding);
+  for (const finding of found) if (finding.kind !== "unknown-tool") planner.decide(finding);
+  planner.keepBonds();
+  return planner.plan();
+}
+
+class Planner {
+  readonly #items: readonly Item[];
+  readonly #drops = new Set<number>();
+  readonly #replacements = new Map<number, Item>();
+  readonly #placed: Placed[] = [];
+  readonly #notes = new Map<number, Item[]>();
+  readonly #decisions: Decision[] = [];
+  readonly #renamed = new Map<number, ToolCallId>();
+  /** Calls whose output stands before them, and where. */
+  readonly #early = new Map<number, number>();
+  /** Stopgaps that a real output replaces, and where that stands. */
+  readonly #better = new Map<number, number>();
+  /** Answers that lost a call: their reasoning may have lost what it belonged to. */
+  readonly #torn = new Set<Batch>();
+
+  constructor(items: readonly Item[]) {
+    this.#items = items;
+  }
+
+  /** Ids first: whatever moves or is made afterwards is written under the id its call is sent with. */
+  prepare(found: readonly Resolved[]): void {
+    const uses = new Map<string, number>();
+    for (const { kind, at, call, output } of found) {
+      if (kind === "output-before-call") this.#early.set(call as number, at);
+      if (kind === "duplicate-output" && output !== undefined) this.#better.set(at, output);
+      const item = this.#items[at] as Item;
+      if ((kind !== "duplicate-call-id" && kind !== "invalid-id") || item.kind !== "call") continue;
+      const key = `${item.callKind} ${item.callId ?? ""} ${item.callId ? "" : item.name}`;
+      const nth = (uses.get(key) ?? 0) + 1;
+      uses.set(key, nth);
+      this.#renamed.set(at, derivedCallId(item, nth));
+    }
+  }
+
+  decide(finding: Resolved): void {
+    switch (finding.kind) {
+      case "missing-output":
+        return this.#missing(finding);
+      case "orphan-output":
+        return this.#leaveOut(finding);
+      case "duplicate-output":
+        return this.#duplicate(finding);
+      case "output-before-call":
+      case "displaced-output":
+        return this.#displaced(finding);
+      case "duplicate-call-id":
+        return this.#rename(finding);
+      case "invalid-id":
+        return this.#items[finding.at]?.kind === "call" ? this.#rename(finding) : this.#leaveOut(finding);
+      case "wrong-name":
+        return this.#correct(finding);
+      case "partial-call":
+        return this.#remove(finding);
+      case "broken-bond":
+        return this.#unbind(finding);
+      case "unknown-tool":
+        return this.#note(finding);
+      default:
+        return unreachable(finding.kind);
+    }
+  }
+
+  /** A thought goes with the last thing it led to; an approval with its call. */
+  keepBonds(): void {
+    for (const batch of this.#torn) {
+      let followed = false;
+      for (let at = batch.lastModel; at >= batch.start; at -= 1) {
+        const item = this.#items[at] as Item;
+        if (this.#drops.has(at)) continue;
+        if (item.kind === "reasoning" && !followed) this.#leaveOut({ kind: "broken-bond", at, bond: "reasoning" });
+        else if (item.kind === "approval-request" && this.#isGone(batch.askedBy(at, item.callId))) {
+          this.#unask(batch, item.approvalId, at);
+        } else if (item.kind !== "approval-request") followed = true;
+      }
+    }
+  }
+
+  #isGone(call: number | undefined): boolean {
+    return call !== undefined && this.#drops.has(call);
+  }
+
+  #unask(batch: Batch, approvalId: string, request: number): void {
+    this.#leaveOut({ kind: "broken-bond", at: request, bond: "approval" });
+    for (let at = batch.lastModel + 1; at < this.#items.length; at += 1) {
+      const item = this.#items[at] as Item;
+      if (item.kind !== "output" && item.kind !== "approval-answer") return;
+      if (item.kind === "approval-answer" && item.approvalId === approvalId) {
+        return this.#leaveOut({ kind: "broken-bond", at, bond: "approval" });
+      }
+    }
+  }
+
+  plan(): Plan {
+    return {
+      drops: this.#drops,
+      replacements: this.#replacements,
+      insertions: inOrder(this.#placed),
+      notes: this.#notes,
+      decisions: this.#decisions,
+      renamed: this.#renamed,
+    };
+  }
+
+  #missing(finding: Resolved): void {
+    const call = this.#callOf(finding);
+    if (call.server === true) return this.#remove(finding); // only the provider could have answered it
+    if (this.#drops.has(finding.at)) return this.#decided(finding, "left-out"); // noted as a tool that is gone
+    const output = syntheticOutput(call, {
+      status: finding.status ?? "canceled",
+      reason: finding.reason ?? "interrupted",
+      ...this.#sentAs(finding.at),
+    });
+    this.#place(finding, output);
+    this.#decided(finding, "answered", output);
+  }
+
+  #displaced(finding: Resolved): void {
+    const position = finding.call as number;
+    this.#drops.add(finding.at);
+    if (this.#drops.has(position)) return this.#decided(finding, "left-out");
+    const moved = this.#fit(this.#items[this.#better.get(finding.at) ?? finding.at] as OutputItem, position);
+    this.#place(finding, moved);
+    this.#decided(finding, "moved", moved);
+  }
+
+  #duplicate(finding: Resolved): void {
+    if (finding.late === true) return this.#tellLate(finding);
+    if (finding.output === undefined) return this.#leaveOut(finding);
+    this.#drops.add(finding.output);
+    const kept = this.#fit(this.#items[finding.output] as OutputItem, finding.call as number);
+    if (this.#drops.has(finding.at)) return this.#decided(finding, "moved", kept); // its place was elsewhere, too
+    this.#replacements.set(finding.at, kept);
+    this.#decided(finding, "moved", kept);
+  }
+
+  /** The stopgap was read: changing it would rewrite a prefix the provider has cached. The result is told as news. */
+  #tellLate(finding: Resolved): void {
+    const note = lateNote(this.#callOf(finding), this.#items[finding.at] as OutputItem);
+    this.#drops.add(finding.at);
+    this.#addNote(finding.at, note);
+    this.#decided(finding, "noted", note);
+  }
+
+  #rename(finding: Resolved): void {
+    const call = this.#callOf(finding);
+    const callId = this.#renamed.get(finding.at) as ToolCallId;
+    if (this.#drops.has(finding.at)) return this.#decided(finding, "left-out");
+    const renamed: CallItem = { ...call, callId };
+    this.#replacements.set(finding.at, renamed);
+    const answer = finding.batch?.answers[finding.ordinal as number] ?? -1;
+    if (answer !== -1 && !this.#drops.has(answer)) this.#refit(answer, finding.at);
+    if (finding.batch !== undefined && finding.batch.asks > 0) this.#renameAsked(finding.batch, finding.at, callId);
+    this.#decided(finding, "renamed", renamed);
+  }
+
+  #renameAsked(batch: Batch, call: number, callId: ToolCallId): void {
+    for (let at = call + 1; at <= batch.lastModel; at += 1) {
+      const item = this.#items[at] as Item;
+      if (item.kind !== "approval-request" || batch.askedBy(at, item.callId) !== call) continue;
+      this.#replacements.set(at, { ...item, callId });
+    }
+  }
+
+  #correct(finding: Resolved): void {
+    // A moved or left-out output was fitted, or went, where that was decided.
+    if (!this.#drops.has(finding.at)) this.#refit(finding.at, finding.call as number);
+    this.#decided(finding, "corrected", this.#replacements.get(finding.at));
+  }
+
+  /** A call that never ran, or that only the provider could answer, goes with whatever stopgap it was given. */
+  #remove(finding: Resolved): void {
+    this.#drops.add(finding.at);
+    if (finding.output !== undefined) this.#drops.add(finding.output);
+    if (finding.batch !== undefined) this.#torn.add(finding.batch);
+    this.#decided(finding, "left-out");
+  }
+
+  #unbind(finding: Resolved): void {
+    const item = this.#items[finding.at] as Item;
+    if (item.kind !== "call" && item.kind !== "assistant") return this.#leaveOut(finding);
+    // The provider asks for the thought by the item's id; without the id it takes the item as new.
+    const { id: _id, reasoningId: _reasoningId, ...free } = this.#now(finding.at) as CallItem;
+    this.#replacements.set(finding.at, free as Item);
+    this.#decided(finding, "detached", free as Item);
+  }
+
+  #note(finding: Resolved): void {
+    const batch = finding.batch as Batch;
+    const answer = this.#early.get(finding.at) ?? batch.answers[finding.ordinal as number] ?? -1;
+    const output = answer === -1 ? undefined : (this.#items[answer] as OutputItem);
+    this.#drops.add(finding.at);
+    if (answer !== -1) this.#drops.add(answer);
+    this.#torn.add(batch);
+    const note: UserItem = goneNote(this.#callOf(finding), output);
+    this.#addNote(Math.max(answer, batch.lastModel), note);
+    this.#decided(finding, "noted", note);
+  }
+
+  #leaveOut(finding: Resolved): void {
+    this.#drops.add(finding.at);
+    this.#decided(finding, "left-out");
+  }
+
+  #decided(finding: Resolved, action: RepairAction, item?: Item): void {
+    this.#decisions.push(item === undefined ? { finding, action } : { finding, action, item });
+  }
+
+  #callOf(finding: Resolved): CallItem {
+    return this.#items[finding.call ?? finding.at] as CallItem;
+  }
+
+  #sentAs(call: number): { readonly callId?: ToolCallId } {
+    const callId = this.#renamed.get(call);
+    return callId === undefined ? {} : { callId };
+  }
+
+  #now(at: number): Item {
+    return this.#replacements.get(at) ?? (this.#items[at] as Item);
+  }
+
+  #refit(output: number, call: number): void {
+    const before = this.#now(output) as OutputItem;
+    const after = this.#fit(before, call);
+    if (after !== before) this.#replacements.set(output, after);
+  }
+
+  /** The output as its call is sent: same id, same name. */
+  #fit(output: OutputItem, position: number): OutputItem {
+    const call = this.#items[position] as CallItem;
+    const callId = this.#renamed.get(position) ?? call.callId;
+    const name = output.name === undefined ? undefined : call.name;
+    if (output.callId === callId && output.name === name) return output;
+    return { ...output, ...(callId === undefined ? {} : { callId }), ...(name === undefined ? {} : { name }) };
+  }
+
+  /** Among the outputs of its answer, in call order, without moving one that already stands there. */
+  #place({ batch, ordinal = 0 }: Resolved, item: Item): void {
+    this.#placed.push({ before: (batch as Batch).placeOf(ordinal), ordinal, item });
+  }
+
+  #addNote(at: number, note: UserItem): void {
+    const here = this.#notes.get(at);
+    if (here === undefined) this.#notes.set(at, [note]);
+    else here.push(note);
+  }
+}
+
+function inOrder(placed: readonly Placed[]): ReadonlyMap<number, readonly Item[]> {
+  const insertions = new Map<number, Item[]>();
+  for (const { before, item } of placed.toSorted((a, b) => a.before - b.before || a.ordinal - b.ordinal)) {
+    const here = insertions.get(before);
+    if (here === undefined) insertions.set(before, [item]);
+    else here.push(item);
+  }
+  return insertions;
+}

@@ -1,0 +1,126 @@
+import type { Item, ToolCallId } from "../wire/item.ts";
+import type { FaultKind, HistoryFault } from "./faults.ts";
+import type { HistoryIndex } from "./history-index.ts";
+import { asPaired, type PairedHistory } from "./paired.ts";
+import { type Decision, type Plan, planRepair, type RepairAction } from "./plan.ts";
+import { HistoryValidationReport } from "./report.ts";
+import { type CheckOptions, resolve, type Resolved } from "./resolve.ts";
+import { PairScan } from "./scan.ts";
+
+export interface RepairOptions extends CheckOptions {
+  /** An index kept at append: the check then costs what is new. */
+  readonly index?: HistoryIndex;
+  /** Repair these kinds only. */
+  readonly only?: readonly FaultKind[];
+}
+
+/** One fault and what was done about it. */
+export interface Repair {
+  readonly fault: HistoryFault;
+  readonly action: RepairAction;
+  /** What stands in the projection because of it. */
+  readonly item?: Item;
+}
+
+export interface Repaired {
+  /** The same array when there was nothing to do. */
+  readonly history: PairedHistory;
+  /** What was wrong with the history that came in. */
+  readonly report: HistoryValidationReport;
+  readonly repairs: readonly Repair[];
+  /** New ids by the position of their call: `N19`'s mapping, to be kept beside the log. */
+  readonly renamed: ReadonlyMap<number, ToolCallId>;
+}
+
+const NONE_RENAMED: ReadonlyMap<number, ToolCallId> = new Map();
+
+/** Reports what is wrong and changes nothing. */
+export function validateHistory(
+  items: readonly Item[],
+  options: CheckOptions & Pick<RepairOptions, "index"> = {},
+): HistoryValidationReport {
+  const scan = scanOf(items, options);
+  return isQuiet(scan) ? new HistoryValidationReport([]) : resolve(scan, items, options).report;
+}
+
+/** Makes a history whole. Pure: the log is not touched, and the same log gives the same bytes in every process. */
+export function repairHistory(items: readonly Item[], options: RepairOptions = {}): Repaired {
+  const scan = scanOf(items, options);
+  if (isQuiet(scan)) return untouched(items, new HistoryValidationReport([]));
+  const { findings, report } = resolve(scan, items, options);
+  const chosen = options.only === undefined ? findings : findings.filter((one) => options.only?.includes(one.kind));
+  if (chosen.length === 0) return untouched(items, report);
+  const plan = planRepair(items, chosen);
+  const faults = new Map(findings.map((finding, at) => [finding, report.faults[at] as HistoryFault]));
+  return {
+    history: asPaired(apply(items, plan)),
+    report,
+    repairs: plan.decisions.map((decision) => repairOf(decision, faults)),
+    renamed: plan.renamed,
+  };
+}
+
+function scanOf(items: readonly Item[], options: RepairOptions): PairScan {
+  if (options.index !== undefined) return options.index.scan(items, options.tools);
+  const scan = new PairScan(options.tools);
+  scan.read(items);
+  return scan;
+}
+
+function isQuiet(scan: PairScan): boolean {
+  return scan.clean && scan.unpairable.length === 0 && scan.unknownStatuses.length === 0;
+}
+
+function untouched(items: readonly Item[], report: HistoryValidationReport): Repaired {
+  return { history: asPaired(items), report, repairs: [], renamed: NONE_RENAMED };
+}
+
+/** A bond that broke because its call was removed has no fault in the report: it was whole before. */
+function repairOf({ finding, action, item }: Decision, faults: ReadonlyMap<Resolved, HistoryFault>): Repair {
+  const fault: HistoryFault = faults.get(finding) ?? {
+    kind: finding.kind,
+    at: finding.at,
+    ...(finding.bond === undefined ? {} : { bond: finding.bond }),
+    severity: "error",
+  };
+  return item === undefined ? { fault, action } : { fault, action, item };
+}
+
+function apply(items: readonly Item[], { drops, replacements, insertions, notes }: Plan): readonly Item[] {
+  const edits = editPositions(drops, replacements, insertions, notes);
+  const result: Item[] = items.slice(0, edits[0]);
+  const waiting: Item[] = [];
+  let next = 0;
+  for (let at = result.length; at <= items.length; at += 1) {
+    const item = items[at];
+    const edited = at === edits[next];
+    if (edited) {
+      next += 1;
+      for (const added of insertions.get(at) ?? []) result.push(added);
+    }
+    if (waiting.length > 0 && isPause(result.at(-1), item)) result.push(...waiting.splice(0));
+    if (edited) waiting.push(...(notes.get(at) ?? []));
+    if (item === undefined || (edited && drops.has(at))) continue;
+    result.push((edited ? replacements.get(at) : undefined) ?? item);
+  }
+  result.push(...waiting);
+  return result;
+}
+
+/** Whether a note may stand between two items: not inside an answer, nor between it and its outputs. */
+function isPause(before: Item | undefined, after: Item | undefined): boolean {
+  if (after === undefined) return true;
+  if (after.kind === "output" || after.kind === "approval-answer") return false;
+  return isHost(after) || before === undefined || before.kind === "output" || isHost(before);
+}
+
+function isHost(item: Item): boolean {
+  return item.kind === "user" || item.kind === "system" || (item.kind === "other" && item.by === "host");
+}
+
+/** Where the copy has to stop and look, rising; everything between is copied as it stands. */
+function editPositions(...edits: readonly (ReadonlySet<number> | ReadonlyMap<number, unknown>)[]): number[] {
+  const positions = new Set<number>();
+  for (const edit of edits) for (const at of edit.keys()) positions.add(at);
+  return [...positions].sort((one, other) => one - other);
+}

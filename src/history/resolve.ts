@@ -1,0 +1,222 @@
+import { type CallItem, type Item, type OutputItem, spaceOf, type ToolCallId } from "../wire/item.ts";
+import type { ProfileId } from "../wire/profiles.ts";
+import type { OutputReason, OutputStatus } from "../wire/status.ts";
+import type { Batch } from "./batch.ts";
+import { type HistoryFault, severityOf } from "./faults.ts";
+import { HistoryValidationReport, type OpenCall } from "./report.ts";
+import { type Finding, isWeak, type PairScan } from "./scan.ts";
+
+export interface CheckOptions {
+  /** Decides severities, never decisions. */
+  readonly profile?: ProfileId;
+  /** Calls that still run, with the moment after which they count as lost. Without `now` none is past it. */
+  readonly inFlight?: ReadonlyMap<ToolCallId, { readonly deadline?: number }>;
+  readonly now?: number;
+  /** Every tool the request may name. A pair of another tool becomes a note. */
+  readonly tools?: ReadonlySet<string>;
+}
+
+/** A finding with what a missing output should say. */
+export interface Resolved extends Finding {
+  readonly status?: OutputStatus;
+  readonly reason?: OutputReason;
+}
+
+export interface Resolution {
+  readonly findings: readonly Resolved[];
+  readonly report: HistoryValidationReport;
+}
+
+interface OpenPair {
+  readonly at: number;
+  readonly call: CallItem;
+  readonly batch: Batch;
+  readonly ordinal: number;
+  /** Nothing but outputs came after its answer. */
+  readonly tail: boolean;
+}
+
+/** Turns what the scan knows now into faults. Costs the number of faults, not the length of the history. */
+export function resolve(scan: PairScan, items: readonly Item[], options: CheckOptions = {}): Resolution {
+  const found: Resolved[] = [...scan.settled];
+  const inFlight: OpenCall[] = [];
+  const strays = straysByKey(scan);
+  const asked = new Set([...scan.requests.values()].map((request) => request.callId));
+  const lost = new Set<ToolCallId>();
+  for (const pair of openPairs(scan)) {
+    const verdict = judge(scan, pair, { strays, asked, options });
+    if (verdict === undefined) continue;
+    if ("waitsFor" in verdict) inFlight.push(verdict);
+    else {
+      found.push(verdict);
+      if (pair.call.callId !== undefined) lost.add(pair.call.callId);
+    }
+  }
+  const orphans = [...strays.values()].flat().map((at) => orphan(scan, items, at));
+  const mended = new Set(orphans.map((finding) => finding.call));
+  found.push(...orphans);
+  for (const [call, finding] of scan.forged) if (!mended.has(call)) found.push(finding);
+  for (const at of scan.pending) found.push({ kind: "broken-bond", at, bond: "reasoning" });
+  found.push(...unanswered(scan, lost));
+  found.sort((one, other) => one.at - other.at);
+  const faults = found.map((finding) => faultOf(finding, items, options.profile));
+  return {
+    findings: found,
+    report: new HistoryValidationReport(faults, {
+      inFlight,
+      unpairable: scan.unpairable.slice(),
+      unknownStatuses: scan.unknownStatuses.slice(),
+    }),
+  };
+}
+
+function* openPairs(scan: PairScan): Generator<OpenPair> {
+  for (const [at, batch] of scan.open) {
+    const ordinal = batch.ordinalOf(at);
+    yield { at, call: batch.items[ordinal] as CallItem, batch, ordinal, tail: false };
+  }
+  const { batch } = scan;
+  for (let ordinal = 0; ordinal < batch.size; ordinal += 1) {
+    if (batch.answers[ordinal] !== -1) continue;
+    const at = batch.calls[ordinal] as number;
+    yield { at, call: batch.items[ordinal] as CallItem, batch, ordinal, tail: true };
+  }
+}
+
+interface Circumstances {
+  readonly strays: Map<string, number[]>;
+  /** Calls whose approval was asked for and never given. */
+  readonly asked: ReadonlySet<ToolCallId | undefined>;
+  readonly options: CheckOptions;
+}
+
+/** What becomes of a call without an output: nothing, it is still open, or a fault. */
+function judge(
+  scan: PairScan,
+  pair: OpenPair,
+  { strays, asked, options }: Circumstances,
+): Resolved | OpenCall | undefined {
+  const { at, call, batch, ordinal, tail } = pair;
+  const place = { at, call: at, batch, ordinal };
+  // A provider's own call at the very end is paused, not lost; further up only the provider could have answered it.
+  if (call.server === true) return tail ? undefined : { kind: "missing-output", ...place };
+  if (call.callId === undefined || call.callId === "") return { kind: "missing-output", ...place, ...INTERRUPTED };
+  const early = takeEarly(scan, strays, call, at);
+  if (early !== undefined) return { kind: "output-before-call", at: early, call: at, batch, ordinal };
+  if (tail && scan.approved.has(at)) return open(call, at, "approval");
+  const running = isNewest(scan, call, at) ? options.inFlight?.get(call.callId) : undefined;
+  if (running !== undefined && !isPast(running.deadline, options.now)) return open(call, at, "tool");
+  if (isPartial(call)) return { kind: "partial-call", ...place };
+  if (running !== undefined) return { kind: "missing-output", ...place, status: "timeout", reason: "deadline" };
+  return { kind: "missing-output", ...place, ...(asked.has(call.callId) ? UNANSWERED : INTERRUPTED) };
+}
+
+const INTERRUPTED = { status: "canceled", reason: "interrupted" } as const;
+const UNANSWERED = { status: "canceled", reason: "approval-unanswered" } as const;
+
+function open(call: CallItem, at: number, waitsFor: OpenCall["waitsFor"]): OpenCall {
+  return { callId: call.callId as ToolCallId, toolName: call.name, at, waitsFor };
+}
+
+function isNewest(scan: PairScan, call: CallItem, at: number): boolean {
+  return scan.newest[spaceOf(call.callKind)]?.get(call.callId as ToolCallId) === at;
+}
+
+function isPast(deadline: number | undefined, now: number | undefined): boolean {
+  return deadline !== undefined && now !== undefined && now >= deadline;
+}
+
+/** Arguments that stop in the middle. An answered call is never asked: whatever it said, it ran. */
+export function isPartial(call: CallItem): boolean {
+  if (call.partial !== undefined) return call.partial;
+  if (call.inputText === undefined || call.inputText.trim() === "" || call.callKind === "custom") return false;
+  try {
+    JSON.parse(call.inputText);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function straysByKey(scan: PairScan): Map<string, number[]> {
+  const byKey = new Map<string, number[]>();
+  for (const [at, output] of scan.strays) {
+    const queue = byKey.get(keyOf(output));
+    if (queue === undefined) byKey.set(keyOf(output), [at]);
+    else queue.push(at);
+  }
+  return byKey;
+}
+
+/**
+ * An output that stands before its call in the same turn. Across turns it is left an orphan: providers reuse ids, and
+ * a stale result would answer a question nobody had asked yet.
+ */
+function takeEarly(scan: PairScan, strays: Map<string, number[]>, call: CallItem, at: number): number | undefined {
+  if (strays.size === 0) return undefined;
+  const queue = strays.get(keyOf(call)) ?? [];
+  const fits = (early: number) => {
+    const name = scan.strays.get(early)?.name;
+    return early < at && sameTurn(scan.turns, early, at) && (name === undefined || name === call.name);
+  };
+  const real = queue.findIndex((early) => fits(early) && !isWeak(scan.strays.get(early) as OutputItem));
+  const found = real === -1 ? queue.findIndex(fits) : real;
+  return found === -1 ? undefined : queue.splice(found, 1)[0];
+}
+
+/** An orphan, unless the only answer of its call is a stopgap: then this is the real one, in the wrong place. */
+function orphan(scan: PairScan, items: readonly Item[], at: number): Resolved {
+  const output = items[at] as OutputItem;
+  const call = scan.newest[spaceOf(output.callKind)]?.get(output.callId as ToolCallId);
+  const weak = call === undefined ? undefined : scan.weak.get(call);
+  if (call === undefined || weak === undefined || isWeak(output) || !sameTurn(scan.turns, at, call)) {
+    return { kind: "orphan-output", at };
+  }
+  return { kind: "duplicate-output", at: weak, call, output: at };
+}
+
+/** Approval requests that nobody answered and whose call nobody ran: they would wait for ever. */
+function unanswered(scan: PairScan, lost: ReadonlySet<ToolCallId>): Resolved[] {
+  const found: Resolved[] = [];
+  for (const { at, callId } of scan.requests.values()) {
+    const isLast = at >= scan.batch.start && at <= scan.batch.lastModel && scan.batch.lastModel === scan.count - 1;
+    const broken = callId === undefined ? !isLast : lost.has(callId);
+    if (broken) found.push({ kind: "broken-bond", at, bond: "approval" });
+  }
+  return found;
+}
+
+/** Two positions with no user turn between them. */
+function sameTurn(turns: readonly number[], from: number, to: number): boolean {
+  let low = 0;
+  let high = turns.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((turns[middle] as number) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low === turns.length || (turns[low] as number) > to;
+}
+
+function keyOf(item: CallItem | OutputItem): string {
+  return `${spaceOf(item.callKind)}${item.callId}`;
+}
+
+function faultOf(finding: Resolved, items: readonly Item[], profile: ProfileId | undefined): HistoryFault {
+  const item = items[finding.at] as Item;
+  const call = finding.call === undefined ? undefined : (items[finding.call] as CallItem);
+  const pairable = item.kind === "call" || item.kind === "output" ? item : undefined;
+  const callId = pairable?.callId ?? (item.kind === "approval-request" ? item.callId : undefined);
+  const toolName = call?.name ?? pairable?.name;
+  const related = finding.kind === "duplicate-output" ? (finding.output ?? finding.call) : finding.call;
+  return {
+    kind: finding.kind,
+    at: finding.at,
+    ...(callId === undefined ? {} : { callId }),
+    ...(pairable === undefined ? {} : { callKind: pairable.callKind }),
+    ...(toolName === undefined ? {} : { toolName }),
+    ...(finding.bond === undefined ? {} : { bond: finding.bond }),
+    ...(related === undefined || related === finding.at ? {} : { related }),
+    severity: severityOf(finding.kind, profile),
+  };
+}

@@ -1,0 +1,72 @@
+import type { Item, Part } from "../wire/item.ts";
+import { protocolGroups } from "./groups.ts";
+import type { PairedHistory } from "./paired.ts";
+import { repairHistory } from "./repair.ts";
+
+export type RolledBack =
+  | {
+      readonly ok: true;
+      readonly history: PairedHistory;
+      readonly removedTurns: number;
+      /** `cleared`: instructions went with the cut, so the next turn must be given all of them again. */
+      readonly baseline: "kept" | "cleared";
+    }
+  | { readonly ok: false; readonly fault: "nothing-to-roll-back" | "bad-count"; readonly turns: number };
+
+/**
+ * Takes the last turns away. A turn begins where the user speaks; what the host slipped in as a user (environment,
+ * instructions, notices) begins none. What stands before the first turn is never taken.
+ */
+export function rollbackTurns(items: readonly Item[], count: number): RolledBack {
+  const turns = turnStarts(items);
+  if (!Number.isSafeInteger(count) || count < 1) return { ok: false, fault: "bad-count", turns: turns.length };
+  if (turns.length === 0) return { ok: false, fault: "nothing-to-roll-back", turns: 0 };
+  const removedTurns = Math.min(count, turns.length);
+  const turn = turns[turns.length - removedTurns] as number;
+  const { cut, mixed } = turn === turns[0] ? { cut: turn, mixed: false } : aboveCut(items, turn);
+  const leave = new Set<number>();
+  // A displaced output below the cut belongs to a turn above it, and stays with that turn.
+  for (const { members } of protocolGroups(items)) {
+    if ((members[0] as number) >= cut) for (const at of members) leave.add(at);
+  }
+  const left = items.filter((_, at) => !leave.has(at));
+  return { ok: true, history: repairHistory(left).history, removedTurns, baseline: mixed ? "cleared" : "kept" };
+}
+
+function turnStarts(items: readonly Item[]): readonly number[] {
+  return items.flatMap((item, at) => (item.kind === "user" && contextOf(item) === "none" ? [at] : []));
+}
+
+/** Context updates directly above a turn were made for it and go with it. */
+function aboveCut(items: readonly Item[], turn: number): { readonly cut: number; readonly mixed: boolean } {
+  let cut = turn;
+  let mixed = false;
+  for (let at = turn - 1; at >= 0; at -= 1) {
+    const item = items[at] as Item;
+    const context = contextOf(item);
+    if (context === "none" || !isUpdate(item)) break;
+    cut = at;
+    mixed ||= context === "mixed";
+  }
+  return { cut, mixed };
+}
+
+/** Whether an item is the host's context: all of it, bundled with something lasting, or not at all. */
+function contextOf(item: Item): "all" | "mixed" | "none" {
+  if (item.kind !== "user" && item.kind !== "system") return "none";
+  if (item.notice !== undefined && !item.parts.some(isNoticed)) return "all";
+  const noticed = item.parts.filter(isNoticed).length;
+  if (noticed === 0) return item.notice === undefined ? "none" : "all";
+  return noticed === item.parts.length ? "all" : "mixed";
+}
+
+function isNoticed(part: Part): boolean {
+  return part.type === "text" && part.notice !== undefined;
+}
+
+/** Notes of what happened are history; only context that is sent anew each turn is trimmed with its turn. */
+function isUpdate(item: Item): boolean {
+  if (item.kind !== "user" && item.kind !== "system") return false;
+  const notices = [item.notice, ...item.parts.map((part) => (part.type === "text" ? part.notice : undefined))];
+  return notices.some((notice) => notice === "context-update" || notice === "environment");
+}

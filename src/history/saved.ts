@@ -1,0 +1,75 @@
+import { type JsonObject, parseJson } from "../base/json.ts";
+import type { Item } from "../wire/item.ts";
+import { parseOutputStatus } from "../wire/status.ts";
+
+/** A piece of a saved session that is not an item. Kept and reported: it may be all that is left of a turn. */
+export interface Quarantined {
+  /** Line, or index in the array, from 1. */
+  readonly place: number;
+  readonly text: string;
+  readonly why: string;
+}
+
+export interface SavedItems {
+  readonly items: readonly Item[];
+  readonly quarantined: readonly Quarantined[];
+}
+
+/** Reads items saved as one JSON array, or one a line. Nothing is skipped in silence. */
+export function readItems(saved: string): SavedItems {
+  const text = saved.startsWith("\uFEFF") ? saved.slice(1) : saved;
+  const whole = text.trimStart().startsWith("[") ? parseJson(text) : undefined;
+  const items: Item[] = [];
+  const quarantined: Quarantined[] = [];
+  const take = (value: unknown, place: number, source: string) => {
+    const fault = itemFault(value);
+    if (fault === undefined) items.push(lifted(value as Item));
+    else quarantined.push({ place, text: source, why: fault });
+  };
+  if (whole?.ok && Array.isArray(whole.value)) {
+    for (const [at, value] of whole.value.entries()) take(value, at + 1, JSON.stringify(value));
+    return { items, quarantined };
+  }
+  for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
+    if (line.trim() === "") continue;
+    const parsed = parseJson(line);
+    if (parsed.ok) take(parsed.value, at + 1, line);
+    else quarantined.push({ place: at + 1, text: line, why: parsed.error.detail });
+  }
+  return { items, quarantined };
+}
+
+const isText = (value: unknown) => typeof value === "string";
+const isOptionalText = (value: unknown) => value === undefined || typeof value === "string";
+const isKind = (value: unknown) => ["function", "custom", "shell", "search"].includes(value as string);
+
+/** The fields without which an item of its kind means nothing. */
+const DEMANDS: Readonly<Record<Item["kind"], Readonly<Record<string, (value: unknown) => boolean>>>> = {
+  system: { parts: Array.isArray, role: (value) => value === "system" || value === "developer" },
+  user: { parts: Array.isArray },
+  assistant: { parts: Array.isArray },
+  reasoning: { text: isText },
+  call: { callKind: isKind, name: isText, callId: isOptionalText },
+  output: { callKind: isKind, status: isText, parts: Array.isArray, callId: isOptionalText },
+  "approval-request": { approvalId: isText },
+  "approval-answer": { approvalId: isText, approved: (value) => typeof value === "boolean" },
+  other: { by: (value) => value === "model" || value === "host" },
+};
+
+function itemFault(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "not an object";
+  const item = value as JsonObject;
+  const { kind } = item;
+  if (typeof kind !== "string" || !Object.hasOwn(DEMANDS, kind)) return `unknown kind ${JSON.stringify(kind)}`;
+  for (const [field, holds] of Object.entries(DEMANDS[kind as Item["kind"]])) {
+    if (!holds(item[field])) return `${field} is missing or malformed`;
+  }
+  return undefined;
+}
+
+/** A status word of another tool reads as failed; the word itself is kept beside it. */
+function lifted(item: Item): Item {
+  if (item.kind !== "output") return item;
+  const { status, original } = parseOutputStatus(item.status);
+  return original === undefined ? item : { ...item, status, statusText: original };
+}

@@ -1,0 +1,56 @@
+import { readTurns } from "./judge/read.ts";
+import { type ProfileChoice, profileOf } from "./profiles.ts";
+import { WIRE_RULES, type WireRuleId } from "./rules.ts";
+
+/** A request as it would be sent: messages alone, or with the tools it offers. */
+export type WireRequest =
+  | readonly unknown[]
+  | {
+      readonly messages?: readonly unknown[];
+      readonly input?: readonly unknown[];
+      readonly contents?: readonly unknown[];
+      readonly tools?: unknown;
+    };
+
+export interface WireFault {
+  readonly rule: WireRuleId;
+  /** Index of the message. */
+  readonly at: number;
+  readonly detail: string;
+  /** The error the provider would have answered with. */
+  readonly error: string;
+}
+
+/** The strict judge: everything in a request that its provider would refuse. Empty means it may be sent. */
+export function checkWire(request: WireRequest, choice: ProfileChoice): readonly WireFault[] {
+  const profile = profileOf(choice);
+  const messages = messagesOf(request);
+  const turns = readTurns(messages, profile.format);
+  const tools = Array.isArray(request) ? undefined : toolNames((request as { readonly tools?: unknown }).tools);
+  const judged = { turns, messages, profile, tools };
+  return WIRE_RULES.flatMap(({ id, errors, check }) => {
+    const error = errors[profile.id];
+    return error === undefined ? [] : check(judged).map((breach) => ({ rule: id, ...breach, error }));
+  });
+}
+
+function messagesOf(request: WireRequest): readonly unknown[] {
+  if (Array.isArray(request)) return request;
+  const fields = request as Exclude<WireRequest, readonly unknown[]>;
+  return fields.messages ?? fields.input ?? fields.contents ?? [];
+}
+
+/** Tool names in any of the shapes in which requests offer them. */
+function toolNames(tools: unknown): ReadonlySet<string> | undefined {
+  if (tools === undefined || tools === null) return undefined;
+  if (!Array.isArray(tools)) return new Set(Object.keys(tools));
+  const names = tools.flatMap((tool: unknown): unknown[] => {
+    if (typeof tool !== "object" || tool === null) return [tool];
+    const fields = tool as Record<string, unknown>;
+    const nested = fields["function"] ?? fields["custom"];
+    const declared = fields["functionDeclarations"];
+    if (Array.isArray(declared)) return declared.map((one: { readonly name?: unknown }) => one.name);
+    return [fields["name"] ?? (nested as { readonly name?: unknown } | undefined)?.name ?? fields["type"]];
+  });
+  return new Set(names.filter((name) => typeof name === "string"));
+}

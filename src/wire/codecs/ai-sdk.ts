@@ -1,0 +1,250 @@
+import {
+  type CallItem,
+  type Item,
+  type OutputItem,
+  type Part,
+  resultParts,
+  type SystemItem,
+  textOf,
+  toolCallId,
+} from "../item.ts";
+import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, roleOf, shellOf } from "./codec.ts";
+import {
+  asJson,
+  asList,
+  asText,
+  decodeWith,
+  type Fields,
+  inputObject,
+  isFields,
+  mediaSource,
+  mediaUrl,
+  ownPiece,
+  type Read,
+  textPart,
+} from "./read.ts";
+
+const FORMAT = "ai-sdk";
+
+/** AI SDK model messages: parts; results and approval answers in `tool` messages. */
+export const aiSdk: Codec = {
+  decode: (messages) => decodeWith(FORMAT, messages, readMessage),
+  encode,
+};
+
+type Speaker = "system" | "user" | "assistant";
+
+function readMessage(message: Fields, step: number): readonly Read[] | string {
+  const { role, content } = message;
+  if (role === "system" || role === "user" || role === "assistant") {
+    if (typeof content === "string") return [plain(role, step, [content])];
+  } else if (role !== "tool") return `unknown role ${JSON.stringify(role)}`;
+  if (!Array.isArray(content)) return "content is neither text nor a list";
+  const read: Read[] = [];
+  let run: unknown[] = [];
+  const flush = () => {
+    if (run.length > 0) read.push(role === "tool" ? opaque(run) : plain(role, step, run));
+    run = [];
+  };
+  for (const piece of asList(content)) {
+    const item = readPart(isFields(piece) ? piece : {}, step, role === "assistant");
+    if (item === undefined) run.push(piece);
+    else {
+      flush();
+      read.push({ item, pieces: [piece] });
+    }
+  }
+  flush();
+  if (read.length > 0) return read;
+  return role === "tool" ? "a tool message without parts" : [plain(role, step, [])];
+}
+
+function plain(role: Speaker, step: number, pieces: readonly unknown[]): Read {
+  const parts = pieces.map(readPlain);
+  if (role === "assistant") return { item: { kind: "assistant", step, parts }, pieces };
+  if (role === "system") return { item: { kind: "system", role, parts }, pieces };
+  return { item: { kind: "user", parts }, pieces };
+}
+
+function opaque(pieces: readonly unknown[]): Read {
+  return { item: { kind: "other", by: "host" }, pieces };
+}
+
+function readPart(part: Fields, step: number, byModel: boolean): Item | undefined {
+  switch (part["type"]) {
+    case "tool-call":
+      return readCall(part, step);
+    case "tool-result":
+      return readOutput(part, byModel ? step : undefined);
+    case "reasoning":
+      return { kind: "reasoning", step, text: asText(part["text"]) ?? "" };
+    case "tool-approval-request":
+      return {
+        kind: "approval-request",
+        step,
+        approvalId: asText(part["approvalId"]) ?? "",
+        callId: toolCallId(asText(part["toolCallId"]) ?? ""),
+      };
+    case "tool-approval-response":
+      return {
+        kind: "approval-answer",
+        approvalId: asText(part["approvalId"]) ?? "",
+        approved: part["approved"] === true,
+      };
+    default:
+      return undefined;
+  }
+}
+
+function readCall(part: Fields, step: number): CallItem {
+  const id = asText(part["toolCallId"]);
+  const { input } = part;
+  return {
+    kind: "call",
+    callKind: "function",
+    step,
+    name: asText(part["toolName"]) ?? "",
+    ...(id === undefined ? {} : { callId: toolCallId(id) }),
+    ...(typeof input === "string" ? { inputText: input } : { input: asJson(input ?? {}) }),
+    ...(part["providerExecuted"] === true ? { server: true } : {}),
+  };
+}
+
+/** A result inside an assistant message was run by the provider. */
+function readOutput(part: Fields, step: number | undefined): OutputItem {
+  const name = asText(part["toolName"]);
+  const output = isFields(part["output"]) ? part["output"] : {};
+  const type = asText(output["type"]) ?? "";
+  const { value } = output;
+  return {
+    kind: "output",
+    callKind: "function",
+    callId: toolCallId(asText(part["toolCallId"]) ?? ""),
+    ...(name === undefined ? {} : { name }),
+    status: type === "execution-denied" ? "canceled" : type.startsWith("error") ? "failed" : "success",
+    ...(type === "execution-denied" ? { reason: "denied" } : {}),
+    parts: typeof value === "string" ? [textPart(value)] : type === "content" ? asList(value).map(readPlain) : [],
+    ...(value === undefined || typeof value === "string" || type === "content" ? {} : { value: asJson(value) }),
+    ...(step === undefined ? {} : { server: true, step }),
+  };
+}
+
+function readPlain(piece: unknown): Part {
+  if (typeof piece === "string") return textPart(piece);
+  const part = isFields(piece) ? piece : {};
+  const origin = { format: FORMAT, piece } as const;
+  if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", origin);
+  if (part["type"] !== "image" && part["type"] !== "file" && part["type"] !== "media") return { type: "other", origin };
+  const data = part["image"] ?? part["data"];
+  const url = data instanceof URL ? data.href : data;
+  const isUrl = typeof url === "string" && /^(https?|data):/.test(url);
+  const mediaType = asText(part["mediaType"]) ?? (part["type"] === "image" ? "image/png" : "");
+  const type = mediaType.startsWith("image/") ? "image" : mediaType.startsWith("audio/") ? "audio" : "file";
+  return { type, media: mediaSource(isUrl ? { url, mediaType } : { base64: url, mediaType }), origin };
+}
+
+function encode(items: readonly Item[], how: Encoding): Encoded {
+  const omitted: Item[] = [];
+  const messages: object[] = [];
+  const sent = items.filter((item) => isSendable(item) || !omitted.push(item));
+  for (const bundle of bundles(sent, FORMAT, {
+    joins: (role) => how.profile.alternates && role !== "system",
+    roleIn,
+    joined: how.joined,
+  })) {
+    messages.push(pristine(bundle, FORMAT, (item) => write(item, how)) ?? rebuild(bundle, how));
+  }
+  return { messages, instructions: [], omitted };
+}
+
+/** Something unknown that was read from a tool message goes back into one. */
+function roleIn(item: Item): ReturnType<typeof roleOf> {
+  const read = item.origin?.format === FORMAT ? (item.origin.message as Fields)["role"] : undefined;
+  return item.kind === "other" && read === "tool" ? "tool" : roleOf(item);
+}
+
+function isSendable(item: Item): boolean {
+  if (item.origin?.format === FORMAT || item.kind === "reasoning") return true;
+  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
+  return item.kind !== "other";
+}
+
+function rebuild(bundle: Bundle, how: Encoding): object {
+  const { role } = bundle;
+  if (role === "system")
+    return { role, content: bundle.items.map((item) => textOf((item as SystemItem).parts)).join("\n") };
+  const content = bundle.items.flatMap((item) => write(item, how));
+  return {
+    ...shellOf(bundle, FORMAT),
+    role,
+    content: content.map((piece) => (typeof piece === "string" ? { type: "text", text: piece } : piece)),
+  };
+}
+
+function write(item: Item, how: Encoding): readonly unknown[] {
+  const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+  switch (item.kind) {
+    case "call":
+      return writeCall(item, from, how);
+    case "output":
+      return writeOutput(item, from, how);
+    case "user":
+    case "assistant":
+    case "system":
+      return from ?? item.parts.flatMap(writePlain);
+    case "reasoning":
+      return from ?? [{ type: "reasoning", text: item.text }];
+    case "approval-request":
+      return writeRequest(item.approvalId, item.callId === undefined ? "" : how.idOf(item.callId), from);
+    case "approval-answer":
+      return from ?? [{ type: "tool-approval-response", approvalId: item.approvalId, approved: item.approved }];
+    default:
+      return from ?? [];
+  }
+}
+
+function writeRequest(
+  approvalId: string,
+  toolCallId: string,
+  from: readonly unknown[] | undefined,
+): readonly unknown[] {
+  const piece = from?.[0];
+  if (isFields(piece) && piece["toolCallId"] === toolCallId) return from as readonly unknown[];
+  return [{ type: "tool-approval-request", approvalId, toolCallId }];
+}
+
+function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
+  const id = how.idOf(call.callId ?? toolCallId(""));
+  const piece = from?.[0];
+  if (!isFields(piece)) return [{ type: "tool-call", toolCallId: id, toolName: call.name, input: inputObject(call) }];
+  return piece["toolCallId"] === id ? (from as readonly unknown[]) : [{ ...piece, toolCallId: id }];
+}
+
+function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
+  const id = how.idOf(output.callId ?? toolCallId(""));
+  const piece = from?.[0];
+  const toolName = output.name ?? "";
+  if (!isFields(piece)) return [{ type: "tool-result", toolCallId: id, toolName, output: resultOf(output) }];
+  if (piece["toolCallId"] === id && piece["toolName"] === output.name) return from as readonly unknown[];
+  return [{ ...piece, toolCallId: id, toolName }];
+}
+
+function resultOf(output: OutputItem): object {
+  if (output.reason === "denied") return { type: "execution-denied", reason: textOf(output.parts) };
+  if (output.value !== undefined)
+    return { type: output.status === "success" ? "json" : "error-json", value: output.value };
+  const parts = resultParts(output);
+  if (parts.every((part) => part.type === "text")) {
+    return { type: output.status === "success" ? "text" : "error-text", value: textOf(parts) };
+  }
+  return { type: "content", value: parts.flatMap(writePlain) };
+}
+
+function writePlain(part: Part): readonly unknown[] {
+  const own = ownPiece(part, FORMAT);
+  if (own !== undefined) return [own];
+  if (part.type === "text") return [{ type: "text", text: part.text }];
+  if (part.type === "other") return [];
+  const mediaType = part.media.mediaType ?? (part.type === "image" ? "image/png" : "application/octet-stream");
+  return [{ type: "file", mediaType, data: part.media.base64 ?? mediaUrl(part.media, mediaType) }];
+}

@@ -1,0 +1,211 @@
+import { type CallItem, type Item, type OutputItem, type Part, resultParts, textOf, toolCallId } from "../item.ts";
+import {
+  type Bundle,
+  bundles,
+  type Codec,
+  type Encoded,
+  type Encoding,
+  pristine,
+  type Role,
+  roleOf,
+  shellOf,
+} from "./codec.ts";
+import {
+  asJson,
+  asList,
+  asText,
+  decodeWith,
+  type Fields,
+  inputObject,
+  isFields,
+  ownPiece,
+  mediaSource,
+  type Read,
+  textPart,
+} from "./read.ts";
+
+const FORMAT = "anthropic";
+
+/** Anthropic messages: blocks. Calls in an assistant message, all their results first in the next user message. */
+export const anthropic: Codec = {
+  decode: (messages) => decodeWith(FORMAT, messages, readMessage),
+  encode,
+};
+
+function readMessage(message: Fields, step: number): readonly Read[] | string {
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant" && role !== "system") return `unknown role ${JSON.stringify(role)}`;
+  if (typeof content === "string" || content === undefined || content === null) {
+    return [plain(role, step, content === undefined || content === null ? [] : [content as string])];
+  }
+  const read: Read[] = [];
+  let run: unknown[] = [];
+  const flush = () => {
+    if (run.length > 0) read.push(plain(role, step, run));
+    run = [];
+  };
+  for (const block of asList(content)) {
+    const item = readBlock(isFields(block) ? block : {}, step);
+    if (item === undefined) run.push(block);
+    else {
+      flush();
+      read.push({ item, pieces: [block] });
+    }
+  }
+  flush();
+  return read.length === 0 ? [plain(role, step, [])] : read;
+}
+
+/** Neighbouring blocks of text and media: one item of whoever speaks. */
+function plain(role: "user" | "assistant" | "system", step: number, pieces: readonly unknown[]): Read {
+  const parts = pieces.map(readPart);
+  if (role === "assistant") return { item: { kind: "assistant", step, parts }, pieces };
+  if (role === "system") return { item: { kind: "system", role: "system", parts }, pieces };
+  return { item: { kind: "user", parts }, pieces };
+}
+
+/** A block that is an item of its own, or nothing when it is text or media. */
+function readBlock(block: Fields, step: number): Item | undefined {
+  const type = asText(block["type"]) ?? "";
+  if (type === "thinking") {
+    return {
+      kind: "reasoning",
+      step,
+      text: asText(block["thinking"]) ?? "",
+      signature: asText(block["signature"]) ?? "",
+    };
+  }
+  if (type === "redacted_thinking") {
+    return { kind: "reasoning", step, text: "", signature: asText(block["data"]) ?? "" };
+  }
+  if (type === "tool_use") return readCall(block, step, false);
+  if (type.endsWith("_tool_use")) return readCall(block, step, true); // server_tool_use, mcp_tool_use
+  if (type === "tool_result") return readOutput(block, false);
+  if (type.endsWith("_tool_result")) return { ...readOutput(block, true), step }; // web_search_tool_result, …
+  return undefined;
+}
+
+function readCall(block: Fields, step: number, server: boolean): CallItem {
+  const { input } = block;
+  const id = asText(block["id"]);
+  return {
+    kind: "call",
+    callKind: "function",
+    step,
+    name: asText(block["name"]) ?? "",
+    ...(id === undefined ? {} : { callId: toolCallId(id) }),
+    ...(typeof input === "string" ? { inputText: input } : { input: asJson(input ?? {}) }),
+    ...(server ? { server } : {}),
+  };
+}
+
+function readOutput(block: Fields, server: boolean): OutputItem {
+  const { content } = block;
+  return {
+    kind: "output",
+    callKind: "function",
+    callId: toolCallId(asText(block["tool_use_id"]) ?? ""),
+    status: block["is_error"] === true ? "failed" : "success",
+    parts: typeof content === "string" ? [textPart(content)] : asList(content).map(readPart),
+    ...(server ? { server } : {}),
+  };
+}
+
+function readPart(piece: unknown): Part {
+  if (typeof piece === "string") return textPart(piece);
+  const block = isFields(piece) ? piece : {};
+  if (block["type"] === "text") return textPart(asText(block["text"]) ?? "", { format: FORMAT, piece });
+  const source = isFields(block["source"]) ? block["source"] : undefined;
+  if ((block["type"] === "image" || block["type"] === "document") && source !== undefined) {
+    const media = mediaSource({ url: source["url"], base64: source["data"], mediaType: source["media_type"] });
+    return { type: block["type"] === "image" ? "image" : "file", media, origin: { format: FORMAT, piece } };
+  }
+  return { type: "other", origin: { format: FORMAT, piece } };
+}
+
+function encode(items: readonly Item[], how: Encoding): Encoded {
+  const omitted: Item[] = [];
+  const messages: object[] = [];
+  const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
+  const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
+  for (const bundle of bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn, joined: how.joined })) {
+    messages.push(pristine(bundle, FORMAT, (item) => write(item, how)) ?? rebuild(bundle, how));
+  }
+  return { messages, instructions: items.flatMap(instruction), omitted };
+}
+
+function instruction(item: Item): readonly string[] {
+  return item.kind === "system" ? [textOf(item.parts)] : [];
+}
+
+/** Thinking is sealed by its provider, and only a block that was read here can be written here. */
+function isSendable(item: Item): boolean {
+  if (item.origin?.format === FORMAT) return true;
+  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
+  return item.kind === "assistant" || item.kind === "user";
+}
+
+function rebuild(bundle: Bundle, how: Encoding): object {
+  return { ...shellOf(bundle, FORMAT), role: bundle.role, content: content(bundle, how) };
+}
+
+function content({ items }: Bundle, how: Encoding): readonly unknown[] {
+  return items
+    .flatMap((item) => write(item, how))
+    .map((piece) => (typeof piece === "string" ? textBlock(piece) : piece));
+}
+
+function textBlock(text: string): object {
+  return { type: "text", text };
+}
+
+/** The blocks of one item: as they were read, with the id it is sent under. */
+function write(item: Item, how: Encoding): readonly unknown[] {
+  const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+  switch (item.kind) {
+    case "call":
+      return writeCall(item, from, how);
+    case "output":
+      return writeOutput(item, from, how);
+    case "user":
+    case "assistant":
+      return from ?? item.parts.flatMap(writePart);
+    default:
+      return from ?? [];
+  }
+}
+
+function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
+  if (call.server === true) return from ?? [];
+  const id = how.idOf(call.callId ?? toolCallId(""));
+  const piece = from?.[0];
+  if (!isFields(piece)) return [{ type: "tool_use", id, name: call.name, input: inputObject(call) }];
+  if (piece["id"] === id && isFields(piece["input"])) return from as readonly unknown[];
+  return [{ ...piece, id, input: inputObject(call) }];
+}
+
+function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
+  if (output.server === true) return from ?? [];
+  const id = how.idOf(output.callId ?? toolCallId(""));
+  const piece = from?.[0];
+  if (isFields(piece))
+    return piece["tool_use_id"] === id ? (from as readonly unknown[]) : [{ ...piece, tool_use_id: id }];
+  const parts = resultParts(output);
+  const plainText = parts.every((part) => part.type === "text");
+  const block = { type: "tool_result", tool_use_id: id, content: plainText ? textOf(parts) : parts.flatMap(writePart) };
+  return [output.status === "success" ? block : { ...block, is_error: true }];
+}
+
+function writePart(part: Part): readonly unknown[] {
+  const own = ownPiece(part, FORMAT);
+  if (own !== undefined) return [own];
+  if (part.type === "text") return [textBlock(part.text)];
+  if (part.type === "image" || part.type === "file") {
+    const { url, base64, mediaType } = part.media;
+    const type = part.type === "image" ? "image" : "document";
+    if (url !== undefined) return [{ type, source: { type: "url", url } }];
+    const fallback = part.type === "image" ? "image/png" : "application/pdf";
+    return [{ type, source: { type: "base64", media_type: mediaType ?? fallback, data: base64 ?? "" } }];
+  }
+  return [];
+}

@@ -1,0 +1,122 @@
+import type { Item, ToolCallId, WireFormat } from "../item.ts";
+import type { WireProfile } from "../profiles.ts";
+
+/** A message that could not be read. It is left out of the projection and reported. */
+export interface Malformed {
+  readonly at: number;
+  readonly why: string;
+}
+
+export interface Decoded {
+  readonly items: readonly Item[];
+  readonly malformed: readonly Malformed[];
+}
+
+export interface Encoded {
+  readonly messages: readonly object[];
+  /** Instructions, for formats that carry them beside the messages. */
+  readonly instructions: readonly string[];
+  /** Items this format has no place for (somebody else's reasoning, approvals). */
+  readonly omitted: readonly Item[];
+}
+
+/** How items are cut into messages. */
+export interface Cutting {
+  /** Roles whose neighbouring messages the provider wants as one. */
+  readonly joins: (role: Role) => boolean;
+  readonly roleIn?: (item: Item) => Role;
+  /** Told when two messages that were read apart are written as one. */
+  readonly joined: (message: number) => void;
+}
+
+export interface Encoding {
+  readonly profile: WireProfile;
+  /** The id as it may be written here. */
+  readonly idOf: (id: ToolCallId) => string;
+  readonly joined: (message: number) => void;
+}
+
+/** Between a provider's messages and items. What was not touched comes back as the very object that went in. */
+export interface Codec {
+  readonly decode: (messages: readonly unknown[]) => Decoded;
+  readonly encode: (items: readonly Item[], how: Encoding) => Encoded;
+}
+
+export type Role = "system" | "user" | "assistant" | "tool";
+
+/** The items that will stand in one message. */
+export interface Bundle {
+  readonly role: Role;
+  readonly items: Item[];
+}
+
+/** Which message an item belongs to, whoever speaks in it. */
+export function roleOf(item: Item): Role {
+  switch (item.kind) {
+    case "system":
+      return "system";
+    case "user":
+      return "user";
+    case "output":
+      return item.server === true ? "assistant" : "tool";
+    case "approval-answer":
+      return "tool";
+    case "other":
+      return item.by === "model" ? "assistant" : "user";
+    default:
+      return "assistant";
+  }
+}
+
+/** Cuts items into messages: as they were read where they were read here, else one per answer. */
+export function bundles(items: readonly Item[], format: WireFormat, cutting: Cutting): readonly Bundle[] {
+  const { joins, roleIn = roleOf, joined } = cutting;
+  const made: Bundle[] = [];
+  for (const item of items) {
+    const role = roleIn(item);
+    const last = made.at(-1);
+    const before = last?.items.at(-1);
+    const one = before !== undefined && isOneMessage(before, item, format, role);
+    if (last?.role === role && (one || joins(role))) {
+      last.items.push(item);
+      if (before !== undefined && isReadApart(before, item, format)) joined(made.length - 1);
+    } else made.push({ role, items: [item] });
+  }
+  return made;
+}
+
+function isReadApart(before: Item, item: Item, format: WireFormat): boolean {
+  const both = before.origin?.format === format && item.origin?.format === format;
+  return both && before.origin?.message !== item.origin?.message;
+}
+
+function isOneMessage(before: Item, item: Item, format: WireFormat, role: Role): boolean {
+  // A thought alone in its message is refused, also when it was kept that way.
+  if (role === "assistant" && before.kind === "reasoning") return true;
+  const here = before.origin?.format === format ? before.origin.message : undefined;
+  const there = item.origin?.format === format ? item.origin.message : undefined;
+  if (here !== undefined || there !== undefined) return here === there;
+  return role === "assistant" && before.step === item.step;
+}
+
+/** The message a bundle was read from, when nothing in it was added, taken, moved or changed. */
+export function pristine(
+  { items }: Bundle,
+  format: WireFormat,
+  write: (item: Item) => readonly unknown[],
+): object | undefined {
+  const origin = items[0]?.origin;
+  if (origin?.format !== format || items.length !== origin.of) return undefined;
+  for (let nth = 0; nth < items.length; nth += 1) {
+    const item = items[nth] as Item;
+    const from = item.origin;
+    if (from?.message !== origin.message || from.nth !== nth || write(item) !== from.pieces) return undefined;
+  }
+  return origin.message;
+}
+
+/** The fields of the message a rebuilt one continues, so that what this version does not know is not lost. */
+export function shellOf({ items }: Bundle, format: WireFormat): Readonly<Record<string, unknown>> {
+  const origin = items.find((item) => item.origin?.format === format)?.origin;
+  return (origin?.message ?? {}) as Record<string, unknown>;
+}

@@ -1,0 +1,252 @@
+import type { Json } from "../../base/json.ts";
+import {
+  type CallItem,
+  type Item,
+  type OutputItem,
+  type Part,
+  resultParts,
+  textOf,
+  type ToolCallId,
+  toolCallId,
+} from "../item.ts";
+import {
+  type Bundle,
+  bundles,
+  type Codec,
+  type Encoded,
+  type Encoding,
+  pristine,
+  type Role,
+  roleOf,
+  shellOf,
+} from "./codec.ts";
+import { UnnamedCalls } from "./gemini-ids.ts";
+import {
+  asJson,
+  asList,
+  asText,
+  decodeWith,
+  type Fields,
+  inputObject,
+  isFields,
+  mediaSource,
+  ownPiece,
+  type Read,
+  textPart,
+} from "./read.ts";
+
+const FORMAT = "gemini";
+
+/** Gemini contents: parts. Calls often carry no id; they are then matched by name and order, as the API does. */
+export const gemini: Codec = {
+  decode: (messages) => {
+    const unnamed = new UnnamedCalls();
+    return decodeWith(FORMAT, messages, (message, at) => readContent(message, at, unnamed));
+  },
+  encode,
+};
+
+function readContent(message: Fields, step: number, unnamed: UnnamedCalls): readonly Read[] | string {
+  const role = message["role"] ?? "user";
+  if (role !== "user" && role !== "model" && role !== "function") return `unknown role ${JSON.stringify(role)}`;
+  if (!Array.isArray(message["parts"])) return "parts is not a list";
+  const read: Read[] = [];
+  let run: unknown[] = [];
+  const flush = () => {
+    if (run.length > 0) read.push(plain(role, step, run));
+    run = [];
+  };
+  if (role === "model") unnamed.beginAnswer();
+  const answers = answeredIds(message["parts"], step, unnamed);
+  for (const [nth, piece] of asList(message["parts"]).entries()) {
+    const item = readPart(isFields(piece) ? piece : {}, step, { nth, unnamed, answers });
+    if (item === undefined) run.push(piece);
+    else {
+      flush();
+      read.push({ item, pieces: [piece] });
+    }
+  }
+  flush();
+  return read.length === 0 ? [plain(role, step, [])] : read;
+}
+
+interface Reading {
+  readonly nth: number;
+  readonly unnamed: UnnamedCalls;
+  /** Which call each response without an id answers. */
+  readonly answers: ReadonlyMap<unknown, string>;
+}
+
+/** All responses of a message at once: one of a wrong name must not take the call of the next. */
+function answeredIds(parts: readonly unknown[], message: number, unnamed: UnnamedCalls): ReadonlyMap<unknown, string> {
+  const responses = parts
+    .map((part) => (isFields(part) ? part["functionResponse"] : undefined))
+    .filter((response) => isFields(response) && response["id"] === undefined) as Fields[];
+  if (responses.length === 0) return new Map();
+  const ids = unnamed.answers(
+    responses.map((response) => asText(response["name"]) ?? ""),
+    message,
+  );
+  return new Map(responses.map((response, at) => [response, ids[at] as string]));
+}
+
+function plain(role: string, step: number, pieces: readonly unknown[]): Read {
+  const parts = pieces.map(readPlain);
+  return { item: role === "model" ? { kind: "assistant", step, parts } : { kind: "user", parts }, pieces };
+}
+
+/** A part that is an item of its own, or nothing when it is text or media. */
+function readPart(part: Fields, step: number, { nth, unnamed, answers }: Reading): Item | undefined {
+  const call = part["functionCall"];
+  const seal = asText(part["thoughtSignature"]);
+  if (isFields(call)) {
+    const name = asText(call["name"]) ?? "";
+    return {
+      kind: "call",
+      callKind: "function",
+      step,
+      name,
+      callId: toolCallId(asText(call["id"]) ?? unnamed.call(name, step, nth)),
+      input: asJson(call["args"] ?? {}),
+      ...(seal === undefined ? {} : { signature: seal }),
+    };
+  }
+  const response = part["functionResponse"];
+  if (isFields(response)) return readOutput(response, answers);
+  if (part["thought"] !== true) return undefined;
+  return { kind: "reasoning", step, text: asText(part["text"]) ?? "", ...(seal ? { signature: seal } : {}) };
+}
+
+function readOutput(response: Fields, answers: ReadonlyMap<unknown, string>): OutputItem {
+  const name = asText(response["name"]) ?? "";
+  const body = response["response"];
+  const failed = isFields(body) && body["error"] !== undefined && body["output"] === undefined;
+  return {
+    kind: "output",
+    callKind: "function",
+    callId: toolCallId(asText(response["id"]) ?? answers.get(response) ?? ""),
+    name,
+    status: failed ? "failed" : "success",
+    parts: [],
+    value: asJson(isFields(body) && body["output"] !== undefined ? body["output"] : (body ?? {})),
+  };
+}
+
+function readPlain(piece: unknown): Part {
+  const part = isFields(piece) ? piece : {};
+  const origin = { format: FORMAT, piece } as const;
+  if (typeof part["text"] === "string") return textPart(part["text"], origin);
+  const data = part["inlineData"] ?? part["fileData"];
+  if (!isFields(data)) return { type: "other", origin };
+  const mediaType = asText(data["mimeType"]) ?? "";
+  const type = mediaType.startsWith("image/") ? "image" : mediaType.startsWith("audio/") ? "audio" : "file";
+  return { type, media: mediaSource({ url: data["fileUri"], base64: data["data"], mediaType }), origin };
+}
+
+function encode(items: readonly Item[], how: Encoding): Encoded {
+  const omitted: Item[] = [];
+  const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
+  const writer = new Writer(how, sent);
+  const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
+  const messages = bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn, joined: how.joined }).map(
+    (bundle) => writer.content(bundle),
+  );
+  const instructions = items.flatMap((item) => (item.kind === "system" ? [textOf(item.parts)] : []));
+  return { messages, instructions, omitted };
+}
+
+function isSendable(item: Item): boolean {
+  if (item.origin?.format === FORMAT) return true;
+  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
+  return item.kind === "assistant" || item.kind === "user";
+}
+
+/** Gemini documents this text for a call whose thought was not made here. */
+const NO_THOUGHT = "skip_thought_signature_validator";
+
+class Writer {
+  readonly #how: Encoding;
+  /** Calls that were read without an id: their outputs are written without one too. */
+  readonly #bare = new Set<ToolCallId>();
+  readonly #sealed: boolean;
+
+  constructor(how: Encoding, items: readonly Item[]) {
+    this.#how = how;
+    this.#sealed = items.some((item) => item.kind === "call" && item.signature !== undefined);
+  }
+
+  content(bundle: Bundle): object {
+    const same = pristine(bundle, FORMAT, (item) => this.#write(item));
+    if (same !== undefined) return same;
+    const parts = bundle.items.flatMap((item) => this.#write(item));
+    return {
+      ...shellOf(bundle, FORMAT),
+      role: bundle.role === "assistant" ? "model" : "user",
+      parts: this.#sealed && bundle.role === "assistant" ? seal(parts) : parts,
+    };
+  }
+
+  #write(item: Item): readonly unknown[] {
+    const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+    switch (item.kind) {
+      case "call":
+        return this.#call(item, from);
+      case "output":
+        return this.#output(item, from);
+      case "user":
+      case "assistant":
+        return from ?? item.parts.flatMap(writePlain);
+      default:
+        return from ?? [];
+    }
+  }
+
+  #call(call: CallItem, from: readonly unknown[] | undefined): readonly unknown[] {
+    const callId = call.callId ?? toolCallId("");
+    const id = this.#how.idOf(callId);
+    const part = from?.[0];
+    const read = isFields(part) && isFields(part["functionCall"]) ? part["functionCall"] : undefined;
+    if (read === undefined) return [{ functionCall: { id, name: call.name, args: inputObject(call) } }];
+    if (read["id"] === undefined) this.#bare.add(callId);
+    if (read["id"] === undefined || read["id"] === id) return from as readonly unknown[];
+    return [{ ...(part as Fields), functionCall: { ...read, id } }];
+  }
+
+  #output(output: OutputItem, from: readonly unknown[] | undefined): readonly unknown[] {
+    const callId = output.callId ?? toolCallId("");
+    const id = this.#bare.has(callId) ? undefined : this.#how.idOf(callId);
+    const part = from?.[0];
+    const read = isFields(part) && isFields(part["functionResponse"]) ? part["functionResponse"] : undefined;
+    const named = { ...(id === undefined ? {} : { id }), name: output.name ?? "" };
+    if (read === undefined) return [{ functionResponse: { ...named, response: responseOf(output) } }];
+    const sameId = read["id"] === id || read["id"] === undefined;
+    if (sameId && read["name"] === output.name) return from as readonly unknown[];
+    return [{ ...(part as Fields), functionResponse: { ...read, ...named } }];
+  }
+}
+
+/** The first call of an answer must carry a seal; one that was read without, or lost its neighbour, gets the waiver. */
+function seal(parts: readonly unknown[]): readonly unknown[] {
+  const first = parts.findIndex((part) => isFields(part) && part["functionCall"] !== undefined);
+  const part = parts[first];
+  if (!isFields(part) || part["thoughtSignature"] !== undefined) return parts;
+  return parts.with(first, { ...part, thoughtSignature: NO_THOUGHT });
+}
+
+function responseOf(output: OutputItem): Readonly<Record<string, Json>> {
+  const text = textOf(resultParts(output));
+  if (output.status !== "success") return { error: text };
+  return { output: output.value ?? text };
+}
+
+function writePlain(part: Part): readonly unknown[] {
+  const own = ownPiece(part, FORMAT);
+  if (own !== undefined) return [own];
+  if (part.type === "text") return [{ text: part.text }];
+  if (part.type === "other") return [];
+  const { url, base64, mediaType } = part.media;
+  const mimeType = mediaType ?? (part.type === "image" ? "image/png" : "application/octet-stream");
+  return url === undefined
+    ? [{ inlineData: { mimeType, data: base64 ?? "" } }]
+    : [{ fileData: { mimeType, fileUri: url } }];
+}

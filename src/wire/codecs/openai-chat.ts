@@ -1,0 +1,212 @@
+import {
+  type AssistantItem,
+  type CallItem,
+  type Item,
+  type OutputItem,
+  type Part,
+  resultParts,
+  textOf,
+  toolCallId,
+} from "../item.ts";
+import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, shellOf } from "./codec.ts";
+import {
+  asList,
+  asText,
+  decodeWith,
+  type Fields,
+  inputText,
+  isFields,
+  ownPiece,
+  mediaSource,
+  mediaUrl,
+  type Read,
+  textPart,
+} from "./read.ts";
+
+const FORMAT = "openai-chat";
+
+/** OpenAI chat completions: `tool_calls` on an assistant message, then one `tool` message for each. */
+export const openaiChat: Codec = {
+  decode: (messages) => {
+    const custom = new Set<string>();
+    return decodeWith(FORMAT, messages, (message, at) => readMessage(message, at, custom));
+  },
+  encode,
+};
+
+function readMessage(message: Fields, at: number, custom: Set<string>): readonly Read[] | string {
+  const whole = [message];
+  switch (message["role"]) {
+    case "system":
+    case "developer":
+      return [{ item: { kind: "system", role: message["role"], parts: readParts(message["content"]) }, pieces: whole }];
+    case "user":
+      return [{ item: { kind: "user", parts: readParts(message["content"]) }, pieces: whole }];
+    case "assistant":
+      return readAssistant(message, at, custom);
+    case "tool":
+      return [{ item: readOutput(message, custom), pieces: whole }];
+    default:
+      return `unknown role ${JSON.stringify(message["role"])}`;
+  }
+}
+
+function readAssistant(message: Fields, step: number, custom: Set<string>): readonly Read[] {
+  const calls = asList(message["tool_calls"]);
+  const parts = readParts(message["content"]);
+  const read: Read[] = [];
+  if (calls.length === 0 || parts.length > 0)
+    read.push({ item: { kind: "assistant", step, parts }, pieces: [message] });
+  for (const call of calls) {
+    const item = readCall(isFields(call) ? call : {}, step);
+    if (item.callKind === "custom" && item.callId !== undefined) custom.add(item.callId);
+    read.push({ item, pieces: [call] });
+  }
+  return read;
+}
+
+function readCall(call: Fields, step: number): CallItem {
+  const custom = call["type"] === "custom";
+  const body = call[custom ? "custom" : "function"];
+  const fields = isFields(body) ? body : {};
+  const text = fields[custom ? "input" : "arguments"];
+  const id = asText(call["id"]);
+  return {
+    kind: "call",
+    callKind: custom ? "custom" : "function",
+    step,
+    name: asText(fields["name"]) ?? "",
+    ...(id === undefined ? {} : { callId: toolCallId(id) }),
+    ...(typeof text === "string" ? { inputText: text } : { input: (text ?? {}) as never }),
+  };
+}
+
+/** Chat has one kind of tool message for both kinds of call: only the id says which it answers. */
+function readOutput(message: Fields, custom: ReadonlySet<string>): OutputItem {
+  const id = asText(message["tool_call_id"]) ?? "";
+  const name = asText(message["name"]);
+  return {
+    kind: "output",
+    callKind: custom.has(id) ? "custom" : "function",
+    status: "success",
+    callId: toolCallId(id),
+    ...(name === undefined ? {} : { name }),
+    parts: readParts(message["content"]),
+  };
+}
+
+function readParts(content: unknown): readonly Part[] {
+  if (typeof content === "string") return [textPart(content)];
+  return asList(content).map((piece): Part => {
+    const part = isFields(piece) ? piece : {};
+    if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
+    if (part["type"] === "refusal") return textPart(asText(part["refusal"]) ?? "", { format: FORMAT, piece });
+    if (part["type"] === "image_url" && isFields(part["image_url"])) {
+      return {
+        type: "image",
+        media: mediaSource({ url: part["image_url"]["url"] }),
+        origin: { format: FORMAT, piece },
+      };
+    }
+    if (part["type"] === "input_audio" && isFields(part["input_audio"])) {
+      return {
+        type: "audio",
+        media: mediaSource({ base64: part["input_audio"]["data"] }),
+        origin: { format: FORMAT, piece },
+      };
+    }
+    return { type: "other", origin: { format: FORMAT, piece } };
+  });
+}
+
+function encode(items: readonly Item[], how: Encoding): Encoded {
+  const omitted: Item[] = [];
+  const messages: object[] = [];
+  const joins = (role: string) => how.profile.alternates && (role === "user" || role === "assistant");
+  for (const bundle of bundles(items, FORMAT, { joins, joined: how.joined })) {
+    const kept = { role: bundle.role, items: bundle.items.filter((item) => isSendable(item) || !omitted.push(item)) };
+    const same = pristine(kept, FORMAT, (item) => write(item, how));
+    if (same !== undefined) messages.push(same);
+    else if (kept.items.length > 0) messages.push(...rebuild(kept, how));
+  }
+  return { messages, instructions: [], omitted };
+}
+
+/** Reasoning has no place in a chat request, nor has an approval; what the provider ran itself stays with it. */
+function isSendable(item: Item): boolean {
+  if (item.origin?.format === FORMAT) return true;
+  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
+  return item.kind === "assistant" || item.kind === "user" || item.kind === "system";
+}
+
+function rebuild(bundle: Bundle, how: Encoding): readonly object[] {
+  const [first] = bundle.items as [Item];
+  switch (first.kind) {
+    case "system":
+      return bundle.items.map((item) => ({ role: (item as { role: string }).role, content: content([item]) }));
+    case "output":
+      return bundle.items.map((item) => write(item, how)[0] as object);
+    case "user":
+      return [{ ...shellOf(bundle, FORMAT), role: "user", content: content(bundle.items) }];
+    default:
+      return assistant(bundle, how);
+  }
+}
+
+function assistant(bundle: Bundle, how: Encoding): readonly object[] {
+  const texts = bundle.items.filter((item) => item.kind === "assistant");
+  const calls = bundle.items.filter((item) => item.kind === "call");
+  const { tool_calls: _calls, content: _content, ...shell } = shellOf(bundle, FORMAT);
+  const message = { ...shell, role: "assistant", content: texts.length === 0 ? null : content(texts) };
+  return [calls.length === 0 ? message : { ...message, tool_calls: calls.flatMap((call) => write(call, how)) }];
+}
+
+/** Text as a string where text is all there is; texts that must stay apart, and anything else, as parts. */
+function content(items: readonly Item[]): string | readonly unknown[] {
+  const parts = items.flatMap((item) => (item as AssistantItem).parts);
+  const phases = new Set(items.map((item) => (item as AssistantItem).phase));
+  if (parts.every((part) => part.type === "text") && phases.size < 2) {
+    return items.map((item) => textOf((item as AssistantItem).parts)).join("\n");
+  }
+  return parts.flatMap(writePart);
+}
+
+function writePart(part: Part): readonly unknown[] {
+  const own = ownPiece(part, FORMAT);
+  if (own !== undefined) return [own];
+  if (part.type === "text") return [{ type: "text", text: part.text }];
+  if (part.type === "image") return [{ type: "image_url", image_url: { url: mediaUrl(part.media, "image/png") } }];
+  if (part.type === "audio")
+    return [{ type: "input_audio", input_audio: { data: part.media.base64 ?? "", format: "wav" } }];
+  return [];
+}
+
+/** The pieces of one item: as they were read, with the id and the name it is sent under. */
+function write(item: Item, how: Encoding): readonly unknown[] {
+  const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+  if (item.kind === "call") return writeCall(item, from, how);
+  if (item.kind === "output") return writeOutput(item, from, how);
+  return from ?? [];
+}
+
+function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
+  const id = how.idOf(call.callId ?? toolCallId(""));
+  const piece = from?.[0];
+  if (isFields(piece)) return piece["id"] === id ? (from as readonly unknown[]) : [{ ...piece, id }];
+  const { name } = call;
+  return call.callKind === "custom"
+    ? [{ id, type: "custom", custom: { name, input: inputText(call) } }]
+    : [{ id, type: "function", function: { name, arguments: inputText(call) } }];
+}
+
+function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
+  const id = how.idOf(output.callId ?? toolCallId(""));
+  const piece = from?.[0];
+  if (!isFields(piece)) {
+    const parts = resultParts(output);
+    const text = parts.every((part) => part.type === "text") ? textOf(parts) : parts.flatMap(writePart);
+    return [{ role: "tool", tool_call_id: id, content: text }];
+  }
+  if (piece["tool_call_id"] === id && asText(piece["name"]) === output.name) return from as readonly unknown[];
+  return [{ ...piece, tool_call_id: id, ...(output.name === undefined ? {} : { name: output.name }) }];
+}

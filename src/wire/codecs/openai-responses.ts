@@ -1,0 +1,236 @@
+import {
+  type CallItem,
+  type CallKind,
+  type Item,
+  type OutputItem,
+  type Part,
+  resultParts,
+  textOf,
+  toolCallId,
+} from "../item.ts";
+import type { Codec, Encoded, Encoding } from "./codec.ts";
+import {
+  asJson,
+  asList,
+  asText,
+  decodeWith,
+  type Fields,
+  inputText,
+  isFields,
+  ownPiece,
+  mediaSource,
+  mediaUrl,
+  type Read,
+  textPart,
+} from "./read.ts";
+
+const FORMAT = "openai-responses";
+
+/** Which kind each call and output type of the format belongs to. Types not named here are carried, not paired. */
+const CALLS: Readonly<Record<string, CallKind>> = {
+  function_call: "function",
+  custom_tool_call: "custom",
+  local_shell_call: "shell",
+  tool_search_call: "search",
+};
+const OUTPUTS: Readonly<Record<string, CallKind>> = {
+  function_call_output: "function",
+  custom_tool_call_output: "custom",
+  tool_search_output: "search",
+};
+const OUTPUT_TYPE: Readonly<Record<CallKind, string>> = {
+  function: "function_call_output",
+  shell: "function_call_output",
+  custom: "custom_tool_call_output",
+  search: "tool_search_output",
+};
+/** Items the host sends that are neither messages nor outputs. */
+const FROM_HOST: ReadonlySet<string> = new Set(["compaction", "additional_tools"]);
+
+/** OpenAI responses: a flat list of items; no messages hold calls together. */
+export const openaiResponses: Codec = {
+  decode: (messages) => decodeWith(FORMAT, messages, (piece) => readPiece(piece)),
+  encode,
+};
+
+function readPiece(piece: Fields): readonly Read[] | string {
+  const type = asText(piece["type"]) ?? (typeof piece["role"] === "string" ? "message" : undefined);
+  if (type === undefined) return "neither a type nor a role";
+  const item = type === "message" ? readMessage(piece) : readItem(type, piece);
+  return typeof item === "string" ? item : [{ item: withId(item, piece), pieces: [piece] }];
+}
+
+function withId(item: Item, piece: Fields): Item {
+  const id = asText(piece["id"]);
+  return id === undefined ? item : { ...item, id };
+}
+
+function readMessage(piece: Fields): Item | string {
+  const { role, content } = piece;
+  const parts = typeof content === "string" ? [textPart(content)] : asList(content).map(readPart);
+  const phase = asText(piece["phase"]);
+  if (role === "user") return { kind: "user", parts };
+  if (role === "assistant") return { kind: "assistant", parts, ...(phase === undefined ? {} : { phase }) };
+  if (role === "system" || role === "developer") return { kind: "system", role, parts };
+  return `unknown role ${JSON.stringify(role)}`;
+}
+
+function readItem(type: string, piece: Fields): Item {
+  if (type === "reasoning") {
+    const text = asList(piece["summary"]).map((part) => (isFields(part) ? (asText(part["text"]) ?? "") : ""));
+    const seal = asText(piece["encrypted_content"]);
+    return { kind: "reasoning", text: text.join("\n"), ...(seal === undefined ? {} : { signature: seal }) };
+  }
+  if (type === "mcp_approval_request") return { kind: "approval-request", approvalId: asText(piece["id"]) ?? "" };
+  if (type === "mcp_approval_response") {
+    return {
+      kind: "approval-answer",
+      approvalId: asText(piece["approval_request_id"]) ?? "",
+      approved: piece["approve"] === true,
+    };
+  }
+  const called = CALLS[type];
+  if (called !== undefined) return readCall(called, piece);
+  const answers = OUTPUTS[type];
+  if (answers !== undefined) return readOutput(answers, piece);
+  return { kind: "other", by: FROM_HOST.has(type) || type.endsWith("_output") ? "host" : "model" };
+}
+
+function readCall(callKind: CallKind, piece: Fields): CallItem {
+  const id = asText(piece["call_id"]);
+  const text = piece[callKind === "custom" ? "input" : "arguments"] ?? piece["action"];
+  const status = piece["status"];
+  const server = callKind === "search" && piece["execution"] === "server";
+  return {
+    kind: "call",
+    callKind,
+    name: asText(piece["name"]) ?? (callKind === "shell" ? "local_shell" : callKind === "search" ? "tool_search" : ""),
+    ...(id === undefined ? {} : { callId: toolCallId(id) }),
+    ...(typeof text === "string" ? { inputText: text } : { input: asJson(text ?? {}) }),
+    ...(status === "incomplete" ? { partial: true } : {}),
+    ...(server ? { server } : {}),
+  };
+}
+
+function readOutput(callKind: CallKind, piece: Fields): OutputItem {
+  const id = asText(piece["call_id"]);
+  const name = asText(piece["name"]);
+  const { output } = piece;
+  return {
+    kind: "output",
+    callKind,
+    ...(id === undefined ? (name === undefined ? { callId: toolCallId("") } : {}) : { callId: toolCallId(id) }),
+    ...(name === undefined ? {} : { name }),
+    status: "success",
+    parts: typeof output === "string" ? [textPart(output)] : asList(output).map(readPart),
+    ...(piece["execution"] === "server" ? { server: true } : {}),
+  };
+}
+
+function readPart(piece: unknown): Part {
+  const part = isFields(piece) ? piece : {};
+  const type = part["type"];
+  if (type === "input_text" || type === "output_text" || type === "text")
+    return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
+  if (type === "refusal") return textPart(asText(part["refusal"]) ?? "", { format: FORMAT, piece });
+  if (type === "input_image")
+    return { type: "image", media: mediaSource({ url: part["image_url"] }), origin: { format: FORMAT, piece } };
+  if (type === "input_audio")
+    return { type: "audio", media: mediaSource({ base64: part["data"] }), origin: { format: FORMAT, piece } };
+  if (type === "input_file")
+    return {
+      type: "file",
+      media: mediaSource({ url: part["file_data"] ?? part["file_url"] }),
+      origin: { format: FORMAT, piece },
+    };
+  return { type: "other", origin: { format: FORMAT, piece } };
+}
+
+function encode(items: readonly Item[], how: Encoding): Encoded {
+  const omitted: Item[] = [];
+  const messages: object[] = [];
+  for (const item of items) {
+    const piece = write(item, how);
+    if (piece === undefined) omitted.push(item);
+    else messages.push(piece);
+  }
+  return { messages, instructions: [], omitted };
+}
+
+function write(item: Item, how: Encoding): object | undefined {
+  const from = item.origin?.format === FORMAT ? (item.origin.message as Fields) : undefined;
+  if (from !== undefined) return patched(from, item, how);
+  switch (item.kind) {
+    case "user":
+      return { type: "message", role: "user", content: item.parts.flatMap((part) => writePart(part, "input_text")) };
+    case "system":
+      return { type: "message", role: item.role, content: item.parts.flatMap((part) => writePart(part, "input_text")) };
+    case "assistant":
+      return {
+        type: "message",
+        role: "assistant",
+        content: item.parts.flatMap((part) => writePart(part, "output_text")),
+      };
+    case "call":
+      return item.server === true ? undefined : writeCall(item, how);
+    case "output":
+      return item.server === true ? undefined : writeOutput(item, how);
+    default:
+      return undefined;
+  }
+}
+
+/** As it was read, with the ids it is sent under. An item cut loose from its reasoning loses the id it was known by. */
+function patched(from: Fields, item: Item, how: Encoding): Fields {
+  let piece = from;
+  if (item.id === undefined && typeof from["id"] === "string") {
+    const { id: _id, ...free } = from;
+    piece = free;
+  }
+  if ((item.kind !== "call" && item.kind !== "output") || item.callId === undefined || item.server === true)
+    return piece;
+  const id = how.idOf(item.callId);
+  const renamed = piece["call_id"] === id ? piece : { ...piece, call_id: id };
+  const misnamed = item.kind === "output" && item.name !== undefined && asText(piece["name"]) !== item.name;
+  return misnamed ? { ...renamed, name: item.name } : renamed;
+}
+
+function writeCall(call: CallItem, how: Encoding): object {
+  const shared = { call_id: how.idOf(call.callId ?? toolCallId("")) };
+  switch (call.callKind) {
+    case "custom":
+      return { type: "custom_tool_call", ...shared, name: call.name, input: inputText(call) };
+    case "search":
+      return { type: "tool_search_call", ...shared, execution: "client", arguments: call.input ?? {} };
+    default:
+      return { type: "function_call", ...shared, name: call.name, arguments: inputText(call) };
+  }
+}
+
+function writeOutput(output: OutputItem, how: Encoding): object {
+  const type = OUTPUT_TYPE[output.callKind];
+  const id = output.callId === undefined ? {} : { call_id: how.idOf(output.callId) };
+  if (output.callKind === "search")
+    return { type, ...id, execution: "client", status: "completed", tools: output.value ?? [] };
+  const parts = resultParts(output);
+  const plain = parts.every((part) => part.type === "text");
+  const named = output.callId === undefined && output.name !== undefined ? { name: output.name } : {};
+  return {
+    type,
+    ...(output.id === undefined ? {} : { id: output.id }),
+    ...id,
+    ...named,
+    output: plain ? textOf(parts) : parts.flatMap((part) => writePart(part, "input_text")),
+  };
+}
+
+function writePart(part: Part, text: "input_text" | "output_text"): readonly unknown[] {
+  const own = ownPiece(part, FORMAT);
+  if (own !== undefined) return [own];
+  if (part.type === "text") return [{ type: text, text: part.text }];
+  if (part.type === "image")
+    return [{ type: "input_image", image_url: mediaUrl(part.media, "image/png"), detail: "auto" }];
+  if (part.type === "audio") return [{ type: "input_audio", data: part.media.base64 ?? "", format: "wav" }];
+  if (part.type === "file") return [{ type: "input_file", file_data: mediaUrl(part.media, "application/pdf") }];
+  return [];
+}

@@ -1,0 +1,102 @@
+import type { Json } from "../../base/json.ts";
+import type { CallItem, Item, MediaSource, Part, PartOrigin, WireFormat } from "../item.ts";
+import type { Decoded, Malformed } from "./codec.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function asText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** An item before it knows its place in the message: the pieces it was read from come beside it. */
+export interface Read {
+  readonly item: Item;
+  readonly pieces: readonly unknown[];
+}
+
+/** Reads messages one by one; a message that yields no item is malformed, never skipped in silence. */
+export function decodeWith(
+  format: WireFormat,
+  messages: readonly unknown[],
+  read: (message: Fields, at: number) => readonly Read[] | string,
+): Decoded {
+  const items: Item[] = [];
+  const malformed: Malformed[] = [];
+  for (let at = 0; at < messages.length; at += 1) {
+    const message = messages[at];
+    const found = isFields(message) ? read(message, at) : "not an object";
+    if (typeof found === "string") {
+      malformed.push({ at, why: found });
+      continue;
+    }
+    for (let nth = 0; nth < found.length; nth += 1) {
+      const { item, pieces } = found[nth] as Read;
+      items.push({ ...item, origin: { format, message: message as object, pieces, nth, of: found.length } });
+    }
+  }
+  return { items, malformed };
+}
+
+/** A call's arguments as an object, for formats that take nothing else. Text that never was JSON is kept as text. */
+export function inputObject(call: CallItem): Fields {
+  const value = call.inputText === undefined ? call.input : parsed(call.inputText);
+  if (isFields(value)) return value;
+  return value === undefined || value === null ? {} : { raw: value };
+}
+
+/** A call's arguments as text, for formats that take nothing else. */
+export function inputText(call: CallItem): string {
+  return call.inputText ?? JSON.stringify(call.input ?? {});
+}
+
+function parsed(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export function textPart(text: string, origin?: PartOrigin): Part {
+  return origin === undefined ? { type: "text", text } : { type: "text", text, origin };
+}
+
+/** A media source from whatever fields a format uses; a data URL is taken apart. */
+export function mediaSource(fields: {
+  readonly url?: unknown;
+  readonly base64?: unknown;
+  readonly mediaType?: unknown;
+}): MediaSource {
+  const url = asText(fields.url);
+  const data = url?.match(/^data:([^;,]*);base64,(.*)$/s);
+  const mediaType = asText(fields.mediaType) ?? data?.[1];
+  const base64 = asText(fields.base64) ?? data?.[2];
+  return {
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(url === undefined || data ? {} : { url }),
+    ...(base64 === undefined ? {} : { base64 }),
+  };
+}
+
+/** A media source as one URL, inline data included. */
+export function mediaUrl(media: MediaSource, fallback: string): string {
+  return media.url ?? `data:${media.mediaType ?? fallback};base64,${media.base64 ?? ""}`;
+}
+
+export function asJson(value: unknown): Json {
+  return value as Json;
+}
+
+/** The piece a part was read from, when it was read in this format. */
+export function ownPiece(part: Part, format: WireFormat): unknown {
+  return part.origin?.format === format ? part.origin.piece : undefined;
+}

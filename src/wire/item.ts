@@ -1,0 +1,195 @@
+import type { Json } from "../base/json.ts";
+import type { OutputReason, OutputStatus } from "./status.ts";
+
+declare const toolCallIdBrand: unique symbol;
+
+/** The id that joins a call to its output, as the provider wrote it. Providers reuse and rewrite them. */
+export type ToolCallId = string & { readonly [toolCallIdBrand]: true };
+
+/** The only maker of a `ToolCallId`. */
+export function toolCallId(text: string): ToolCallId {
+  return text as ToolCallId;
+}
+
+export type WireFormat = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk";
+
+/** The kinds of call a model makes. An id of one kind never answers another. */
+export type CallKind = "function" | "custom" | "shell" | "search";
+
+/**
+ * The id space in which a call is answered. A local shell call is answered by a function output, so the two share one.
+ * Comparisons, not a table: it is asked for every call and output of a history.
+ */
+export function spaceOf(kind: CallKind): 0 | 1 | 2 {
+  if (kind === "function" || kind === "shell") return 0;
+  return kind === "custom" ? 1 : 2;
+}
+
+/** What the host put into the conversation itself: no turn of the user's. */
+export type Notice =
+  | "environment"
+  | "instructions"
+  | "shell-command"
+  | "subagent"
+  | "context-update"
+  | "aborted"
+  | "continuation"
+  | "late-result"
+  | "tool-gone"
+  | "summary";
+
+/** Where an item was read from. An untouched item is written back as this very object, so nothing is lost. */
+export interface Origin {
+  readonly format: WireFormat;
+  readonly message: object;
+  /** The pieces of the message this item was read from. */
+  readonly pieces: readonly unknown[];
+  /** Which of the message's items it is, and of how many. */
+  readonly nth: number;
+  readonly of: number;
+}
+
+/** The piece a part was read from; written back as it is, in the format it came from. */
+export interface PartOrigin {
+  readonly format: WireFormat;
+  readonly piece: unknown;
+}
+
+export type Part =
+  | { readonly type: "text"; readonly text: string; readonly notice?: Notice; readonly origin?: PartOrigin }
+  | { readonly type: "image" | "audio" | "file"; readonly media: MediaSource; readonly origin?: PartOrigin }
+  /** A part this version does not know; carried in the format it came from, left out of others. */
+  | { readonly type: "other"; readonly origin: PartOrigin };
+
+export interface MediaSource {
+  readonly mediaType?: string;
+  readonly url?: string;
+  readonly base64?: string;
+}
+
+interface ItemBase {
+  /** The provider's id of the item (`fc_…`, `msg_…`), not of the call. */
+  readonly id?: string;
+  /** When it was said, as a label. */
+  readonly at?: string;
+  /** Which model answer it belongs to. Items of one answer form one batch; formats without messages leave it out. */
+  readonly step?: number | string;
+  readonly origin?: Origin;
+}
+
+export interface SystemItem extends ItemBase {
+  readonly kind: "system";
+  readonly role: "system" | "developer";
+  readonly parts: readonly Part[];
+  readonly notice?: Notice;
+}
+
+export interface UserItem extends ItemBase {
+  readonly kind: "user";
+  readonly parts: readonly Part[];
+  readonly notice?: Notice;
+}
+
+export interface AssistantItem extends ItemBase {
+  readonly kind: "assistant";
+  readonly parts: readonly Part[];
+  /** `commentary`, `final_answer`: texts of different phases are never joined. */
+  readonly phase?: string;
+  /** The reasoning item this one may not be sent without. */
+  readonly reasoningId?: string;
+}
+
+export interface ReasoningItem extends ItemBase {
+  readonly kind: "reasoning";
+  readonly text: string;
+  /** The provider's seal over the text. An empty one was lost on the way and makes the item unsendable. */
+  readonly signature?: string;
+}
+
+export interface CallItem extends ItemBase {
+  readonly kind: "call";
+  readonly callKind: CallKind;
+  /** Absent only where the format allows it: a local shell call without an id cannot be paired. */
+  readonly callId?: ToolCallId;
+  readonly name: string;
+  readonly input?: Json;
+  /** The arguments as streamed, where the format sends text; `input` is then left unparsed. */
+  readonly inputText?: string;
+  /** The stream ended inside the arguments. Nothing ran, so nothing may answer it. */
+  readonly partial?: boolean;
+  /** Run by the provider itself: it answers, not we. */
+  readonly server?: boolean;
+  readonly signature?: string;
+  readonly reasoningId?: string;
+  /** `none`: the tool only reads, so an interrupted call changed nothing. */
+  readonly effects?: "none" | "unknown";
+}
+
+export interface OutputItem extends ItemBase {
+  readonly kind: "output";
+  readonly callKind: CallKind;
+  /** Absent on a named external event, which stands alone. */
+  readonly callId?: ToolCallId;
+  readonly name?: string;
+  readonly status: OutputStatus;
+  /** The word that was stored, when it was none of the four. */
+  readonly statusText?: string;
+  readonly reason?: OutputReason;
+  readonly parts: readonly Part[];
+  /** A structured result, where the format has one. */
+  readonly value?: Json;
+  /** Made by repair, not by a tool. A real output beats it. */
+  readonly synthetic?: boolean;
+  /** A provider has read this synthetic output: changing it now would rewrite what the model knows. */
+  readonly frozen?: boolean;
+  readonly server?: boolean;
+}
+
+export interface ApprovalRequestItem extends ItemBase {
+  readonly kind: "approval-request";
+  readonly approvalId: string;
+  readonly callId?: ToolCallId;
+}
+
+export interface ApprovalAnswerItem extends ItemBase {
+  readonly kind: "approval-answer";
+  readonly approvalId: string;
+  readonly approved: boolean;
+  readonly reason?: string;
+}
+
+/** Something this version does not know, kept as it came. */
+export interface OtherItem extends ItemBase {
+  readonly kind: "other";
+  readonly by: "model" | "host";
+}
+
+/** One element of the conversation as a model sees it. */
+export type Item =
+  | SystemItem
+  | UserItem
+  | AssistantItem
+  | ReasoningItem
+  | CallItem
+  | OutputItem
+  | ApprovalRequestItem
+  | ApprovalAnswerItem
+  | OtherItem;
+
+/** The items that take part in call/output pairing. */
+export type PairableHistoryItem = CallItem | OutputItem;
+
+export function isPairable(item: Item): item is PairableHistoryItem {
+  return item.kind === "call" || item.kind === "output";
+}
+
+/** The plain text of a message or an output. */
+export function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** What a tool returned, as parts: a structured result has a text for formats that know only text. */
+export function resultParts(output: OutputItem): readonly Part[] {
+  if (output.parts.length > 0 || output.value === undefined) return output.parts;
+  return [{ type: "text", text: typeof output.value === "string" ? output.value : JSON.stringify(output.value) }];
+}

@@ -1,0 +1,144 @@
+import type { WireProfile } from "../profiles.ts";
+import { isSendable } from "../text.ts";
+import type { Breach } from "./pairs.ts";
+import { callsOf, resultsOf, type Turn } from "./turn.ts";
+
+/** Rules about the form of messages, apart from pairing. */
+
+export function repeatedIds(turns: readonly Turn[]): readonly Breach[] {
+  const seen = new Set<string>();
+  return turns.flatMap((turn) =>
+    callsOf(turn).flatMap((call) => {
+      const key = `${call.space} ${call.id}`;
+      const again = call.id !== undefined && seen.has(key);
+      seen.add(key);
+      return again ? [{ at: turn.at, detail: call.id ?? "" }] : [];
+    }),
+  );
+}
+
+export function badIds(turns: readonly Turn[], { callIds, format }: WireProfile): readonly Breach[] {
+  const bad = (id: string | undefined) =>
+    id === undefined ? format !== "gemini" : id.length > callIds.maxLength || !callIds.pattern.test(id);
+  return turns.flatMap((turn) =>
+    [...callsOf(turn), ...resultsOf(turn)]
+      .filter((block) => bad(block.id))
+      .map((block) => ({ at: turn.at, detail: block.id ?? "" })),
+  );
+}
+
+export function resultsNotFirst(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) => {
+    const other = turn.blocks.findIndex((block) => block.is !== "result");
+    const late = other !== -1 && turn.blocks.slice(other).some((block) => block.is === "result");
+    return late ? [{ at: turn.at, detail: "a result after other content" }] : [];
+  });
+}
+
+export function sameRoleTwice(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn, nth) => {
+    const repeats =
+      nth > 0 && turns[nth - 1]?.role === turn.role && (turn.role === "user" || turn.role === "assistant");
+    return repeats ? [{ at: turn.at, detail: turn.role }] : [];
+  });
+}
+
+export function notUserFirst(turns: readonly Turn[]): readonly Breach[] {
+  const first = turns.find((turn) => turn.role !== "system");
+  return first === undefined || first.role === "user" ? [] : [{ at: first.at, detail: first.role }];
+}
+
+export function assistantLast(turns: readonly Turn[], profile: WireProfile): readonly Breach[] {
+  const last = turns.at(-1);
+  if (!profile.userLast || last?.role !== "assistant" || callsOf(last).length > 0) return [];
+  return [{ at: last.at, detail: "ends with the assistant" }];
+}
+
+export function blank(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) => {
+    const empty =
+      turn.blocks.length === 0 || turn.blocks.some((block) => block.is === "text" && block.text.trim() === "");
+    return empty && turn.role !== "tool" ? [{ at: turn.at, detail: "no content" }] : [];
+  });
+}
+
+/** A thought must be followed by what it led to: in the same message, or as the next item. */
+export function thoughtAlone(turns: readonly Turn[], { format }: WireProfile): readonly Breach[] {
+  return turns.flatMap((turn, nth) => {
+    if (turn.blocks.at(-1)?.is !== "thought") return [];
+    const next = format === "openai-responses" ? turns[nth + 1] : undefined;
+    return next?.role === "assistant" ? [] : [{ at: turn.at, detail: "nothing follows the reasoning" }];
+  });
+}
+
+export function unsealed(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    turn.blocks.some((block) => block.is === "thought" && !block.sealed)
+      ? [{ at: turn.at, detail: "thinking without signature" }]
+      : [],
+  );
+}
+
+/** Once a request shows sealed calls, every answer of the current turn must show one on its first call. */
+export function unsealedCalls(turns: readonly Turn[]): readonly Breach[] {
+  if (!turns.some((turn) => callsOf(turn).some((call) => call.sealed))) return [];
+  const turn = turns.findLastIndex((one) => one.role === "user" && resultsOf(one).length === 0);
+  return turns.slice(turn + 1).flatMap((one) => {
+    const [first] = callsOf(one);
+    return first === undefined || first.sealed ? [] : [{ at: one.at, detail: first.name }];
+  });
+}
+
+export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    callsOf(turn)
+      .filter((call) => !call.formed)
+      .map((call) => ({ at: turn.at, detail: call.name })),
+  );
+}
+
+export function unknownRole(turns: readonly Turn[]): readonly Breach[] {
+  return turns.filter((turn) => turn.role === "unknown").map((turn) => ({ at: turn.at, detail: "unknown role" }));
+}
+
+export function notOffered(turns: readonly Turn[], tools: ReadonlySet<string> | undefined): readonly Breach[] {
+  if (tools === undefined) return [];
+  return turns.flatMap((turn) =>
+    callsOf(turn)
+      .filter((call) => !tools.has(call.name))
+      .map((call) => ({ at: turn.at, detail: call.name })),
+  );
+}
+
+/** Consents to something nobody asked, and questions nobody answered although the conversation went on. */
+export function looseApprovals(turns: readonly Turn[]): readonly Breach[] {
+  const asked = new Map<string, Turn>();
+  const breaches: Breach[] = [];
+  const answered = new Set(turns.flatMap((turn) => resultsOf(turn).map((result) => result.id)));
+  for (const turn of turns) {
+    for (const block of turn.blocks) {
+      if (block.is === "ask" && !(block.id !== undefined && answered.has(block.id))) asked.set(block.approval, turn);
+      else if (block.is === "ask") asked.delete(block.approval);
+      if (block.is !== "consent") continue;
+      const known = asked.delete(block.approval) || wasAsked(turns, block.approval);
+      if (!known) breaches.push({ at: turn.at, detail: block.approval });
+    }
+  }
+  for (const [approval, turn] of asked) if (turn !== turns.at(-1)) breaches.push({ at: turn.at, detail: approval });
+  return breaches;
+}
+
+function wasAsked(turns: readonly Turn[], approval: string): boolean {
+  return turns.some((turn) => turn.blocks.some((block) => block.is === "ask" && block.approval === approval));
+}
+
+/** Every text of a message, wherever it stands. */
+export function unsendableText(messages: readonly unknown[]): readonly Breach[] {
+  return messages.flatMap((message, at) => (holdsBadText(message, 0) ? [{ at, detail: "NUL or lone surrogate" }] : []));
+}
+
+function holdsBadText(value: unknown, depth: number): boolean {
+  if (typeof value === "string") return !isSendable(value);
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || depth > 64) return false;
+  return Object.values(value).some((inner) => holdsBadText(inner, depth + 1));
+}

@@ -1,0 +1,174 @@
+import type { WireFormat } from "../item.ts";
+import type { Block, Turn } from "./turn.ts";
+
+type Raw = Readonly<Record<string, unknown>>;
+type Reader = (message: Raw) => Omit<Turn, "at">;
+
+const READERS: Readonly<Record<WireFormat, Reader>> = {
+  "openai-chat": chat,
+  "openai-responses": responses,
+  anthropic,
+  gemini,
+  "ai-sdk": aiSdk,
+};
+
+export function readTurns(messages: readonly unknown[], format: WireFormat): readonly Turn[] {
+  return messages.map((message, at) => {
+    if (!isRaw(message)) return { at, role: "unknown", blocks: [] };
+    return { at, ...READERS[format](message) };
+  });
+}
+
+function chat(message: Raw): Omit<Turn, "at"> {
+  const { role, content } = message;
+  if (role === "tool") {
+    return {
+      role,
+      blocks: [{ is: "result", id: text(message["tool_call_id"]), name: text(message["name"]), space: "" }],
+    };
+  }
+  const calls = list(message["tool_calls"]).map((call): Block => {
+    const body = raw(call["type"] === "custom" ? call["custom"] : call["function"]);
+    const formed = typeof (body["arguments"] ?? body["input"]) === "string";
+    return { is: "call", id: text(call["id"]), name: text(body["name"]) ?? "", space: "", sealed: false, formed };
+  });
+  return { role: known(role, { developer: "system" }), blocks: [...plain(content, ["text"]), ...calls] };
+}
+
+function responses(item: Raw): Omit<Turn, "at"> {
+  const type = text(item["type"]) ?? "message";
+  if (type === "message") {
+    return {
+      role: known(item["role"], { developer: "system" }),
+      blocks: plain(item["content"], ["input_text", "output_text", "text"]),
+    };
+  }
+  const space = SPACES[type];
+  const id = text(item["call_id"]);
+  if (type === "reasoning") return { role: "assistant", blocks: [{ is: "thought", sealed: true }] };
+  if (type === "mcp_approval_request")
+    return { role: "assistant", blocks: [{ is: "ask", approval: text(item["id"]) ?? "", id: undefined }] };
+  if (type === "mcp_approval_response")
+    return { role: "user", blocks: [{ is: "consent", approval: text(item["approval_request_id"]) ?? "" }] };
+  const lone = item["execution"] === "server" || (type === "local_shell_call" && id === undefined);
+  const external = type === "function_call_output" && id === undefined && item["name"] !== undefined;
+  if (space === undefined || lone || external)
+    return { role: type.endsWith("_output") ? "user" : "assistant", blocks: [{ is: "own" }] };
+  if (type.endsWith("_output"))
+    return { role: "tool", blocks: [{ is: "result", id, name: text(item["name"]), space }] };
+  const formed =
+    space === "search" || type === "local_shell_call" || typeof (item["arguments"] ?? item["input"]) === "string";
+  return {
+    role: "assistant",
+    blocks: [{ is: "call", id, name: text(item["name"]) ?? type, space, sealed: false, formed }],
+  };
+}
+
+const SPACES: Readonly<Record<string, string>> = {
+  function_call: "function",
+  local_shell_call: "function",
+  function_call_output: "function",
+  custom_tool_call: "custom",
+  custom_tool_call_output: "custom",
+  tool_search_call: "search",
+  tool_search_output: "search",
+};
+
+function anthropic(message: Raw): Omit<Turn, "at"> {
+  const { role, content } = message;
+  if (typeof content === "string") return { role: known(role), blocks: [{ is: "text", text: content }] };
+  const blocks = list(content).map((block): Block => {
+    const type = text(block["type"]) ?? "";
+    if (type === "text") return { is: "text", text: text(block["text"]) ?? "" };
+    if (type === "thinking") return { is: "thought", sealed: !!text(block["signature"]) };
+    if (type === "redacted_thinking") return { is: "thought", sealed: !!text(block["data"]) };
+    if (type === "tool_use") {
+      const formed = isRaw(block["input"]);
+      return { is: "call", id: text(block["id"]), name: text(block["name"]) ?? "", space: "", sealed: false, formed };
+    }
+    if (type === "tool_result") return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "" };
+    return type.endsWith("_tool_use") || type.endsWith("_tool_result") ? { is: "own" } : { is: "media" };
+  });
+  return { role: role === "user" || role === "assistant" ? role : "unknown", blocks };
+}
+
+const GEMINI_ROLES: Readonly<Record<string, Turn["role"]>> = { user: "user", function: "user", model: "assistant" };
+
+function gemini(content: Raw): Omit<Turn, "at"> {
+  const role = GEMINI_ROLES[text(content["role"] ?? "user") ?? ""] ?? "unknown";
+  const blocks = list(content["parts"]).map((part): Block => {
+    const call = part["functionCall"];
+    const sealed = typeof part["thoughtSignature"] === "string";
+    if (isRaw(call)) {
+      const formed = call["args"] === undefined || isRaw(call["args"]);
+      return { is: "call", id: text(call["id"]), name: text(call["name"]) ?? "", space: "", sealed, formed };
+    }
+    const response = part["functionResponse"];
+    if (isRaw(response)) return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "" };
+    if (part["thought"] === true) return { is: "thought", sealed: true };
+    return typeof part["text"] === "string" ? { is: "text", text: part["text"] } : { is: "media" };
+  });
+  return { role, blocks };
+}
+
+function aiSdk(message: Raw): Omit<Turn, "at"> {
+  const { role, content } = message;
+  if (typeof content === "string") return { role: known(role), blocks: [{ is: "text", text: content }] };
+  const blocks = list(content).map((part): Block => {
+    const id = text(part["toolCallId"]);
+    switch (part["type"]) {
+      case "text":
+        return { is: "text", text: text(part["text"]) ?? "" };
+      case "reasoning":
+        return { is: "thought", sealed: true };
+      case "tool-call":
+        if (part["providerExecuted"] === true) return { is: "own" };
+        return {
+          is: "call",
+          id,
+          name: text(part["toolName"]) ?? "",
+          space: "",
+          sealed: false,
+          formed: "input" in part,
+        };
+      case "tool-result":
+        return role === "assistant" ? { is: "own" } : { is: "result", id, name: text(part["toolName"]), space: "" };
+      case "tool-approval-request":
+        return { is: "ask", approval: text(part["approvalId"]) ?? "", id };
+      case "tool-approval-response":
+        return { is: "consent", approval: text(part["approvalId"]) ?? "" };
+      default:
+        return { is: "media" };
+    }
+  });
+  return { role: known(role, { tool: "tool" }), blocks };
+}
+
+function plain(content: unknown, texts: readonly string[]): readonly Block[] {
+  if (typeof content === "string") return [{ is: "text", text: content }];
+  return list(content).map(
+    (part): Block =>
+      texts.includes(text(part["type"]) ?? "") ? { is: "text", text: text(part["text"]) ?? "" } : { is: "media" },
+  );
+}
+
+function known(role: unknown, more: Readonly<Record<string, Turn["role"]>> = {}): Turn["role"] {
+  if (role === "system" || role === "user" || role === "assistant") return role;
+  return (typeof role === "string" ? more[role] : undefined) ?? "unknown";
+}
+
+function isRaw(value: unknown): value is Raw {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function raw(value: unknown): Raw {
+  return isRaw(value) ? value : {};
+}
+
+function list(value: unknown): readonly Raw[] {
+  return Array.isArray(value) ? value.map(raw) : [];
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,44 @@
+/**
+ * A request as a provider reads it: who speaks, which calls, which results, in which order. Read here a second time
+ * and on its own, so that the judge does not share a mistake with the codec that wrote the request.
+ */
+export interface Turn {
+  readonly at: number;
+  readonly role: "system" | "user" | "assistant" | "tool" | "unknown";
+  readonly blocks: readonly Block[];
+}
+
+export type Block =
+  | { readonly is: "text"; readonly text: string }
+  | { readonly is: "media" }
+  | { readonly is: "thought"; readonly sealed: boolean }
+  | {
+      readonly is: "call";
+      readonly id: string | undefined;
+      readonly name: string;
+      readonly space: string;
+      readonly sealed: boolean;
+      /** Whether the arguments have the form this format asks for. */
+      readonly formed: boolean;
+    }
+  | {
+      readonly is: "result";
+      readonly id: string | undefined;
+      readonly name: string | undefined;
+      readonly space: string;
+    }
+  | { readonly is: "ask"; readonly approval: string; readonly id: string | undefined }
+  | { readonly is: "consent"; readonly approval: string }
+  /** What the provider made or runs itself. */
+  | { readonly is: "own" };
+
+export type CallBlock = Extract<Block, { is: "call" }>;
+export type ResultBlock = Extract<Block, { is: "result" }>;
+
+export function callsOf(turn: Turn | undefined): readonly CallBlock[] {
+  return (turn?.blocks ?? []).filter((block) => block.is === "call");
+}
+
+export function resultsOf(turn: Turn | undefined): readonly ResultBlock[] {
+  return (turn?.blocks ?? []).filter((block) => block.is === "result");
+}

@@ -1,0 +1,118 @@
+import type { WireFormat } from "./item.ts";
+
+export type ProfileId = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk" | "openai-compatible";
+
+/** What a provider demands of a request's shape, as data. Repair makes one history; this says how it must look. */
+export interface WireProfile {
+  readonly id: ProfileId;
+  readonly format: WireFormat;
+  /** Consecutive messages of one role are joined, and with them all results of a batch. */
+  readonly alternates: boolean;
+  /** The first message (after instructions) must be the user's. */
+  readonly userFirst: boolean;
+  /** The model does not continue its own text: the last message may not be the assistant's. */
+  readonly userLast: boolean;
+  /** Messages and text blocks without content are refused. */
+  readonly refusesBlank: boolean;
+  /** Outputs of a batch must stand in the order of the calls. */
+  readonly outputsInCallOrder: boolean;
+  /** What a call id may look like; one that does not fit is written under a derived alias. */
+  readonly callIds: { readonly pattern: RegExp; readonly maxLength: number };
+  /** Whether an output can say that it failed. */
+  readonly errorFlag: boolean;
+  /** What the model can read besides text. */
+  readonly images: boolean;
+  readonly audio: boolean;
+}
+
+const WORD_ID = /^[A-Za-z0-9_-]+$/;
+const ANY_ID = /^.+$/s;
+
+/** Every profile, whole: a new trait breaks the build in each row until somebody has looked it up. */
+export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
+  "openai-chat": {
+    id: "openai-chat",
+    format: "openai-chat",
+    alternates: false,
+    userFirst: false,
+    userLast: false,
+    refusesBlank: false,
+    outputsInCallOrder: false,
+    callIds: { pattern: ANY_ID, maxLength: 40 },
+    errorFlag: false,
+    images: true,
+    audio: true,
+  },
+  "openai-responses": {
+    id: "openai-responses",
+    format: "openai-responses",
+    alternates: false,
+    userFirst: false,
+    userLast: false,
+    refusesBlank: false,
+    outputsInCallOrder: false,
+    callIds: { pattern: ANY_ID, maxLength: 64 },
+    errorFlag: false,
+    images: true,
+    audio: true,
+  },
+  anthropic: {
+    id: "anthropic",
+    format: "anthropic",
+    alternates: true,
+    userFirst: true,
+    userLast: false,
+    refusesBlank: true,
+    outputsInCallOrder: false,
+    callIds: { pattern: WORD_ID, maxLength: 64 },
+    errorFlag: true,
+    images: true,
+    audio: false,
+  },
+  gemini: {
+    id: "gemini",
+    format: "gemini",
+    alternates: true,
+    userFirst: true,
+    userLast: true,
+    refusesBlank: true,
+    outputsInCallOrder: true,
+    callIds: { pattern: ANY_ID, maxLength: 128 },
+    errorFlag: true,
+    images: true,
+    audio: true,
+  },
+  "ai-sdk": {
+    id: "ai-sdk",
+    format: "ai-sdk",
+    alternates: false,
+    userFirst: false,
+    userLast: false,
+    refusesBlank: false,
+    outputsInCallOrder: false,
+    callIds: { pattern: ANY_ID, maxLength: 512 },
+    errorFlag: true,
+    images: true,
+    audio: true,
+  },
+  "openai-compatible": {
+    id: "openai-compatible",
+    format: "openai-chat",
+    alternates: true,
+    userFirst: false,
+    userLast: false,
+    refusesBlank: true,
+    outputsInCallOrder: true,
+    callIds: { pattern: WORD_ID, maxLength: 40 },
+    errorFlag: false,
+    images: true,
+    audio: false,
+  },
+};
+
+export type ProfileChoice = ProfileId | WireProfile;
+
+/** A profile by name, or one of your own made from it: `{ ...PROFILES.anthropic, userLast: true }`. */
+export function profileOf(choice: ProfileChoice): WireProfile {
+  return typeof choice === "string" ? PROFILES[choice] : choice;
+}

@@ -1,0 +1,91 @@
+import { fingerprint } from "../base/fingerprint.ts";
+import { aiSdk } from "./codecs/ai-sdk.ts";
+import { anthropic } from "./codecs/anthropic.ts";
+import type { Codec, Decoded, Encoded } from "./codecs/codec.ts";
+import { gemini } from "./codecs/gemini.ts";
+import { openaiChat } from "./codecs/openai-chat.ts";
+import { openaiResponses } from "./codecs/openai-responses.ts";
+import { type Item, type OutputItem, spaceOf, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
+import { type ProfileChoice, profileOf, type WireProfile } from "./profiles.ts";
+import { type Adjustment, shapeItems } from "./shape.ts";
+import { sendableText } from "./text.ts";
+
+const CODECS: Readonly<Record<WireFormat, Codec>> = {
+  "openai-chat": openaiChat,
+  "openai-responses": openaiResponses,
+  anthropic,
+  gemini,
+  "ai-sdk": aiSdk,
+};
+
+/** Messages of a format as items. */
+export function readMessages(messages: readonly unknown[], format: WireFormat): Decoded {
+  return CODECS[format].decode(messages);
+}
+
+export interface Written extends Encoded {
+  readonly adjustments: readonly Adjustment[];
+  /** Ids that had to be written differently here, by the id they stand for. */
+  readonly aliases: ReadonlyMap<ToolCallId, string>;
+}
+
+/** A repaired history as the messages of a profile. Only the form differs between profiles, never the story. */
+export function writeMessages(items: readonly Item[], choice: ProfileChoice): Written {
+  const profile = profileOf(choice);
+  const adjustments: Adjustment[] = [];
+  const aliases = new Map<ToolCallId, string>();
+  const told = withNames(oneIdSpace(items, profile.format, aliases), profile.format);
+  const shaped = shapeItems(told, profile, adjustments);
+  const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
+  const idOf = (id: ToolCallId) => wireId(id, profile, aliases);
+  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined });
+  const messages = encoded.messages.map((message, at) => {
+    const sendable = sendableText(message);
+    if (sendable !== message) adjustments.push({ kind: "text-mended", at });
+    return sendable;
+  });
+  if (aliases.size > 0) adjustments.push({ kind: "id-aliased", at: 0 });
+  return { ...encoded, messages, adjustments, aliases };
+}
+
+/** An id in a provider's own alphabet, derived, so that call and output meet under it in every process. */
+function wireId(id: ToolCallId, { callIds }: WireProfile, aliases: Map<ToolCallId, string>): string {
+  if (id.length <= callIds.maxLength && callIds.pattern.test(id)) return id;
+  const alias = `call_${fingerprint(id).slice(0, 24)}`;
+  aliases.set(id, alias);
+  return alias;
+}
+
+/** Formats that name the tool on its result learn the name from the call, where the result came without. */
+function withNames(items: readonly Item[], format: WireFormat): readonly Item[] {
+  if (format !== "gemini" && format !== "ai-sdk") return items;
+  const names = new Map<ToolCallId | undefined, string>();
+  let copy: Item[] | undefined;
+  for (const [at, item] of items.entries()) {
+    if (item.kind === "call") names.set(item.callId, item.name);
+    if (item.kind !== "output" || item.name !== undefined) continue;
+    const name = names.get(item.callId);
+    if (name !== undefined) (copy ??= items.slice())[at] = { ...item, name } satisfies OutputItem;
+  }
+  return copy ?? items;
+}
+
+/**
+ * Only one format keeps an id space for each kind of call. In the others a custom call must not share its id with a
+ * function's: its result would be taken for the other's.
+ */
+function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<ToolCallId, string>): readonly Item[] {
+  if (format === "openai-responses") return items;
+  const taken = new Map<ToolCallId, number>();
+  let copy: Item[] | undefined;
+  for (const [at, item] of items.entries()) {
+    if ((item.kind !== "call" && item.kind !== "output") || item.callId === undefined || item.callId === "") continue;
+    const space = spaceOf(item.callKind);
+    if (item.kind === "call" && !taken.has(item.callId)) taken.set(item.callId, space);
+    if (taken.get(item.callId) === space || !taken.has(item.callId)) continue;
+    const alias = toolCallId(`call_${fingerprint(`${space} ${item.callId}`).slice(0, 24)}`);
+    aliases.set(item.callId, alias);
+    (copy ??= items.slice())[at] = { ...item, callId: alias };
+  }
+  return copy ?? items;
+}

@@ -1,0 +1,185 @@
+import {
+  type AssistantItem,
+  type Item,
+  type OutputItem,
+  type Part,
+  textOf,
+  type ToolCallId,
+  type UserItem,
+} from "./item.ts";
+import type { WireProfile } from "./profiles.ts";
+
+/** A change of form that a profile asked for. It never decides what happened; repair has done that. */
+export interface Adjustment {
+  readonly kind:
+    | "media-replaced"
+    | "blank-dropped"
+    | "blank-filled"
+    | "texts-joined"
+    | "messages-joined"
+    | "outputs-ordered"
+    | "opening-added"
+    | "continuation-added"
+    | "id-aliased"
+    | "text-mended"
+    | "message-malformed";
+  /** Position in the list that was shaped. */
+  readonly at: number;
+}
+
+type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) => readonly Item[];
+
+/** The passes, in order. Each returns the list it was given when it has nothing to do. */
+const PASSES: readonly Shape[] = [replaceMedia, dropBlank, joinTexts, orderOutputs, openWithUser, endWithUser];
+
+export function shapeItems(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  return PASSES.reduce((shaped, pass) => pass(shaped, profile, told), items);
+}
+
+const PLACEHOLDER = {
+  image: "[An image stood here. This model does not read images.]",
+  audio: "[A recording stood here. This model does not hear audio.]",
+} as const;
+
+function replaceMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  if (profile.images && profile.audio) return items;
+  const unread = (part: Part) =>
+    (part.type === "image" && !profile.images) || (part.type === "audio" && !profile.audio);
+  return mapChanged(items, (item, at) => {
+    if (!("parts" in item) || !item.parts.some(unread)) return item;
+    told.push({ kind: "media-replaced", at });
+    const { origin: _origin, ...rest } = item;
+    const parts = item.parts.map((part) =>
+      unread(part) ? ({ type: "text", text: PLACEHOLDER[part.type as "image" | "audio"] } as const) : part,
+    );
+    return { ...rest, parts } as Item;
+  });
+}
+
+/**
+ * A blank answer says nothing and goes. Beside a call or a thought it stays, unless the provider refuses blank text;
+ * then only the text goes, or, where a thought would be left alone, is filled.
+ */
+function dropBlank(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  const kept: Item[] = [];
+  let changed = false;
+  for (const [at, item] of items.entries()) {
+    const verdict = isBlank(item) ? blankVerdict(items, at, profile) : "keep";
+    if (verdict === "keep") kept.push(item);
+    else if (verdict === "fill") {
+      told.push({ kind: "blank-filled", at });
+      kept.push(filled(item as AssistantItem));
+      changed = true;
+    } else {
+      told.push({ kind: "blank-dropped", at });
+      changed = true;
+    }
+  }
+  return changed ? kept : items;
+}
+
+function isBlank(item: Item): boolean {
+  if (item.kind !== "assistant" && item.kind !== "user" && item.kind !== "system") return false;
+  return item.parts.every((part) => part.type === "text" && part.text.trim() === "");
+}
+
+function blankVerdict(items: readonly Item[], at: number, profile: WireProfile): "keep" | "drop" | "fill" {
+  const item = items[at] as Item;
+  if (item.kind !== "assistant") return profile.refusesBlank ? "drop" : "keep";
+  const beside = [items[at - 1], items[at + 1]].filter((other) => other !== undefined && other.step === item.step);
+  const withCall = beside.some((other) => other?.kind === "call" || other?.kind === "other");
+  const withThought = items[at - 1]?.kind === "reasoning";
+  if (!withCall && !withThought) return "drop";
+  if (!profile.refusesBlank) return "keep";
+  return withThought && items[at + 1]?.kind !== "call" ? "fill" : "drop";
+}
+
+function filled({ origin: _origin, ...item }: AssistantItem): AssistantItem {
+  return { ...item, parts: [{ type: "text", text: "[no text]" }] };
+}
+
+/** Neighbouring plain texts of the assistant become one where roles alternate, unless they belong to different phases. */
+function joinTexts(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  if (!profile.alternates) return items;
+  const joined: Item[] = [];
+  let changed = false;
+  for (const [at, item] of items.entries()) {
+    const before = joined.at(-1);
+    if (isPlainText(before) && isPlainText(item) && before.phase === item.phase && !isOneMessage(before, item)) {
+      told.push({ kind: "texts-joined", at });
+      joined[joined.length - 1] = textAfter(before, item);
+      changed = true;
+    } else joined.push(item);
+  }
+  return changed ? joined : items;
+}
+
+function isPlainText(item: Item | undefined): item is AssistantItem {
+  return item?.kind === "assistant" && item.parts.length === 1 && item.parts[0]?.type === "text";
+}
+
+function isOneMessage(before: Item, item: Item): boolean {
+  return before.origin !== undefined && before.origin.message === item.origin?.message;
+}
+
+function textAfter({ origin: _origin, ...before }: AssistantItem, item: AssistantItem): AssistantItem {
+  return { ...before, parts: [{ type: "text", text: `${textOf(before.parts)}\n${textOf(item.parts)}` }] };
+}
+
+/** Outputs in the order of their calls, for providers that count instead of reading ids. */
+function orderOutputs(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  if (!profile.outputsInCallOrder) return items;
+  let ordered: Item[] | undefined;
+  let place = new Map<ToolCallId | undefined, number>();
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] as Item;
+    if (item.kind === "call") place.set(item.callId, place.size);
+    else if (item.kind === "user" || item.kind === "system") place = new Map();
+    if (item.kind !== "output") continue;
+    const slots: number[] = [];
+    let end = at;
+    for (; items[end]?.kind === "output" || items[end]?.kind === "approval-answer"; end += 1) {
+      if (items[end]?.kind === "output") slots.push(end);
+    }
+    const run = slots.map((slot) => items[slot] as OutputItem);
+    const sorted = run.toSorted((one, other) => (place.get(one.callId) ?? 0) - (place.get(other.callId) ?? 0));
+    if (sorted.some((output, nth) => output !== run[nth])) {
+      told.push({ kind: "outputs-ordered", at });
+      ordered ??= items.slice();
+      for (const [nth, slot] of slots.entries()) ordered[slot] = sorted[nth] as Item;
+    }
+    place = new Map();
+    at = end - 1;
+  }
+  return ordered ?? items;
+}
+
+function openWithUser(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  const first = items.findIndex((item) => item.kind !== "system");
+  const item = items[first];
+  if (!profile.userFirst || item === undefined || item.kind === "user") return items;
+  told.push({ kind: "opening-added", at: first });
+  return items.toSpliced(first, 0, hostTurn("[The conversation before this point was removed.]"));
+}
+
+function endWithUser(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  const last = items.findLast((item) => item.kind !== "system");
+  const speaks = last?.kind === "assistant" || last?.kind === "reasoning";
+  if (!profile.userLast || !speaks) return items;
+  told.push({ kind: "continuation-added", at: items.length });
+  return [...items, hostTurn("Continue.")];
+}
+
+/** A turn nobody took: marked, so that no rollback counts it and no reader takes it for the user's. */
+function hostTurn(text: string): UserItem {
+  return { kind: "user", notice: "continuation", parts: [{ type: "text", text, notice: "continuation" }] };
+}
+
+function mapChanged(items: readonly Item[], map: (item: Item, at: number) => Item): readonly Item[] {
+  let copy: Item[] | undefined;
+  for (const [at, item] of items.entries()) {
+    const after = map(item, at);
+    if (after !== item) (copy ??= items.slice())[at] = after;
+  }
+  return copy ?? items;
+}
