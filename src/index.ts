@@ -42,6 +42,23 @@ export type {
   Swept,
   WriteBatch,
 } from "./contracts/store.ts";
+export type {
+  Answer,
+  AskedCall,
+  AskedInput,
+  Model,
+  ModelAbilities,
+  ModelEvent,
+  ModelFailure,
+  ModelFailureKind,
+  ModelRequest,
+  PartialAnswer,
+  ReasoningEffort,
+  RenamedCall,
+  StopReason,
+  ToolOffer,
+  Usage,
+} from "./contracts/model.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
 export { forkSession } from "./journal/fork.ts";
@@ -86,6 +103,7 @@ export type {
   RecordDraft,
   RecordKind,
 } from "./records/kinds.ts";
+export { answered } from "./turn/answered.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export { Session } from "./turn/session.ts";
