@@ -82,7 +82,7 @@ function isOurs(item: Item): item is CallItem {
 }
 
 /** Arguments as a value. Free text of a custom tool is one; a function takes an object or nothing. */
-export function inputOf(call: CallItem): AskedInput {
+function inputOf(call: CallItem): AskedInput {
   const { input = {}, inputText } = call;
   if (inputText === undefined) return { ok: true, value: input };
   if (call.callKind === "custom") return { ok: true, value: inputText };

@@ -72,7 +72,8 @@ export function failureFrom(
   const told = error.headers?.get("x-should-retry");
   return {
     kind,
-    message: error.message,
+    // The parser quotes what it could not read, and that may be anything.
+    message: kind === "unreadable" ? "What came back is no answer that this version can read." : error.message,
     retryable: told === "true" || (told !== "false" && RETRYABLE[kind]),
     reached: begun ? "yes" : isRefusedConnection(error.cause) ? "no" : REACHED[kind],
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
@@ -120,8 +121,8 @@ function kindOf({ status, connection, type, code, cause }: SdkError, begun: bool
   if (connection === "failed") return begun ? "cut" : "unreachable";
   if (status !== undefined) return BY_STATUS[status] ?? (status >= 500 ? "provider-broken" : "refused-request");
   if (type !== undefined || code !== undefined) return "provider-broken"; // an error told inside the stream
-  // `terminated`: the socket went away under the answer. Anything else came from reading what arrived.
-  return cause === undefined && begun ? "unreadable" : begun ? "cut" : "unreachable";
+  // A socket that went away under the answer is the cause of its error; an answer that makes no sense has none.
+  return cause === undefined ? "unreadable" : "cut";
 }
 
 /** Nobody listened, so nobody read it. */

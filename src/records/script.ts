@@ -87,10 +87,9 @@ export function isFault(step: ScriptStep): step is ScriptedFault {
   return "fault" in step;
 }
 
-const FIELDS: ReadonlySet<string> = new Set([
-  ...["reasoning", "text", "refusal", "calls", "stop", "usage", "slowMs", "cutAfter"],
-  ...["fault", "retryAfter", "after"],
-]);
+const ANSWER_FIELDS = ["reasoning", "text", "refusal", "calls", "stop", "usage", "slowMs", "cutAfter"];
+const FAULT_FIELDS = ["fault", "retryAfter", "after"];
+const FIELDS: ReadonlySet<string> = new Set([...ANSWER_FIELDS, ...FAULT_FIELDS]);
 
 /** A misspelt field would be an answer without it, so it is refused. */
 function asStep(step: unknown, nth: number): ScriptStep {

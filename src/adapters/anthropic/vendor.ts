@@ -5,7 +5,7 @@ export interface AnthropicClient {
   readonly messages: { create(body: object, options: CallOptions): PromiseLike<unknown> };
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal: AbortSignal;
   /** Always 0: a retry that nobody sees may ask twice what was already answered. */
   readonly maxRetries: number;
@@ -34,6 +34,7 @@ export async function anthropicClient(
   );
   return new Anthropic({
     maxRetries: 0,
+    logLevel: "off", // a failure is told, not printed: the print quotes the conversation
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
     ...(headers === undefined ? {} : { defaultHeaders: headers }),

@@ -72,7 +72,7 @@ function* piecesOf(answer: ScriptedAnswer): Generator<Piece> {
 }
 
 /** Pieces of a few letters, so that words and escapes are cut as streams cut them. */
-export function words(text: string): readonly string[] {
+function words(text: string): readonly string[] {
   return text.match(/.{1,7}/gsu) ?? [];
 }
 

@@ -1,4 +1,4 @@
-import { type Body, isBody, listIn } from "./dialect.ts";
+import { type Body, isBody, listIn, nameIn } from "./dialect.ts";
 import { isSealed } from "./seal.ts";
 
 /** The first thing in a body that Anthropic refuses, in its words. The conversation itself is the wire rules' business. */
@@ -14,7 +14,7 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
 function toolFault(body: Body): string | undefined {
   for (const [at, tool] of listIn(body["tools"]).entries()) {
-    if (!TOOL_NAME.test(String(tool["name"] ?? "")))
+    if (!TOOL_NAME.test(nameIn(tool["name"])))
       return `tools.${at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
     if (!isBody(tool["input_schema"]) || tool["input_schema"]["type"] !== "object")
       return `tools.${at}.custom.input_schema.type: Field required`;

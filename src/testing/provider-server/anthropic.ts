@@ -4,7 +4,6 @@ import {
   type Body,
   type Dialect,
   isBody,
-  listIn,
   pieces,
   type Refusal,
   type RefusalKind,

@@ -13,7 +13,7 @@ export interface Dialect {
   readonly whole: (answer: ScriptedAnswer, telling: Telling) => object;
   /** The same answer as server-sent events. */
   readonly events: (answer: ScriptedAnswer, telling: Telling) => readonly ServerEvent[];
-  readonly refusal: (kind: RefusalKind, message: string | undefined, telling: Telling) => Refusal;
+  readonly refusal: (kind: RefusalKind, message: string | undefined) => Refusal;
   /** An error told inside a stream that had begun. */
   readonly broken: (refusal: Refusal) => ServerEvent;
 }
@@ -59,6 +59,11 @@ export function argumentsText(call: { readonly input?: unknown; readonly inputTe
 
 export function isBody(value: unknown): value is Body {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A name, or nothing that matches one. */
+export function nameIn(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 export function listIn(value: unknown): readonly Body[] {

@@ -5,6 +5,7 @@ import {
   type Dialect,
   isBody,
   listIn,
+  nameIn,
   pieces,
   type ServerEvent,
   type Telling,
@@ -59,7 +60,7 @@ function toolFault(tools: unknown): string | undefined {
     return "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.";
   for (const [at, tool] of listIn(tools).entries()) {
     const declared = isBody(tool["function"]) ? tool["function"] : {};
-    const name = String(declared["name"] ?? "");
+    const name = nameIn(declared["name"]);
     if (!TOOL_NAME.test(name))
       return `Invalid 'tools[${at}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
   }

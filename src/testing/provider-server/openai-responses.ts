@@ -4,6 +4,7 @@ import {
   type Body,
   type Dialect,
   listIn,
+  nameIn,
   pieces,
   type ServerEvent,
   type Telling,
@@ -34,7 +35,7 @@ function refuseBody(body: Body): string | undefined {
   if (typeof body["model"] !== "string") return "Missing required parameter: 'model'.";
   if (body["input"] === undefined) return "Missing required parameter: 'input'.";
   for (const [at, tool] of listIn(body["tools"]).entries()) {
-    if (tool["type"] === "function" && !TOOL_NAME.test(String(tool["name"] ?? "")))
+    if (tool["type"] === "function" && !TOOL_NAME.test(nameIn(tool["name"])))
       return `Invalid 'tools[${at}].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
   }
   for (const [at, item] of listIn(body["input"]).entries()) {

@@ -3,13 +3,12 @@ import type { AddressInfo } from "node:net";
 import { type ClockDep, SystemClock } from "../../base/clock.ts";
 import { isFault, type Script, type ScriptedFault, stepFor } from "../../records/script.ts";
 import { anthropicDialect } from "./anthropic.ts";
-import { type Body, type Dialect, isBody, type Telling } from "./dialect.ts";
+import { type Body, type Dialect, frame, isBody, nameIn, type Refusal, type Telling } from "./dialect.ts";
 import { judge } from "./judge.ts";
 import type { RequestLog, SeenRequest } from "./log.ts";
 import { openaiChatDialect, openaiCompatibleDialect } from "./openai-chat.ts";
 import { openaiResponsesDialect } from "./openai-responses.ts";
 import { begin, type Line, refuse, speak, written } from "./speak.ts";
-import { frame } from "./dialect.ts";
 
 export interface ProviderServerOptions extends Partial<ClockDep> {
   /** What it answers, one step for each request it takes. Requests it refuses use up none. */
@@ -105,20 +104,10 @@ class Desk {
     const text = await bodyText(request);
     const body = parsed(text);
     seen.body = body ?? text;
-    if (dialect === undefined) return void (await refused(line, seen, NOT_FOUND));
-    const telling: Telling = telltale(dialect, body ?? {}, this.#taken);
-    const caller = dialect.refuseCaller(new Headers(headersOf(request)), this.#options.apiKey);
-    if (caller !== undefined) return void (await refused(line, seen, caller));
-    if (body === undefined)
-      return void (await refused(line, seen, dialect.refusal("refused-request", undefined, telling)));
-    const verdict = judge(body, dialect);
-    if (verdict !== undefined) {
-      seen.rules = verdict.rules;
-      return void (await refused(line, seen, dialect.refusal("refused-request", verdict.message, telling)));
-    }
-    const { contextTokens = Number.POSITIVE_INFINITY } = this.#options;
-    if (text.length / 4 > contextTokens)
-      return void (await refused(line, seen, dialect.refusal("too-long", undefined, telling)));
+    if (dialect === undefined) return refused(line, seen, NOT_FOUND);
+    const telling = telltale(dialect, body ?? {}, this.#taken);
+    const refusal = this.#refusal(dialect, new Headers(headersOf(request)), text, body, seen);
+    if (refusal !== undefined) return refused(line, seen, refusal);
     this.#taken += 1;
     const step = await stepFor(this.#options.script, { nth: telling.nth, request: body });
     if (isFault(step)) return strike(line, seen, dialect, step, telling);
@@ -126,7 +115,29 @@ class Desk {
     const left = await speak(line, dialect, step, telling);
     if (left === "cut") seen.ended = "cut";
   }
+
+  /** In a provider's order: who asks, whether it can be read, whether it is well-formed, whether it fits. */
+  #refusal(
+    dialect: Dialect,
+    headers: Headers,
+    text: string,
+    body: Body | undefined,
+    seen: RequestLog,
+  ): Refusal | undefined {
+    const { apiKey, contextTokens = Number.POSITIVE_INFINITY } = this.#options;
+    const caller = dialect.refuseCaller(headers, apiKey);
+    if (caller !== undefined) return caller;
+    if (body === undefined) return dialect.refusal("refused-request", undefined);
+    const verdict = judge(body, dialect);
+    if (verdict !== undefined) {
+      seen.rules = verdict.rules;
+      return dialect.refusal("refused-request", verdict.message);
+    }
+    return text.length / CHARACTERS_PER_TOKEN > contextTokens ? dialect.refusal("too-long", undefined) : undefined;
+  }
 }
+
+const CHARACTERS_PER_TOKEN = 4;
 
 /** A fault of the script, before anything was said or after an answer had begun. */
 async function strike(
@@ -151,22 +162,22 @@ async function strike(
     await written(line.response, 'event: content_block_delta\ndata: {"type": "content_blo\n\n');
     line.response.end();
   } else if (after !== undefined) {
-    await written(line.response, frame(dialect.broken(dialect.refusal(fault, undefined, telling))));
+    await written(line.response, frame(dialect.broken(dialect.refusal(fault, undefined))));
     line.response.end();
   } else {
-    const refusal = dialect.refusal(fault, undefined, telling);
+    const refusal = dialect.refusal(fault, undefined);
     const wait: Record<string, string> = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
     await refused(line, seen, { ...refusal, headers: { ...refusal.headers, ...wait } });
   }
 }
 
-const NOT_FOUND = {
+const NOT_FOUND: Refusal = {
   status: 404,
   headers: {},
   body: { error: { type: "not_found_error", message: "Not found", code: "unknown_url", param: null } },
-} as const;
+};
 
-async function refused(line: Line, seen: RequestLog, refusal: Parameters<typeof refuse>[1]): Promise<void> {
+async function refused(line: Line, seen: RequestLog, refusal: Refusal): Promise<void> {
   seen.status = refusal.status;
   const { error } = refusal.body as { readonly error: { readonly message: string } };
   seen.refusal = error.message;
@@ -184,7 +195,7 @@ async function fail(response: ServerResponse, seen: RequestLog, error: unknown):
 }
 
 function telltale(dialect: Dialect, body: Body, nth: number): Telling {
-  return { nth, body, profile: dialect.profile, model: String(body["model"] ?? "") };
+  return { nth, body, profile: dialect.profile, model: nameIn(body["model"]) };
 }
 
 function parsed(text: string): Body | undefined {
