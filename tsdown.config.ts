@@ -3,11 +3,11 @@ import { defineConfig } from "tsdown";
 export default defineConfig({
   entry: {
     index: "src/index.ts",
+    history: "src/history/entry.ts",
     "stores/sqlite": "src/stores/sqlite/entry.ts",
     "stores/memory": "src/stores/memory/entry.ts",
     "blobs/files": "src/blobs/files/entry.ts",
     testing: "src/testing/entry.ts",
-    "history/door": "src/history/door.ts",
     "adapters/openai": "src/adapters/openai/entry.ts",
     "adapters/anthropic": "src/adapters/anthropic/entry.ts",
     "adapters/scripted": "src/adapters/scripted/entry.ts",

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "test/**/*.test.ts", "bench/harness/*.test.ts"],
     reporters: ["default", "./scripts/plain-count-reporter.ts"],
     typecheck: { enabled: false },
     testTimeout: 60_000,

@@ -14,6 +14,84 @@ export {
 } from "./base/json.ts";
 export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
+export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
+export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
+export {
+  type Bond,
+  FAULT_KINDS,
+  type FaultKind,
+  type HistoryFault,
+  type Severity,
+  severityOf,
+} from "./history/faults.ts";
+export { type ProtocolGroup, protocolGroups } from "./history/groups.ts";
+export { HistoryIndex } from "./history/history-index.ts";
+export { type RepairedMessages, type RepairMessagesOptions, repairMessages } from "./history/messages.ts";
+export {
+  ensureCallOutputsPresent,
+  type Normalized,
+  type NormalizeOptions,
+  normalize,
+  removeOrphanOutputs,
+  validateHistoryInvariants,
+} from "./history/normalize.ts";
+export type { PairedHistory } from "./history/paired.ts";
+export { flushPending, frozenOutputs, type PendingEnd } from "./history/pending.ts";
+export type { RepairAction } from "./history/plan.ts";
+export { type Repair, type Repaired, type RepairOptions, repairHistory, validateHistory } from "./history/repair.ts";
+export { HistoryValidationReport, type MissingOutput, type OpenCall } from "./history/report.ts";
+export type { CheckOptions } from "./history/resolve.ts";
+export { type RolledBack, rollbackTurns } from "./history/rollback.ts";
+export type { Quarantined } from "./history/saved.ts";
+export {
+  getHistoryForPrompt,
+  type HistoryRepairedDraft,
+  type LoadedSession,
+  type LoadOptions,
+  loadSession,
+  type PromptOptions,
+  type RecoveredHistory,
+  recoverFromCrash,
+  repairRecords,
+} from "./history/session.ts";
+export { compactTail, cutThenPair, removeOldest, safeCut, type Trimmed, trimOldHistory } from "./history/trim.ts";
+export { truncateOutput } from "./history/truncate.ts";
+export { checkWire, type WireFault, type WireRequest } from "./wire/check.ts";
+export type { Decoded, Encoded, Malformed } from "./wire/codecs/codec.ts";
+export {
+  type ApprovalAnswerItem,
+  type ApprovalRequestItem,
+  type AssistantItem,
+  type CallItem,
+  type CallKind,
+  type Item,
+  isPairable,
+  type MediaSource,
+  type Notice,
+  type Origin,
+  type OtherItem,
+  type OutputItem,
+  type PairableHistoryItem,
+  type Part,
+  type ReasoningItem,
+  type SystemItem,
+  type ToolCallId,
+  textOf,
+  toolCallId,
+  type UserItem,
+  type WireFormat,
+} from "./wire/item.ts";
+export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "./wire/profiles.ts";
+export { readMessages, type Written, writeMessages } from "./wire/project.ts";
+export { WIRE_RULES, type WireRule, type WireRuleId } from "./wire/rules.ts";
+export type { Adjustment } from "./wire/shape.ts";
+export {
+  asStr,
+  OUTPUT_STATUSES,
+  type OutputReason,
+  type ParsedStatus,
+  parseOutputStatus,
+} from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type {
@@ -107,81 +185,3 @@ export { answered } from "./turn/answered.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export { Session } from "./turn/session.ts";
-export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
-export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
-export {
-  type Bond,
-  FAULT_KINDS,
-  type FaultKind,
-  type HistoryFault,
-  type Severity,
-  severityOf,
-} from "./history/faults.ts";
-export { type ProtocolGroup, protocolGroups } from "./history/groups.ts";
-export { HistoryIndex } from "./history/history-index.ts";
-export { type RepairedMessages, type RepairMessagesOptions, repairMessages } from "./history/messages.ts";
-export {
-  ensureCallOutputsPresent,
-  type Normalized,
-  type NormalizeOptions,
-  normalize,
-  removeOrphanOutputs,
-  validateHistoryInvariants,
-} from "./history/normalize.ts";
-export type { PairedHistory } from "./history/paired.ts";
-export { flushPending, frozenOutputs, type PendingEnd } from "./history/pending.ts";
-export type { RepairAction } from "./history/plan.ts";
-export { type Repair, type Repaired, type RepairOptions, repairHistory, validateHistory } from "./history/repair.ts";
-export { HistoryValidationReport, type MissingOutput, type OpenCall } from "./history/report.ts";
-export type { CheckOptions } from "./history/resolve.ts";
-export { type RolledBack, rollbackTurns } from "./history/rollback.ts";
-export type { Quarantined } from "./history/saved.ts";
-export {
-  getHistoryForPrompt,
-  type HistoryRepairedDraft,
-  type LoadedSession,
-  type LoadOptions,
-  loadSession,
-  type PromptOptions,
-  type Recovered as RecoveredHistory,
-  recoverFromCrash,
-  repairRecords,
-} from "./history/session.ts";
-export { compactTail, cutThenPair, removeOldest, safeCut, type Trimmed, trimOldHistory } from "./history/trim.ts";
-export { truncateOutput } from "./history/truncate.ts";
-export { checkWire, type WireFault, type WireRequest } from "./wire/check.ts";
-export type { Decoded, Encoded, Malformed } from "./wire/codecs/codec.ts";
-export {
-  type ApprovalAnswerItem,
-  type ApprovalRequestItem,
-  type AssistantItem,
-  type CallItem,
-  type CallKind,
-  type Item,
-  isPairable,
-  type MediaSource,
-  type Notice,
-  type Origin,
-  type OtherItem,
-  type OutputItem,
-  type PairableHistoryItem,
-  type Part,
-  type ReasoningItem,
-  type SystemItem,
-  type ToolCallId,
-  textOf,
-  toolCallId,
-  type UserItem,
-  type WireFormat,
-} from "./wire/item.ts";
-export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "./wire/profiles.ts";
-export { readMessages, type Written, writeMessages } from "./wire/project.ts";
-export { WIRE_RULES, type WireRule, type WireRuleId } from "./wire/rules.ts";
-export type { Adjustment } from "./wire/shape.ts";
-export {
-  asStr,
-  OUTPUT_STATUSES,
-  type OutputReason,
-  type ParsedStatus,
-  parseOutputStatus,
-} from "./wire/status.ts";

@@ -16,8 +16,9 @@ const JUDGES: Judge = {
   ratio: (bar, results) => within(bar, results.ratio(bar.of, bar.to), (value) => `${value.toFixed(2)} ×`),
   value: (bar, results) => within(bar, results.median(bar.of), (value) => inUnit(value, bar.unit)),
   growth: (bar, results) => {
-    const limit = { what: bar.what, atMost: results.growth(bar.to) + bar.within };
-    return within(limit, results.growth(bar.of), (value) => value.toFixed(2));
+    const reference = results.growth(bar.to);
+    const figure = reference + results.excessGrowth(bar.of, bar.to);
+    return within({ what: bar.what, atMost: reference + bar.within }, figure, (value) => value.toFixed(2));
   },
 };
 

@@ -1,37 +1,43 @@
 /** One process per measurement: no cell meets another's heap, compiled code or open files. */
+import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Task, Trial } from "./contract.ts";
+import type { Sample, Task, Trial } from "./contract.ts";
 import { loadWorkload } from "./load.ts";
-import { inOwnProcess, type Order } from "./spawn.ts";
+import { type Order, takeTurns, type Word } from "./spawn.ts";
 
-const order = JSON.parse(process.argv[2] ?? "null") as Order;
-const trial = await trialOf(order.task);
-const answer = order.step === "build" ? await build(trial, order.task) : await measure(trial, order.task);
-process.send?.(answer, () => process.exit());
+const { step, task } = JSON.parse(process.argv[2] ?? "null") as Order;
+await once(process, "message");
+const trial = await trialOf(task);
+const sample = step === "build" ? await build(trial, task) : await measure(trial, task);
+say({ kind: "done", sample });
+process.disconnect();
 
-async function measure(trial: Trial, task: Task) {
+async function measure(trial: Trial, task: Task): Promise<Sample> {
   mkdirSync(task.folder, { recursive: true });
-  return trial.measure({ ...task, fixture: await fixtureFor(trial, task) });
+  const fixture = await fixtureFor(trial, task);
+  return trial.measure({ ...task, fixture }, async () => {
+    say({ kind: "pass" });
+    await once(process, "message");
+  });
 }
 
 async function fixtureFor(trial: Trial, task: Task): Promise<string> {
   if (trial.fixture === undefined) return "";
   const folder = fixtureFolder(trial.fixture.name, task);
   // In yet another process: what building compiled and allocated must not help or hinder what is measured.
-  if (!existsSync(join(folder, "built"))) await inOwnProcess({ step: "build", task });
+  if (!existsSync(join(folder, "built"))) await takeTurns([{ step: "build", task }]);
   return folder;
 }
 
-async function build(trial: Trial, task: Task) {
+async function build(trial: Trial, task: Task): Promise<undefined> {
   const { fixture } = trial;
-  if (fixture === undefined) return {};
+  if (fixture === undefined) return;
   const folder = fixtureFolder(fixture.name, task);
   console.error(`building ${fixture.name}, ${task.size}`);
   mkdirSync(folder, { recursive: true });
   await fixture.build(task, folder);
   writeFileSync(join(folder, "built"), "");
-  return {};
 }
 
 function fixtureFolder(name: string, task: Task): string {
@@ -43,4 +49,8 @@ async function trialOf(task: Task): Promise<Trial> {
   const cell = workload.cases.find(({ name }) => name === task.case)?.cells[task.cell];
   if (cell === undefined) throw new Error(`${task.workload} has no cell ${task.cell} in "${task.case}"`);
   return (await cell()).default;
+}
+
+function say(word: Word): void {
+  process.send?.(word);
 }

@@ -54,7 +54,16 @@ export interface Fixture {
 
 export interface Trial {
   readonly fixture: Fixture | undefined;
-  measure(task: Task): Promise<Sample>;
+  measure(task: Task, pass: () => Promise<void>): Promise<Sample>;
+}
+
+/**
+ * Cells take turns of a few dozen milliseconds, one working while the others wait, so that a neighbour's noise falls on
+ * all of them alike. Waiting is not timed.
+ */
+export interface Turn {
+  readonly over: boolean;
+  pass(): Promise<void>;
 }
 
 /** Only `run` is timed. */
@@ -62,7 +71,8 @@ export interface TrialSteps<Ready, Done> {
   readonly fixture?: Fixture;
   /** Makes the input and opens what must be open. */
   prepare(task: Task): Promise<Ready> | Ready;
-  run(ready: Ready): Promise<Done> | Done;
+  /** Work that takes longer than a turn passes it on: `if (turn.over) await turn.pass()`. */
+  run(ready: Ready, turn: Turn): Promise<Done> | Done;
   /** How often to run on the same input, for work too short to be timed once: `total` is the median. Default 1. */
   readonly times?: number;
   /** Finer figures that `run` brought home. */

@@ -1,5 +1,5 @@
 import type { Place, Sample, Task } from "./contract.ts";
-import { growthExponent, median, type Point } from "./statistics.ts";
+import { growthExponent, median } from "./statistics.ts";
 
 export interface Measured {
   readonly task: Pick<Task, "case" | "cell" | "size" | "round">;
@@ -34,11 +34,18 @@ export class Results {
   }
 
   growth(place: Place): number {
-    const costs = Map.groupBy(this.#at(place), ({ task }) => task.size);
-    const points = [...costs].map(
-      ([size, found]): Point => ({ size, cost: median(found.map((measured) => figureOf(measured, place))) }),
+    return growthExponent(this.#sizes(place).map((size) => ({ size, cost: this.median({ ...place, size }) })));
+  }
+
+  /** How much faster than the reference it grows: the exponent of their ratio, from rounds that both went through. */
+  excessGrowth(of: Place, to: Place): number {
+    return growthExponent(
+      this.#sizes(of).map((size) => ({ size, cost: this.ratio({ ...of, size }, { ...to, size }) })),
     );
-    return growthExponent(points);
+  }
+
+  #sizes(place: Place): readonly number[] {
+    return [...new Set(this.#at(place).map(({ task }) => task.size))];
   }
 
   #at(place: Place): readonly Measured[] {

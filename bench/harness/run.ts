@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Case, Task, Workload } from "./contract.ts";
+import type { Case, Sample, Workload } from "./contract.ts";
 import { type Measured, Results } from "./results.ts";
-import { inOwnProcess } from "./spawn.ts";
+import { type Order, takeTurns } from "./spawn.ts";
 
 export interface RunOptions {
   readonly name: string;
@@ -35,26 +35,33 @@ export async function runWorkload(workload: Workload, options: RunOptions): Prom
   }
 }
 
-/** Round robin over cells, several rounds, each starting elsewhere: drift and neighbours' noise fall on all alike. */
+/** Several rounds over sizes and cells, each starting elsewhere; within a size the cells take turns. */
 async function runCase(one: Case, scratch: string, options: RunOptions): Promise<readonly Measured[]> {
   const sizes = (options.quick ? one.quick?.sizes : undefined) ?? one.sizes;
   const rounds = options.rounds ?? (options.quick ? one.quick?.rounds : undefined) ?? one.rounds ?? 5;
-  const slots = sizes.flatMap((size) => Object.keys(one.cells).map((cell) => ({ cell, size })));
   const measured: Measured[] = [];
   for (let round = 0; round < rounds; round += 1) {
     options.say(`${one.name}: round ${round + 1} of ${rounds}`);
-    const start = round % slots.length;
-    for (const { cell, size } of [...slots.slice(start), ...slots.slice(0, start)]) {
-      const folder = join(scratch, "cell");
-      const names = { workload: options.name, case: one.name, cell, size, round };
-      const task: Task = { ...names, seed: options.seed, folder, fixture: "", scratch };
-      const sample = await inOwnProcess({ step: "measure", task });
-      rmSync(folder, { recursive: true, force: true });
-      measured.push({ task: { case: one.name, cell, size, round }, sample });
+    const cells = startingAt(round, Object.keys(one.cells));
+    for (const size of startingAt(round, sizes)) {
+      const places = cells.map((cell) => ({ case: one.name, cell, size, round }));
+      const samples = await takeTurns(places.map((place, index) => orderFor(place, index, scratch, options)));
+      rmSync(join(scratch, "cells"), { recursive: true, force: true });
+      for (const [index, task] of places.entries()) measured.push({ task, sample: samples[index] as Sample });
     }
   }
   mustAgree(measured);
   return measured;
+}
+
+function orderFor(place: Measured["task"], index: number, scratch: string, { name, seed }: RunOptions): Order {
+  const folder = join(scratch, "cells", String(index));
+  return { step: "measure", task: { workload: name, ...place, seed, folder, fixture: "", scratch } };
+}
+
+function startingAt<T>(round: number, values: readonly T[]): readonly T[] {
+  const start = round % values.length;
+  return [...values.slice(start), ...values.slice(0, start)];
 }
 
 /** A fast wrong answer is no answer. */

@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-export interface Point {
+interface Point {
   readonly size: number;
   readonly cost: number;
 }

@@ -23,9 +23,17 @@ export class HistoryIndex {
   scan(log: readonly Item[], tools: ReadonlySet<string> | undefined): PairScan {
     const known = this.#scan.count;
     const grew = log.length >= known && (known === 0 || log[known - 1] === this.#scan.last);
-    if (!grew || tools !== this.#tools) this.#scan = new PairScan(tools);
-    this.#tools = tools;
+    if (!grew || !isSame(tools, this.#tools)) {
+      this.#scan = new PairScan(tools);
+      this.#tools = tools;
+    }
     this.#scan.read(log);
     return this.#scan;
   }
+}
+
+/** Hosts make the set of tools anew for each request; only another content is another question. */
+function isSame(tools: ReadonlySet<string> | undefined, known: ReadonlySet<string> | undefined): boolean {
+  if (tools === undefined || known === undefined) return tools === known;
+  return tools.size === known.size && tools.isSubsetOf(known);
 }

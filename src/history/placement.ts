@@ -1,4 +1,15 @@
-import type { Batch } from "./batch.ts";
+import type { CallItem } from "../wire/item.ts";
+
+/** What placing needs to know of an answer and its outputs; `batch.ts` has it. */
+export interface Answered {
+  readonly size: number;
+  readonly calls: readonly number[];
+  readonly items: readonly CallItem[];
+  readonly answers: readonly number[];
+  readonly lastModel: number;
+  readonly lastOutput: number;
+  readonly asks: number;
+}
 
 /**
  * Where outputs that have to be put among those of an answer belong: in call order, moving none that is already there.
@@ -14,7 +25,7 @@ export class Placement {
   readonly #peaks: readonly number[];
   readonly #ends: readonly number[];
 
-  constructor(batch: Batch) {
+  constructor(batch: Answered) {
     this.#size = batch.size;
     this.#lastModel = batch.lastModel;
     this.#lastOutput = batch.lastOutput;
@@ -31,7 +42,7 @@ export class Placement {
   }
 
   /** Whether the batch is still as it was. */
-  isOf(batch: Batch): boolean {
+  isOf(batch: Answered): boolean {
     return this.#size === batch.size && this.#lastModel === batch.lastModel && this.#lastOutput === batch.lastOutput;
   }
 
@@ -47,7 +58,7 @@ export class Placement {
  * Where outputs go when none is there yet: after the answer. A format without messages does not say where an answer
  * ends, so there they go after the last neighbouring call of the same kind.
  */
-function runEnds({ size, calls, items, lastModel, asks }: Batch): readonly number[] {
+function runEnds({ size, calls, items, lastModel, asks }: Answered): readonly number[] {
   const ends: number[] = [];
   let end = lastModel + 1;
   for (let at = size - 1; at >= 0; at -= 1) {

@@ -127,7 +127,7 @@ function isPast(deadline: number | undefined, now: number | undefined): boolean 
 }
 
 /** Arguments that stop in the middle. An answered call is never asked: whatever it said, it ran. */
-export function isPartial(call: CallItem): boolean {
+function isPartial(call: CallItem): boolean {
   if (call.partial !== undefined) return call.partial;
   if (call.inputText === undefined || call.inputText.trim() === "" || call.callKind === "custom") return false;
   try {

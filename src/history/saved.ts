@@ -1,4 +1,5 @@
-import { type JsonObject, parseJson } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
+import { err, ok, type Result } from "../base/result.ts";
 import type { Item } from "../wire/item.ts";
 import { parseOutputStatus } from "../wire/status.ts";
 
@@ -18,25 +19,43 @@ export interface SavedItems {
 /** Reads items saved as one JSON array, or one a line. Nothing is skipped in silence. */
 export function readItems(saved: string): SavedItems {
   const text = saved.startsWith("\uFEFF") ? saved.slice(1) : saved;
-  const whole = text.trimStart().startsWith("[") ? parseJson(text) : undefined;
+  const whole = text.trimStart().startsWith("[") ? parsed(text) : undefined;
   const items: Item[] = [];
   const quarantined: Quarantined[] = [];
-  const take = (value: unknown, place: number, source: string) => {
+  const take = (value: unknown, place: number, source: () => string) => {
     const fault = itemFault(value);
     if (fault === undefined) items.push(lifted(value as Item));
-    else quarantined.push({ place, text: source, why: fault });
+    else quarantined.push({ place, text: source(), why: fault });
   };
   if (whole?.ok && Array.isArray(whole.value)) {
-    for (const [at, value] of whole.value.entries()) take(value, at + 1, JSON.stringify(value));
+    for (const [at, value] of whole.value.entries()) take(value, at + 1, () => shown(value));
     return { items, quarantined };
   }
   for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
     if (line.trim() === "") continue;
-    const parsed = parseJson(line);
-    if (parsed.ok) take(parsed.value, at + 1, line);
-    else quarantined.push({ place: at + 1, text: line, why: parsed.error.detail });
+    const value = parsed(line);
+    if (value.ok) take(value.value, at + 1, () => line);
+    else quarantined.push({ place: at + 1, text: line, why: value.error });
   }
   return { items, quarantined };
+}
+
+/** Plain parsing: the stricter check of `base/json.ts` needs Node, and this entry runs without. */
+function parsed(text: string): Result<unknown, string> {
+  try {
+    return ok(JSON.parse(text) as unknown);
+  } catch (thrown) {
+    return err((thrown as Error).name);
+  }
+}
+
+/** The text of a value that was parsed; one nested too deeply to be written again is only named. */
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "(too deep to show)";
+  }
 }
 
 const isText = (value: unknown) => typeof value === "string";

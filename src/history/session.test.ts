@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { call, output, say, sketch, user } from "../../test/histories/items.ts";
-import { HoldfastError } from "../base/errors.ts";
+import type { HoldfastError } from "../base/errors.ts";
 import { toolCallId } from "../wire/item.ts";
 import { CONTEXT_DEFAULTS, contextConfig } from "./config.ts";
 import { countToolUse, HistoryCounters } from "./counters.ts";

@@ -16,13 +16,13 @@ export interface HistoryRepairedDraft {
   readonly detail: Json;
 }
 
-export interface Recovered extends Repaired {
+export interface RecoveredHistory extends Repaired {
   /** One draft per fault: the log keeps its gaps, and says how they were read. */
   readonly records: readonly HistoryRepairedDraft[];
 }
 
 /** Repairs what a crash or an interrupt left behind, and says so in records. */
-export function recoverFromCrash(items: readonly Item[], options: RepairOptions = {}): Recovered {
+export function recoverFromCrash(items: readonly Item[], options: RepairOptions = {}): RecoveredHistory {
   const repaired = repairHistory(items, options);
   return { ...repaired, records: repairRecords(repaired) };
 }

@@ -16,6 +16,13 @@ describe("groups", () => {
   });
 });
 
+describe("groups among displaced outputs", () => {
+  test("[PAIR-21] an output of an older call does not part the answer it stands in", () => {
+    const items = [call("A"), user(), call("B"), output("A"), call("C"), output("B"), output("C")];
+    expect(protocolGroups(items).map((group) => group.members)).toEqual([[0, 3], [1], [2, 4, 5, 6]]);
+  });
+});
+
 describe("removing the oldest", () => {
   test.each<CallKind>(["function", "custom", "shell"])("[T01] a %s pair at the front goes as a whole", (callKind) => {
     const reply = output("A", { callKind: callKind === "shell" ? "function" : callKind });

@@ -1,28 +1,33 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { NewBlob, Store } from "../contracts/store.ts";
-import { nameOfBytes } from "../records/blob-name.ts";
-import type { BlobName } from "../records/ids.ts";
+import { mustBeBytes, nameOfBytes, piecesOf } from "../records/blob-name.ts";
+import { type BlobName, toBlobName } from "../records/ids.ts";
 
 /** Content up to this size travels with the record that names it, into the store: no file, no second sync. */
 export const SMALL_BLOB: number = 64 * 1024;
 
 /** Prepares content for the append that will name it. Small content waits in memory; larger is durable when this resolves. */
 export async function stageBlob(store: Store, source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
+  signal?.throwIfAborted();
   if (source instanceof Uint8Array) return stageWhole(store, source, signal);
-  const pieces = source[Symbol.asyncIterator as never]
-    ? (source as AsyncIterable<Bytes>)
-    : toAsync(source as Iterable<Bytes>);
-  const iterator = pieces[Symbol.asyncIterator]();
+  const pieces = toAsync(piecesOf(source));
   const first: Bytes[] = [];
   let size = 0;
-  for (;;) {
-    signal?.throwIfAborted();
-    const next = await iterator.next();
-    if (next.done) return stageWhole(store, Buffer.concat(first), signal);
-    first.push(Uint8Array.from(next.value)); // a source may reuse its buffer
-    size += next.value.length;
-    if (size > SMALL_BLOB) return { ref: await store.blobs.put(rest(first, iterator), signal) };
+  let handedOn = false;
+  try {
+    for (;;) {
+      const next = await pieces.next();
+      signal?.throwIfAborted();
+      if (next.done) return await stageWhole(store, Buffer.concat(first), signal);
+      first.push(Uint8Array.from(mustBeBytes(next.value))); // a source may reuse its buffer
+      size += next.value.length;
+      if (size <= SMALL_BLOB) continue;
+      handedOn = true;
+      return { ref: await store.blobs.put(rest(first, pieces), signal) };
+    }
+  } finally {
+    if (!handedOn) await pieces.return(undefined); // a file behind the source would stay open
   }
 }
 
@@ -33,7 +38,8 @@ export async function* readBlob(
   range?: ByteRange,
   signal?: AbortSignal,
 ): AsyncIterable<Bytes> {
-  const small = await store.reading((read) => read.smallBlob(name));
+  signal?.throwIfAborted();
+  const small = await store.reading((read) => read.smallBlob(toBlobName(name)));
   if (small === undefined) {
     yield* store.blobs.get(name, range, signal);
     return;
@@ -52,11 +58,15 @@ async function stageWhole(store: Store, bytes: Bytes, signal: AbortSignal | unde
   return { ref: { name: nameOfBytes(kept), size: kept.length }, bytes: kept };
 }
 
-async function* rest(first: readonly Bytes[], iterator: AsyncIterator<Bytes>): AsyncIterable<Bytes> {
-  yield* first;
-  for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+async function* rest(first: readonly Bytes[], pieces: AsyncGenerator<Bytes>): AsyncIterable<Bytes> {
+  try {
+    yield* first;
+    yield* pieces;
+  } finally {
+    await pieces.return(undefined);
+  }
 }
 
-async function* toAsync(source: Iterable<Bytes>): AsyncIterable<Bytes> {
-  yield* source;
+async function* toAsync(source: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<Bytes> {
+  for await (const piece of source) yield piece as Bytes;
 }

@@ -3,9 +3,10 @@ import { HoldfastError } from "../base/errors.ts";
 import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
-import type { AppendBatch, NewBlob, PreviousWriter, SessionRow, Store } from "../contracts/store.ts";
+import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
+import { nameOfBytes } from "../records/blob-name.ts";
 import { type Link, MAX_SEQ, type SealedRecord, seal } from "../records/chain.ts";
-import { encodeDraft } from "../records/codec.ts";
+import { type EncodedDraft, encodeDraft } from "../records/codec.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { RECORD_VERSION } from "../records/lift.ts";
@@ -52,7 +53,8 @@ export interface Fold<T> {
   step(now: T, draft: RecordDraft): T;
   /** A record to add to a batch, e.g. a checkpoint when one is due. */
   due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
-  checkpoint(now: T, note: CheckpointNote): RecordDraft;
+  /** The record of a checkpoint that was asked for. Default: one without open calls. */
+  checkpoint?(now: T, note: CheckpointNote): RecordDraft;
 }
 
 export interface JournalOptions<T> {
@@ -74,12 +76,11 @@ interface Tip<T> {
   readonly sinceCheckpoint: number;
 }
 
-const NO_FOLD: Fold<undefined> = {
-  start: () => undefined,
-  step: () => undefined,
-  due: () => undefined,
-  checkpoint: (_, note) => ({ kind: "checkpoint-kept", openCalls: [], ...note }),
-};
+interface Encoded extends EncodedDraft {
+  readonly draft: RecordDraft;
+}
+
+const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
 
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
 export class Journal<T = unknown> implements AsyncDisposable {
@@ -96,8 +97,12 @@ export class Journal<T = unknown> implements AsyncDisposable {
   #tip: Tip<T>;
   #durable: Tip<T>;
   #renewedAt: number;
-  #underWay = new Set<Promise<unknown>>();
-  #failed: unknown;
+  /** Settles when every append called so far has ended. */
+  #called: Promise<unknown> = Promise.resolve();
+  #inLine = 0;
+  /** Why the tip is not what the next record may hang on. */
+  #broken: { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "repeated" } | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(deps: JournalDeps, row: SessionRow, opened: Opened, options: JournalOptions<T>) {
     this.#deps = deps;
@@ -137,10 +142,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
    * wait for each other; those under way together share a sync. All of them or none are written.
    */
   append(drafts: RecordDraft | readonly RecordDraft[], options: AppendOptions = {}): Promise<Appended> {
-    const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options);
-    this.#underWay.add(work);
-    const done = () => this.#underWay.delete(work);
-    work.then(done, done);
+    const earlier = this.#called;
+    const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options, earlier);
+    this.#called = Promise.allSettled([earlier, work]);
     return work;
   }
 
@@ -157,45 +161,77 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   /** Waits for what is under way, then gives the session free. */
-  async close(): Promise<void> {
-    if (this.#ended.signal.aborted) return;
-    this.#closing.abort(new HoldfastError("JOURNAL_CLOSED", { session: this.session }));
-    await Promise.allSettled(this.#underWay);
-    const lost = this.#ended.signal.aborted;
-    this.#ended.abort(new HoldfastError("JOURNAL_CLOSED", { session: this.session }));
-    if (!lost) await this.#deps.store.commit({ kind: "release", session: this.session, epoch: this.#epoch });
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  async #append(drafts: readonly RecordDraft[], options: AppendOptions): Promise<Appended> {
+  async #close(): Promise<void> {
+    const closed = new HoldfastError("JOURNAL_CLOSED", { session: this.session });
+    this.#closing.abort(closed);
+    await this.#called;
+    if (this.#ended.signal.aborted) return; // the lease is somebody else's
+    this.#ended.abort(closed);
+    try {
+      await this.#deps.store.commit({ kind: "release", session: this.session, epoch: this.#epoch });
+    } catch (error) {
+      // A store that was closed first has taken its owner with it: the next writer need not wait.
+      if (!HoldfastError.is(error, "STORE_CLOSED")) throw error;
+    }
+  }
+
+  async #append(drafts: readonly RecordDraft[], options: AppendOptions, earlier: Promise<unknown>): Promise<Appended> {
     this.#closing.signal.throwIfAborted();
     this.#ended.signal.throwIfAborted();
-    if (this.#failed !== undefined) await this.#resume();
-    const { batch, tip } = this.#seal(drafts, options);
-    this.#tip = tip;
+    refuseBadOptions(options);
+    const encoded = drafts.map((draft) => this.#encode(draft));
+    for (;;) {
+      const inLine = this.#broken !== undefined || this.#inLine > 0;
+      if (inLine) await this.#standInLine(earlier);
+      // No await from here to the store: whoever leaves the line is sealed and sent before anybody else can come.
+      if (inLine) this.#inLine -= 1;
+      const { batch, tip } = this.#seal(encoded, options);
+      this.#tip = tip;
+      const appended = await this.#commit(batch, tip);
+      if (appended !== undefined) return appended;
+    }
+  }
+
+  /** After a break everybody waits for those called earlier, so that the order of the calls stays the order of the records. */
+  async #standInLine(earlier: Promise<unknown>): Promise<void> {
+    this.#inLine += 1;
     try {
-      return await this.#commit(batch, tip);
+      await earlier;
+      if (this.#broken !== undefined) await this.#resume();
     } catch (error) {
-      // Later appends hang on this one: they fail with it, and the next begins anew from what is durable.
-      this.#failed ??= error;
+      this.#inLine -= 1;
       throw error;
     }
   }
 
-  async #commit(batch: AppendBatch, tip: Tip<T>): Promise<Appended> {
-    const receipt = await this.#deps.store.commit(batch);
+  /** Undefined when the batch hung on one that turned out to be a repetition: then it is sealed and sent anew. */
+  async #commit(batch: AppendBatch, tip: Tip<T>): Promise<Appended | undefined> {
+    let receipt: Receipt<AppendBatch>;
+    try {
+      receipt = await this.#deps.store.commit(batch);
+    } catch (error) {
+      throw this.#breakWith(error);
+    }
     if (!receipt.ok) {
-      if (receipt.conflict.kind === "head-moved" && this.#failed !== undefined) throw this.#failed;
-      const error = conflictError(this.session, receipt.conflict);
-      if (receipt.conflict.kind === "lease-lost") this.#ended.abort(error);
-      throw error;
+      const { conflict } = receipt;
+      if (conflict.kind === "head-moved" && this.#broken?.kind === "repeated") return undefined;
+      // Whatever hangs on a failed append fails with it, and the next begins anew from what is durable.
+      if (conflict.kind === "head-moved" && this.#broken?.kind === "failed") throw this.#broken.error;
+      const error = conflictError(this.session, conflict);
+      if (conflict.kind === "lease-lost") this.#ended.abort(error);
+      throw this.#breakWith(error);
     }
     if (receipt.repeated) {
-      // What was sealed for this call is not in the chain: whatever hangs on it fails, and the next append looks again.
-      this.#failed ??= new HoldfastError("HEAD_MOVED", { session: this.session, head: batch.after.seq });
+      this.#broken ??= { kind: "repeated" }; // what was sealed for this call is not in the chain
     } else {
       this.#durable = tip;
       this.#renewedAt = this.#deps.clock.monotonic();
@@ -204,22 +240,23 @@ export class Journal<T = unknown> implements AsyncDisposable {
     return { first, last, repeated };
   }
 
-  /** After a failure: wait until everything that hung on it has failed too, then look at what is really there. */
+  #breakWith(error: unknown): unknown {
+    this.#broken ??= { kind: "failed", error };
+    return error;
+  }
+
+  /** After a break, when everything that hung on it has ended: look at what is really there. */
   async #resume(): Promise<void> {
-    const failed = this.#failed;
-    const others = [...this.#underWay];
-    await Promise.resolve();
-    await Promise.allSettled(others.filter((work) => this.#underWay.has(work)));
-    if (this.#failed !== failed) return;
+    this.#ended.signal.throwIfAborted();
     const row = await rowOf(this.#deps.store, this.session);
-    if (row.epoch !== this.#epoch) {
+    if (row.epoch !== this.#epoch || row.owner === null) {
       const error = new HoldfastError("LEASE_LOST", { session: this.session, epoch: row.epoch });
       this.#ended.abort(error);
       throw error;
     }
     if (row.head.hash !== this.#durable.link.hash) await this.#catchUp(row);
     this.#tip = this.#durable;
-    this.#failed = undefined;
+    this.#broken = undefined;
   }
 
   /** An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it. */
@@ -233,27 +270,31 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.#durable = { link: row.head, folded, sinceCheckpoint };
   }
 
-  #seal(drafts: readonly RecordDraft[], options: AppendOptions): { readonly batch: AppendBatch; readonly tip: Tip<T> } {
+  /** At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing. */
+  #encode(draft: RecordDraft): Encoded {
+    return { draft, ...encodeDraft(draft, this.#limits) };
+  }
+
+  #seal(drafts: readonly Encoded[], options: AppendOptions): { readonly batch: AppendBatch; readonly tip: Tip<T> } {
     const at = instantOf(this.#deps.clock);
     const records: SealedRecord[] = [];
     const references: { seq: number; name: BlobName }[] = [];
     let { link, folded, sinceCheckpoint } = this.#tip;
     let checkpoint: number | undefined;
-    const add = (draft: RecordDraft) => {
+    const add = ({ draft, kind, body, blobs }: Encoded) => {
       if (link.seq >= MAX_SEQ) throw new HoldfastError("SESSION_FULL", { session: this.session, seq: link.seq });
-      const { kind, body } = encodeDraft(draft, this.#limits);
       const record = seal(link, { kind, at, version: RECORD_VERSION, salt: this.#deps.random.hex(8), body });
       records.push(record);
-      for (const { name } of draft.blobs ?? []) references.push({ seq: record.seq, name });
+      for (const name of blobs) references.push({ seq: record.seq, name });
       if (kind === "checkpoint-kept") checkpoint = record.seq;
       link = { seq: record.seq, hash: record.hash };
       folded = this.#fold.step(folded, draft);
       sinceCheckpoint = kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
     };
     for (const draft of drafts) add(draft);
-    if (options.checkpoint !== undefined) add(this.#fold.checkpoint(folded, options.checkpoint));
+    if (options.checkpoint !== undefined) add(this.#encode(this.#checkpoint(folded, options.checkpoint)));
     const due = this.#fold.due(folded, sinceCheckpoint);
-    if (due !== undefined) add(due);
+    if (due !== undefined && link.seq < MAX_SEQ) add(this.#encode(due));
     const batch: AppendBatch = {
       kind: "append",
       session: this.session,
@@ -262,12 +303,16 @@ export class Journal<T = unknown> implements AsyncDisposable {
       records,
       references,
       blobs: options.staged ?? [],
-      leaseUntil: this.#deps.clock.now() + this.#leaseMs,
+      leaseUntil: leaseEnd(this.#deps.clock, this.#leaseMs),
       ...(checkpoint === undefined ? {} : { checkpoint }),
       ...(options.operation === undefined ? {} : { operation: options.operation }),
       ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
     };
     return { batch, tip: { link, folded, sinceCheckpoint } };
+  }
+
+  #checkpoint(folded: T, note: CheckpointNote): RecordDraft {
+    return this.#fold.checkpoint?.(folded, note) ?? { kind: "checkpoint-kept", openCalls: [], ...note };
   }
 
   /** Appends renew the lease; between them this does. A holder that cannot renew is told so before its next append. */
@@ -286,7 +331,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
           kind: "renew",
           session: this.session,
           epoch: this.#epoch,
-          until: clock.now() + this.#leaseMs,
+          until: leaseEnd(clock, this.#leaseMs),
         });
         if (receipt.ok) this.#renewedAt = clock.monotonic();
         else this.#ended.abort(conflictError(this.session, receipt.conflict));
@@ -295,5 +340,27 @@ export class Journal<T = unknown> implements AsyncDisposable {
         // Otherwise the store is in trouble now: the next append will say so, or the next renewal will succeed.
       }
     }
+  }
+}
+
+/** Whole milliseconds, whatever fractions a clock counts in: a store keeps no others. */
+export function leaseEnd(clock: Clock, leaseMs: number): number {
+  return Math.ceil(clock.now() + leaseMs);
+}
+
+const LONGEST_OPERATION = 200;
+
+function refuseBadOptions({ operation, staged = [] }: AppendOptions): void {
+  // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
+  const usable =
+    operation === undefined ||
+    (typeof operation === "string" &&
+      operation.length > 0 &&
+      operation.length <= LONGEST_OPERATION &&
+      operation.isWellFormed());
+  if (!usable) throw new HoldfastError("BAD_OPTION", { option: "operation", value: String(operation).slice(0, 80) });
+  for (const { ref, bytes } of staged) {
+    if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
+      throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });
   }
 }

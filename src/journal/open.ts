@@ -5,7 +5,7 @@ import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.
 import { genesisOf } from "../records/chain.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
-import { type Fold, Journal, type JournalDeps } from "./journal.ts";
+import { type Fold, Journal, type JournalDeps, leaseEnd } from "./journal.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
 import { rowOf } from "./read.ts";
 
@@ -32,7 +32,7 @@ export async function openJournal<T = unknown>(
 ): Promise<Journal<T>> {
   const session = toSessionId(id);
   const leaseMs = options.leaseMs ?? 30_000;
-  if (!(leaseMs >= 10 && leaseMs <= 86_400_000))
+  if (!(Number.isSafeInteger(leaseMs) && leaseMs >= 10 && leaseMs <= 86_400_000))
     throw new HoldfastError("BAD_OPTION", { option: "leaseMs", value: String(leaseMs) });
   await ensureSession(deps, session, options.create ?? true);
   const before = await rowOf(deps.store, session);
@@ -69,7 +69,7 @@ async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number)
       session,
       owner: store.owner,
       now: clock.now(),
-      until: clock.now() + leaseMs,
+      until: leaseEnd(clock, leaseMs),
       ...(over === undefined ? {} : { over }),
     });
   let receipt = await take();
@@ -88,12 +88,13 @@ async function verifyTail(store: Store, row: SessionRow): Promise<readonly Journ
   const oldest = row.anchor.seq + 1;
   const from = Math.max(row.checkpoint, oldest);
   const tail = await proveFrom(store, row, from);
-  if (from > oldest && tail[0]?.kind === "damaged") return proveFrom(store, row, oldest);
-  return tail;
+  // Whatever the checkpoint would have told is told by what came before it, also when its body was dropped.
+  return from > oldest && tail[0]?.kind !== "checkpoint-kept" ? proveFrom(store, row, oldest) : tail;
 }
 
 async function proveFrom(store: Store, row: SessionRow, from: number): Promise<readonly JournalEntry[]> {
-  const proof = new ForwardProof(from === row.anchor.seq + 1 ? row.anchor : { seq: from - 1, hash: undefined });
+  const after = from === row.anchor.seq + 1 ? row.anchor : { seq: from - 1, hash: undefined };
+  const proof = new ForwardProof(after, row.head);
   const tail: JournalEntry[] = [];
   let newest = from - 1;
   for (let at = from; at <= row.head.seq; at = newest + 1) {

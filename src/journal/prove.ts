@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { SealedRecord } from "../records/chain.ts";
+import type { Link, SealedRecord } from "../records/chain.ts";
 import { type DecodeFault, type DroppedRecord, decodeRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 
@@ -22,10 +22,12 @@ export class ForwardProof {
   #next: number;
   /** The hash the next record must hang on; undefined after damage, where nobody knows it. */
   #hash: string | undefined;
+  readonly #head: Link;
 
-  constructor(after: { readonly seq: number; readonly hash: string | undefined }) {
+  constructor(after: { readonly seq: number; readonly hash: string | undefined }, head: Link) {
     this.#next = after.seq + 1;
     this.#hash = after.hash;
+    this.#head = head;
   }
 
   *prove(records: readonly SealedRecord[]): Iterable<JournalEntry> {
@@ -36,16 +38,23 @@ export class ForwardProof {
       }
       if (record.seq > this.#next) yield this.#missingUpTo(record.seq - 1);
       const entry = decode(record);
-      const linked = this.#hash === undefined || record.prev === this.#hash;
-      yield linked ? entry : damaged(record.seq, "does not hang on the record before it");
+      const fault = entry.kind === "damaged" ? undefined : this.#faultOf(record);
+      yield fault === undefined ? entry : damaged(record.seq, fault);
       this.#next = record.seq + 1;
-      this.#hash = entry.kind === "damaged" || !linked ? undefined : record.hash;
+      this.#hash = entry.kind === "damaged" || fault !== undefined ? undefined : record.hash;
     }
   }
 
   /** Whatever should have come by now and did not. */
   *end(through: number): Iterable<DamagedEntry> {
     if (this.#next <= through) yield this.#missingUpTo(through);
+  }
+
+  #faultOf(record: SealedRecord): string | undefined {
+    if (this.#hash !== undefined && record.prev !== this.#hash) return "does not hang on the record before it";
+    // Nothing hangs on the newest record yet: only the session's row can tell that it is the acknowledged one.
+    if (record.seq === this.#head.seq && record.hash !== this.#head.hash) return "is not the acknowledged head";
+    return undefined;
   }
 
   #missingUpTo(through: number): DamagedEntry {
@@ -74,7 +83,7 @@ export class BackwardProof {
       }
       if (record.seq < this.#next) yield this.#missingDownTo(record.seq + 1);
       const entry = decode(record);
-      const linked = this.#hash === undefined || record.hash === this.#hash;
+      const linked = entry.kind === "damaged" || this.#hash === undefined || record.hash === this.#hash;
       yield linked ? entry : damaged(record.seq, "is not the record that its successor hangs on");
       this.#next = record.seq - 1;
       this.#hash = entry.kind === "damaged" || !linked ? undefined : record.prev;

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { SessionRow, Store } from "../contracts/store.ts";
+import type { RecordQuery, SessionRow, Store } from "../contracts/store.ts";
 import type { SessionId } from "../records/ids.ts";
 import { BackwardProof, ForwardProof, type JournalEntry } from "./prove.ts";
 
@@ -40,42 +40,66 @@ export async function* readEntries(
 
 async function* forward(
   store: Store,
-  row: SessionRow,
+  first: SessionRow,
   from: number,
   to: number,
   signal: AbortSignal | undefined,
 ): AsyncIterable<JournalEntry> {
-  // Started one record early where there is one, so that the first record's link is checked too.
-  const early = Math.max(from - 1, row.anchor.seq + 1);
-  const proof = new ForwardProof(early === row.anchor.seq + 1 ? row.anchor : { seq: early - 1, hash: undefined });
-  for (let at = early; at <= to; ) {
+  // One record more than asked for, so that the first one's link is checked too.
+  const start = (row: SessionRow, at: number) =>
+    new ForwardProof(at === row.anchor.seq + 1 ? row.anchor : { seq: at - 1, hash: undefined }, first.head);
+  let at = Math.max(from - 1, first.anchor.seq + 1);
+  let proof = start(first, at);
+  while (at <= to) {
     signal?.throwIfAborted();
-    const page = await store.reading((read) => read.records(row, { from: at, to, limit: PAGE }));
-    for (const entry of proof.prove(page)) if (lastOf(entry) >= from) yield entry;
+    const { row, page } = await pageOf(store, first, { from: at, to, limit: PAGE });
+    if (row.anchor.seq >= at) {
+      // Retention has cut meanwhile: what it took is forgotten, not damaged.
+      at = row.anchor.seq + 1;
+      proof = start(row, at);
+    }
+    for (const entry of proof.prove(page)) if (lastOf(entry) >= from) yield within(entry, from, to);
     const last = page.at(-1);
     if (last === undefined) break;
     at = Math.max(at, last.seq) + 1;
   }
-  yield* proof.end(to);
+  for (const entry of proof.end(to)) yield within(entry, from, to);
 }
 
 async function* backward(
   store: Store,
-  row: SessionRow,
+  first: SessionRow,
   from: number,
   to: number,
   signal: AbortSignal | undefined,
 ): AsyncIterable<JournalEntry> {
-  const proof = new BackwardProof(to, to === row.head.seq ? row.head.hash : undefined);
-  for (let at = to; at >= from; ) {
+  const proof = new BackwardProof(to, to === first.head.seq ? first.head.hash : undefined);
+  let oldest = from;
+  for (let at = to; at >= oldest; ) {
     signal?.throwIfAborted();
-    const page = await store.reading((read) => read.records(row, { from, to: at, reverse: true, limit: PAGE }));
+    const { row, page } = await pageOf(store, first, { from: oldest, to: at, reverse: true, limit: PAGE });
+    oldest = Math.max(from, row.anchor.seq + 1);
     yield* proof.prove(page);
     const last = page.at(-1);
     if (last === undefined) break;
     at = Math.min(at, last.seq) - 1;
   }
-  yield* proof.end(from);
+  yield* proof.end(oldest);
+}
+
+/** A page and the session's row of the same moment: retention and a sweep may come between two pages. */
+function pageOf(store: Store, { id }: SessionRow, query: RecordQuery) {
+  return store.reading(async (read) => {
+    const row = await read.session(id);
+    if (row === undefined) throw new HoldfastError("SESSION_UNKNOWN", { session: id });
+    return { row, page: await read.records(row, query) };
+  });
+}
+
+/** A run of missing records may begin before what was asked for. */
+function within(entry: JournalEntry, from: number, to: number): JournalEntry {
+  if (entry.kind !== "damaged") return entry;
+  return { ...entry, seq: Math.max(entry.seq, from), through: Math.min(entry.through, to) };
 }
 
 function lastOf(entry: JournalEntry): number {

@@ -21,6 +21,9 @@ export interface Retained {
 }
 
 const PAGE = 256;
+const BOUNDS: ReadonlySet<string> = new Set(["records", "bytes", "ageMs"]);
+/** The record that tells of a cut counts too, and comes on top of what is kept. */
+const CUT = { records: 1, bytes: 256 } as const;
 
 /**
  * Forgets a prefix. The cut falls at a checkpoint, because opening must be able to start there; what is cut leaves an
@@ -32,7 +35,7 @@ export async function retain(
   bounds: RetentionBounds,
 ): Promise<Retained> {
   for (const [option, value] of Object.entries(bounds)) {
-    if (!(typeof value === "number" && value >= 0))
+    if (!(BOUNDS.has(option) && (value === undefined || (typeof value === "number" && value >= 0))))
       throw new HoldfastError("BAD_OPTION", { option, value: String(value) });
   }
   const row = await rowOf(deps.store, journal.session);
@@ -65,7 +68,7 @@ interface Cut {
   readonly withinBounds: boolean;
 }
 
-/** Walks back from the head: the oldest checkpoint within bounds, else the newest there is, else nothing goes. */
+/** Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing goes. */
 async function chooseCut(
   deps: { readonly store: Store; readonly clock: Clock },
   row: SessionRow,
@@ -73,19 +76,26 @@ async function chooseCut(
 ): Promise<Cut> {
   const now = deps.clock.now();
   let fitting: Link | undefined;
+  let newest: Link | undefined;
   let exceeded = false;
-  let bytes = 0;
+  let kept = { records: 0, bytes: 0 };
   for (let at = row.head.seq; at > row.anchor.seq; ) {
     const query = { from: row.anchor.seq + 1, to: at, reverse: true, limit: PAGE };
     const page = await deps.store.reading((read) => read.records(row, query));
     for (const record of page) {
-      bytes += record.body?.length ?? 0;
-      exceeded ||= !fits(bounds, row.head.seq - record.seq + 1, bytes, now - Date.parse(record.at));
-      if (exceeded && fitting !== undefined) return { anchor: fitting, withinBounds: true };
+      const ageMs = now - Date.parse(record.at);
+      kept = {
+        records: row.head.seq - record.seq + 1,
+        bytes: kept.bytes + Buffer.byteLength(record.body ?? ""),
+      };
+      exceeded ||= !fits(bounds, kept.records, kept.bytes, ageMs);
+      const chosen = fitting ?? newest;
+      if (exceeded && chosen !== undefined) return { anchor: chosen, withinBounds: fitting !== undefined };
       if (record.kind !== "checkpoint-kept" || flawOf(record) !== undefined) continue;
       const anchor = { seq: record.seq - 1, hash: record.prev };
       if (exceeded) return { anchor, withinBounds: false };
-      fitting = anchor;
+      if (fits(bounds, kept.records + CUT.records, kept.bytes + CUT.bytes, ageMs)) fitting = anchor;
+      else newest ??= anchor;
     }
     at = (page.at(-1)?.seq ?? 0) - 1;
   }

@@ -3,7 +3,7 @@ import type { SessionRow, Store, StoreRead } from "../contracts/store.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import { readBlob } from "./blobs.ts";
 import type { DamagedEntry } from "./prove.ts";
-import { readEntries } from "./read.ts";
+import { readEntries, rowOf } from "./read.ts";
 
 export interface SessionVerdict {
   readonly session: SessionId;
@@ -16,8 +16,8 @@ export interface SessionVerdict {
 
 export interface BlobFault {
   readonly name: BlobName;
-  /** `unprotected`: a record names it, but the store has forgotten that, and the next sweep would remove it. */
-  readonly fault: "missing" | "corrupt" | "unreadable" | "unprotected";
+  /** `unlisted`: a record names it, but the store does not know that, so a sweep would remove it. */
+  readonly fault: "missing" | "corrupt" | "unreadable" | "unlisted";
 }
 
 export interface VerifyReport {
@@ -40,22 +40,17 @@ const PAGE = 256;
 export async function verify(store: Store, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { signal, progress } = options;
   const done = { sessions: 0, records: 0, blobs: 0 };
-  const named = new Set<BlobName>();
   const structure = [...(await store.reading((read) => read.structure()))];
   const sessions: SessionVerdict[] = [];
-  for await (const row of sessionRows(store)) {
-    if ("damaged" in row || (options.session !== undefined && row.id !== options.session)) continue;
-    sessions.push(await verifySession(store, row, { named, done, progress, signal }));
+  const named = new Map<BlobName, Naming>();
+  const rows = options.session === undefined ? sessionRows(store) : [await rowOf(store, options.session)];
+  for await (const row of rows) {
+    if ("damaged" in row) continue; // the structure has named it
+    sessions.push(await verifySession(store, row, { done, named, progress, signal }));
     done.sessions += 1;
   }
-  if (options.session !== undefined && sessions.length === 0)
-    throw new HoldfastError("SESSION_UNKNOWN", { session: options.session });
   const faults: BlobFault[] = [];
-  for await (const { name } of pages(
-    (read, after: BlobName | "") => read.references(after, PAGE),
-    store,
-    (ref) => ref.name,
-  )) {
+  for await (const { name } of references(store)) {
     signal?.throwIfAborted();
     const fault = await blobFault(store, name);
     if (fault !== undefined) faults.push({ name, fault });
@@ -63,9 +58,28 @@ export async function verify(store: Store, options: VerifyOptions = {}): Promise
     done.blobs += 1;
     progress?.({ ...done });
   }
-  for (const name of named) faults.push({ name, fault: (await blobFault(store, name)) ?? "unprotected" });
+  for (const [name, naming] of named) if (await isStillThere(store, naming)) faults.push({ name, fault: "unlisted" });
   const ok = structure.length === 0 && faults.length === 0 && sessions.every(isSound);
   return { ok, structure, sessions, blobs: { checked: done.blobs, faults } };
+}
+
+/** A record that names content. */
+interface Naming {
+  readonly session: SessionId;
+  readonly seq: number;
+}
+
+interface Walk {
+  readonly progress: VerifyOptions["progress"];
+  readonly signal: AbortSignal | undefined;
+  readonly done: { sessions: number; records: number; blobs: number };
+  readonly named: Map<BlobName, Naming>;
+}
+
+/** Retention may have taken the record since it was read, and a sweep what it named. */
+async function isStillThere(store: Store, { session, seq }: Naming): Promise<boolean> {
+  const row = await store.reading((read) => read.session(session));
+  return row !== undefined && row.anchor.seq < seq;
 }
 
 function isSound(verdict: SessionVerdict): boolean {
@@ -81,26 +95,27 @@ export function sessionRows(store: Store) {
   );
 }
 
-interface Walk {
-  /** Content that records name, until its reference is found. */
-  readonly named: Set<BlobName>;
-  readonly done: { sessions: number; records: number; blobs: number };
-  readonly progress: VerifyOptions["progress"];
-  readonly signal: AbortSignal | undefined;
+function references(store: Store) {
+  return pages(
+    (read, after: BlobName | "") => read.references(after, PAGE),
+    store,
+    (ref) => ref.name,
+  );
 }
 
 async function verifySession(store: Store, row: SessionRow, walk: Walk): Promise<SessionVerdict> {
-  const { named, done, progress, signal } = walk;
+  const { done, named, progress, signal } = walk;
   const damaged: DamagedEntry[] = [];
   let records = 0;
   let dropped = 0;
   try {
-    const range = { to: row.head.seq, ...(signal === undefined ? {} : { signal }) };
-    for await (const entry of readEntries(store, row.id, range)) {
+    const options = { to: row.head.seq, ...(signal === undefined ? {} : { signal }) };
+    for await (const entry of readEntries(store, row.id, options)) {
       if (entry.kind === "damaged") damaged.push(entry);
       else records += 1;
       if (entry.kind === "dropped") dropped += 1;
-      else if (entry.kind !== "damaged") for (const { name } of entry.blobs ?? []) named.add(name);
+      else if (entry.kind !== "damaged")
+        for (const { name } of entry.blobs ?? []) named.set(name, { session: row.id, seq: entry.seq });
       done.records += 1;
       if (done.records % PAGE === 0) progress?.({ ...done });
     }

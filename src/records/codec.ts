@@ -1,7 +1,8 @@
 import { HoldfastError } from "../base/errors.ts";
 import {
-  encodeJson,
+  checkJson,
   JSON_LIMITS,
+  type Json,
   type JsonFault,
   type JsonLimits,
   type JsonObject,
@@ -10,25 +11,49 @@ import {
 } from "../base/json.ts";
 import { err, ok, type Result } from "../base/result.ts";
 import { flawOf, type RecordFlaw, type SealedRecord } from "./chain.ts";
-import { isRecordKind, type JournalRecord, RECORD_SHAPES, type RecordDraft, type RecordKind } from "./kinds.ts";
+import type { BlobName } from "./ids.ts";
+import {
+  type BlobRef,
+  isRecordKind,
+  type JournalRecord,
+  RECORD_SHAPES,
+  type RecordDraft,
+  type RecordKind,
+} from "./kinds.ts";
 import { LADDER, type Ladder, lift } from "./lift.ts";
 
 /** Header fields: in a body they would be overwritten on the way out. */
 const RESERVED = ["seq", "at"] as const;
 
+export interface EncodedDraft {
+  readonly kind: RecordKind;
+  readonly body: string;
+  /** Content that the body names. */
+  readonly blobs: readonly BlobName[];
+  readonly repairs: readonly JsonRepair[];
+}
+
 /** The one way in: a draft becomes text, or is refused before anything is written. */
-export function encodeDraft(
-  draft: RecordDraft,
-  limits: JsonLimits = JSON_LIMITS,
-): { readonly kind: RecordKind; readonly body: string; readonly repairs: readonly JsonRepair[] } {
-  const { kind, ...body } = draft;
-  if (!isRecordKind(kind))
-    throw new HoldfastError("RECORD_MALFORMED", { kind: String(kind).slice(0, 80), fault: "unknown kind" });
-  const encoded = encodeJson(body, limits);
-  if (!encoded.ok) throw jsonError(encoded.error);
-  const fault = RESERVED.find((name) => name in body) ?? RECORD_SHAPES[kind].fault(encoded.value.value, "");
+export function encodeDraft(draft: RecordDraft, limits: JsonLimits = JSON_LIMITS): EncodedDraft {
+  const checked = checkJson(draft, limits);
+  if (!checked.ok) throw jsonError(checked.error);
+  // Judged by what will be read back: a getter may answer differently every time.
+  const { kind, ...body } = fieldsOf(checked.value.value);
+  if (typeof kind !== "string" || !isRecordKind(kind))
+    throw new HoldfastError("RECORD_MALFORMED", {
+      kind: JSON.stringify(kind ?? null).slice(0, 80),
+      fault: "unknown kind",
+    });
+  const reserved = RESERVED.find((name) => name in body);
+  const fault = reserved === undefined ? RECORD_SHAPES[kind].fault(body, "") : `${reserved} is given by the journal`;
   if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind, fault });
-  return { kind, body: encoded.value.text, repairs: encoded.value.repairs };
+  const blobs = ((body["blobs"] ?? []) as readonly BlobRef[]).map(({ name }) => name);
+  return { kind, body: JSON.stringify(body), blobs, repairs: checked.value.repairs };
+}
+
+function fieldsOf(draft: Json): JsonObject {
+  if (typeof draft === "object" && draft !== null && !Array.isArray(draft)) return draft as JsonObject;
+  throw new HoldfastError("RECORD_MALFORMED", { fault: "a record is an object with a kind" });
 }
 
 export type DecodeFault =
@@ -57,11 +82,21 @@ export function decodeRecord(
   if (sealed.body === null) return ok({ kind: "dropped", seq, at, was: sealed.kind, reason: sealed.dropped ?? "" });
   const parsed = parseJson(sealed.body, { ...JSON_LIMITS, characters: Number.POSITIVE_INFINITY });
   if (!parsed.ok) return err({ kind: "malformed", detail: parsed.error.detail });
-  const lifted = lift(sealed.kind, parsed.value as JsonObject, version, ladder);
+  const lifted = tryLift(sealed.kind, parsed.value as JsonObject, version, ladder);
+  if (lifted === undefined) return err({ kind: "malformed", detail: `no lift from version ${version}` });
   if (!isRecordKind(lifted.kind)) return err({ kind: "malformed", detail: `unknown kind ${lifted.kind}` });
   const fault = RECORD_SHAPES[lifted.kind].fault(lifted.body, "");
   if (fault !== undefined) return err({ kind: "malformed", detail: fault });
   return ok({ ...(lifted.body as JsonObject), kind: lifted.kind, seq, at } as JournalRecord);
+}
+
+/** Undefined when a step cannot make sense of the body: one odd record must not keep all others from being read. */
+function tryLift(kind: string, body: JsonObject, from: number, ladder: Ladder) {
+  try {
+    return lift(kind, body, from, ladder);
+  } catch {
+    return undefined;
+  }
 }
 
 function jsonError(fault: JsonFault): HoldfastError {

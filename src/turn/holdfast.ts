@@ -5,9 +5,11 @@ import type { StoreSource } from "../contracts/store-source.ts";
 import { forkSession } from "../journal/fork.ts";
 import type { JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
+import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
+import { toSessionId } from "../records/ids.ts";
 import { callsFold, Session } from "./session.ts";
 
 export interface HoldfastOptions {
@@ -40,9 +42,15 @@ export class Holdfast implements AsyncDisposable {
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
   async fork(from: string, options: { readonly as: string; readonly after?: number }): Promise<Session> {
     const id = await forkSession(this.#deps, from, options);
+    const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
     const session = await this.open(id);
-    await session.append({ kind: "forked", from: from as Session["id"], after: session.journal.head.seq });
-    return session;
+    try {
+      await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
   }
 
   async *sessions(): AsyncIterable<SessionRow> {

@@ -49,7 +49,8 @@ export function openCallsIn(tail: readonly JournalEntry[]): ReadonlyMap<CallId, 
 export function followCalls(open: ReadonlyMap<CallId, string>, record: RecordDraft): ReadonlyMap<CallId, string> {
   switch (record.kind) {
     case "checkpoint-kept":
-      return new Map([...open, ...record.openCalls.map(({ callId, tool }) => [callId, tool] as const)]);
+      // The whole truth at its place: a call it does not name was closed, even if the record that closed it is damaged.
+      return new Map(record.openCalls.map(({ callId, tool }) => [callId, tool] as const));
     case "call-opened":
       return new Map([...open, [record.callId, record.tool]]);
     case "call-closed":

@@ -10,17 +10,18 @@ const RECORDS_PER_CHECKPOINT = 256;
 
 export type OpenCalls = ReadonlyMap<CallId, string>;
 
+const checkpoint = (open: OpenCalls, note: CheckpointNote): RecordDraft => ({
+  kind: "checkpoint-kept",
+  openCalls: [...open].map(([callId, tool]) => ({ callId, tool })),
+  ...note,
+});
+
 /** The open calls travel with the chain, so that a checkpoint can name them and recovery need not read further back. */
 export const callsFold: Fold<OpenCalls> = {
   start: openCallsIn,
   step: followCalls,
-  due: (open, sinceCheckpoint) =>
-    sinceCheckpoint < RECORDS_PER_CHECKPOINT ? undefined : callsFold.checkpoint(open, {}),
-  checkpoint: (open, note) => ({
-    kind: "checkpoint-kept",
-    openCalls: [...open].map(([callId, tool]) => ({ callId, tool })),
-    ...note,
-  }),
+  due: (open, sinceCheckpoint) => (sinceCheckpoint < RECORDS_PER_CHECKPOINT ? undefined : checkpoint(open, {})),
+  checkpoint,
 };
 
 /** One conversation, open for writing. */

@@ -36,9 +36,13 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const aliases = new Map<ToolCallId, string>();
   const told = withNames(oneIdSpace(items, profile.format, aliases), profile.format);
   const shaped = shapeItems(told, profile, adjustments);
+  for (const [at, item] of shaped.entries()) {
+    if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
+  }
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
+  const waived = (at: number) => void adjustments.push({ kind: "signature-waived", at });
   const idOf = (id: ToolCallId) => wireId(id, profile, aliases);
-  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined });
+  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined, waived });
   const messages = encoded.messages.map((message, at) => {
     const sendable = sendableText(message);
     if (sendable !== message) adjustments.push({ kind: "text-mended", at });
@@ -75,7 +79,9 @@ function withNames(items: readonly Item[], format: WireFormat): readonly Item[] 
  * function's: its result would be taken for the other's.
  */
 function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<ToolCallId, string>): readonly Item[] {
-  if (format === "openai-responses") return items;
+  if (format === "openai-responses" || !items.some((item) => item.kind === "call" && spaceOf(item.callKind) !== 0)) {
+    return items;
+  }
   const taken = new Map<ToolCallId, number>();
   let copy: Item[] | undefined;
   for (const [at, item] of items.entries()) {
@@ -88,4 +94,12 @@ function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<Too
     (copy ??= items.slice())[at] = { ...item, callId: alias };
   }
   return copy ?? items;
+}
+
+/** Arguments as an object where the format takes text, or the other way round: the codec writes them anew. */
+function isMisformed(item: Item, format: WireFormat): boolean {
+  if (item.kind !== "call" || item.origin?.format !== format || item.server === true) return false;
+  if (format === "anthropic") return item.inputText !== undefined;
+  const inText = item.callKind === "function" || item.callKind === "custom";
+  return (format === "openai-chat" || format === "openai-responses") && inText && item.inputText === undefined;
 }

@@ -3,7 +3,7 @@ import { type Breach, misnamed, repeated, unanswered, unasked, uncounted } from 
 import type { Turn } from "./judge/turn.ts";
 import type { ProfileId, WireProfile } from "./profiles.ts";
 
-export interface Judged {
+interface Judged {
   readonly turns: readonly Turn[];
   readonly messages: readonly unknown[];
   readonly profile: WireProfile;

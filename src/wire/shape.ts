@@ -20,6 +20,8 @@ export interface Adjustment {
     | "outputs-ordered"
     | "opening-added"
     | "continuation-added"
+    | "arguments-rewritten"
+    | "signature-waived"
     | "id-aliased"
     | "text-mended"
     | "message-malformed";

@@ -1,7 +1,9 @@
-/** How a call ended, in the words of the seed. Serialized as they stand. */
-export const OUTPUT_STATUSES = ["success", "failed", "canceled", "timeout"] as const;
+import type { OutputStatus } from "../records/kinds.ts";
 
-export type OutputStatus = (typeof OUTPUT_STATUSES)[number];
+/** How a call ended: the words that records keep. */
+export type { OutputStatus };
+
+export const OUTPUT_STATUSES = ["success", "failed", "canceled", "timeout"] as const satisfies readonly OutputStatus[];
 
 /** Why a call ended so; beside the status, never instead of it. */
 export type OutputReason =

@@ -84,7 +84,7 @@ async function torment(
   appends: number,
 ): Promise<void> {
   const { random } = tally;
-  for (let round = 0; !over.all; round += 1) {
+  while (!over.all) {
     const seen = history.length;
     await pause(50 + random.below(250));
     const holder = history.slice(seen).findLast(({ said }) => said.kind === "took")?.name;

@@ -58,7 +58,7 @@ export class DiskImage {
   }
 
   /** Mounting replays the file system's own journal. */
-  mount(): { readonly at: string; unmount(): void } {
+  mount(): { readonly at: string; readonly unmount: () => void } {
     const at = `${this.#file}.mount`;
     mkdirSync(at, { recursive: true });
     return { at, unmount: mountAt(at, ["-o", "loop", this.#file]) };

@@ -94,7 +94,7 @@ async function tryOpen(
   }
 }
 
-function tmpfs(folder: string): { readonly at: string; unmount(): void } {
+function tmpfs(folder: string): { readonly at: string; readonly unmount: () => void } {
   const at = join(folder, "tmpfs");
   mkdirSync(at);
   return { at, unmount: mountAt(at, ["-t", "tmpfs", "-o", `size=${SMALL_MB}m`, "tmpfs"]) };

@@ -5,6 +5,7 @@ import { Ledger } from "./ledger.ts";
 import { type Tally, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
 import { countCalls, MUTATING, startTraced } from "./strace.ts";
+import { SCRIPT } from "./workload.ts";
 
 /**
  * What a system call may answer when the disk is sick, full or taken away. `write` is left to the ports: on the pool's
@@ -30,7 +31,7 @@ export async function faultSyscalls(tally: Tally, limit: number, seed: string): 
     mkdirSync(join(folder, name), { recursive: true });
     return { path: join(folder, name, "store.db"), seed, run: "faulty", session: "main" };
   };
-  const counts = await countCalls((thread) => ({ ...ordersAt(`count-${thread}`), script: true }));
+  const counts = await countCalls((thread) => ({ ...ordersAt(`count-${thread}`), steps: SCRIPT }));
   const all = MUTATING.flatMap(([thread, syscall]) =>
     Array.from({ length: counts.get(`${thread} ${syscall}`) ?? 0 }, (_, index) => String(index + 1)).flatMap((nth) =>
       (ERRORS[syscall] ?? []).flatMap((error) =>

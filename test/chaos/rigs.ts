@@ -1,8 +1,18 @@
+import { compound } from "./compound.ts";
 import { contention } from "./contention.ts";
 import { fault } from "./fault.ts";
+import { flip } from "./flip.ts";
 import { kill } from "./kill.ts";
 import { power } from "./power.ts";
 import type { Rig } from "./rig.ts";
 import { syscallKill } from "./syscall-kill.ts";
 
-export const RIGS: Readonly<Record<string, Rig>> = { kill, "syscall-kill": syscallKill, power, fault, contention };
+export const RIGS: Readonly<Record<string, Rig>> = {
+  kill,
+  "syscall-kill": syscallKill,
+  power,
+  fault,
+  flip,
+  contention,
+  compound,
+};

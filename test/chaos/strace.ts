@@ -39,7 +39,7 @@ export interface Injection {
 export interface Traced {
   readonly worker: Witness;
   /** Takes the fault out of the world; the worker goes on. */
-  detach(): Promise<void>;
+  readonly detach: () => Promise<void>;
 }
 
 /** Why strace cannot inject here, if it cannot. */
@@ -57,7 +57,12 @@ export async function startTraced(orders: WorkerOrders, ledger: Ledger, injectio
   await within(30_000, "start of a worker", worker.heard("ready"));
   const { syscall, effect, when } = injection;
   const detach = await attach(threadOf(worker, injection.thread), [
-    ...["-e", `trace=${syscall}`, "-e", `inject=${syscall}:${effect}:when=${when}`, "-o", "/dev/null"],
+    "-e",
+    `trace=${syscall}`,
+    "-e",
+    `inject=${syscall}:${effect}:when=${when}`,
+    "-o",
+    "/dev/null",
   ]);
   worker.go();
   return { worker, detach };

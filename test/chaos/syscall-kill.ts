@@ -5,6 +5,7 @@ import { Ledger } from "./ledger.ts";
 import { type Rig, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
 import { countCalls, MUTATING, startTraced, straceMissing } from "./strace.ts";
+import { SCRIPT } from "./workload.ts";
 
 /** Creation, ten calls and everything else of the script, killed at the first, second, … of every mutating system call. */
 export const syscallKill: Rig = {
@@ -16,7 +17,7 @@ export const syscallKill: Rig = {
     const folder = scratchFolder("syscall-kill");
     const ordersAt = (name: string) => {
       mkdirSync(join(folder, name), { recursive: true });
-      return { path: join(folder, name, "store.db"), seed, run: "killed", session: "main", script: true };
+      return { path: join(folder, name, "store.db"), seed, run: "killed", session: "main", steps: SCRIPT };
     };
     const counts = await countCalls((thread) => ordersAt(`count-${thread}`));
     const all = MUTATING.flatMap(([thread, syscall]) =>

@@ -16,13 +16,15 @@ export interface WorkerOrders {
   readonly seed: string;
   readonly run: string;
   readonly session: string;
-  /** Step by step through the fixed script, or at random for ever. */
-  readonly script?: boolean;
+  /** These steps in this order; without, at random for ever. */
+  readonly steps?: readonly string[];
+  /** Stays when the steps are done, with everything open, until it is killed. */
+  readonly stay?: boolean;
   /** Says `ready` and waits for a byte on fd 0 before it touches the store, and again before it closes. */
   readonly wait?: boolean;
   readonly faults?: boolean;
   readonly durability?: "power" | "process";
-  /** Asks the store for the weaker class while the parent is told the stronger: the rig must see through it. */
+  /** An operation of an earlier life that has no answer. */
   readonly resend?: { readonly run: string; readonly batch: number; readonly operation: string };
   /** Opens, recovers, closes; for kills during recovery. */
   readonly recoverOnly?: boolean;
@@ -52,13 +54,20 @@ async function work(): Promise<void> {
   await using hf = await createHoldfast({ store });
   const work = await Workload.open(hf, { ...orders, random, say, faults });
   if (!orders.wait) say({ kind: "ready" });
-  if (orders.recoverOnly) return work.session.close();
+  if (orders.recoverOnly) {
+    await work.session.close();
+    return;
+  }
   if (orders.resend !== undefined) {
     const { run, batch, operation } = orders.resend;
     await work.resend(run, batch, operation);
   }
-  if (orders.script) for (const name of SCRIPT) await work.named(name);
-  else for (;;) await work.step();
+  if (orders.steps === undefined) for (;;) await work.step();
+  for (const name of orders.steps) await work.named(name);
+  if (orders.stay) {
+    say({ kind: "done" });
+    waitForParent();
+  }
   await work.session.close();
 }
 

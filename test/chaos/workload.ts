@@ -43,6 +43,7 @@ const STEPS: Readonly<Record<string, { readonly weight: number; readonly step: S
   say: { weight: 6, step: (work) => work.talk() },
   call: { weight: 6, step: (work) => work.call() },
   overlap: { weight: 3, step: (work) => work.overlappingCalls() },
+  dangling: { weight: 0.5, step: (work) => work.callLeftOpen() },
   group: { weight: 4, step: (work) => work.unawaitedGroup() },
   operation: { weight: 2, step: (work) => work.operationTwice() },
   smallBlob: { weight: 2, step: (work) => work.blob(2_000) },
@@ -65,6 +66,7 @@ export const SCRIPT: readonly string[] = [
   "largeBlob",
   "operation",
   "overlap",
+  "dangling",
   "smallBlob",
   "checkpoint",
   "call",
@@ -160,6 +162,12 @@ export class Workload {
         await this.#append([{ kind: "call-closed", callId, tool, status: "failed", output: this.#text(50) }]);
       }),
     );
+  }
+
+  /** Nobody closes it: recovery must, also when a checkpoint lies between. */
+  async callLeftOpen(): Promise<void> {
+    const { callId, tool } = this.#newCall();
+    await this.#append([{ kind: "call-opened", callId, tool, args: {} }]);
   }
 
   /** Twenty writers that do not wait: they share syncs, and each is still all or nothing. */

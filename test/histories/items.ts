@@ -3,7 +3,6 @@ import type {
   ApprovalRequestItem,
   AssistantItem,
   CallItem,
-  CallKind,
   Item,
   OutputItem,
   ReasoningItem,
@@ -78,5 +77,3 @@ export function sketch(items: readonly Item[]): readonly string[] {
     return item.kind;
   });
 }
-
-export const kindCall = (kind: CallKind, id: string): CallItem => call(id, { callKind: kind });

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { WireFormat } from "../../src/wire/item.ts";
 import type { WireProfile } from "../../src/wire/profiles.ts";
 import { writeMessages } from "../../src/wire/project.ts";
 import { wholeHistory } from "./generate.ts";
@@ -27,9 +28,34 @@ const anyWound = fc.record({ kind: fc.constantFrom(...WOUNDS), at: fc.nat(1000),
 export function wounded(profile: WireProfile): fc.Arbitrary<readonly object[]> {
   return fc.tuple(wholeHistory({ steps: true }), fc.array(anyWound, { maxLength: 5 })).map(([items, wounds]) => {
     const { messages } = writeMessages(items, profile);
-    return wounds.reduce<readonly object[]>(wound, JSON.parse(JSON.stringify(messages)) as object[]);
+    const thoughtful = (JSON.parse(JSON.stringify(messages)) as Raw[]).flatMap((message, at) =>
+      THOUGHTS[profile.format](message, at),
+    );
+    return wounds.reduce<readonly object[]>(wound, thoughtful);
   });
 }
+
+/** Reasoning in each format's own form, before some of the answers: cross-provider reasoning is never written. */
+const THOUGHTS: Readonly<Record<WireFormat, (message: Raw, at: number) => readonly Raw[]>> = {
+  "openai-chat": (message) => [message],
+  "ai-sdk": (message) => [message],
+  "openai-responses": (message, at) => {
+    const byModel = message["role"] === "assistant" || String(message["type"]).endsWith("_call");
+    return byModel && at % 2 === 0 ? [{ type: "reasoning", id: `rs_${at}`, summary: [] }, message] : [message];
+  },
+  anthropic: (message, at) => {
+    if (message["role"] !== "assistant" || at % 2 === 0 || !Array.isArray(message["content"])) return [message];
+    const thinking = { type: "thinking", thinking: "hm", signature: "sealed" };
+    return [{ ...message, content: [thinking, ...(message["content"] as unknown[])] }];
+  },
+  gemini: (message) => {
+    if (message["role"] !== "model") return [message];
+    const parts = message["parts"] as Raw[];
+    const first = parts.findIndex((part) => "functionCall" in part);
+    const sealed = parts.map((part, nth) => (nth === first ? { ...part, thoughtSignature: "sealed" } : part));
+    return [{ ...message, parts: [{ text: "hm", thought: true }, ...sealed] }];
+  },
+};
 
 function wound(
   messages: readonly object[],

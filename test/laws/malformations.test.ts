@@ -59,7 +59,7 @@ function careless(name: string, profile: WireProfile): readonly object[] {
   const { messages } = writeMessages(MALFORMED[name] as readonly Item[], { ...profile, ...turnedOff });
   if (name === "NUL and lone surrogate") return spoilt(messages);
   if (name === "trailing reasoning")
-    return [...messages, ...[THOUGHT[profile.format] ?? { role: "assistant", content: "" }]];
+    return [...messages, THOUGHT[profile.format] ?? { role: "assistant", content: "" }];
   if (name === "wrong tool name" && profile.format === "openai-chat") return messages.map(named);
   return messages;
 }

@@ -18,8 +18,11 @@ export function appending(log: Log, batch: number): Trial {
       );
       return { open: await log.open(task.folder), batches };
     },
-    run: async ({ open, batches }) => {
-      for (const texts of batches) await open.append(texts);
+    run: async ({ open, batches }, turn) => {
+      for (const texts of batches) {
+        await open.append(texts);
+        if (turn.over) await turn.pass();
+      }
     },
     verify: async (_, { open }, task) => {
       await open.close();
@@ -32,12 +35,13 @@ export function appending(log: Log, batch: number): Trial {
 export function growing(log: Log): Trial {
   return defineTrial({
     prepare: async (task) => ({ open: await log.open(task.folder), texts: textsOf(task.seed, task.size) }),
-    run: async ({ open, texts }) => {
+    run: async ({ open, texts }, turn) => {
       const costs: number[] = [];
       for (const text of texts) {
         const started = process.hrtime.bigint();
         await open.append([text]);
         costs.push(Number(process.hrtime.bigint() - started));
+        if (turn.over) await turn.pass();
       }
       return costs;
     },
@@ -53,9 +57,12 @@ export function reading(name: LogName, log: Log): Trial {
   return defineTrial({
     fixture: filled(name, log),
     prepare: (task) => log.open(task.fixture),
-    run: async (open) => {
+    run: async (open, turn) => {
       let characters = 0;
-      for await (const text of open.texts()) characters += text.length;
+      for await (const text of open.texts()) {
+        characters += text.length;
+        if (turn.over) await turn.pass();
+      }
       return characters;
     },
     verify: async (characters, open, task) => {

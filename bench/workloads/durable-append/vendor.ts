@@ -1,7 +1,7 @@
 import { peer } from "../../harness/peers.ts";
 import type { Connection } from "./logs/raw.ts";
 
-export type BetterSqlite = new (path: string) => Connection;
+type BetterSqlite = new (path: string) => Connection;
 
 export async function betterSqlite(): Promise<BetterSqlite> {
   return (await peer<{ readonly default: BetterSqlite }>("better-sqlite3")).default;
@@ -11,7 +11,7 @@ export interface Message {
   readonly content: string;
 }
 
-export interface Checkpoint {
+interface Checkpoint {
   readonly id: string;
   readonly channel_values: { readonly messages?: readonly Message[] };
   readonly channel_versions: Readonly<Record<string, number>>;
@@ -25,14 +25,14 @@ export interface Config {
   };
 }
 
-export interface Tuple {
+interface Tuple {
   readonly config: Config;
   readonly checkpoint: Checkpoint;
   readonly pendingWrites?: readonly (readonly [task: string, channel: string, value: unknown])[];
 }
 
 /** LangGraph's SqliteSaver, as far as it is used here. */
-export interface Saver {
+interface Saver {
   setup(): void;
   put(config: Config, checkpoint: Checkpoint, metadata: object): Promise<Config>;
   putWrites(config: Config, writes: readonly (readonly [string, unknown])[], task: string): Promise<void>;
@@ -40,7 +40,7 @@ export interface Saver {
   list(config: Config): AsyncIterable<Tuple>;
 }
 
-export interface LangGraph {
+interface LangGraph {
   readonly SqliteSaver: new (connection: Connection) => Saver;
   readonly HumanMessage: new (text: string) => Message;
   readonly emptyCheckpoint: () => Checkpoint;

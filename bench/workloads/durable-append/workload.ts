@@ -56,7 +56,8 @@ const cases: readonly Case[] = [
   {
     name: "open",
     sizes: DECADES,
-    quick: { rounds: 2 },
+    rounds: 9, // a few milliseconds each, so that one interruption shows
+    quick: { rounds: 5 },
     reference: RAW,
     cells: cells([RAW, HOLDFAST], opening),
   },

@@ -66,6 +66,15 @@ function outputItem(id: string): OutputItem {
   };
 }
 
+/** One more turn of ten items, whole. */
+export function tenItems(turn: number): readonly Item[] {
+  const items: Item[] = [{ kind: "user", parts: [{ type: "text", text: "and now" }] }];
+  for (let nth = 0; nth < 4; nth += 1)
+    items.push(callItem(`more_${turn}_${nth}`, -turn), outputItem(`more_${turn}_${nth}`));
+  items.push({ kind: "assistant", parts: [{ type: "text", text: "done" }] });
+  return items;
+}
+
 /** A small generator of its own: the workload must be the same on every machine. */
 function random(seed: number): () => number {
   let state = seed >>> 0 || 1;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { user } from "../../../test/histories/items.ts";
 import { FixedClock } from "../../base/clock.ts";
-import { answered } from "../../turn/answered.ts";
+import { answered } from "../../index.ts";
 import { readScript, type Script, scripted } from "./entry.ts";
 
 const request = { items: [user()], tools: [{ name: "grep", input: {} }] };

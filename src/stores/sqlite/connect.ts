@@ -54,25 +54,31 @@ export function connectReader(driver: SqliteDriver, path: string): Connected {
   });
 }
 
-/** Refuses files that are not ours or not ours to write, through a read-only connection: nothing is changed by asking. */
+/** Refuses a store that is not ours to write, through a read-only connection: nothing is changed by asking. */
 export function mustBeOurs(driver: SqliteDriver, path: string): { readonly durability: "power" | "process" } {
-  return connecting(driver, path, true, (connection) => {
-    const tables = new SqliteTables(connection);
-    try {
-      const application = tables.pragma("application_id")[0]?.["application_id"];
-      const version = Number(tables.pragma("user_version")[0]?.["user_version"]);
-      if (application !== APPLICATION_ID) throw new HoldfastError("STORE_FOREIGN_FILE", { path });
-      if (version > STORE_VERSION) throw new HoldfastError("STORE_TOO_NEW", { path, version, known: STORE_VERSION });
-      if (version < 1) throw new HoldfastError("STORE_DAMAGED", { path, version });
-      const durability = tables.meta("durability");
-      if (durability !== "power" && durability !== "process") {
-        throw new HoldfastError("STORE_BAD_MODE", { path, durability: durability ?? "none" });
-      }
-      return { durability };
-    } finally {
-      connection.close();
-    }
-  });
+  try {
+    return connecting(driver, path, true, (connection) => checkMarks(connection, path));
+  } catch (error) {
+    // A crash left a transaction half in the file, and only a connection that may write can take it back. The first
+    // bytes have said that the file is ours.
+    if (!HoldfastError.is(error, "STORE_READONLY")) throw error;
+    return connecting(driver, path, false, (connection) => checkMarks(connection, path));
+  }
+}
+
+function checkMarks(connection: SqliteConnection, path: string): { readonly durability: "power" | "process" } {
+  const tables = new SqliteTables(connection);
+  const application = tables.pragma("application_id")[0]?.["application_id"];
+  const version = Number(tables.pragma("user_version")[0]?.["user_version"]);
+  if (application !== APPLICATION_ID) throw new HoldfastError("STORE_FOREIGN_FILE", { path });
+  if (version > STORE_VERSION) throw new HoldfastError("STORE_TOO_NEW", { path, version, known: STORE_VERSION });
+  if (version < 1) throw new HoldfastError("STORE_DAMAGED", { path, version });
+  const durability = tables.meta("durability");
+  if (durability !== "power" && durability !== "process") {
+    throw new HoldfastError("STORE_BAD_MODE", { path, durability: durability ?? "none" });
+  }
+  connection.close();
+  return { durability };
 }
 
 export function engineIsSafe(connection: SqliteConnection): boolean {

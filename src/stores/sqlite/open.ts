@@ -22,7 +22,7 @@ import {
 import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
-import { type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./place.ts";
+import { enterPlace, type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./place.ts";
 import { SCHEMA } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
@@ -72,13 +72,14 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
   const connect: ConnectOptions = { driver, path, durability, journal: journalFor(folder, options) };
   if (absent) await createStore(connect, random);
   else if (durability === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
-  const written = await patiently(patience, () => mustBeOurs(driver, path));
-  await refuseDamagedLog(path, written.durability, random);
 
   const locks = new FileLocks(driver, `${path}.locks`);
   const held: HeldLock[] = [];
+  const leave = enterPlace(path);
   let writer: Connected | undefined;
   try {
+    const written = await patiently(patience, () => mustBeOurs(driver, path));
+    await refuseDamagedLog(path, written.durability, random);
     const connected = await patiently(patience, () => connectWriter(connect));
     writer = connected;
     held.push(await beAmongSafeEngines(locks, connected.connection, path));
@@ -89,9 +90,10 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
     if (ownerLock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
     held.push(ownerLock);
     const blobs = options.blobs ?? fileBlobs(`${path}.blobs`, { clock, random, sync: durability === "power" });
-    return new SqliteStore({ ...patience, connect, blobs, locks, owner, held }, connected);
+    return new SqliteStore({ ...patience, connect, blobs, locks, owner, held, leave }, connected);
   } catch (error) {
     closeQuietly(writer?.connection);
+    leave();
     for (const lock of held) await lock.release();
     throw error;
   }

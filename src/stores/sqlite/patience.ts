@@ -11,17 +11,28 @@ export interface Patience {
 
 /**
  * Tries until SQLite is no longer busy, up to the limit. Waiting is asynchronous and with jitter: SQLite's own wait would
- * stop the whole process, also the neighbour in it that holds the lock and could give it back.
+ * stop the whole process, also the neighbour in it that holds the lock and could give it back. The first attempt, which
+ * nearly always succeeds, is made at once and costs no promise.
  */
-export async function patiently<T>(patience: Patience, attempt: () => T): Promise<T> {
+export function patiently<T>(patience: Patience, attempt: () => T): T | Promise<T> {
+  try {
+    return attempt();
+  } catch (error) {
+    return tryAgain(patience, attempt, error);
+  }
+}
+
+async function tryAgain<T>(patience: Patience, attempt: () => T, first: unknown): Promise<T> {
   const { clock, random, busyLimit } = patience;
   const started = clock.monotonic();
+  let failure = first;
   for (let turn = 0; ; turn += 1) {
+    if (!HoldfastError.is(failure, "STORE_BUSY") || clock.monotonic() - started > busyLimit) throw failure;
+    await clock.sleep((0.5 + random.fraction()) * Math.min(2 ** turn, 32), undefined, "keep-alive");
     try {
       return attempt();
     } catch (error) {
-      if (!HoldfastError.is(error, "STORE_BUSY") || clock.monotonic() - started > busyLimit) throw error;
-      await clock.sleep((0.5 + random.fraction()) * Math.min(2 ** turn, 32), undefined, "keep-alive");
+      failure = error;
     }
   }
 }

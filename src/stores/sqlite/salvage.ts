@@ -41,8 +41,11 @@ interface Pages {
 function openPages(path: string): Pages {
   const handle = openSync(path, "r");
   const { frames } = readWal(path);
-  const count = Math.ceil(fstatSync(handle).size / PAGE_BYTES);
-  const inFile = (page: number) => readAt(handle, (page - 1) * PAGE_BYTES, PAGE_BYTES);
+  const { size } = fstatSync(handle);
+  const count = Math.ceil(size / PAGE_BYTES);
+  // The last page of a file that was cut is shorter; what is left of it may still hold records.
+  const inFile = (page: number) =>
+    readAt(handle, (page - 1) * PAGE_BYTES, Math.min(PAGE_BYTES, size - (page - 1) * PAGE_BYTES));
   return {
     *all() {
       for (let index = frames.length - 1; index >= 0; index -= 1) yield frames[index]?.bytes as Buffer;

@@ -25,6 +25,8 @@ export interface SqliteStoreParts extends Patience {
   readonly owner: OwnerId;
   /** Freed when the store is closed, the owner's last: as long as that one is held, nobody takes this store for dead. */
   readonly held: readonly HeldLock[];
+  /** Called when no connection of this store has the file open any more. */
+  readonly leave: () => void;
 }
 
 /** How many waiting batches share one sync. More would make the first of them wait for the last. */
@@ -43,6 +45,8 @@ export class SqliteStore implements Store {
   #writer: Connected | undefined;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  #closed = false;
+  #reading = 0;
   #workedMs = 0;
 
   constructor(parts: SqliteStoreParts, writer: Connected) {
@@ -110,6 +114,7 @@ export class SqliteStore implements Store {
     if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
     return this.#working(async () => {
       const reader = await patiently(this.#parts, () => this.#pin());
+      this.#reading += 1;
       let usable = false;
       try {
         const result = await use(readFrom(reader.tables, this.#parts.connect.path));
@@ -121,6 +126,8 @@ export class SqliteStore implements Store {
       } finally {
         if (usable && this.#closing === undefined && this.#readers.length < IDLE_READERS) this.#readers.push(reader);
         else closeQuietly(reader.connection);
+        this.#reading -= 1;
+        this.#leaveIfDone();
       }
     });
   }
@@ -174,6 +181,13 @@ export class SqliteStore implements Store {
     this.#writer = undefined;
     for (const lock of this.#parts.held) await lock.release();
     this.#parts.locks.forget(this.owner);
+    this.#closed = true;
+    this.#leaveIfDone();
+  }
+
+  /** Somebody may still read when the store is closed; the file is left when the last connection to it is. */
+  #leaveIfDone(): void {
+    if (this.#closed && this.#reading === 0) this.#parts.leave();
   }
 
   #run({ connection }: Connected, sql: string): void {

@@ -11,7 +11,8 @@ import { recordKey } from "./schema.ts";
 import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
 
-const RECORD_COLUMNS = "key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
+const RECORD_COLUMNS =
+  "key >> 32 AS segment, key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
 
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
@@ -68,18 +69,28 @@ export class SqliteTables implements Tables {
     return this.#sql("SELECT count(*) AS count FROM session_names").get()?.["count"] as number;
   }
 
+  /** Ends with a damaged row of no session when fewer are found than are known by name: whoever removes things must know. */
   *allSessions(): Iterable<SessionRow | DamagedRow> {
+    let found = 0;
     for (let after = ""; ; ) {
       const page = this.sessionsAfter(after, 256);
       yield* page;
+      found += page.length;
       const last = page.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       after = last.id;
     }
+    const names = this.countNames();
+    if (names !== found)
+      yield { id: "" as SessionId, damaged: `${names} sessions are known by name, ${found} have a row` };
   }
 
   sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
-    return this.#sql(SELECT_SESSIONS).all(after, limit).map(toSessionRow);
+    // SQLite trusts the order of its pages. Where they are not in order it finds what lies before, and for ever again.
+    return this.#sql(SELECT_SESSIONS)
+      .all(after, limit)
+      .map(toSessionRow)
+      .filter(({ id }) => id > after);
   }
 
   addSession(row: SessionRow): void {
@@ -179,6 +190,7 @@ export class SqliteTables implements Tables {
       ).get(recordKey(segment, 2 ** 32 - 1));
       yield { segment, last: last?.["seq"] as number };
       row = this.#firstKey(segment + 1);
+      if (row !== undefined && (row["segment"] as number) <= segment) throw outOfOrder(segment);
     }
   }
 
@@ -190,8 +202,9 @@ export class SqliteTables implements Tables {
 
   deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number } {
     const doomed = this.#sql(
-      "SELECT key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+      "SELECT key >> 32 AS segment, key & 4294967295 AS seq, octet_length(body) AS bytes FROM records WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
     ).all(recordKey(run.segment, run.from), recordKey(run.segment, run.to), limit);
+    if (!doomed.every((row) => liesIn(run, row))) throw outOfOrder(run.segment);
     const last = doomed.at(-1);
     if (last === undefined) return { records: 0, bytes: 0 };
     const range = [recordKey(run.segment, run.from), recordKey(run.segment, last["seq"] as number)] as const;
@@ -210,6 +223,8 @@ export class SqliteTables implements Tables {
         recordKey(run.segment, run.to),
       );
       for (const row of rows) {
+        // Swapped pages make SQLite find rows that were not asked for. They prove themselves, but elsewhere.
+        if (!liesIn(run, row)) continue;
         const record = toSealed(row);
         found.push(record);
         characters += record.body?.length ?? 0;
@@ -251,7 +266,8 @@ export class SqliteTables implements Tables {
       "SELECT DISTINCT r.name AS name, b.size AS size FROM blob_references r LEFT JOIN blobs b ON b.name = r.name WHERE r.name > ? ORDER BY r.name LIMIT ?",
     )
       .all(after, limit)
-      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }));
+      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }))
+      .filter(({ name }) => name > after);
   }
 
   unreferencedBlobs(limit: number) {
@@ -283,6 +299,15 @@ export class SqliteTables implements Tables {
   ): readonly SqliteRow[] {
     return this.#sql(`PRAGMA ${name}`).all();
   }
+}
+
+function liesIn(run: Run, row: SqliteRow): boolean {
+  const { segment, seq } = row as { readonly segment: number; readonly seq: number };
+  return segment === run.segment && run.from <= seq && seq <= run.to;
+}
+
+function outOfOrder(segment: number): HoldfastError {
+  return new HoldfastError("STORE_DAMAGED", { segment, found: "records out of order" });
 }
 
 function toSealed(row: SqliteRow): SealedRecord {

@@ -26,14 +26,18 @@ import {
 
 const FORMAT = "anthropic";
 
+type Step = number | string;
+
 /** Anthropic messages: blocks. Calls in an assistant message, all their results first in the next user message. */
 export const anthropic: Codec = {
   decode: (messages) => decodeWith(FORMAT, messages, readMessage),
   encode,
 };
 
-function readMessage(message: Fields, step: number): readonly Read[] | string {
+function readMessage(message: Fields, at: number): readonly Read[] | string {
   const { role, content } = message;
+  // Hosts that store an answer in pieces give each piece the id of the whole: they are one batch.
+  const step = asText(message["id"]) ?? at;
   if (role !== "user" && role !== "assistant" && role !== "system") return `unknown role ${JSON.stringify(role)}`;
   if (typeof content === "string" || content === undefined || content === null) {
     return [plain(role, step, content === undefined || content === null ? [] : [content as string])];
@@ -57,7 +61,7 @@ function readMessage(message: Fields, step: number): readonly Read[] | string {
 }
 
 /** Neighbouring blocks of text and media: one item of whoever speaks. */
-function plain(role: "user" | "assistant" | "system", step: number, pieces: readonly unknown[]): Read {
+function plain(role: "user" | "assistant" | "system", step: Step, pieces: readonly unknown[]): Read {
   const parts = pieces.map(readPart);
   if (role === "assistant") return { item: { kind: "assistant", step, parts }, pieces };
   if (role === "system") return { item: { kind: "system", role: "system", parts }, pieces };
@@ -65,7 +69,7 @@ function plain(role: "user" | "assistant" | "system", step: number, pieces: read
 }
 
 /** A block that is an item of its own, or nothing when it is text or media. */
-function readBlock(block: Fields, step: number): Item | undefined {
+function readBlock(block: Fields, step: Step): Item | undefined {
   const type = asText(block["type"]) ?? "";
   if (type === "thinking") {
     return {
@@ -85,7 +89,7 @@ function readBlock(block: Fields, step: number): Item | undefined {
   return undefined;
 }
 
-function readCall(block: Fields, step: number, server: boolean): CallItem {
+function readCall(block: Fields, step: Step, server: boolean): CallItem {
   const { input } = block;
   const id = asText(block["id"]);
   return {

@@ -34,6 +34,8 @@ export interface Encoding {
   /** The id as it may be written here. */
   readonly idOf: (id: ToolCallId) => string;
   readonly joined: (message: number) => void;
+  /** Told when a message needed a waiver for a seal that is gone. */
+  readonly waived: (message: number) => void;
 }
 
 /** Between a provider's messages and items. What was not touched comes back as the very object that went in. */

@@ -148,9 +148,12 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
   const writer = new Writer(how, sent);
   const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
-  const messages = bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn, joined: how.joined }).map(
-    (bundle) => writer.content(bundle),
+  const cut = bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn, joined: how.joined });
+  // Seals are asked for since the user last spoke; older answers are taken as they are.
+  const turn = cut.findLastIndex(
+    ({ role, items: said }) => role === "user" && !said.some(({ kind }) => kind === "output"),
   );
+  const messages = cut.map((bundle, at) => writer.content(bundle, at, at > turn));
   const instructions = items.flatMap((item) => (item.kind === "system" ? [textOf(item.parts)] : []));
   return { messages, instructions, omitted };
 }
@@ -175,15 +178,13 @@ class Writer {
     this.#sealed = items.some((item) => item.kind === "call" && item.signature !== undefined);
   }
 
-  content(bundle: Bundle): object {
-    const same = pristine(bundle, FORMAT, (item) => this.#write(item));
-    if (same !== undefined) return same;
-    const parts = bundle.items.flatMap((item) => this.#write(item));
-    return {
-      ...shellOf(bundle, FORMAT),
-      role: bundle.role === "assistant" ? "model" : "user",
-      parts: this.#sealed && bundle.role === "assistant" ? seal(parts) : parts,
-    };
+  content(bundle: Bundle, at: number, current: boolean): object {
+    const same = pristine(bundle, FORMAT, (item) => this.#write(item)) as Fields | undefined;
+    const parts = same === undefined ? bundle.items.flatMap((item) => this.#write(item)) : asList(same["parts"]);
+    const sealed = this.#sealed && current && bundle.role === "assistant" ? seal(parts) : parts;
+    if (sealed !== parts) this.#how.waived(at);
+    else if (same !== undefined) return same;
+    return { ...shellOf(bundle, FORMAT), role: bundle.role === "assistant" ? "model" : "user", parts: sealed };
   }
 
   #write(item: Item): readonly unknown[] {

@@ -192,7 +192,9 @@ function write(item: Item, how: Encoding): readonly unknown[] {
 function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
   const id = how.idOf(call.callId ?? toolCallId(""));
   const piece = from?.[0];
-  if (isFields(piece)) return piece["id"] === id ? (from as readonly unknown[]) : [{ ...piece, id }];
+  if (isFields(piece) && call.inputText !== undefined) {
+    return piece["id"] === id ? (from as readonly unknown[]) : [{ ...piece, id }];
+  }
   const { name } = call;
   return call.callKind === "custom"
     ? [{ id, type: "custom", custom: { name, input: inputText(call) } }]

@@ -190,7 +190,14 @@ function patched(from: Fields, item: Item, how: Encoding): Fields {
   if ((item.kind !== "call" && item.kind !== "output") || item.callId === undefined || item.server === true)
     return piece;
   const id = how.idOf(item.callId);
-  const renamed = piece["call_id"] === id ? piece : { ...piece, call_id: id };
+  let renamed = piece["call_id"] === id ? piece : { ...piece, call_id: id };
+  if (
+    item.kind === "call" &&
+    item.inputText === undefined &&
+    (item.callKind === "function" || item.callKind === "custom")
+  ) {
+    renamed = { ...renamed, [item.callKind === "custom" ? "input" : "arguments"]: inputText(item) };
+  }
   const misnamed = item.kind === "output" && item.name !== undefined && asText(piece["name"]) !== item.name;
   return misnamed ? { ...renamed, name: item.name } : renamed;
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../../base/json.ts";
-import type { CallItem, Item, MediaSource, Part, PartOrigin, WireFormat } from "../item.ts";
+import type { CallItem, Item, MediaSource, Origin, Part, PartOrigin, WireFormat } from "../item.ts";
 import type { Decoded, Malformed } from "./codec.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -39,7 +39,9 @@ export function decodeWith(
     }
     for (let nth = 0; nth < found.length; nth += 1) {
       const { item, pieces } = found[nth] as Read;
-      items.push({ ...item, origin: { format, message: message as object, pieces, nth, of: found.length } });
+      // The item was made a moment ago and nobody else has seen it: a copy of each would cost more than reading it.
+      (item as { origin?: Origin }).origin = { format, message: message as object, pieces, nth, of: found.length };
+      items.push(item);
     }
   }
   return { items, malformed };

@@ -134,11 +134,14 @@ function wasAsked(turns: readonly Turn[], approval: string): boolean {
 
 /** Every text of a message, wherever it stands. */
 export function unsendableText(messages: readonly unknown[]): readonly Breach[] {
-  return messages.flatMap((message, at) => (holdsBadText(message, 0) ? [{ at, detail: "NUL or lone surrogate" }] : []));
+  return messages.flatMap((message, at) =>
+    holdsBadText(message, new Set()) ? [{ at, detail: "NUL or lone surrogate" }] : [],
+  );
 }
 
-function holdsBadText(value: unknown, depth: number): boolean {
+function holdsBadText(value: unknown, seen: Set<object>): boolean {
   if (typeof value === "string") return !isSendable(value);
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || depth > 64) return false;
-  return Object.values(value).some((inner) => holdsBadText(inner, depth + 1));
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || seen.has(value)) return false;
+  seen.add(value);
+  return Object.values(value).some((inner) => holdsBadText(inner, seen));
 }

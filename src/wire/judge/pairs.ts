@@ -8,7 +8,7 @@ export interface Breach {
 }
 
 /** The messages among which a provider looks for the results of an answer's calls. */
-export function window(turns: readonly Turn[], at: number, profile: ProfileId): readonly Turn[] {
+function window(turns: readonly Turn[], at: number, profile: ProfileId): readonly Turn[] {
   if (profile === "openai-responses") return turns.slice(at + 1);
   if (profile === "anthropic" || profile === "gemini") return turns.slice(at + 1, at + 2);
   const rest = turns.slice(at + 1);

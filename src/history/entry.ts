@@ -29,7 +29,7 @@ export {
   type LoadOptions,
   loadSession,
   type PromptOptions,
-  type Recovered,
+  type RecoveredHistory,
   recoverFromCrash,
   repairRecords,
 } from "./session.ts";

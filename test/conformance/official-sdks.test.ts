@@ -1,14 +1,16 @@
 import { Anthropic } from "@anthropic-ai/sdk";
 import { OpenAI } from "openai";
 import { expect, test } from "vitest";
-import { user } from "../../test/histories/items.ts";
-import { HoldfastError } from "../base/errors.ts";
-import type { Model } from "../contracts/model.ts";
-import { answered } from "../turn/answered.ts";
-import { type AnthropicClient, anthropic } from "./anthropic/entry.ts";
-import { anthropicClient } from "./anthropic/vendor.ts";
-import { type OpenAiClient, openai } from "./openai/entry.ts";
-import { openAiClient } from "./openai/vendor.ts";
+import { readTree } from "../gates/tree.ts";
+import { findVendors } from "../gates/vendor-free-core.ts";
+import { user } from "../histories/items.ts";
+import { HoldfastError } from "../../src/base/errors.ts";
+import type { Model } from "../../src/contracts/model.ts";
+import { answered } from "../../src/turn/answered.ts";
+import { type AnthropicClient, anthropic } from "../../src/adapters/anthropic/entry.ts";
+import { anthropicClient } from "../../src/adapters/anthropic/vendor.ts";
+import { type OpenAiClient, openai } from "../../src/adapters/openai/entry.ts";
+import { openAiClient } from "../../src/adapters/openai/vendor.ts";
 
 const absent = () => Promise.reject(new Error("Cannot find package"));
 const ask = (model: Model) => answered(model.ask({ items: [user()] }, { signal: new AbortController().signal }));
@@ -41,6 +43,16 @@ test("[ADAPT-14] the official clients have the shape, and a double takes their p
   const model = openai({ model: "m", api: "chat", client, stream: false });
   expect((await ask(model)).stop).toBe("stop");
   expect(asked).toMatchObject([{ model: "m", messages: [{ role: "user", content: "hello" }] }]);
+});
+
+test("[ADAPT-14] an adapter loads no SDK before it is asked", () => {
+  const tree = readTree("src");
+  for (const adapter of ["openai", "anthropic", "scripted"]) {
+    const packages = findVendors(`src/adapters/${adapter}/entry.ts`, tree).filter(
+      (fault) => !fault.includes("loads src/"),
+    );
+    expect(packages).toEqual([]);
+  }
 });
 
 test("[ADAPT-14] making a model connects to nothing and needs no key", () => {

@@ -1,8 +1,8 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { expect, test } from "vitest";
-import { failureOf as anthropicFailure } from "./anthropic/errors.ts";
-import { retryAfterMs } from "./failure.ts";
-import { failureOf as openaiFailure } from "./openai/errors.ts";
+import { failureOf as anthropicFailure } from "../../src/adapters/anthropic/errors.ts";
+import { retryAfterMs } from "../../src/adapters/failure.ts";
+import { failureOf as openaiFailure } from "../../src/adapters/openai/errors.ts";
 
 test("[ADAPT-10] how long to wait is read from seconds, milliseconds and dates, by the provider's own clock", () => {
   const date = "Sun, 01 Nov 2026 10:00:00 GMT";

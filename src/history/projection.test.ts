@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { call, output, say, system, think, user } from "../../test/histories/items.ts";
-import { repairHistory } from "../history/repair.ts";
-import { repairMessages } from "../history/messages.ts";
-import { checkWire } from "./check.ts";
-import type { Item } from "./item.ts";
-import { PROFILES, type ProfileId } from "./profiles.ts";
-import { readMessages, writeMessages } from "./project.ts";
+import { repairHistory } from "./repair.ts";
+import { repairMessages } from "./messages.ts";
+import { checkWire } from "../wire/check.ts";
+import type { Item } from "../wire/item.ts";
+import { PROFILES, type ProfileId } from "../wire/profiles.ts";
+import { readMessages, writeMessages } from "../wire/project.ts";
 
 const sent = (items: readonly Item[], profile: ProfileId) =>
   writeMessages(repairHistory(items).history, profile).messages;
@@ -25,6 +25,23 @@ describe("batches", () => {
       messages[0],
       messages[1],
       { role: "user", content: [toolResult("A", "a"), toolResult("B", "b")] },
+    ]);
+  });
+
+  test("[PAIR-7] an answer that was stored in pieces under one id is one batch", () => {
+    const messages = [
+      { role: "user", content: "go" },
+      { role: "assistant", id: "msg_1", content: [toolUse("A")] },
+      { role: "assistant", id: "msg_1", content: [toolUse("B")] },
+      { role: "user", content: [toolResult("B", "b")] },
+      { role: "user", content: [toolResult("A", "a")] },
+    ];
+    const { messages: mended, report } = repairMessages(messages, { format: "anthropic" });
+    expect(report.faults).toEqual([]);
+    expect(mended).toMatchObject([
+      { content: "go" },
+      { role: "assistant", id: "msg_1", content: [toolUse("A"), toolUse("B")] },
+      { role: "user", content: [toolResult("B", "b"), toolResult("A", "a")] },
     ]);
   });
 

@@ -1,0 +1,177 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratchFolder } from "../../test/support/places.ts";
+import {
+  collect,
+  fileBlobs,
+  memoryBlobs,
+  memoryDeps,
+  memoryStore,
+  openSqlite,
+  said,
+} from "../../test/support/stores.ts";
+import { FixedClock, SystemClock } from "../base/clock.ts";
+import { SystemRandom } from "../base/random.ts";
+import type { BlobStore } from "../contracts/blob-store.ts";
+import { openJournal } from "./open.ts";
+import { retain } from "./retention.ts";
+import { sweep } from "./sweep.ts";
+import { verify } from "./verify.ts";
+
+const folder = scratchFolder();
+let places = 0;
+const place = () => {
+  places += 1;
+  return join(folder, `${places}`);
+};
+const LARGE = Buffer.alloc(100_000, "large");
+
+async function sqliteDeps(blobs?: BlobStore) {
+  const store = await openSqlite(join(place(), "store.db"), blobs === undefined ? {} : { blobs });
+  return { store, clock: new SystemClock(), random: new SystemRandom() };
+}
+
+test("[JOURNAL-17] content that no record names yet is left alone for a while", async () => {
+  const clock = new FixedClock();
+  const deps = memoryDeps(undefined, clock);
+  const journal = await openJournal(deps, "s");
+  const staged = await journal.stageBlob(LARGE);
+  clock.advance(1_000);
+  expect(await sweep(deps, { graceMs: 1_000 })).toMatchObject({ blobs: 0, bytes: 0 });
+  await journal.append({ ...said("named"), blobs: [staged.ref] }, { staged: [staged] });
+  clock.advance(10_000_000);
+  expect(await sweep(deps)).toMatchObject({ blobs: 0 });
+  expect(Buffer.concat(await collect(journal.readBlob(staged.ref.name))).equals(LARGE)).toBe(true);
+});
+
+test("[JOURNAL-17] a writer that slept while its content was swept is told, puts it again and goes on", async () => {
+  const deps = await sqliteDeps();
+  const journal = await openJournal(deps, "s");
+  const staged = await journal.stageBlob(LARGE);
+  const later = { ...deps, clock: new FixedClock(Date.now() + 3_600_001) };
+  expect(await sweep(later)).toMatchObject({ blobs: 1, bytes: LARGE.length });
+  const draft = { ...said("late"), blobs: [staged.ref] };
+  await expect(journal.append(draft, { staged: [staged] })).rejects.toMatchObject({
+    code: "BLOB_MISSING",
+    details: { names: [staged.ref.name] },
+  });
+  await journal.append(draft, { staged: [await journal.stageBlob(LARGE)] });
+  expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 1 } });
+  await deps.store.close();
+});
+
+test("[JOURNAL-17] a sweep that dies between removing content and its commit loses nothing that is named", async () => {
+  const real = fileBlobs(place());
+  let dying = true;
+  const blobs: BlobStore = {
+    ...real,
+    remove(name) {
+      const bytes = real.remove(name);
+      if (dying) throw new Error("killed here");
+      return bytes;
+    },
+  };
+  const deps = await sqliteDeps(blobs);
+  const journal = await openJournal(deps, "s");
+  const doomed = await journal.stageBlob(LARGE);
+  const kept = await journal.stageBlob(Buffer.alloc(100_000, "kept"));
+  await journal.append({ ...said("1"), blobs: [doomed.ref] }, { staged: [doomed] });
+  await journal.append({ kind: "checkpoint-kept", openCalls: [], blobs: [kept.ref] }, { staged: [kept] });
+  await retain(deps, journal, { records: 1 });
+  await expect(sweep(deps)).rejects.toThrow("killed here");
+  expect(real.holds(doomed.ref.name)).toBe(false);
+  // The records that named it went in a transaction of their own before: what was unlinked, nobody names any more.
+  expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 1, faults: [] } });
+  dying = false;
+  await expect(journal.append({ ...said("again"), blobs: [doomed.ref] }, { staged: [doomed] })).rejects.toMatchObject({
+    code: "BLOB_MISSING",
+  });
+  expect(await sweep(deps)).toMatchObject({ records: 0, blobs: 1 });
+  expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 1 } });
+  await journal.append({ ...said("again"), blobs: [doomed.ref] }, { staged: [await journal.stageBlob(LARGE)] });
+  expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 2 } });
+  await deps.store.close();
+});
+
+test("[JOURNAL-17] a failing sweep leaves those who write meanwhile undisturbed", async () => {
+  const real = memoryBlobs();
+  const blobs: BlobStore = {
+    ...real,
+    remove() {
+      throw new Error("no");
+    },
+  };
+  const deps = await sqliteDeps(blobs);
+  const journal = await openJournal(deps, "s");
+  const { name } = await real.put(LARGE);
+  const results = await Promise.allSettled([
+    journal.append(said("before")),
+    deps.store.commit({ kind: "sweep", limit: 10, candidates: [name] }),
+    journal.append(said("after")),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect((await collect(journal.read())).length).toBe(2);
+  await deps.store.close();
+});
+
+test("[JOURNAL-17] a sweep reports the bytes it freed, and the file shrinks", async () => {
+  const deps = await sqliteDeps();
+  const journal = await openJournal(deps, "s");
+  for (let n = 0; n < 40; n += 1) await journal.append(said("x".repeat(50_000)));
+  const small = await journal.stageBlob(Buffer.alloc(60_000, 1));
+  const large = await journal.stageBlob(LARGE);
+  await journal.append({ ...said("y"), blobs: [small.ref, large.ref] }, { staged: [small, large] });
+  await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+  await retain(deps, journal, { records: 1 });
+  const report = await sweep(deps, { limit: 7 });
+  expect(report).toMatchObject({ records: 41, blobs: 2 });
+  expect(report.bytes).toBeGreaterThan(40 * 50_000 + 160_000);
+  expect(report.shrunkBy).toBeGreaterThan(1_500_000);
+  expect(await sweep(deps)).toEqual({ records: 0, blobs: 0, bytes: 0, shrunkBy: 0 });
+  expect(await verify(deps.store)).toMatchObject({ ok: true });
+  await deps.store.close();
+});
+
+test.each([
+  ["graceMs", -1],
+  ["graceMs", Number.NaN],
+  ["limit", 0],
+  ["limit", 1.5],
+])("[JOURNAL-17] refuses %s %s", async (option, value) => {
+  await expect(sweep(memoryDeps(), { [option]: value })).rejects.toMatchObject({
+    code: "BAD_OPTION",
+    details: { option },
+  });
+});
+
+test("[JOURNAL-17] an aborted sweep ends between two steps", async () => {
+  const deps = memoryDeps();
+  await expect(sweep(deps, { signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
+});
+
+test("[JOURNAL-17] a store with a damaged session removes nothing, because nobody knows what that session reaches", async () => {
+  const path = join(place(), "store.db");
+  const store = await openSqlite(path);
+  const deps = { store, clock: new SystemClock(), random: new SystemRandom() };
+  const journal = await openJournal(deps, "s");
+  const staged = await journal.stageBlob(LARGE);
+  await journal.append({ ...said("1"), blobs: [staged.ref] }, { staged: [staged] });
+  await journal.close();
+  await store.close();
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE sessions SET head_seq = head_seq - 1");
+  database.close();
+  const damaged = await openSqlite(path);
+  await expect(sweep({ ...deps, store: damaged }, { graceMs: 0 })).rejects.toMatchObject({ code: "SESSION_DAMAGED" });
+  expect(damaged.blobs.holds(staged.ref.name)).toBe(true);
+  await damaged.close();
+});
+
+test("the memory store lists content by the time it was put", async () => {
+  const clock = new FixedClock();
+  const store = memoryStore({ clock });
+  const { name } = await store.blobs.put(LARGE);
+  expect(await collect(store.blobs.list(clock.now()))).toEqual([]);
+  expect((await collect(store.blobs.list(clock.now() + 1))).map((ref) => ref.name)).toEqual([name]);
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { checkWire, type WireRequest } from "./check.ts";
+import { PROFILES, type ProfileChoice } from "./profiles.ts";
+import { WIRE_RULES, type WireRuleId } from "./rules.ts";
+
+const go = { role: "user", content: "go" };
+const calls = (...ids: (string | undefined)[]) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "read_file", arguments: "{}" } })),
+});
+const tool = (id: string, more: object = {}) => ({ role: "tool", tool_call_id: id, content: "text", ...more });
+const uses = (...ids: string[]) => ({
+  role: "assistant",
+  content: ids.map((id) => ({ type: "tool_use", id, name: "read_file", input: {} })),
+});
+const results = (...ids: string[]) => ({
+  role: "user",
+  content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "text" })),
+});
+const says = (content: unknown) => ({ role: "assistant", content });
+const part = (type: string, more: object) => ({ type, toolCallId: "A", toolName: "read_file", ...more });
+
+/** One request for each rule, whole but for the one thing. */
+const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
+  ["[WIRE-1]", "openai-chat", [go, calls("A"), go]],
+  ["[WIRE-1]", "openai-responses", [{ type: "function_call", call_id: "A", name: "f", arguments: "{}" }]],
+  ["[WIRE-1]", "anthropic", [go, uses("A", "B"), results("A")]],
+  ["[WIRE-2]", "openai-chat", [go, tool("A")]],
+  ["[WIRE-2]", "openai-responses", [{ type: "custom_tool_call_output", call_id: "A", output: "" }]],
+  ["[WIRE-3]", "openai-chat", [go, calls("A"), tool("A"), tool("A")]],
+  ["[WIRE-3]", "anthropic", [go, uses("A"), results("A", "A")]],
+  ["[WIRE-4]", "anthropic", [go, uses("A"), results("A"), uses("A"), results("A")]],
+  ["[WIRE-5]", "anthropic", [go, uses("a:0"), results("a:0")]],
+  ["[WIRE-5]", "openai-chat", [go, calls("x".repeat(41)), tool("x".repeat(41))]],
+  [
+    "[WIRE-6]",
+    "anthropic",
+    [go, uses("A"), { role: "user", content: [{ type: "text", text: "x" }, results("A").content[0]] }],
+  ],
+  ["[WIRE-7]", "anthropic", [go, go]],
+  ["[WIRE-8]", "anthropic", [says("hello")]],
+  ["[WIRE-9]", { ...PROFILES.anthropic, userLast: true }, [go, says("hello")]],
+  ["[WIRE-10]", "anthropic", [go, says([{ type: "text", text: " " }])]],
+  ["[WIRE-11]", "openai-responses", [{ type: "reasoning", id: "rs_1", summary: [] }]],
+  [
+    "[WIRE-12]",
+    "anthropic",
+    [
+      go,
+      says([
+        { type: "thinking", thinking: "hm" },
+        { type: "text", text: "x" },
+      ]),
+    ],
+  ],
+  [
+    "[WIRE-13]",
+    "gemini",
+    [
+      { role: "user", parts: [{ text: "go" }] },
+      { role: "model", parts: [{ functionCall: { name: "f", args: {} }, thoughtSignature: "s" }] },
+      { role: "user", parts: [{ functionResponse: { name: "f", response: {} } }] },
+      { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] },
+      { role: "user", parts: [{ functionResponse: { name: "f", response: {} } }] },
+    ],
+  ],
+  ["[WIRE-14]", "anthropic", [go, says([{ type: "tool_use", id: "A", name: "f", input: "{}" }]), results("A")]],
+  ["[WIRE-15]", "openai-chat", [{ role: "user", content: "a\0b" }]],
+  ["[WIRE-15]", "anthropic", [{ role: "user", content: "a\ud800b" }]],
+  [
+    "[WIRE-16]",
+    "openai-chat",
+    { messages: [go, calls("A"), tool("A")], tools: [{ type: "function", function: { name: "grep" } }] },
+  ],
+  [
+    "[WIRE-17]",
+    "ai-sdk",
+    [
+      says([part("tool-call", { input: {} })]),
+      { role: "tool", content: [part("tool-result", { toolName: "grep", output: {} })] },
+    ],
+  ],
+  ["[WIRE-18]", "openai-compatible", [go, calls("A", "B"), tool("B"), tool("A")]],
+  ["[WIRE-19]", "openai-chat", [{ role: "narrator", content: "once" }]],
+  [
+    "[WIRE-20]",
+    "ai-sdk",
+    [go, { role: "tool", content: [{ type: "tool-approval-response", approvalId: "x", approved: true }] }],
+  ],
+];
+
+describe("the judge", () => {
+  test.each(BROKEN)("%s is refused at %s", (rule, profile, request) => {
+    const faults = checkWire(request, profile);
+    expect([...new Set(faults.map((fault) => `[${fault.rule}]`))]).toEqual([rule]);
+    expect(faults[0]?.error.length).toBeGreaterThan(10);
+  });
+
+  test("every rule is shown broken above, has a demand, and binds somebody", () => {
+    expect([...new Set(BROKEN.map(([rule]) => rule))].toSorted()).toEqual(
+      WIRE_RULES.map(({ id }) => `[${id}]`).toSorted(),
+    );
+    for (const { demands, errors } of WIRE_RULES) {
+      expect(demands.endsWith(".")).toBe(true);
+      expect(Object.keys(errors).length).toBeGreaterThan(0);
+    }
+  });
+
+  test("a whole request passes in every shape it may be given in", () => {
+    const messages = [go, calls("A"), tool("A"), says("done")];
+    const offered = [
+      [{ type: "function", function: { name: "read_file" } }],
+      { read_file: {} },
+      ["read_file"],
+      [{ name: "read_file" }],
+    ];
+    for (const tools of offered) expect(checkWire({ messages, tools }, "openai-chat")).toEqual([]);
+    expect(
+      checkWire(
+        { contents: [{ role: "user", parts: [{ text: "go" }] }], tools: [{ functionDeclarations: [] }] },
+        "gemini",
+      ),
+    ).toEqual([]);
+    expect(checkWire({ input: [{ role: "user", content: "go" }] }, "openai-responses")).toEqual([]);
+  });
+});
