@@ -81,6 +81,7 @@ export {
   type UserItem,
   type WireFormat,
 } from "./wire/item.ts";
+export { keepItems, type KeptItem, type KeptItems, unkeepItems } from "./wire/keep.ts";
 export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "./wire/profiles.ts";
 export { readMessages, type Written, writeMessages } from "./wire/project.ts";
 export { WIRE_RULES, type WireRule, type WireRuleId } from "./wire/rules.ts";

@@ -8,6 +8,7 @@ import type { ScriptedAnswer } from "../../src/records/script.ts";
 import { startProviderServer } from "../../src/testing/entry.ts";
 import { answered } from "../../src/turn/answered.ts";
 import type { Item } from "../../src/wire/item.ts";
+import { keepItems, type KeptItems, unkeepItems } from "../../src/wire/keep.ts";
 import { output, system, user } from "../histories/items.ts";
 
 /** A user switches the model between two steps. Every thought, seal and id of the first must not break the second. */
@@ -64,8 +65,8 @@ test("[ADAPT-3] items that went through a journal, as JSON, are still accepted",
   for (const make of Object.values(MODELS)) {
     const model = make();
     const items = await step(model, [system(), user("find it")]);
-    const kept = JSON.parse(JSON.stringify(items)) as readonly Item[];
-    await step(model, kept);
+    const kept = JSON.parse(JSON.stringify(keepItems(items))) as KeptItems;
+    await step(model, unkeepItems(kept));
     expect([...server.refused, ...compatible.refused]).toEqual([]);
   }
 });
