@@ -1,6 +1,6 @@
-/** A chat that a crash has bricked, mended in three lines. Run it: `node examples/repair-messages.ts`. */
+/** A chat that a crash has bricked, mended in three lines. Run it: `npm run example repair-messages`. */
 import assert from "node:assert/strict";
-import { checkWire, normalize, repairMessages, toolCallId } from "../src/history/entry.ts"; // "holdfast/history" in your project
+import { checkWire, normalize, repairMessages, toolCallId } from "holdfast/history";
 
 // The process died between two tool calls and their results; then the user wrote again.
 const messages = [

@@ -18,8 +18,9 @@ import { MAX_SEQ } from "../records/chain.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import { toSessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
-import type { Fold, Journal } from "./journal.ts";
+import { type Fold, Journal } from "./journal.ts";
 import { openJournal } from "./open.ts";
+import { rowOf } from "./read.ts";
 
 async function texts(journal: Journal): Promise<string[]> {
   return (await collect(journal.read())).map((entry) => ("text" in entry ? String(entry.text) : entry.kind));
@@ -362,6 +363,18 @@ test("[JOURNAL-6] a writer that recovers from a failure notices a take-over befo
   await openJournal(memoryDeps(disk, new FixedClock("2026-01-01T01:00:00.000Z")), "s");
   await expect(old.append(said("y"))).rejects.toEqual(code("LEASE_LOST"));
   expect(appends.length).toBe(1);
+});
+
+test("[JOURNAL-6] a head that moved although nobody took the lease is told, and the next append builds on what is there", async () => {
+  const { store, ...deps } = memoryDeps();
+  const journal = await openJournal({ ...deps, store }, "s");
+  const intruder = new Journal({ ...deps, store }, await rowOf(store, journal.session), journal.opened, {
+    leaseMs: 1_000,
+  });
+  await intruder.append(said("intruder"));
+  await expect(journal.append(said("mine"))).rejects.toEqual(code("HEAD_MOVED"));
+  await journal.append(said("mine"));
+  expect(await texts(journal)).toEqual(["intruder", "mine"]);
 });
 
 test("[JOURNAL-7] closing waits for what is under way, gives the session free at once, and ends the journal", async () => {

@@ -144,7 +144,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
   append(drafts: RecordDraft | readonly RecordDraft[], options: AppendOptions = {}): Promise<Appended> {
     const earlier = this.#called;
     const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options, earlier);
-    this.#called = Promise.allSettled([earlier, work]);
+    // Only when both have ended, and without their results: a chain that kept them would hold every append ever made.
+    const settled = () => earlier;
+    this.#called = work.then(settled, settled);
     return work;
   }
 

@@ -1,7 +1,7 @@
 import { unreachable } from "../base/unreachable.ts";
 import type { BlobStore } from "../contracts/blob-store.ts";
 import type * as contract from "../contracts/store.ts";
-import { MAX_SEQ } from "../records/chain.ts";
+import { type Link, MAX_SEQ } from "../records/chain.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import { growing, holesIn, type Run, runsOf, sharedUpTo } from "./spans.ts";
 import type { Tables } from "./tables.ts";
@@ -92,15 +92,33 @@ function previousWriter(row: contract.SessionRow, batch: contract.LeaseBatch): c
 }
 
 function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
+  return appendUnasked(tables, batch) ?? appendAsked(tables, blobs, batch);
+}
+
+/**
+ * The common append: it brings records and nothing else, and the row is as this store left it. Then to move the row is to
+ * check epoch and head, and nothing has to be read before. Whatever is out of the ordinary goes the long way.
+ */
+function appendUnasked(tables: Tables, batch: contract.AppendBatch): Applied<contract.AppendBatch> | undefined {
+  const { operation, anchor, blobs, references, epoch, after } = batch;
+  if (operation !== undefined || anchor !== undefined || blobs.length > 0 || references.length > 0) return undefined;
+  const row = tables.lastSeen(batch.session);
+  if (row === undefined || row.epoch !== epoch || row.owner === null || !isSameLink(row.head, after)) return undefined;
+  mustChain(batch);
+  const moved = movedBy(batch, row);
+  if (!tables.moveSession(row, moved)) return undefined;
+  for (const record of batch.records) tables.insertRecord(growing(row), record, undefined);
+  return { ok: true, first: after.seq + 1, last: moved.head.seq, repeated: false };
+}
+
+function appendAsked(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
   return fenced(tables, batch, (row) => {
     const segment = growing(row);
     if (batch.operation !== undefined) {
       const before = tables.operation(segment, batch.operation);
       if (before !== undefined) return { ok: true, ...before, repeated: true };
     }
-    if (row.head.seq !== batch.after.seq || row.head.hash !== batch.after.hash) {
-      return refuse({ kind: "head-moved", head: row.head });
-    }
+    if (!isSameLink(row.head, batch.after)) return refuse({ kind: "head-moved", head: row.head });
     mustChain(batch);
     if (batch.anchor !== undefined && !holdsLink(tables, row, batch.anchor)) return refuse({ kind: "link-unknown" });
     const missing = missingBlobs(tables, blobs, batch);
@@ -112,17 +130,25 @@ function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): 
     }
     for (const record of batch.records) tables.insertRecord(segment, record, batch.operation);
     for (const { seq, name } of batch.references) tables.addReference(segment, seq, name);
-    const last = batch.records.at(-1);
-    const head = last === undefined ? row.head : { seq: last.seq, hash: last.hash };
-    tables.putSession({
-      ...row,
-      head,
-      anchor: batch.anchor ?? row.anchor,
-      leaseUntil: batch.leaseUntil,
-      checkpoint: batch.checkpoint ?? row.checkpoint,
-    });
-    return { ok: true, first: batch.after.seq + 1, last: head.seq, repeated: false };
+    const moved = movedBy(batch, row);
+    tables.putSession(moved);
+    return { ok: true, first: batch.after.seq + 1, last: moved.head.seq, repeated: false };
   });
+}
+
+function movedBy(batch: contract.AppendBatch, row: contract.SessionRow): contract.SessionRow {
+  const last = batch.records.at(-1);
+  return {
+    ...row,
+    head: last === undefined ? row.head : { seq: last.seq, hash: last.hash },
+    anchor: batch.anchor ?? row.anchor,
+    leaseUntil: batch.leaseUntil,
+    checkpoint: batch.checkpoint ?? row.checkpoint,
+  };
+}
+
+function isSameLink(a: Link, b: Link): boolean {
+  return a.seq === b.seq && a.hash === b.hash;
 }
 
 /** A journal never sends this; if it ever did, a gap or a spliced chain must not become durable. */

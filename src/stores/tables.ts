@@ -17,6 +17,10 @@ export interface Tables {
   /** A session that is new here, with its second witness. */
   addSession(row: SessionRow): void;
   putSession(row: SessionRow): void;
+  /** The row as it was last read or written here, without asking: only `moveSession` tells whether it still is. */
+  lastSeen(id: SessionId): SessionRow | undefined;
+  /** Writes `to` where `from` still stands, and answers whether it did. */
+  moveSession(from: SessionRow, to: SessionRow): boolean;
   deleteSession(id: SessionId): void;
   newSegment(): number;
 

@@ -102,7 +102,7 @@ async function auditSession(hf: Holdfast, row: SessionRow, owed: Promised, say: 
 }
 
 /** I1, and that nothing was forgotten which nobody asked to forget. */
-export function auditPromises(row: SessionRow, entries: readonly JournalEntry[], owed: Promised, say: Say): void {
+function auditPromises(row: SessionRow, entries: readonly JournalEntry[], owed: Promised, say: Say): void {
   const found = new Map(entries.map((entry) => [entry.seq, entry]));
   if (row.anchor.seq > 0 && !owed.mayCut) say("I1", `${row.id} forgot records up to ${row.anchor.seq} unasked`);
   for (const [seq, digest] of owed.acked) {
@@ -142,7 +142,7 @@ function chainFlaw(record: SealedRecord, before: Link): string | undefined {
 }
 
 /** I3: after recovery every call has one closing record, and every closing record its call. */
-export function auditCalls(row: SessionRow, entries: readonly JournalEntry[], say: Say): void {
+function auditCalls(row: SessionRow, entries: readonly JournalEntry[], say: Say): void {
   const opened = new Set<string>();
   const closed = new Set<string>();
   // What was open at the cut is known from the checkpoint that the kept part begins with.

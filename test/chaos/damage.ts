@@ -52,14 +52,16 @@ function flip(path: string, file: Damage["file"], random: SeededRandom, near?: n
 function flipNear(path: string, { texts }: Targets, random: SeededRandom): Damage {
   const bytes = readFileSync(path);
   const text = random.pick(texts);
-  const found = bytes.indexOf(text);
-  if (found === -1) return flip(path, "db", random);
+  const places: number[] = [];
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) places.push(at);
+  if (places.length === 0) return flip(path, "db", random);
+  const found = random.pick(places);
   const at = Math.min(bytes.length - 1, Math.max(0, found - 20 + random.below(text.length + 320)));
   return flip(path, "db", random, at, `near ${text.slice(0, 24)}: bit`);
 }
 
 function flipBlob(folder: string, random: SeededRandom): Damage | undefined {
-  const root = join(folder, "blobs");
+  const root = join(folder, "store.db.blobs");
   if (!existsSync(root)) return undefined;
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /(sha256|tree)-/.test(name));
   return files.length === 0 ? undefined : flip(join(root, random.pick(files)), "blob", random);

@@ -8,7 +8,7 @@ import { type Fault, FaultPlan } from "./fault-plan.ts";
 import { faultyDriver, SQLITE_FAULTS } from "./faulty-driver.ts";
 import { FaultyFiles, FILE_FAULTS } from "./faulty-files.ts";
 import { Ledger, type Testimony } from "./ledger.ts";
-import { type Tally, within } from "./rig.ts";
+import { sample, type Tally, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
 import { describe, SCRIPT, Workload } from "./workload.ts";
 
@@ -20,16 +20,16 @@ interface Case {
 }
 
 /** Every I/O call of the script, through our own ports × every error × once and for ever. */
-export async function faultPorts(tally: Tally, limit: number): Promise<void> {
+export async function faultPorts(tally: Tally, port: Case["port"], limit: number): Promise<void> {
   const driver = await nodeSqlite();
   const folder = scratchFolder("fault");
   const count = FaultPlan.none();
   const clean = await runCase(driver, join(folder, "count"), count);
   tally.done("no fault at all", clean);
-  const all = casesOf(count);
+  const all = casesOf(count).filter((one) => one.port === port);
   const cases = limit < all.length ? sample(all, limit, tally.random) : all;
-  tally.count("I/O calls of the script", count.calls.sqlite.length + count.calls.files.length);
-  for (const [index, { port, at, fault, forever }] of cases.entries()) {
+  tally.count(`${port} calls of the script`, count.calls[port].length);
+  for (const [index, { at, fault, forever }] of cases.entries()) {
     const plan = new FaultPlan(port, at, fault, forever);
     const place = join(folder, String(index));
     const wrong = await within(60_000, "a case", runCase(driver, place, plan)).catch((error: unknown) => [
@@ -64,15 +64,16 @@ function casesOf(count: FaultPlan): readonly Case[] {
 async function runCase(driver: SqliteDriver, folder: string, plan: FaultPlan): Promise<readonly string[]> {
   mkdirSync(folder);
   const path = join(folder, "store.db");
+  const shelves = `${path}.blobs`;
   const files = new FaultyFiles(plan);
-  const blobs = fileBlobs(join(folder, "blobs"), { files });
+  const blobs = fileBlobs(shelves, { files });
   const source = sqlite(path, { driver: faultyDriver(driver, plan), blobs, busyLimit: 15 });
   const ledger = new Ledger();
   const say = (testimony: Testimony) => {
     ledger.note(testimony);
     if (testimony.kind !== "acked") return;
     for (const name of testimony.names ?? []) {
-      const place = join(folder, "blobs", name.slice(name.indexOf("-") + 1).slice(0, 2), name);
+      const place = join(shelves, name.slice(name.indexOf("-") + 1).slice(0, 2), name);
       if (!existsSync(place)) continue; // small content lies in the store; missing content is the auditor's affair
       for (const lost of files.wouldLose(place))
         ledger.note({ kind: "broken", what: `acknowledged, and ${lost.replace(folder, "")} is not synced` });
@@ -106,8 +107,4 @@ async function tryOpen(source: StoreSource, options: Parameters<typeof Workload.
     await hf?.close();
     return undefined;
   }
-}
-
-function sample<T>(all: readonly T[], count: number, random: SeededRandom): readonly T[] {
-  return Array.from({ length: count }, () => random.pick(all));
 }

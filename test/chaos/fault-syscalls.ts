@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { audit } from "./auditor.ts";
 import { Ledger } from "./ledger.ts";
-import { type Tally, within } from "./rig.ts";
+import { sample, type Tally, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
 import { countCalls, MUTATING, startTraced } from "./strace.ts";
 import { SCRIPT } from "./workload.ts";
@@ -40,7 +40,7 @@ export async function faultSyscalls(tally: Tally, limit: number, seed: string): 
     ),
   );
   tally.count("faults of system calls possible", all.length);
-  const chosen = limit < all.length ? Array.from({ length: limit }, () => tally.random.pick(all)) : all;
+  const chosen = limit < all.length ? sample(all, limit, tally.random) : all;
   for (const [index, injection] of chosen.entries()) {
     const orders = ordersAt(String(index));
     const ledger = new Ledger();

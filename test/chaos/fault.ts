@@ -5,12 +5,13 @@ import { faultSyscalls } from "./fault-syscalls.ts";
 import type { Rig } from "./rig.ts";
 import { straceMissing } from "./strace.ts";
 
-const PARTS = ["ports", "syscalls", "disk"] as const;
+const PARTS = ["driver", "files", "syscalls", "disk"] as const;
 type Part = (typeof PARTS)[number];
 
 /** Through the ports it is exhaustive anywhere; system calls need strace, a full disk needs root. */
 const MISSING: Readonly<Record<Part, () => string | undefined>> = {
-  ports: () => undefined,
+  driver: () => undefined,
+  files: () => undefined,
   syscalls: straceMissing,
   disk: () => imagesMissing("ext4"),
 };
@@ -28,7 +29,9 @@ export const fault: Rig = {
   },
   async run(tally, { quick, extra, cases, seed }) {
     const parts = partsOf(extra);
-    if (parts.includes("ports")) await faultPorts(tally, limit(cases, quick ? 300 : Number.POSITIVE_INFINITY));
+    if (parts.includes("driver"))
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 250 : Number.POSITIVE_INFINITY));
+    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 150 : Number.POSITIVE_INFINITY));
     if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 30 : 400), seed);
     if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 4 : 30));
   },

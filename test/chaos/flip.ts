@@ -33,8 +33,8 @@ interface Base {
   /** By hash; a fork shares its origin's. */
   readonly records: ReadonlyMap<string, SealedRecord>;
   readonly copies: ReadonlyMap<string, readonly Copy[]>;
-  /** Calls that nobody closed: recovery must. */
-  readonly dangling: ReadonlySet<string>;
+  /** By session, the calls that nobody closed: recovery must. */
+  readonly dangling: ReadonlyMap<string, ReadonlySet<string>>;
   readonly lastTransactionAt: number;
   readonly targets: readonly string[];
 }
@@ -89,14 +89,16 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
   const hashes = new Map<string, string>();
   const records = new Map<string, SealedRecord>();
   const targets: string[] = [];
-  const dangling = new Set<string>();
+  const dangling = new Map<string, ReadonlySet<string>>();
   for await (const row of hf.sessions()) {
     const all: JournalEntry[] = [];
     for await (const entry of readEntries(hf.store, row.id)) all.push(entry);
+    const open = new Set<string>();
     for (const entry of all) {
-      if (entry.kind === "call-opened") dangling.add(entry.callId);
-      if (entry.kind === "call-closed") dangling.delete(entry.callId);
+      if (entry.kind === "call-opened") open.add(entry.callId);
+      if (entry.kind === "call-closed") open.delete(entry.callId);
     }
+    dangling.set(row.id, open);
     sessions.set(row.id, new Map(all.map((entry) => [entry.seq, digestOf(entry)])));
     targets.push(`${row.id}${row.createdAt}`);
     for (let from = 1; from <= row.head.seq; ) {
@@ -105,6 +107,7 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
         records.set(record.hash, record);
         hashes.set(`${row.id}:${record.seq}`, record.hash);
         if (record.kind === "checkpoint-kept") targets.push(record.hash);
+        for (const [name] of (record.body ?? "").matchAll(/sha256-[0-9a-f]{64}/g)) targets.push(name);
       }
       from = (page.at(-1)?.seq ?? row.head.seq) + 1;
     }
@@ -208,7 +211,8 @@ async function look(base: Base, path: string, done: Damage, wrong: string[]): Pr
     }
     const excused = done.file === "wal" && (done.length !== undefined || (done.at ?? 0) >= base.lastTransactionAt);
     if (lost.length > 0 && reports.length === 0 && !excused) wrong.push(`lost without a word: ${lost.join(", ")}`);
-    for (const id of base.sessions.keys()) await recoverSession(hf, id, base.dangling, tell, wrong);
+    for (const id of base.sessions.keys())
+      await recoverSession(hf, id, base.dangling.get(id) ?? new Set(), tell, wrong);
   } finally {
     await hf.close().catch((error: unknown) => tell(error, "close"));
   }
@@ -269,7 +273,9 @@ async function recoverSession(
     const before = (await readSession(hf, id, tell, [])).filter((entry) => entry.kind !== "dropped");
     const session = await hf.open(id, { create: false });
     await session.close();
-    const after = await readSession(hf, id, tell, []);
+    let readable = true;
+    const after = await readSession(hf, id, () => (readable = false), []);
+    if (!readable) return; // told before; what lies behind the damage cannot be looked at
     const closed = after.flatMap((entry) => (entry.kind === "call-closed" ? [entry.callId] : []));
     for (const entry of before)
       if (entry.kind === "call-opened" && dangling.has(entry.callId) && !closed.includes(entry.callId))

@@ -1,8 +1,9 @@
 /** `npm run chaos -- RIG [--seed S] [--seeds N] [--cases N] [--quick] [--json]` */
 import { randomBytes } from "node:crypto";
 import { RIGS } from "./rigs.ts";
-import { type Rig, type RigOptions, Tally } from "./rig.ts";
+import { Enough, type Rig, type RigOptions, Tally } from "./rig.ts";
 import { cleanUp } from "./scratch.ts";
+import { showTeeth } from "./teeth.ts";
 import { describe } from "./workload.ts";
 
 /** A rig that cannot run here says so, and nobody takes it for a pass: EX_TEMPFAIL. */
@@ -23,6 +24,8 @@ npm run chaos -- all [--quick]
 
 Attacks the embedded store and audits what is left. Ends in "RIG: N cases, V violations".
 
+  teeth         plants known bugs, one at a time, and demands that a rig turns red
+
 rigs
 ${Object.entries(RIGS)
   .map(([name, rig]) => `  ${name.padEnd(14)}${rig.about} (${rig.cases || "every"} cases)`)
@@ -33,14 +36,15 @@ options
   --seeds N     N runs, with the seeds S-1 to S-N
   --cases N     instead of the default
   --quick       about a minute of each rig
+  --until-red   stop at the first violation
   --json        one line of JSON per rig on stdout
   --fs NAME     power: ext4 (default), xfs or btrfs
   --control     power: a store without syncs, which must be seen to lose; a violation if the rig is blind
-  --only NAMES  fault: ports, syscalls, disk; teeth: names of planted bugs, comma separated
+  --only NAMES  fault: driver, files, syscalls, disk; syscall-kill: system calls; teeth: planted bugs; comma separated
 
 exit codes      0 no violation, 1 violations, 64 not understood, 75 a rig could not run here and was skipped`;
 
-const FLAGS = new Set(["quick", "json", "control", "help"]);
+const FLAGS = new Set(["quick", "json", "control", "help", "until-red"]);
 const VALUES = new Set(["seed", "seeds", "cases", "fs", "only"]);
 
 function parse(argv: readonly string[]): { readonly rigs: readonly string[]; readonly options: Map<string, string> } {
@@ -71,7 +75,7 @@ async function runRig(name: string, rig: Rig, options: RigOptions, argv: readonl
     try {
       await rig.run(tally, options);
     } catch (error) {
-      tally.done("the rig itself", [describe(error)]);
+      if (!(error instanceof Enough)) tally.violation("the rig itself", describe(error));
     }
   }
   const { cases, violations, seconds, notes } = tally;
@@ -110,6 +114,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return rigs.length === 0 && !options.has("help") ? 64 : 0;
   }
   const quick = options.has("quick");
+  if (rigs.includes("teeth")) return showTeeth(options.get("only")?.split(","), options.has("json"));
   const names = rigs.includes("all") ? Object.keys(RIGS) : rigs;
   const seed = options.get("seed") ?? randomBytes(4).toString("hex");
   const seeds = Number(options.get("seeds") ?? 1);

@@ -27,6 +27,7 @@ export class Tally {
   readonly violations: string[] = [];
   readonly notes: Record<string, number> = {};
   readonly #replay: string;
+  readonly #untilRed: boolean;
   readonly #expected: number;
   readonly #started = performance.now();
   #said = performance.now();
@@ -35,6 +36,7 @@ export class Tally {
     this.rig = rig;
     this.random = new SeededRandom(`${rig}/${options.seed}`);
     this.#expected = options.cases;
+    this.#untilRed = options.extra.has("until-red");
     this.#replay = `npm run chaos -- ${rig} --seed ${options.seed} ${argv.join(" ")}`.trim();
   }
 
@@ -45,7 +47,8 @@ export class Tally {
   /** One case ended, with what was wrong about it. */
   done(label: string, wrong: readonly string[]): void {
     this.cases += 1;
-    for (const what of wrong) this.#violation(label, what);
+    for (const what of wrong) this.violation(label, what);
+    if (this.#untilRed && wrong.length > 0) throw new Enough();
     if (performance.now() - this.#said < 2_000) return;
     this.#said = performance.now();
     const of = this.#expected > 0 ? ` of ${this.#expected}` : "";
@@ -59,13 +62,16 @@ export class Tally {
     this.notes[what] = (this.notes[what] ?? 0) + by;
   }
 
-  #violation(label: string, what: string): void {
+  violation(label: string, what: string): void {
     this.violations.push(`${label}: ${what}`);
     if (this.violations.length > 20) return;
     process.stderr.write(`${this.rig}: VIOLATION in ${label}: ${what}\n`);
     if (this.violations.length === 1) process.stderr.write(`${this.rig}: replay with: ${this.#replay}\n`);
   }
 }
+
+/** One violation was all that was asked for. */
+export class Enough extends Error {}
 
 /** Ends a case that hangs: a rig that waits for ever says nothing. */
 export async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
@@ -82,4 +88,8 @@ export async function within<T>(ms: number, what: string, work: Promise<T>): Pro
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+export function sample<T>(all: readonly T[], count: number, random: SeededRandom): readonly T[] {
+  return Array.from({ length: count }, () => random.pick(all));
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { audit } from "./auditor.ts";
 import { Ledger } from "./ledger.ts";
-import { type Rig, within } from "./rig.ts";
+import { type Rig, sample, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
 import { countCalls, MUTATING, startTraced, straceMissing } from "./strace.ts";
 import { SCRIPT } from "./workload.ts";
@@ -13,7 +13,7 @@ export const syscallKill: Rig = {
   cases: 0,
   quickCases: 80,
   skip: straceMissing,
-  async run(tally, { cases, seed }) {
+  async run(tally, { cases, seed, extra }) {
     const folder = scratchFolder("syscall-kill");
     const ordersAt = (name: string) => {
       mkdirSync(join(folder, name), { recursive: true });
@@ -28,7 +28,9 @@ export const syscallKill: Rig = {
         nth: index + 1,
       })),
     );
-    const chosen = cases > 0 ? Array.from({ length: cases }, () => tally.random.pick(all)) : all;
+    const only = extra.get("only")?.split(",");
+    const named = only === undefined ? undefined : all.filter(({ syscall }) => only.includes(syscall));
+    const chosen = named?.slice(0, cases || named.length) ?? (cases > 0 ? sample(all, cases, tally.random) : all);
     for (const [index, { thread, syscall, nth }] of chosen.entries()) {
       const orders = ordersAt(String(index));
       const ledger = new Ledger();

@@ -23,7 +23,8 @@ const cases: readonly Case[] = [
   {
     name: "in batches of 100",
     sizes: [10_000],
-    quick: { rounds: 3 },
+    rounds: 11, // a few turns each
+    quick: { rounds: 5 },
     per: "record",
     reference: RAW,
     cells: cells(EVERYONE, (_, log) => appending(log, 100)),

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
 import { collect } from "../../../test/support/stores.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import type { HoldfastError } from "../../base/errors.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { CHUNK_BYTES } from "../../records/blob-name.ts";
 import type { BlobName } from "../../records/ids.ts";

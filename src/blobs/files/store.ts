@@ -37,6 +37,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
     if (known !== undefined && (await isWhole(known)) && (await keepExisting(known))) return known;
     const temporary = join(folder, TEMPORARY, `${random.hex(16)}.part`);
     try {
+      await makeFolder(folder);
       await makeFolder(join(folder, TEMPORARY));
       const ref = await writeTemporary(files, temporary, source, { sync, signal });
       await makeFolder(shelfOf(ref.name));
@@ -73,6 +74,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       const now = clock.now() / 1000;
       await files.utimes(pathOf(ref.name), now, now);
       if (!sync) return true;
+      await makeFolder(folder);
       await makeFolder(shelfOf(ref.name));
       await syncFolder(files, shelfOf(ref.name));
       return true;

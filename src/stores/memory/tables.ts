@@ -76,6 +76,16 @@ export class MemoryTables implements Tables {
     this.#sessions.set(row.id, row);
   }
 
+  lastSeen(id: SessionId): SessionRow | undefined {
+    return this.#sessions.get(id);
+  }
+
+  moveSession(from: SessionRow, to: SessionRow): boolean {
+    if (this.#sessions.get(from.id) !== from) return false;
+    this.putSession(to);
+    return true;
+  }
+
   deleteSession(id: SessionId): void {
     this.#ownSessions();
     this.#sessions.delete(id);

@@ -17,6 +17,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
 import { NFS, scratchFolder } from "../../../test/support/places.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { SeededRandom } from "../../base/random.ts";
 import type { Store } from "../../contracts/store.ts";
 import { begin, expectBodies, rowOf, write } from "../../testing/pen.ts";
 import { openSqlite, type SqliteOptions } from "./open.ts";
@@ -502,6 +503,12 @@ test("[STORE-19] what a dead owner left behind goes when its death is noticed, a
   expect(store.isDead(owner)).toBe(true);
   expect(readdirSync(`${path}.locks`).filter((entry) => entry.startsWith(owner))).toEqual([]);
   expect(store.isDead(owner)).toBe(true);
+});
+
+test("[STORE-19] an owner's name is never used twice at the same time", async () => {
+  const path = await madeStore();
+  await open(path, { random: new SeededRandom("same") });
+  await expect(open(path, { random: new SeededRandom("same") })).rejects.toMatchObject({ code: "LOCK_HELD" });
 });
 
 test("both drivers name SQLite's failures alike", async () => {

@@ -20,6 +20,9 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
 const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
 const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const UPDATE_SESSION =
+  "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?";
+const UPDATE_UNCHANGED_SESSION = `${UPDATE_SESSION} AND checksum = ?`;
 const SELECT_RECORDS = {
   forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
   reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
@@ -29,7 +32,7 @@ const SELECT_RECORDS = {
 export class SqliteTables implements Tables {
   readonly #connection: SqliteConnection;
   readonly #prepared = new Map<string, SqliteStatement>();
-  #last: { readonly row: SessionRow; readonly checksum: SqliteValue | undefined } | undefined;
+  #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -115,12 +118,23 @@ export class SqliteTables implements Tables {
   }
 
   putSession(row: SessionRow): void {
-    const { segments, checksum } = sealSession(row);
-    const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
-    this.#sql(
-      "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?",
-    ).run(epoch, owner, leaseUntil, head.seq, head.hash, anchor.seq, anchor.hash, checkpoint, segments, checksum, id);
+    const { values, checksum } = updateOf(row);
+    this.#sql(UPDATE_SESSION).run(...values);
     this.#last = { row, checksum };
+  }
+
+  lastSeen(id: SessionId): SessionRow | undefined {
+    return this.#last?.row.id === id ? this.#last.row : undefined;
+  }
+
+  /** The checksum covers the whole row: where the old one still stands, nobody has changed anything. */
+  moveSession(from: SessionRow, to: SessionRow): boolean {
+    if (this.#last?.row !== from) return false;
+    const { values, checksum } = updateOf(to);
+    const { changes } = this.#sql(UPDATE_UNCHANGED_SESSION).run(...values, this.#last.checksum);
+    if (Number(changes) !== 1) return false;
+    this.#last = { row: to, checksum };
+    return true;
   }
 
   deleteSession(id: SessionId): void {
@@ -308,6 +322,14 @@ function liesIn(run: Run, row: SqliteRow): boolean {
 
 function outOfOrder(segment: number): HoldfastError {
   return new HoldfastError("STORE_DAMAGED", { segment, found: "records out of order" });
+}
+
+/** In the order of UPDATE_SESSION. */
+function updateOf(row: SessionRow): { readonly values: readonly SqliteValue[]; readonly checksum: string } {
+  const { segments, checksum } = sealSession(row);
+  const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+  const links = [head.seq, head.hash, anchor.seq, anchor.hash] as const;
+  return { values: [epoch, owner, leaseUntil, ...links, checkpoint, segments, checksum, id], checksum };
 }
 
 function toSealed(row: SqliteRow): SealedRecord {

@@ -9,7 +9,7 @@ export type SqliteValue = null | number | bigint | string | Uint8Array;
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
 export interface SqliteStatement {
-  run(...values: readonly SqliteValue[]): unknown;
+  run(...values: readonly SqliteValue[]): { readonly changes: number | bigint };
   get(...values: readonly SqliteValue[]): SqliteRow | undefined;
   all(...values: readonly SqliteValue[]): readonly SqliteRow[];
   iterate(...values: readonly SqliteValue[]): IterableIterator<SqliteRow>;

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { scratchFolder } from "../../../test/support/places.ts";
+import type { AppendBatch, Store } from "../../contracts/store.ts";
+import { genesisOf, type Link, seal } from "../../records/chain.ts";
+import { toSessionId } from "../../records/ids.ts";
+import { openSqlite } from "./open.ts";
+
+const session = toSessionId("two-writers");
+const folder = scratchFolder();
+const stores: Store[] = [];
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+});
+
+const appendAfter = (after: Link, epoch: number): AppendBatch => {
+  const record = seal(after, { kind: "user-said", at: "2026-01-01T00:00:00.000Z", version: 1, salt: "00", body: "{}" });
+  return { kind: "append", session, epoch, after, records: [record], blobs: [], references: [], leaseUntil: 10 };
+};
+const tipOf = (batch: AppendBatch): Link => batch.records.at(-1) as Link;
+
+test("[STORE-5] a holder that remembers the row as it left it is refused once another store has taken over", async () => {
+  const [slow, quick] = [await openSqlite(join(folder, "s.db")), await openSqlite(join(folder, "s.db"))];
+  stores.push(slow, quick);
+  await slow.commit({ kind: "create", session, at: "2026-01-01T00:00:00.000Z", genesis: genesisOf(session) });
+  await slow.commit({ kind: "lease", session, owner: slow.owner, now: 0, until: 10 });
+  const first = appendAfter(genesisOf(session), 1);
+  expect(await slow.commit(first)).toMatchObject({ ok: true, last: 1 });
+
+  await quick.commit({ kind: "lease", session, owner: quick.owner, now: 11, until: 20 });
+  const late = appendAfter(tipOf(first), 1);
+  expect(await slow.commit(late)).toEqual({ ok: false, conflict: { kind: "lease-lost", epoch: 2 } });
+
+  const rightful = appendAfter(tipOf(first), 2);
+  expect(await quick.commit(rightful)).toMatchObject({ ok: true, last: 2 });
+  expect(await slow.commit({ kind: "release", session, epoch: 1 })).toMatchObject({ ok: false });
+  const row = await slow.reading((read) => read.session(session));
+  expect(row).toMatchObject({ epoch: 2, owner: quick.owner, head: { seq: 2, hash: tipOf(rightful).hash } });
+});

@@ -1,0 +1,275 @@
+/** One change of the source that breaks a promise, and the rig that must notice. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
+  readonly rig: string;
+  readonly args: readonly string[];
+}
+
+const APPLY = "src/stores/apply.ts";
+const TABLES = "src/stores/sqlite/tables.ts";
+const OPEN = "src/stores/sqlite/open.ts";
+
+type Run = Pick<PlantedBug, "rig" | "args">;
+
+/** A rig is given the same time for every bug, so that one run without any shows that it is green that long. */
+const KILL: Run = { rig: "kill", args: ["--cases", "100"] };
+const POWER: Run = { rig: "power", args: ["--cases", "24"] };
+const DRIVER: Run = { rig: "fault", args: ["--only", "driver", "--cases", "300"] };
+const FILES: Run = { rig: "fault", args: ["--only", "files"] };
+const FLIP: Run = { rig: "flip", args: ["--cases", "500"] };
+const CONTENTION: Run = { rig: "contention", args: ["--cases", "4000"] };
+const CREATION: Run = { rig: "syscall-kill", args: ["--only", "pwrite64", "--cases", "12"] };
+
+/** Each must turn its rig red. A bug that somebody could write belongs here before it is written. */
+export const PLANTED: readonly PlantedBug[] = [
+  {
+    name: "synchronous-normal",
+    edits: [
+      { file: "src/stores/sqlite/connect.ts", find: "{ power: 2, process: 1 }", replace: "{ power: 1, process: 1 }" },
+    ],
+    ...POWER,
+  },
+  {
+    name: "blob-file-not-synced",
+    edits: [{ file: "src/blobs/files/write.ts", find: "if (options.sync) await handle.sync();", replace: "" }],
+    ...FILES,
+  },
+  {
+    name: "blob-file-not-synced-on-a-real-disk",
+    edits: [{ file: "src/blobs/files/write.ts", find: "if (options.sync) await handle.sync();", replace: "" }],
+    ...POWER,
+  },
+  {
+    name: "blob-folder-not-synced",
+    edits: [
+      {
+        file: "src/blobs/files/store.ts",
+        find: "if (sync) await syncFolder(files, shelfOf(ref.name));",
+        replace: "",
+      },
+    ],
+    ...FILES,
+  },
+  {
+    name: "folder-trusted-because-it-is-there",
+    edits: [
+      {
+        file: "src/blobs/files/folders.ts",
+        find: "if (found && sync) await syncFolder(files, dirname(folder));",
+        replace: "",
+      },
+    ],
+    ...FILES,
+  },
+  {
+    name: "epoch-unchecked",
+    edits: [
+      {
+        file: APPLY,
+        find: "found.row.epoch === fence.epoch && found.row.owner !== null",
+        replace: "found.row.owner !== null",
+      },
+    ],
+    ...CONTENTION,
+  },
+  {
+    name: "head-unchecked",
+    edits: [
+      {
+        file: APPLY,
+        find: "if (row.head.seq !== batch.after.seq || row.head.hash !== batch.after.hash) {",
+        replace: "if (row.head.seq < 0) {",
+      },
+    ],
+    ...CONTENTION,
+  },
+  {
+    name: "lease-taken-from-the-living",
+    edits: [
+      {
+        file: APPLY,
+        find: "row.owner !== null && row.leaseUntil > batch.now && row.epoch !== batch.over",
+        replace: "row.owner !== null && row.leaseUntil < 0",
+      },
+    ],
+    ...CONTENTION,
+  },
+  {
+    name: "busy-is-final",
+    edits: [
+      {
+        file: "src/stores/sqlite/patience.ts",
+        find: 'if (!HoldfastError.is(error, "STORE_BUSY") || clock.monotonic() - started > busyLimit) throw error;',
+        replace: "if (started >= 0) throw error;",
+      },
+    ],
+    ...CONTENTION,
+  },
+  {
+    name: "wait-that-lets-the-process-end",
+    edits: [{ file: "src/stores/sqlite/patience.ts", find: ', undefined, "keep-alive");', replace: ");" }],
+    ...CONTENTION,
+  },
+  {
+    name: "ack-before-commit",
+    edits: [
+      {
+        file: "src/journal/journal.ts",
+        find: "receipt = await this.#deps.store.commit(batch);",
+        replace:
+          "this.#deps.store.commit(batch).catch(() => undefined); receipt = { ok: true, first: batch.after.seq + 1, last: batch.after.seq + batch.records.length, repeated: false };",
+      },
+    ],
+    ...DRIVER,
+  },
+  {
+    name: "connection-kept-after-a-failed-commit",
+    edits: [
+      {
+        file: "src/stores/sqlite/store.ts",
+        find: "closeQuietly(this.#writer?.connection);\n      this.#writer = undefined;\n      return { ok: false, undone",
+        replace: "return { ok: false, undone",
+      },
+    ],
+    ...DRIVER,
+  },
+  {
+    name: "repair-not-saved",
+    edits: [{ file: "src/turn/recover.ts", find: "await journal.append(drafts);", replace: "void drafts;" }],
+    ...KILL,
+  },
+  {
+    name: "dead-owner-never-noticed",
+    edits: [
+      {
+        file: "src/stores/sqlite/store.ts",
+        find: "if (owner === this.owner || !locks.isFree(owner)) return false;",
+        replace: "if (locks !== undefined) return false;",
+      },
+    ],
+    ...KILL,
+  },
+  {
+    name: "operation-id-ignored",
+    edits: [
+      {
+        file: APPLY,
+        find: "if (before !== undefined) return { ok: true, ...before, repeated: true };",
+        replace: "void before;",
+      },
+    ],
+    ...KILL,
+  },
+  {
+    name: "sweep-without-a-second-look",
+    edits: [{ file: APPLY, find: "if (tables.blobPlace(name) !== undefined) continue;", replace: "" }],
+    ...KILL,
+  },
+  {
+    name: "content-unlinked-beside-its-records",
+    edits: [{ file: APPLY, find: "if (swept.records > 0) return { ok: true, ...swept, more: true };", replace: "" }],
+    ...KILL,
+  },
+  {
+    name: "content-not-looked-for-at-commit",
+    edits: [
+      {
+        file: APPLY,
+        find: 'if (missing.length > 0) return refuse({ kind: "blobs-missing", names: missing });',
+        replace: "void missing;",
+      },
+    ],
+    ...KILL,
+  },
+  {
+    name: "batch-in-pieces",
+    edits: [
+      {
+        file: TABLES,
+        find: "      record.body,\n      operation ?? null,\n    );",
+        replace:
+          '      record.body,\n      operation ?? null,\n    );\n    this.#connection.exec("COMMIT; BEGIN IMMEDIATE");',
+      },
+    ],
+    ...KILL,
+  },
+  {
+    name: "store-made-in-place",
+    edits: [
+      {
+        file: OPEN,
+        find: "const temporary = `${connect.path}.new-${random.hex(8)}`;",
+        replace: "const temporary = connect.path; void random;",
+      },
+      { file: OPEN, find: "await publish(temporary, connect.path);", replace: "" },
+      { file: OPEN, find: "removeLeftovers(temporary);\n", replace: "void removeLeftovers;\n" },
+    ],
+    ...CREATION,
+  },
+  {
+    name: "body-checksum-unchecked",
+    edits: [
+      {
+        file: "src/records/chain.ts",
+        find: '=== record.bodyDigest ? undefined : "body-altered";',
+        replace: '=== "" ? "body-altered" : undefined;',
+      },
+    ],
+    ...FLIP,
+  },
+  {
+    name: "session-row-checksum-unchecked",
+    edits: [
+      {
+        file: "src/stores/sqlite/session-rows.ts",
+        find: "!== checksum)",
+        replace: '=== "")',
+      },
+    ],
+    ...FLIP,
+  },
+  {
+    name: "damaged-log-accepted",
+    edits: [{ file: OPEN, find: 'if (durability === "power" && lost > 1)', replace: "if (lost < 0)" }],
+    ...FLIP,
+  },
+  {
+    name: "damaged-checkpoint-trusted",
+    edits: [
+      {
+        file: "src/journal/open.ts",
+        find: 'return from > oldest && tail[0]?.kind !== "checkpoint-kept" ? proveFrom(store, row, oldest) : tail;',
+        replace: "return tail;",
+      },
+    ],
+    ...FLIP,
+  },
+  {
+    name: "rows-of-others-believed",
+    edits: [{ file: TABLES, find: "if (!liesIn(run, row)) continue;", replace: "" }],
+    ...FLIP,
+  },
+  {
+    name: "small-content-unproven",
+    edits: [
+      {
+        file: "src/journal/blobs.ts",
+        find: 'if (nameOfBytes(small) !== name) throw new HoldfastError("BLOB_CORRUPT", { name });',
+        replace: "",
+      },
+    ],
+    ...FLIP,
+  },
+  {
+    name: "large-content-unproven",
+    edits: [
+      {
+        file: "src/blobs/files/read.ts",
+        find: 'if (sha256(chunk) !== hashes[index]) throw new HoldfastError("BLOB_CORRUPT", { name, chunk: index });',
+        replace: "",
+      },
+    ],
+    ...FLIP,
+  },
+];
