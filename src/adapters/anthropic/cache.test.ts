@@ -7,7 +7,12 @@ import { messagesBody } from "./request.ts";
 import type { Writing } from "./writing.ts";
 
 const how: Writing = {
-  ...{ model: "m", profile: PROFILES.anthropic, stream: true, maxOutputTokens: 100, cache: true, body: {} },
+  model: "m",
+  profile: PROFILES.anthropic,
+  stream: true,
+  maxOutputTokens: 100,
+  cache: true,
+  body: {},
   thinking: "adaptive",
 };
 const tools = [
@@ -63,7 +68,7 @@ test("[ADAPT-15] thinking is never marked, and its message stays as it was seale
   );
   const body = write({ items: read, tools, stableItems: 3 });
   expect(marks(body)).toEqual(["tools.1", "messages.1.0", "messages.2.0"]);
-  expect((body.messages[1]?.content as readonly object[])[1]).toBe(thinking);
+  expect((body.messages[1]!.content as readonly object[])[1]).toBe(thinking);
 });
 
 test("[ADAPT-15] what is not marked is the very object it was", () => {

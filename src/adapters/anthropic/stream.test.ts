@@ -36,7 +36,9 @@ test("[ADAPT-19] redacted thinking, citations and unknown fields of a block are 
   expect(thought).toMatchObject({ kind: "reasoning", signature: "opaque" });
   expect(thought?.origin?.pieces[0]).toBe(redacted);
   expect(text?.origin?.pieces[0]).toEqual({
-    ...{ type: "text", text: "As said", citations: [{ cited_text: "said" }] },
+    type: "text",
+    text: "As said",
+    citations: [{ cited_text: "said" }],
     novel: { kept: true },
   });
 });
@@ -77,6 +79,6 @@ test("[ADAPT-6] a pause, a stop sequence, a full window and a word of a later ve
     read(start, { type: "message_delta", delta: { stop_reason } }).reader.draft().stop;
   expect(
     ["pause_turn", "stop_sequence", "model_context_window_exceeded", "novel"].map((word) => stop(word)?.reason),
-  ).toEqual([...["paused", "stop", "length", "other"]]);
+  ).toEqual(["paused", "stop", "length", "other"]);
   expect(stop("novel")?.text).toBe("novel");
 });

@@ -215,8 +215,8 @@ test("[ADAPT-16] two questions at once get two steps, and closing it drops whoev
   expect(texts.toSorted()).toEqual(["one", "two"]);
   const waiting = ask();
   while (other.requests.length < 3) await new Promise((resolve) => setTimeout(resolve, 2));
-  await Promise.all([expect(waiting).rejects.toThrow(), other.close()]);
-  await expect(fetch(other.url)).rejects.toThrow();
+  await Promise.all([expect(waiting).rejects.toThrow("Connection error"), other.close()]);
+  await expect(fetch(other.url)).rejects.toThrow("fetch failed");
 });
 
 test("[ADAPT-17] a conversation that happened becomes the script of its answers", () => {

@@ -84,7 +84,11 @@ test("[ADAPT-19] custom calls keep their text, unknown fields are carried, unkno
 });
 
 const how: Writing = {
-  ...{ model: "m", profile: PROFILES["openai-chat"], stream: true, sealedReasoning: true, echoReasoning: false },
+  model: "m",
+  profile: PROFILES["openai-chat"],
+  stream: true,
+  sealedReasoning: true,
+  echoReasoning: false,
   limitField: "max_tokens",
   body: { prompt_cache_key: "k" },
 };
@@ -116,6 +120,10 @@ test("[ADAPT-1] every part of a request is written in the provider's words, and 
       { type: "function", function: { name: "read_file", description: "Reads.", parameters: { type: "object" } } },
     ],
     tool_choice: { type: "function", function: { name: "read_file" } },
-    ...{ max_tokens: 9, temperature: 0, reasoning_effort: "low", prompt_cache_key: "k", stream: true },
+    max_tokens: 9,
+    temperature: 0,
+    reasoning_effort: "low",
+    prompt_cache_key: "k",
+    stream: true,
   });
 });

@@ -7,7 +7,11 @@ import { responsesBody } from "./request.ts";
 import { ResponsesReader } from "./stream.ts";
 
 const how: Writing = {
-  ...{ model: "m", profile: PROFILES["openai-responses"], stream: true, sealedReasoning: true, echoReasoning: false },
+  model: "m",
+  profile: PROFILES["openai-responses"],
+  stream: true,
+  sealedReasoning: true,
+  echoReasoning: false,
   limitField: "max_completion_tokens",
   body: {},
 };
