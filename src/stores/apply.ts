@@ -81,6 +81,9 @@ function lease(tables: Tables, batch: contract.LeaseBatch): Applied<contract.Lea
   if (row.owner !== null && held) {
     return refuse({ kind: "lease-held", owner: row.owner, epoch: row.epoch, until: row.leaseUntil });
   }
+  // Swapped or lost pages: records appended there would be acknowledged and not be found again.
+  if (!tables.endsAt(growing(row), row.head.seq))
+    return refuse({ kind: "session-damaged", detail: `there are records beyond the newest of session ${row.id}` });
   const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: batch.until };
   tables.putSession(taken);
   return { ok: true, row: taken, previousWriter: previousWriter(row, batch) };

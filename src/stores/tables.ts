@@ -26,6 +26,8 @@ export interface Tables {
 
   insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void;
   linkAt(segment: number, seq: number): Link | undefined;
+  /** False when rows lie where none should be: what is appended after this place might not be found again. */
+  endsAt(segment: number, seq: number): boolean;
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined;
   /** Takes a body and the references it made. Answers the bytes freed; 0 when the body was gone already. */
   dropBody(segment: number, seq: number, reason: string): number;

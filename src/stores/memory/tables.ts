@@ -114,6 +114,10 @@ export class MemoryTables implements Tables {
     return record === undefined ? undefined : { seq, hash: record.hash };
   }
 
+  endsAt(segment: number, seq: number): boolean {
+    return this.recordAt(segment, seq + 1) === undefined;
+  }
+
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined {
     return this.#segments.get(segment)?.operations.get(operation);
   }

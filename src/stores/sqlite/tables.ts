@@ -176,6 +176,17 @@ export class SqliteTables implements Tables {
     return row === undefined ? undefined : { seq, hash: row["hash"] as string };
   }
 
+  endsAt(segment: number, seq: number): boolean {
+    const after = this.#sql("SELECT key >> 32 AS segment FROM records WHERE key > ? ORDER BY key LIMIT 1").get(
+      recordKey(segment, seq),
+    );
+    if (after !== undefined && (after["segment"] as number) <= segment) return false;
+    const last = this.#sql(
+      "SELECT key >> 32 AS segment, key & 4294967295 AS seq FROM records WHERE key <= ? ORDER BY key DESC LIMIT 1",
+    ).get(recordKey(segment, 2 ** 32 - 1)) as { readonly segment: number; readonly seq: number } | undefined;
+    return last === undefined || last.segment < segment || (last.segment === segment && last.seq <= seq);
+  }
+
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined {
     const row = this.#sql(
       "SELECT min(key) & 4294967295 AS first, max(key) & 4294967295 AS last FROM records WHERE operation = ? AND key BETWEEN ? AND ?",
