@@ -45,6 +45,26 @@ test("[ADAPT-14] the official clients have the shape, and a double takes their p
   expect(asked).toMatchObject([{ model: "m", messages: [{ role: "user", content: "hello" }] }]);
 });
 
+test("[ADAPT-13] walking away also ends the request of a client that does not notice", async () => {
+  let signal: AbortSignal | undefined;
+  async function* chunks() {
+    for (;;) yield { id: "c", choices: [{ index: 0, delta: { content: "on and on" } }] };
+  }
+  const endless = chunks();
+  const unmindful = { [Symbol.asyncIterator]: () => ({ next: () => endless.next() }) };
+  const client: OpenAiClient = {
+    chat: { completions: { create: async (_body, options) => ((signal = options.signal), unmindful) } },
+    responses: { create: () => Promise.reject(new Error("not asked")) },
+  };
+  const model = openai({ model: "m", api: "chat", client });
+  for await (const event of model.ask({ items: [user()] }, { signal: new AbortController().signal })) {
+    expect(event.kind).toBe("text-delta");
+    expect(signal?.aborted).toBe(false);
+    break;
+  }
+  expect(signal?.aborted).toBe(true);
+});
+
 test("[ADAPT-14] an adapter loads no SDK before it is asked", () => {
   const tree = readTree("src");
   for (const adapter of ["openai", "anthropic", "scripted"]) {

@@ -26,7 +26,7 @@ export const openaiResponsesDialect: Dialect = {
   whole: (answer, telling) => response(answer, telling, output(answer, telling)),
   events,
   refusal: (kind, message) => openaiRefusal(kind, message, "input"),
-  broken: ({ body }) => ({ event: "error", data: { type: "error", ...(body as { readonly error: object }).error } }),
+  broken: ({ body }) => ({ event: "error", data: { ...(body as { readonly error: object }).error, type: "error" } }),
 };
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;

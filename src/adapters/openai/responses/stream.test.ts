@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { user } from "../../../../test/histories/items.ts";
 import { PROFILES } from "../../../wire/profiles.ts";
 import { readMessages } from "../../../wire/project.ts";
+import { failureOf } from "../errors.ts";
 import type { Writing } from "../writing.ts";
 import { responsesBody } from "./request.ts";
 import { ResponsesReader } from "./stream.ts";
@@ -56,14 +57,24 @@ test("[ADAPT-19] a server whose last event lists no items is read from the items
   expect([stop?.reason, id]).toEqual(["stop", "resp_1"]);
 });
 
-test("[ADAPT-10] a response that failed in the middle is a failure with its code", () => {
-  const reader = new ResponsesReader();
-  const failed = {
-    type: "response.failed",
-    response: { status: "failed", error: { code: "rate_limit_exceeded", message: "slow down" } },
-  };
-  expect(() => Array.from(reader.read(failed))).toThrow("The response failed.");
+test("[ADAPT-10] a response that failed in the middle is a failure with its code and words, however it is told", () => {
+  const error = { code: "rate_limit_exceeded", message: "slow down" };
+  for (const event of [
+    { type: "response.failed", response: { status: "failed", error } },
+    { type: "error", ...error },
+  ]) {
+    const thrown = catching(() => Array.from(new ResponsesReader().read(event)));
+    expect(failureOf(thrown, true)).toMatchObject({ kind: "rate-limited", message: "slow down", reached: "yes" });
+  }
 });
+
+function catching(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (thrown) {
+    return thrown;
+  }
+}
 
 test("[ADAPT-19] items of a later version are carried back as they came", () => {
   const novel = { id: "nv_1", type: "novel_item", payload: { deep: [1] } };

@@ -30,6 +30,8 @@ export class ResponsesReader implements AnswerReader {
     else if (isFields(event["response"])) yield* this.#state(type, event["response"]);
     else if (type === "response.output_item.added") yield* this.#added(event);
     else if (type === "response.output_item.done") this.#closed(event);
+    else if (type === "error")
+      throw new ResponseFailed(event); // the SDK throws it itself from version 7 on
     else yield* this.#delta(type, event);
   }
 
@@ -49,7 +51,7 @@ export class ResponsesReader implements AnswerReader {
 
   *#state(type: string, response: Fields): Generator<ModelEvent> {
     this.#response = response;
-    if (type === "response.failed") throw new ResponseFailed(response);
+    if (type === "response.failed") throw new ResponseFailed(response["error"]);
     if (!ENDS.has(type)) return;
     const output = listOf(response["output"]);
     this.#finished = output.length > 0 ? output : this.#outputSoFar(); // some servers end with an empty list
@@ -121,8 +123,9 @@ function cutItem({ item, call, text }: OpenItem): Fields {
 class ResponseFailed extends Error {
   readonly error: unknown;
 
-  constructor(response: Fields) {
+  constructor(error: unknown) {
     super("The response failed.");
-    this.error = { type: "server_error", ...fieldsOf(response["error"]) };
+    const { code, message } = fieldsOf(error);
+    this.error = { type: "server_error", code, message };
   }
 }
