@@ -1,5 +1,6 @@
 import type { ModelFailure, ModelFailureKind } from "../contracts/model.ts";
-import { isFields, wordOf } from "./fields.ts";
+import { isFields } from "../wire/codecs/read.ts";
+import { wordOf } from "./fields.ts";
 
 /** Whether the same request may succeed later, by kind. */
 const RETRYABLE: Readonly<Record<ModelFailureKind, boolean>> = {

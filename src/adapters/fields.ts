@@ -1,20 +1,8 @@
-/** Reading what a provider sent: nothing about it is certain. */
-export type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, isFields } from "../wire/codecs/read.ts";
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
+/** Nothing that a provider sends is certain: what is not there reads as empty. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {};
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 /** A text that says something. */

@@ -1,4 +1,5 @@
-import { type Fields, fieldsOf, listOf } from "../fields.ts";
+import { type Fields, asList } from "../../wire/codecs/read.ts";
+import { fieldsOf } from "../fields.ts";
 
 /** The parts of a request that form its prefix, in the provider's order: tools, system, messages. */
 export interface Uncached {
@@ -33,7 +34,7 @@ function endOf(messages: readonly object[]): End | undefined {
   for (let message = messages.length - 1; message >= 0; message -= 1) {
     const { content } = fieldsOf(messages[message]);
     if (typeof content === "string") return { message, block: 0 };
-    const block = listOf(content).findLastIndex((one) => isMarkable(fieldsOf(one)));
+    const block = asList(content).findLastIndex((one) => isMarkable(fieldsOf(one)));
     if (block >= 0) return { message, block };
   }
   return undefined;
@@ -46,7 +47,7 @@ function isMarkable({ type, text }: Fields): boolean {
 function markBlock(messages: readonly object[], { message, block }: End): readonly object[] {
   const fields = fieldsOf(messages[message]);
   const { content } = fields;
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : asList(content);
   const marked = blocks.with(block, { ...fieldsOf(blocks[block]), ...MARK });
   return messages.with(message, { ...fields, content: marked });
 }

@@ -2,7 +2,8 @@ import { parseJson } from "../../base/json.ts";
 import type { ModelEvent, Usage } from "../../contracts/model.ts";
 import type { Draft } from "../answer.ts";
 import type { AnswerReader } from "../ask.ts";
-import { countOf, type Fields, fieldsOf, isFields, listOf, textOf, wordOf } from "../fields.ts";
+import { type Fields, isFields, asList, asText } from "../../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
 
 /** A block that grows: what it began with, what was added, and the arguments as text. */
@@ -49,7 +50,7 @@ export class MessagesReader implements AnswerReader {
       case "ping":
         return;
       default:
-        this.#unread.add(textOf(event["type"]) ?? "an event without a type");
+        this.#unread.add(asText(event["type"]) ?? "an event without a type");
     }
   }
 
@@ -77,7 +78,7 @@ export class MessagesReader implements AnswerReader {
   }
 
   *#delta(open: OpenBlock | undefined, delta: Fields): Generator<ModelEvent> {
-    const type = textOf(delta["type"]) ?? "a delta without a type";
+    const type = asText(delta["type"]) ?? "a delta without a type";
     const grow = open === undefined ? undefined : GROWTH[type];
     if (open === undefined || grow === undefined) {
       this.#unread.add(type);
@@ -98,7 +99,7 @@ export class MessagesReader implements AnswerReader {
   /** A message that was not streamed. */
   *#whole(message: Fields): Generator<ModelEvent> {
     this.#message = message;
-    for (const [at, block] of listOf(message["content"]).entries()) {
+    for (const [at, block] of asList(message["content"]).entries()) {
       const fields = fieldsOf(block);
       yield* this.#start(at, fields);
       const thought = wordOf(fields["thinking"]);
@@ -127,19 +128,19 @@ const GROWTH: Readonly<Record<string, (open: OpenBlock, delta: Fields) => ModelE
     return undefined;
   },
   input_json_delta: (open, delta) => {
-    const text = textOf(delta["partial_json"]) ?? "";
+    const text = asText(delta["partial_json"]) ?? "";
     open.json += text;
     return open.call === undefined ? undefined : { kind: "call-delta", index: open.call, arguments: text };
   },
   citations_delta: (open, delta) => {
-    open.block = { ...open.block, citations: [...listOf(open.block["citations"]), delta["citation"]] };
+    open.block = { ...open.block, citations: [...asList(open.block["citations"]), delta["citation"]] };
     return undefined;
   },
 };
 
 function append(open: OpenBlock, field: string, value: unknown): string {
-  const text = textOf(value) ?? "";
-  open.block = { ...open.block, [field]: (textOf(open.block[field]) ?? "") + text };
+  const text = asText(value) ?? "";
+  open.block = { ...open.block, [field]: (asText(open.block[field]) ?? "") + text };
   return text;
 }
 

@@ -1,7 +1,8 @@
 import type { StopReason, Usage } from "../../../contracts/model.ts";
 import type { Item } from "../../../wire/item.ts";
 import { readMessages } from "../../../wire/project.ts";
-import { countOf, type Fields, fieldsOf, wordOf } from "../../fields.ts";
+import type { Fields } from "../../../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 
 /** A chat message as items. Its reasoning, where a server sends one, is an item too; the message keeps it as it came. */
 export function itemsOf(message: Fields): readonly Item[] {

@@ -1,7 +1,8 @@
 import type { ModelEvent, Usage } from "../../../contracts/model.ts";
 import type { Draft } from "../../answer.ts";
 import type { AnswerReader } from "../../ask.ts";
-import { countOf, type Fields, fieldsOf, isFields, listOf, textOf, wordOf } from "../../fields.ts";
+import { type Fields, isFields, asList, asText } from "../../../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
 
 interface OpenCall {
@@ -31,7 +32,7 @@ export class ChatReader implements AnswerReader {
     const chunk = fieldsOf(piece);
     this.#id ??= wordOf(chunk["id"]);
     this.#model ??= wordOf(chunk["model"]);
-    const choice = fieldsOf(listOf(chunk["choices"])[0]);
+    const choice = fieldsOf(asList(chunk["choices"])[0]);
     if (isFields(choice["message"])) this.#whole = choice["message"];
     yield* this.#delta(fieldsOf(choice["delta"] ?? choice["message"]));
     this.#finish = wordOf(choice["finish_reason"]) ?? this.#finish;
@@ -56,8 +57,8 @@ export class ChatReader implements AnswerReader {
   *#delta(delta: Fields): Generator<ModelEvent> {
     for (const [field, value] of Object.entries(delta)) {
       if (value === null || field === "role") continue;
-      const text = textOf(value);
-      if (field === "tool_calls") for (const call of listOf(value)) yield this.#call(fieldsOf(call));
+      const text = asText(value);
+      if (field === "tool_calls") for (const call of asList(value)) yield this.#call(fieldsOf(call));
       else if (text === undefined) {
         if (this.#whole === undefined) this.#unread.add(field); // a whole message keeps what it came with
       } else {
@@ -73,7 +74,7 @@ export class ChatReader implements AnswerReader {
     const custom = isFields(delta["custom"]);
     const body = fieldsOf(delta["function"] ?? delta["custom"]);
     const call = this.#callOf(delta, wordOf(body["name"]), custom);
-    const text = textOf(body[custom ? "input" : "arguments"]) ?? "";
+    const text = asText(body[custom ? "input" : "arguments"]) ?? "";
     call.text += text;
     const name = call.name === "" ? {} : { name: call.name };
     return { kind: "call-delta", index: call.index, ...name, arguments: text };

@@ -1,7 +1,8 @@
 import type { StopReason, Usage } from "../../../contracts/model.ts";
 import type { Item } from "../../../wire/item.ts";
 import { readMessages } from "../../../wire/project.ts";
-import { countOf, type Fields, fieldsOf, listOf, wordOf } from "../../fields.ts";
+import { type Fields, asList } from "../../../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 
 export function itemsOf(output: readonly unknown[]): readonly Item[] {
   return readMessages(output, "openai-responses").items;
@@ -25,7 +26,7 @@ export function stopOf(
 }
 
 function isRefusal(item: unknown): boolean {
-  return listOf(fieldsOf(item)["content"]).some((part) => fieldsOf(part)["type"] === "refusal");
+  return asList(fieldsOf(item)["content"]).some((part) => fieldsOf(part)["type"] === "refusal");
 }
 
 export function usageOf(usage: Fields): Usage {

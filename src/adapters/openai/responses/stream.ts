@@ -1,7 +1,8 @@
 import type { ModelEvent, Usage } from "../../../contracts/model.ts";
 import type { Draft } from "../../answer.ts";
 import type { AnswerReader } from "../../ask.ts";
-import { countOf, type Fields, fieldsOf, isFields, listOf, textOf, wordOf } from "../../fields.ts";
+import { type Fields, isFields, asList, asText } from "../../../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
 
 /** An output item that has begun and is not done. */
@@ -25,7 +26,7 @@ export class ResponsesReader implements AnswerReader {
 
   *read(piece: unknown): Generator<ModelEvent> {
     const event = fieldsOf(piece);
-    const type = textOf(event["type"]) ?? "";
+    const type = asText(event["type"]) ?? "";
     if (event["object"] === "response") yield* this.#whole(event);
     else if (isFields(event["response"])) yield* this.#state(type, event["response"]);
     else if (type === "response.output_item.added") yield* this.#added(event);
@@ -53,7 +54,7 @@ export class ResponsesReader implements AnswerReader {
     this.#response = response;
     if (type === "response.failed") throw new ResponseFailed(response["error"]);
     if (!ENDS.has(type)) return;
-    const output = listOf(response["output"]);
+    const output = asList(response["output"]);
     this.#finished = output.length > 0 ? output : this.#outputSoFar(); // some servers end with an empty list
     if (isFields(response["usage"])) {
       this.#usage = usageOf(response["usage"]);
@@ -80,7 +81,7 @@ export class ResponsesReader implements AnswerReader {
     const open = this.#open.get(countOf(event["output_index"]) ?? 0);
     if (type === "response.reasoning_summary_part.added" && (countOf(event["summary_index"]) ?? 0) > 0)
       yield { kind: "reasoning-delta", text: "\n" };
-    const text = textOf(event["delta"]);
+    const text = asText(event["delta"]);
     if (text === undefined || text === "") return;
     if (open !== undefined) open.text += text;
     if (type === "response.output_text.delta" || type === "response.refusal.delta") yield { kind: "text-delta", text };
@@ -90,7 +91,7 @@ export class ResponsesReader implements AnswerReader {
 
   /** A response that was not streamed. */
   *#whole(response: Fields): Generator<ModelEvent> {
-    for (const [at, item] of listOf(response["output"]).entries()) {
+    for (const [at, item] of asList(response["output"]).entries()) {
       const index = CALLS.has(fieldsOf(item)["type"]) ? this.#calls++ : undefined;
       for (const read of itemsOf([item])) {
         if (read.kind === "reasoning" && read.text !== "") yield { kind: "reasoning-delta", text: read.text };
