@@ -10,6 +10,9 @@ export interface SentRequest {
 
 /** Refuses what the provider would refuse, before it is sent: a refusal costs a round trip and says less. */
 export function mustBeSendable(request: SentRequest, profile: WireProfile): void {
+  if (request.messages.length === 0) {
+    throw new HoldfastError("REQUEST_MALFORMED", { profile: profile.id, detail: "there is nothing to send" });
+  }
   const faults = checkWire(request, profile).filter(isRefusal);
   const [first] = faults;
   if (first === undefined) return;

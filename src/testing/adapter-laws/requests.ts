@@ -116,6 +116,7 @@ export const REQUESTS: LawBook<Bench> = [
             strictEqual(error.details["rule"], "WIRE-1");
             return true;
           });
+          await rejects(asking(opened, []), (error) => HoldfastError.is(error, "REQUEST_MALFORMED"));
           strictEqual(opened.server?.requests.length ?? 0, 0);
         },
       );
