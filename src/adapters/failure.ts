@@ -59,6 +59,8 @@ export interface SdkError {
   readonly cause: unknown;
   /** No answer of the provider stands behind it. */
   readonly connection: "timed-out" | "failed" | undefined;
+  /** Thrown by a parser, or by code that met what it did not expect. */
+  readonly nonsense: boolean;
 }
 
 /** The failure behind an error, by the provider's own names first, then by status. */
@@ -113,18 +115,25 @@ export function readSdkError(thrown: unknown): SdkError {
     type: wordOf(inner["type"]),
     requestId: wordOf(fields["requestID"]),
     cause: fields["cause"],
+    nonsense: !(thrown instanceof Error) || thrown instanceof SyntaxError || thrown instanceof TypeError,
     connection: maker.includes("Timeout") ? "timed-out" : maker.includes("Connection") ? "failed" : undefined,
   };
 }
 
-function kindOf({ status, connection, type, code, cause }: SdkError, begun: boolean): ModelFailureKind {
+function kindOf(error: SdkError, begun: boolean): ModelFailureKind {
+  const { status, connection, type, code, cause, nonsense, message } = error;
   if (connection === "timed-out") return "timed-out";
   if (connection === "failed") return begun ? "cut" : "unreachable";
   if (status !== undefined) return BY_STATUS[status] ?? (status >= 500 ? "provider-broken" : "refused-request");
   if (type !== undefined || code !== undefined) return "provider-broken"; // an error told inside the stream
   // A socket that went away under the answer is the cause of its error; an answer that makes no sense has none.
-  return cause === undefined ? "unreadable" : "cut";
+  if (cause !== undefined) return "cut";
+  if (begun || nonsense) return "unreadable";
+  // The SDK itself would not send it. Most often it has no key.
+  return NO_KEY.test(message) ? "not-allowed" : "refused-request";
 }
+
+const NO_KEY = /api.?key|credential|authentication/i;
 
 /** Nobody listened, so nobody read it. */
 function isRefusedConnection(cause: unknown): boolean {

@@ -79,6 +79,15 @@ test("[ADAPT-10] what could not be read is never quoted", () => {
 });
 
 test("[ADAPT-10] whatever is thrown, it becomes a failure", () => {
-  for (const thrown of [undefined, null, "text", 7, {}, new Error("plain")])
-    expect(openaiFailure(thrown, false).kind).toBe("unreadable");
+  for (const thrown of [undefined, null, "text", 7, {}]) expect(openaiFailure(thrown, false).kind).toBe("unreadable");
+});
+
+test("[ADAPT-10] what the SDK itself would not send never reached anybody, and a missing key is told as one", () => {
+  expect(anthropicFailure(new Error("Streaming is required for operations that may take long"), false)).toMatchObject({
+    kind: "refused-request",
+    reached: "no",
+    retryable: false,
+    message: "Streaming is required for operations that may take long",
+  });
+  expect(openaiFailure(new Error("Missing credentials. Please pass an `apiKey`."), false).kind).toBe("not-allowed");
 });

@@ -1,6 +1,6 @@
 import { Anthropic } from "@anthropic-ai/sdk";
 import { OpenAI } from "openai";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { readTree } from "../gates/tree.ts";
 import { findVendors } from "../gates/vendor-free-core.ts";
 import { user } from "../histories/items.ts";
@@ -78,6 +78,21 @@ test("[ADAPT-14] an adapter loads no SDK before it is asked", () => {
 test("[ADAPT-14] making a model connects to nothing and needs no key", () => {
   expect(openai({ model: "m" }).name).toBe("openai:m");
   expect(anthropic({ model: "m" }).name).toBe("anthropic:m");
+});
+
+test("[ADAPT-10] without a key the first question says so, and nothing is sent", async () => {
+  vi.stubEnv("OPENAI_API_KEY", undefined);
+  vi.stubEnv("ANTHROPIC_API_KEY", undefined);
+  vi.stubEnv("ANTHROPIC_AUTH_TOKEN", undefined);
+  const nowhere = "http://127.0.0.1:9";
+  for (const model of [openai({ model: "m", baseURL: nowhere }), anthropic({ model: "m", baseURL: nowhere })]) {
+    const error = await ask(model).catch((thrown: unknown) => thrown);
+    expect(HoldfastError.is(error, "MODEL_FAILED") && error.details).toMatchObject({
+      kind: "not-allowed",
+      reached: "no",
+    });
+  }
+  vi.unstubAllEnvs();
 });
 
 test("[ADAPT-18] events without an ending are no answer, and a failure is thrown with what was said", async () => {

@@ -33,7 +33,6 @@ export async function anthropicClient(
     },
   );
   return new Anthropic({
-    maxRetries: 0,
     logLevel: "off", // a failure is told, not printed: the print quotes the conversation
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),

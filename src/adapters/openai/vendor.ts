@@ -34,7 +34,6 @@ export async function openAiClient(
     },
   );
   return new OpenAI({
-    maxRetries: 0,
     logLevel: "off", // a failure is told, not printed: the print quotes the conversation
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
