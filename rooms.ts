@@ -22,8 +22,9 @@ export const ROOMS = {
   blobs: [...LOW],
   adapters: [...LOW, "wire", "door"],
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
+  transcripts: [...LOW, "wire", "history"],
   testing: [...LOW, "door"],
-  cli: [...LOW, "door", "stores", "blobs", "testing"],
+  cli: [...LOW, "door", "stores", "blobs", "transcripts", "testing"],
 
   // src/index.ts
   door: [...LOW, "wire", "history", "journal", "turn"],

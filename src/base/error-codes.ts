@@ -204,6 +204,28 @@ export const ERROR_CODES = {
     says: "The script was asked more often than it has answers.",
     tryThis: "Add steps, or use a function; a loop that asks on and on is a fault of its own.",
   },
+
+  // other people's sessions
+  TRANSCRIPT_UNREADABLE: {
+    says: "A file cannot be read.",
+    tryThis: "Check that it exists, is a file and not a pipe or a device, and that you may read it.",
+  },
+  TRANSCRIPT_UNKNOWN: {
+    says: "A file is not a session in any format we know.",
+    tryThis: "Name its format with `--format`, or check that it is the session itself and not an index beside it.",
+  },
+  TRANSCRIPT_BUSY: {
+    says: "A file is being written by somebody else. It was not repaired.",
+    tryThis: "Close the program that writes it, wait a few seconds, then try again.",
+  },
+  TRANSCRIPT_NOT_REPAIRED: {
+    says: "A repair did not come out whole. The file was left as it was.",
+    tryThis: "Report it with the findings of `holdfast doctor --json`; the file was not touched.",
+  },
+  TRANSCRIPT_NOT_WRITTEN: {
+    says: "A repaired file, or the backup beside it, could not be written. The file was left as it was.",
+    tryThis: "Check the permissions of its folder and that the disk has room for two more copies.",
+  },
 } as const satisfies Record<string, { readonly says: string; readonly tryThis: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

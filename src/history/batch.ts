@@ -33,6 +33,8 @@ export class Batch {
   #cursor = 0;
   #queues: Map<string, number[]> | undefined;
   #placement: Placement | undefined;
+  /** Where the calls of each id stand; made when the first approval is asked for, and kept up from then on. */
+  #positions: Map<ToolCallId | undefined, number[]> | undefined;
 
   add(index: number, call: CallItem): void {
     const ordinal = this.size;
@@ -42,6 +44,7 @@ export class Batch {
     this.size = ordinal + 1;
     this.open += 1;
     this.#queues = undefined;
+    if (this.#positions !== undefined) append(this.#positions, call.callId, index);
   }
 
   /** The first unanswered call this output may answer, by ordinal, or -1. */
@@ -71,11 +74,16 @@ export class Batch {
 
   /** The call that an approval request at this position speaks of: the last one before it with that id. */
   askedBy(request: number, callId: ToolCallId | undefined): number | undefined {
-    for (let at = this.size - 1; at >= 0; at -= 1) {
-      const position = this.calls[at] as number;
-      if (position < request && this.items[at]?.callId === callId) return position;
+    this.#positions ??= this.#makePositions();
+    const positions = this.#positions.get(callId) ?? [];
+    let low = 0;
+    let high = positions.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((positions[middle] as number) < request) low = middle + 1;
+      else high = middle;
     }
-    return undefined;
+    return positions[low - 1];
   }
 
   /** Which call of the batch stands at this position. */
@@ -102,6 +110,13 @@ export class Batch {
     this.#cursor = 0;
     this.#queues = undefined;
     this.#placement = undefined;
+    this.#positions = undefined;
+  }
+
+  #makePositions(): Map<ToolCallId | undefined, number[]> {
+    const positions = new Map<ToolCallId | undefined, number[]>();
+    for (let at = 0; at < this.size; at += 1) append(positions, this.items[at]?.callId, this.calls[at] as number);
+    return positions;
   }
 
   #lookUp(output: OutputItem): number {
@@ -130,6 +145,12 @@ export class Batch {
     }
     return queues;
   }
+}
+
+function append<K>(lists: Map<K, number[]>, key: K, value: number): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 /** An empty id on both sides joins nothing: two broken halves do not make a pair. */

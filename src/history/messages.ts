@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { ToolCallId, WireFormat } from "../wire/item.ts";
 import type { Malformed } from "../wire/codecs/codec.ts";
-import { type ProfileId, PROFILES, type WireProfile } from "../wire/profiles.ts";
+import { type ProfileId, profileOf, PROFILES, type WireProfile } from "../wire/profiles.ts";
 import { readMessages, writeMessages, type Written } from "../wire/project.ts";
 import type { Adjustment } from "../wire/shape.ts";
 import { type NormalizeOptions, normalize } from "./normalize.ts";
@@ -15,9 +15,9 @@ export interface RepairMessagesOptions extends Omit<NormalizeOptions, "index" | 
   readonly profile?: ProfileId | WireProfile;
 }
 
-export interface RepairedMessages<T> {
+export interface RepairedMessages<T, List extends readonly T[] = readonly T[]> {
   /** The same array when nothing was wrong; every untouched message is the object that went in. */
-  readonly messages: readonly T[];
+  readonly messages: List;
   /** What was wrong between calls and outputs, by position among the items that the messages hold. */
   readonly report: HistoryValidationReport;
   readonly repairs: readonly Repair[];
@@ -26,22 +26,38 @@ export interface RepairedMessages<T> {
   readonly malformed: readonly Malformed[];
   /** Ids that are sent differently from how they were given. */
   readonly aliases: ReadonlyMap<ToolCallId, string>;
+  /** New ids of calls that shared one or had none, by the position of the call's item. */
+  readonly renamed: ReadonlyMap<number, ToolCallId>;
+  /** The index of the message that held an item: `messageAt(fault.at)`. */
+  readonly messageAt: (item: number) => number;
   /** Instructions that stood among the messages of a format which carries them beside. */
   readonly instructions: readonly string[];
 }
 
-/** Messages that their provider will take. Structural: any SDK's message type goes in and the same comes out. */
+/**
+ * Messages that their provider will take. Structural: any SDK's message type goes in and the same comes out, in a list
+ * that its client takes, which is not a readonly one.
+ */
+export function repairMessages<T extends object>(
+  messages: T[],
+  options: RepairMessagesOptions,
+): RepairedMessages<T, T[]>;
+export function repairMessages<T extends object>(
+  messages: readonly T[],
+  options: RepairMessagesOptions,
+): RepairedMessages<T>;
 export function repairMessages<T extends object>(
   messages: readonly T[],
   options: RepairMessagesOptions,
 ): RepairedMessages<T> {
   const { format, profile = format, ...rest } = options;
-  const chosen = typeof profile === "string" ? PROFILES[profile] : profile;
-  if (chosen.format !== format) {
-    throw new HoldfastError("BAD_OPTION", { option: "profile", profile: chosen.id, format });
-  }
+  const chosen = choose(format, profile);
   const { items, malformed } = read(messages, format);
-  const { history, report, repairs } = normalize(items, { ...rest, profile: chosen.id });
+  const [unread] = malformed;
+  if (options.mode === "strict" && unread !== undefined) {
+    throw new HoldfastError("MESSAGES_UNREADABLE", { format, ...unread, messages: malformed.length });
+  }
+  const { history, report, repairs, renamed } = normalize(items, { ...rest, profile: chosen.id });
   const written = writeMessages(history, chosen);
   const same = malformed.length === 0 && isSame(messages, written);
   const { adjustments, aliases, instructions } = written;
@@ -53,7 +69,25 @@ export function repairMessages<T extends object>(
     malformed,
     aliases,
     instructions,
+    renamed,
+    messageAt: (item) => items[item]?.origin?.at ?? -1,
   };
+}
+
+/** A name that a caller without types mistyped is told with those that exist. */
+function choose(format: WireFormat, profile: ProfileId | WireProfile): WireProfile {
+  const formats = [...new Set(Object.values(PROFILES).map((known) => known.format))];
+  if (!formats.includes(format)) {
+    throw new HoldfastError("BAD_OPTION", { option: "format", got: String(format), known: formats });
+  }
+  const chosen = isProfileId(profile) || typeof profile !== "string" ? profileOf(profile) : undefined;
+  if (chosen?.format === format) return chosen;
+  const known = Object.values(PROFILES).flatMap((one) => (one.format === format ? [one.id] : []));
+  throw new HoldfastError("BAD_OPTION", { option: "profile", got: chosen?.id ?? String(profile), format, known });
+}
+
+function isProfileId(text: unknown): text is ProfileId {
+  return typeof text === "string" && Object.hasOwn(PROFILES, text);
 }
 
 /** A getter or a Proxy of the caller may throw while it is read: theirs to mend, and told as such. */

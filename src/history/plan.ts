@@ -1,4 +1,4 @@
-import type { CallItem, Item, OutputItem, ToolCallId, UserItem } from "../wire/item.ts";
+import type { ApprovalRequestItem, CallItem, Item, OutputItem, ToolCallId, UserItem } from "../wire/item.ts";
 import { unreachable } from "../base/unreachable.ts";
 import type { Batch } from "./batch.ts";
 import type { Resolved } from "./resolve.ts";
@@ -58,6 +58,7 @@ class Planner {
   readonly #better = new Map<number, number>();
   /** Answers that lost a call: their reasoning may have lost what it belonged to. */
   readonly #torn = new Set<Batch>();
+  readonly #approvals = new Map<Batch, Approvals>();
 
   constructor(items: readonly Item[]) {
     this.#items = items;
@@ -127,13 +128,14 @@ class Planner {
 
   #unask(batch: Batch, approvalId: string, request: number): void {
     this.#leaveOut({ kind: "broken-bond", at: request, bond: "approval" });
-    for (let at = batch.lastModel + 1; at < this.#items.length; at += 1) {
-      const item = this.#items[at] as Item;
-      if (item.kind !== "output" && item.kind !== "approval-answer") return;
-      if (item.kind === "approval-answer" && item.approvalId === approvalId) {
-        return this.#leaveOut({ kind: "broken-bond", at, bond: "approval" });
-      }
-    }
+    const answer = this.#approvalsOf(batch).answers.get(approvalId);
+    if (answer !== undefined) this.#leaveOut({ kind: "broken-bond", at: answer, bond: "approval" });
+  }
+
+  #approvalsOf(batch: Batch): Approvals {
+    let approvals = this.#approvals.get(batch);
+    if (approvals === undefined) this.#approvals.set(batch, (approvals = approvalsOf(this.#items, batch)));
+    return approvals;
   }
 
   plan(): Plan {
@@ -200,10 +202,8 @@ class Planner {
   }
 
   #renameAsked(batch: Batch, call: number, callId: ToolCallId): void {
-    for (let at = call + 1; at <= batch.lastModel; at += 1) {
-      const item = this.#items[at] as Item;
-      if (item.kind !== "approval-request" || batch.askedBy(at, item.callId) !== call) continue;
-      this.#replacements.set(at, { ...item, callId });
+    for (const at of this.#approvalsOf(batch).requests.get(call) ?? []) {
+      this.#replacements.set(at, { ...(this.#items[at] as ApprovalRequestItem), callId });
     }
   }
 
@@ -289,6 +289,34 @@ class Planner {
     if (here === undefined) this.#notes.set(at, [note]);
     else here.push(note);
   }
+}
+
+/** The approvals an answer asks for. */
+interface Approvals {
+  /** By the position of the call they speak of. */
+  readonly requests: ReadonlyMap<number, readonly number[]>;
+  /** Where the consent to each stands. */
+  readonly answers: ReadonlyMap<string, number>;
+}
+
+/** Read once for an answer: looked for again at each of its calls they would cost their square. */
+function approvalsOf(items: readonly Item[], batch: Batch): Approvals {
+  const requests = new Map<number, number[]>();
+  const answers = new Map<string, number>();
+  for (let at = batch.start; at <= batch.lastModel; at += 1) {
+    const item = items[at] as Item;
+    const call = item.kind === "approval-request" ? batch.askedBy(at, item.callId) : undefined;
+    if (call === undefined) continue;
+    const asked = requests.get(call);
+    if (asked === undefined) requests.set(call, [at]);
+    else asked.push(at);
+  }
+  for (let at = batch.lastModel + 1; at < items.length; at += 1) {
+    const item = items[at] as Item;
+    if (item.kind !== "output" && item.kind !== "approval-answer") break;
+    if (item.kind === "approval-answer" && !answers.has(item.approvalId)) answers.set(item.approvalId, at);
+  }
+  return { requests, answers };
 }
 
 function inOrder(placed: readonly Placed[]): ReadonlyMap<number, readonly Item[]> {

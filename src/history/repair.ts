@@ -98,13 +98,12 @@ function apply(items: readonly Item[], { drops, replacements, insertions, notes 
       next += 1;
       for (const added of insertions.get(at) ?? []) result.push(added);
     }
-    if (waiting.length > 0 && isPause(result.at(-1), item)) result.push(...waiting.splice(0));
-    if (edited) waiting.push(...(notes.get(at) ?? []));
+    if (waiting.length > 0 && isPause(result.at(-1), item)) for (const note of waiting.splice(0)) result.push(note);
+    if (edited) for (const note of notes.get(at) ?? []) waiting.push(note);
     if (item === undefined || (edited && drops.has(at))) continue;
     result.push((edited ? replacements.get(at) : undefined) ?? item);
   }
-  result.push(...waiting);
-  return result;
+  return result.concat(waiting);
 }
 
 /** Whether a note may stand between two items: not inside an answer, nor between it and its outputs. */

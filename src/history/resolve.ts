@@ -5,6 +5,7 @@ import type { Batch } from "./batch.ts";
 import { type HistoryFault, severityOf } from "./faults.ts";
 import { HistoryValidationReport, type OpenCall } from "./report.ts";
 import { type Finding, isWeak, type PairScan } from "./scan.ts";
+import { sameTurn, Strays } from "./strays.ts";
 
 export interface CheckOptions {
   /** Decides severities, never decisions. */
@@ -40,7 +41,7 @@ interface OpenPair {
 export function resolve(scan: PairScan, items: readonly Item[], options: CheckOptions = {}): Resolution {
   const found: Resolved[] = [...scan.settled];
   const inFlight: OpenCall[] = [];
-  const strays = straysByKey(scan);
+  const strays = new Strays(scan);
   const asked = new Set([...scan.requests.values()].map((request) => request.callId));
   const lost = new Set<ToolCallId>();
   for (const pair of openPairs(scan)) {
@@ -52,12 +53,15 @@ export function resolve(scan: PairScan, items: readonly Item[], options: CheckOp
       if (pair.call.callId !== undefined) lost.add(pair.call.callId);
     }
   }
-  const orphans = [...strays.values()].flat().map((at) => orphan(scan, items, at));
-  const mended = new Set(orphans.map((finding) => finding.call));
-  found.push(...orphans);
+  const mended = new Set<number | undefined>();
+  for (const at of strays.left()) {
+    const finding = orphan(scan, items, at);
+    mended.add(finding.call);
+    found.push(finding);
+  }
   for (const [call, finding] of scan.forged) if (!mended.has(call)) found.push(finding);
   for (const at of scan.pending) found.push({ kind: "broken-bond", at, bond: "reasoning" });
-  found.push(...unanswered(scan, lost));
+  for (const finding of unanswered(scan, lost)) found.push(finding);
   found.sort((one, other) => one.at - other.at);
   const faults = found.map((finding) => faultOf(finding, items, options.profile));
   return {
@@ -84,7 +88,7 @@ function* openPairs(scan: PairScan): Generator<OpenPair> {
 }
 
 interface Circumstances {
-  readonly strays: Map<string, number[]>;
+  readonly strays: Strays;
   /** Calls whose approval was asked for and never given. */
   readonly asked: ReadonlySet<ToolCallId | undefined>;
   readonly options: CheckOptions;
@@ -101,7 +105,7 @@ function judge(
   // A provider's own call at the very end is paused, not lost; further up only the provider could have answered it.
   if (call.server === true) return tail ? undefined : { kind: "missing-output", ...place };
   if (call.callId === undefined || call.callId === "") return { kind: "missing-output", ...place, ...INTERRUPTED };
-  const early = takeEarly(scan, strays, call, at);
+  const early = strays.take(call, at);
   if (early !== undefined) return { kind: "output-before-call", at: early, call: at, batch, ordinal };
   if (tail && scan.approved.has(at)) return open(call, at, "approval");
   const running = isNewest(scan, call, at) ? options.inFlight?.get(call.callId) : undefined;
@@ -138,38 +142,12 @@ function isPartial(call: CallItem): boolean {
   }
 }
 
-function straysByKey(scan: PairScan): Map<string, number[]> {
-  const byKey = new Map<string, number[]>();
-  for (const [at, output] of scan.strays) {
-    const queue = byKey.get(keyOf(output));
-    if (queue === undefined) byKey.set(keyOf(output), [at]);
-    else queue.push(at);
-  }
-  return byKey;
-}
-
-/**
- * An output that stands before its call in the same turn. Across turns it is left an orphan: providers reuse ids, and
- * a stale result would answer a question nobody had asked yet.
- */
-function takeEarly(scan: PairScan, strays: Map<string, number[]>, call: CallItem, at: number): number | undefined {
-  if (strays.size === 0) return undefined;
-  const queue = strays.get(keyOf(call)) ?? [];
-  const fits = (early: number) => {
-    const name = scan.strays.get(early)?.name;
-    return early < at && sameTurn(scan.turns, early, at) && (name === undefined || name === call.name);
-  };
-  const real = queue.findIndex((early) => fits(early) && !isWeak(scan.strays.get(early) as OutputItem));
-  const found = real === -1 ? queue.findIndex(fits) : real;
-  return found === -1 ? undefined : queue.splice(found, 1)[0];
-}
-
 /** An orphan, unless the only answer of its call is a stopgap: then this is the real one, in the wrong place. */
 function orphan(scan: PairScan, items: readonly Item[], at: number): Resolved {
   const output = items[at] as OutputItem;
   const call = scan.newest[spaceOf(output.callKind)]?.get(output.callId as ToolCallId);
   const weak = call === undefined ? undefined : scan.weak.get(call);
-  if (call === undefined || weak === undefined || isWeak(output) || !sameTurn(scan.turns, at, call)) {
+  if (call === undefined || weak === undefined || isWeak(output) || !sameTurn(scan, at, call)) {
     return { kind: "orphan-output", at };
   }
   return { kind: "duplicate-output", at: weak, call, output: at };
@@ -184,22 +162,6 @@ function unanswered(scan: PairScan, lost: ReadonlySet<ToolCallId>): Resolved[] {
     if (broken) found.push({ kind: "broken-bond", at, bond: "approval" });
   }
   return found;
-}
-
-/** Two positions with no user turn between them. */
-function sameTurn(turns: readonly number[], from: number, to: number): boolean {
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((turns[middle] as number) < from) low = middle + 1;
-    else high = middle;
-  }
-  return low === turns.length || (turns[low] as number) > to;
-}
-
-function keyOf(item: CallItem | OutputItem): string {
-  return `${spaceOf(item.callKind)}${item.callId}`;
 }
 
 function faultOf(finding: Resolved, items: readonly Item[], profile: ProfileId | undefined): HistoryFault {

@@ -6,12 +6,12 @@ import type { OutputReason, OutputStatus } from "../wire/status.ts";
 const EFFECTS_UNKNOWN = "Its effects may have happened.";
 
 /** What the model reads instead of a result. The first is the seed's sentence, word for word. */
-const SENTENCE: Readonly<Record<string, string>> = {
-  interrupted: "Tool execution was interrupted. Output was not received.",
-  deadline: "Tool execution passed its deadline. Output was not received.",
-  "approval-unanswered": "Tool execution was not approved in time. The tool did not run.",
-  denied: "Tool execution was denied. The tool did not run.",
-};
+const INTERRUPTED = "Tool execution was interrupted. Output was not received.";
+const SENTENCE: ReadonlyMap<OutputReason, string> = new Map<OutputReason, string>([
+  ["deadline", "Tool execution passed its deadline. Output was not received."],
+  ["approval-unanswered", "Tool execution was not approved in time. The tool did not run."],
+  ["denied", "Tool execution was denied. The tool did not run."],
+]);
 
 export interface SyntheticEnd {
   readonly status: OutputStatus;
@@ -42,7 +42,7 @@ export function syntheticOutput(call: CallItem, end: SyntheticEnd): OutputItem {
 }
 
 function sentence(call: CallItem, reason: OutputReason): string {
-  const text = SENTENCE[reason] ?? (SENTENCE["interrupted"] as string);
+  const text = SENTENCE.get(reason) ?? INTERRUPTED;
   const ran = reason !== "denied" && reason !== "approval-unanswered";
   return ran && call.effects !== "none" ? `${text} ${EFFECTS_UNKNOWN}` : text;
 }

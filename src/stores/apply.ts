@@ -44,8 +44,8 @@ function apply(tables: Tables, blobs: BlobStore, batch: contract.WriteBatch): Ap
     case "drop":
       return drop(tables, batch);
     case "delete":
-      return fenced(tables, batch, () => {
-        tables.deleteSession(batch.session);
+      return fenced(tables, batch, (row) => {
+        tables.deleteSession(row);
         return { ok: true, deleted: true };
       });
     case "sweep":
@@ -61,7 +61,7 @@ function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.C
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: 0,
+    epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: batch.genesis,
@@ -186,7 +186,7 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: 0,
+    epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: batch.after,

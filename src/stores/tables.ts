@@ -21,7 +21,9 @@ export interface Tables {
   lastSeen(id: SessionId): SessionRow | undefined;
   /** Writes `to` where `from` still stands, and answers whether it did. */
   moveSession(from: SessionRow, to: SessionRow): boolean;
-  deleteSession(id: SessionId): void;
+  deleteSession(row: SessionRow): void;
+  /** The epoch a deleted session of this id had reached; 0 when there was none. Its last writer may still be about. */
+  epochBefore(id: SessionId): number;
   newSegment(): number;
 
   insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void;

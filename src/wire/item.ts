@@ -42,6 +42,8 @@ export type Notice =
 export interface Origin {
   readonly format: WireFormat;
   readonly message: object;
+  /** Where the message stood: a host may send one object twice. */
+  readonly at: number;
   /** The pieces of the message this item was read from. */
   readonly pieces: readonly unknown[];
   /** Which of the message's items it is, and of how many. */

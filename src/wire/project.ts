@@ -40,9 +40,11 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
     if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
   }
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
+  const split = (at: number) => void adjustments.push({ kind: "message-split", at });
+  const unnamed = (at: number) => void adjustments.push({ kind: "item-id-dropped", at });
   const waived = (at: number) => void adjustments.push({ kind: "signature-waived", at });
   const idOf = (id: ToolCallId) => wireId(id, profile, aliases);
-  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined, waived });
+  const encoded = CODECS[profile.format].encode(shaped, { profile, idOf, joined, split, unnamed, waived });
   const messages = encoded.messages.map((message, at) => {
     const sendable = sendableText(message);
     if (sendable !== message) adjustments.push({ kind: "text-mended", at });

@@ -17,12 +17,14 @@ export interface Adjustment {
     | "blank-filled"
     | "texts-joined"
     | "messages-joined"
+    | "message-split"
     | "outputs-ordered"
     | "opening-added"
     | "continuation-added"
     | "arguments-rewritten"
     | "signature-waived"
     | "id-aliased"
+    | "item-id-dropped"
     | "text-mended"
     | "message-malformed";
   /** Position in the list that was shaped. */
@@ -121,7 +123,8 @@ function isPlainText(item: Item | undefined): item is AssistantItem {
 }
 
 function isOneMessage(before: Item, item: Item): boolean {
-  return before.origin !== undefined && before.origin.message === item.origin?.message;
+  const { origin } = before;
+  return origin !== undefined && origin.message === item.origin?.message && origin.at === item.origin.at;
 }
 
 function textAfter({ origin: _origin, ...before }: AssistantItem, item: AssistantItem): AssistantItem {

@@ -30,6 +30,7 @@ export class MemoryTables implements Tables {
   /** By name: the records that name it, each with the change that brought it. */
   #references = new Map<BlobName, Map<string, number>>();
   #namesAt = new Map<string, Set<BlobName>>();
+  readonly #deleted = new Map<SessionId, number>();
   #names = new Set<string>();
   #lastSegment = 0;
   #change = 0;
@@ -86,10 +87,15 @@ export class MemoryTables implements Tables {
     return true;
   }
 
-  deleteSession(id: SessionId): void {
+  deleteSession({ id, epoch }: SessionRow): void {
     this.#ownSessions();
     this.#sessions.delete(id);
     this.#names.delete(id);
+    this.#deleted.set(id, epoch);
+  }
+
+  epochBefore(id: SessionId): number {
+    return this.#deleted.get(id) ?? 0;
   }
 
   newSegment(): number {

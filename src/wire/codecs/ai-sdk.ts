@@ -41,13 +41,15 @@ function readMessage(message: Fields, step: number): readonly Read[] | string {
   } else if (role !== "tool") return `unknown role ${JSON.stringify(role)}`;
   if (!Array.isArray(content)) return "content is neither text nor a list";
   const read: Read[] = [];
+  const own = ownCalls(content);
   let run: unknown[] = [];
   const flush = () => {
     if (run.length > 0) read.push(role === "tool" ? opaque(run) : plain(role, step, run));
     run = [];
   };
   for (const piece of asList(content)) {
-    const item = readPart(isFields(piece) ? piece : {}, step, role === "assistant");
+    const part = isFields(piece) ? piece : {};
+    const item = readPart(part, step, role === "assistant" && !own.has(part["toolCallId"]));
     if (item === undefined) run.push(piece);
     else {
       flush();
@@ -57,6 +59,12 @@ function readMessage(message: Fields, step: number): readonly Read[] | string {
   flush();
   if (read.length > 0) return read;
   return role === "tool" ? "a tool message without parts" : [plain(role, step, [])];
+}
+
+/** The calls of a message that the host runs: a result of one, also when it was kept beside its call, is the host's. */
+function ownCalls(content: readonly unknown[]): ReadonlySet<unknown> {
+  const calls = content.filter(isFields).filter((part) => part["type"] === "tool-call");
+  return new Set(calls.flatMap((call) => (call["providerExecuted"] === true ? [] : [call["toolCallId"]])));
 }
 
 function plain(role: Speaker, step: number, pieces: readonly unknown[]): Read {
@@ -151,6 +159,7 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
     joins: (role) => how.profile.alternates && role !== "system",
     roleIn,
     joined: how.joined,
+    split: how.split,
   })) {
     messages.push(pristine(bundle, FORMAT, (item) => write(item, how)) ?? rebuild(bundle, how));
   }

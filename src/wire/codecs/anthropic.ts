@@ -132,7 +132,12 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const messages: object[] = [];
   const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
   const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
-  for (const bundle of bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn, joined: how.joined })) {
+  for (const bundle of bundles(sent, FORMAT, {
+    joins: () => how.profile.alternates,
+    roleIn,
+    joined: how.joined,
+    split: how.split,
+  })) {
     messages.push(pristine(bundle, FORMAT, (item) => write(item, how)) ?? rebuild(bundle, how));
   }
   return { messages, instructions: items.flatMap(instruction), omitted };

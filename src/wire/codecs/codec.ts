@@ -1,4 +1,4 @@
-import type { Item, ToolCallId, WireFormat } from "../item.ts";
+import type { Item, Origin, ToolCallId, WireFormat } from "../item.ts";
 import type { WireProfile } from "../profiles.ts";
 
 /** A message that could not be read. It is left out of the projection and reported. */
@@ -27,6 +27,8 @@ export interface Cutting {
   readonly roleIn?: (item: Item) => Role;
   /** Told when two messages that were read apart are written as one. */
   readonly joined: (message: number) => void;
+  /** Told when one message that was read is written as two. */
+  readonly split: (message: number) => void;
 }
 
 export interface Encoding {
@@ -34,6 +36,9 @@ export interface Encoding {
   /** The id as it may be written here. */
   readonly idOf: (id: ToolCallId) => string;
   readonly joined: (message: number) => void;
+  readonly split: (message: number) => void;
+  /** Told when an item lost an id that an earlier one has. */
+  readonly unnamed: (message: number) => void;
   /** Told when a message needed a waiver for a seal that is gone. */
   readonly waived: (message: number) => void;
 }
@@ -72,7 +77,7 @@ export function roleOf(item: Item): Role {
 
 /** Cuts items into messages: as they were read where they were read here, else one per answer. */
 export function bundles(items: readonly Item[], format: WireFormat, cutting: Cutting): readonly Bundle[] {
-  const { joins, roleIn = roleOf, joined } = cutting;
+  const { joins, roleIn = roleOf, joined, split } = cutting;
   const made: Bundle[] = [];
   for (const item of items) {
     const role = roleIn(item);
@@ -82,23 +87,31 @@ export function bundles(items: readonly Item[], format: WireFormat, cutting: Cut
     if (last?.role === role && (one || joins(role))) {
       last.items.push(item);
       if (before !== undefined && isReadApart(before, item, format)) joined(made.length - 1);
-    } else made.push({ role, items: [item] });
+    } else {
+      if (item.origin?.format === format && isSameMessage(before?.origin, item.origin)) split(made.length);
+      made.push({ role, items: [item] });
+    }
   }
   return made;
 }
 
 function isReadApart(before: Item, item: Item, format: WireFormat): boolean {
   const both = before.origin?.format === format && item.origin?.format === format;
-  return both && before.origin?.message !== item.origin?.message;
+  return both && !isSameMessage(before.origin, item.origin);
 }
 
 function isOneMessage(before: Item, item: Item, format: WireFormat, role: Role): boolean {
   // A thought alone in its message is refused, also when it was kept that way.
   if (role === "assistant" && before.kind === "reasoning") return true;
-  const here = before.origin?.format === format ? before.origin.message : undefined;
-  const there = item.origin?.format === format ? item.origin.message : undefined;
-  if (here !== undefined || there !== undefined) return here === there;
+  const here = before.origin?.format === format ? before.origin : undefined;
+  const there = item.origin?.format === format ? item.origin : undefined;
+  if (here !== undefined || there !== undefined) return isSameMessage(here, there);
   return role === "assistant" && before.step === item.step;
+}
+
+/** Not the object alone: one that was sent twice is two messages. */
+function isSameMessage(one: Origin | undefined, other: Origin | undefined): boolean {
+  return one?.message === other?.message && one?.at === other?.at;
 }
 
 /** The message a bundle was read from, when nothing in it was added, taken, moved or changed. */
@@ -112,7 +125,7 @@ export function pristine(
   for (let nth = 0; nth < items.length; nth += 1) {
     const item = items[nth] as Item;
     const from = item.origin;
-    if (from?.message !== origin.message || from.nth !== nth || write(item) !== from.pieces) return undefined;
+    if (!isSameMessage(from, origin) || from?.nth !== nth || write(item) !== from.pieces) return undefined;
   }
   return origin.message;
 }

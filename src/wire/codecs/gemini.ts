@@ -79,9 +79,9 @@ interface Reading {
 
 /** All responses of a message at once: one of a wrong name must not take the call of the next. */
 function answeredIds(parts: readonly unknown[], message: number, unnamed: UnnamedCalls): ReadonlyMap<unknown, string> {
-  const responses = parts
-    .map((part) => (isFields(part) ? part["functionResponse"] : undefined))
-    .filter((response) => isFields(response) && response["id"] === undefined) as Fields[];
+  const all = parts.map((part) => (isFields(part) ? part["functionResponse"] : undefined)).filter(isFields);
+  for (const { id } of all) if (typeof id === "string") unnamed.settle(id);
+  const responses = all.filter((response) => response["id"] === undefined);
   if (responses.length === 0) return new Map();
   const ids = unnamed.answers(
     responses.map((response) => asText(response["name"]) ?? ""),
@@ -106,7 +106,7 @@ function readPart(part: Fields, step: number, { nth, unnamed, answers }: Reading
       callKind: "function",
       step,
       name,
-      callId: toolCallId(asText(call["id"]) ?? unnamed.call(name, step, nth)),
+      callId: toolCallId(unnamed.call(name, asText(call["id"]) ?? `call_m${step}_p${nth}`)),
       input: asJson(call["args"] ?? {}),
       ...(seal === undefined ? {} : { signature: seal }),
     };
@@ -135,6 +135,8 @@ function readOutput(response: Fields, answers: ReadonlyMap<unknown, string>): Ou
 function readPlain(piece: unknown): Part {
   const part = isFields(piece) ? piece : {};
   const origin = { format: FORMAT, piece } as const;
+  // A seal may come on a text of its own, without a word: dropped as blank, the thought it seals would be lost.
+  if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { type: "other", origin };
   if (typeof part["text"] === "string") return textPart(part["text"], origin);
   const data = part["inlineData"] ?? part["fileData"];
   if (!isFields(data)) return { type: "other", origin };
@@ -148,7 +150,12 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
   const writer = new Writer(how, sent);
   const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
-  const cut = bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn, joined: how.joined });
+  const cut = bundles(sent, FORMAT, {
+    joins: () => how.profile.alternates,
+    roleIn,
+    joined: how.joined,
+    split: how.split,
+  });
   // Seals are asked for since the user last spoke; older answers are taken as they are.
   const turn = cut.findLastIndex(
     ({ role, items: said }) => role === "user" && !said.some(({ kind }) => kind === "output"),

@@ -8,7 +8,17 @@ import {
   textOf,
   toolCallId,
 } from "../item.ts";
-import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, shellOf } from "./codec.ts";
+import {
+  type Bundle,
+  bundles,
+  type Codec,
+  type Encoded,
+  type Encoding,
+  pristine,
+  type Role,
+  roleOf,
+  shellOf,
+} from "./codec.ts";
 import {
   asList,
   asText,
@@ -46,6 +56,8 @@ function readMessage(message: Fields, at: number, custom: Set<string>): readonly
       return readAssistant(message, at, custom);
     case "tool":
       return [{ item: readOutput(message, custom), pieces: whole }];
+    case "function": // the older form of a result: still taken, and bound to its call by place alone
+      return [{ item: { kind: "other", by: "host" }, pieces: whole }];
     default:
       return `unknown role ${JSON.stringify(message["role"])}`;
   }
@@ -55,6 +67,8 @@ function readAssistant(message: Fields, step: number, custom: Set<string>): read
   const calls = asList(message["tool_calls"]);
   const parts = readParts(message["content"]);
   const read: Read[] = [];
+  if (calls.length === 0 && textOf(parts).trim() === "" && speaksBeside(message))
+    return [{ item: { kind: "other", by: "model", step }, pieces: [message] }];
   if (calls.length === 0 || parts.length > 0)
     read.push({ item: { kind: "assistant", step, parts }, pieces: [message] });
   for (const call of calls) {
@@ -63,6 +77,13 @@ function readAssistant(message: Fields, step: number, custom: Set<string>): read
     read.push({ item, pieces: [call] });
   }
   return read;
+}
+
+/** Where an answer may stand instead of its content: a refusal, a recording, the older form of a call, a thought. */
+const BESIDE = ["refusal", "audio", "function_call", "reasoning_content", "reasoning", "reasoning_details"];
+
+function speaksBeside(message: Fields): boolean {
+  return BESIDE.some((field) => message[field] !== undefined && message[field] !== null && message[field] !== "");
 }
 
 function readCall(call: Fields, step: number): CallItem {
@@ -123,13 +144,19 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
   const joins = (role: string) => how.profile.alternates && (role === "user" || role === "assistant");
-  for (const bundle of bundles(items, FORMAT, { joins, joined: how.joined })) {
+  for (const bundle of bundles(items, FORMAT, { joins, roleIn, joined: how.joined, split: how.split })) {
     const kept = { role: bundle.role, items: bundle.items.filter((item) => isSendable(item) || !omitted.push(item)) };
     const same = pristine(kept, FORMAT, (item) => write(item, how));
     if (same !== undefined) messages.push(same);
     else if (kept.items.length > 0) messages.push(...rebuild(kept, how));
   }
   return { messages, instructions: [], omitted };
+}
+
+/** An older result is nobody's to join: to the user's words it would be theirs. */
+function roleIn(item: Item): Role {
+  const read = item.origin?.format === FORMAT ? (item.origin.message as Fields)["role"] : undefined;
+  return item.kind === "other" && read === "function" ? "tool" : roleOf(item);
 }
 
 /** Reasoning has no place in a chat request, nor has an approval; what the provider ran itself stays with it. */
@@ -156,9 +183,27 @@ function rebuild(bundle: Bundle, how: Encoding): readonly object[] {
 function assistant(bundle: Bundle, how: Encoding): readonly object[] {
   const texts = bundle.items.filter((item) => item.kind === "assistant");
   const calls = bundle.items.filter((item) => item.kind === "call");
-  const { tool_calls: _calls, content: _content, ...shell } = shellOf(bundle, FORMAT);
+  const { tool_calls: _calls, content: _content, ...shell } = shellsOf(bundle);
   const message = { ...shell, role: "assistant", content: texts.length === 0 ? null : content(texts) };
   return [calls.length === 0 ? message : { ...message, tool_calls: calls.flatMap((call) => write(call, how)) }];
+}
+
+/** The fields of all messages that became one: a second thought is kept below the first, not instead of it. */
+function shellsOf({ items }: Bundle): Fields {
+  const shells = new Set(items.flatMap(({ origin }) => (origin?.format === FORMAT ? [origin.message as Fields] : [])));
+  const fields: Record<string, unknown> = {};
+  for (const shell of shells) {
+    for (const [key, value] of Object.entries(shell)) {
+      const before = fields[key];
+      if (before === undefined || before === null || before === "") fields[key] = value;
+      else if (BESIDE.includes(key) && typeof before === "string" && typeof value === "string" && value !== "") {
+        fields[key] = `${before}\n${value}`;
+      } else if (BESIDE.includes(key) && Array.isArray(before) && Array.isArray(value)) {
+        fields[key] = [...(before as unknown[]), ...(value as unknown[])];
+      }
+    }
+  }
+  return fields;
 }
 
 /** Text as a string where text is all there is; texts that must stay apart, and anything else, as parts. */

@@ -27,17 +27,17 @@ import {
 const FORMAT = "openai-responses";
 
 /** Which kind each call and output type of the format belongs to. Types not named here are carried, not paired. */
-const CALLS: Readonly<Record<string, CallKind>> = {
-  function_call: "function",
-  custom_tool_call: "custom",
-  local_shell_call: "shell",
-  tool_search_call: "search",
-};
-const OUTPUTS: Readonly<Record<string, CallKind>> = {
-  function_call_output: "function",
-  custom_tool_call_output: "custom",
-  tool_search_output: "search",
-};
+const CALLS: ReadonlyMap<string, CallKind> = new Map([
+  ["function_call", "function"],
+  ["custom_tool_call", "custom"],
+  ["local_shell_call", "shell"],
+  ["tool_search_call", "search"],
+]);
+const OUTPUTS: ReadonlyMap<string, CallKind> = new Map([
+  ["function_call_output", "function"],
+  ["custom_tool_call_output", "custom"],
+  ["tool_search_output", "search"],
+]);
 const OUTPUT_TYPE: Readonly<Record<CallKind, string>> = {
   function: "function_call_output",
   shell: "function_call_output",
@@ -89,9 +89,9 @@ function readItem(type: string, piece: Fields): Item {
       approved: piece["approve"] === true,
     };
   }
-  const called = CALLS[type];
+  const called = CALLS.get(type);
   if (called !== undefined) return readCall(called, piece);
-  const answers = OUTPUTS[type];
+  const answers = OUTPUTS.get(type);
   if (answers !== undefined) return readOutput(answers, piece);
   return { kind: "other", by: FROM_HOST.has(type) || type.endsWith("_output") ? "host" : "model" };
 }

@@ -40,7 +40,7 @@ export function decodeWith(
     for (let nth = 0; nth < found.length; nth += 1) {
       const { item, pieces } = found[nth] as Read;
       // The item was made a moment ago and nobody else has seen it: a copy of each would cost more than reading it.
-      (item as { origin?: Origin }).origin = { format, message: message as object, pieces, nth, of: found.length };
+      (item as { origin?: Origin }).origin = { format, message: message as object, at, pieces, nth, of: found.length };
       items.push(item);
     }
   }

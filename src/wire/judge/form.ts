@@ -113,6 +113,8 @@ export function notOffered(turns: readonly Turn[], tools: ReadonlySet<string> | 
 /** Consents to something nobody asked, and questions nobody answered although the conversation went on. */
 export function looseApprovals(turns: readonly Turn[]): readonly Breach[] {
   const asked = new Map<string, Turn>();
+  const everAsked = new Set<string>();
+  for (const { blocks } of turns) for (const block of blocks) if (block.is === "ask") everAsked.add(block.approval);
   const breaches: Breach[] = [];
   const answered = new Set(turns.flatMap((turn) => resultsOf(turn).map((result) => result.id)));
   for (const turn of turns) {
@@ -120,16 +122,12 @@ export function looseApprovals(turns: readonly Turn[]): readonly Breach[] {
       if (block.is === "ask" && !(block.id !== undefined && answered.has(block.id))) asked.set(block.approval, turn);
       else if (block.is === "ask") asked.delete(block.approval);
       if (block.is !== "consent") continue;
-      const known = asked.delete(block.approval) || wasAsked(turns, block.approval);
+      const known = asked.delete(block.approval) || everAsked.has(block.approval);
       if (!known) breaches.push({ at: turn.at, detail: block.approval });
     }
   }
   for (const [approval, turn] of asked) if (turn !== turns.at(-1)) breaches.push({ at: turn.at, detail: approval });
   return breaches;
-}
-
-function wasAsked(turns: readonly Turn[], approval: string): boolean {
-  return turns.some((turn) => turn.blocks.some((block) => block.is === "ask" && block.approval === approval));
 }
 
 /** Every text of a message, wherever it stands. */

@@ -7,13 +7,12 @@ export interface Breach {
   readonly detail: string;
 }
 
-/** The messages among which a provider looks for the results of an answer's calls. */
+/** The messages among which a provider that reads by place looks for the results of an answer's calls. */
 function window(turns: readonly Turn[], at: number, profile: ProfileId): readonly Turn[] {
-  if (profile === "openai-responses") return turns.slice(at + 1);
   if (profile === "anthropic" || profile === "gemini") return turns.slice(at + 1, at + 2);
-  const rest = turns.slice(at + 1);
-  const end = rest.findIndex((turn) => turn.role !== "tool");
-  return end === -1 ? rest : rest.slice(0, end);
+  let end = at + 1;
+  while (turns[end]?.role === "tool") end += 1;
+  return turns.slice(at + 1, end);
 }
 
 export function unanswered(turns: readonly Turn[], profile: ProfileId): readonly Breach[] {
@@ -24,10 +23,12 @@ export function unanswered(turns: readonly Turn[], profile: ProfileId): readonly
     if (calls.length === 0) return [];
     const results = answered === undefined ? window(turns, turn.at, profile).flatMap(resultsOf) : [];
     const ids = new Set(results.map((result) => result.id));
-    const lost = calls.filter((call, nth) => {
+    let unnamed = results.filter((result) => result.id === undefined).length;
+    const lost = calls.filter((call) => {
       if (profile === "ai-sdk" && waiting.has(call.id ?? "")) return false;
       if (answered !== undefined) return (answered.get(`${call.space} ${call.id}`) ?? -1) < turn.at;
-      return call.id === undefined ? results[nth] === undefined : !ids.has(call.id);
+      if (call.id !== undefined && ids.has(call.id)) return false;
+      return profile === "gemini" ? unnamed-- <= 0 : true;
     });
     return lost.map((call) => ({ at: turn.at, detail: `${call.name} ${call.id ?? ""}` }));
   });
@@ -61,7 +62,8 @@ export function unasked(turns: readonly Turn[], profile: ProfileId): readonly Br
     if (profile === "openai-responses") for (const call of calls) seen.add(`${call.space} ${call.id}`);
     else if (turn.role === "assistant") {
       open = new Set(calls.map((call) => ` ${call.id}`));
-      unnamed = calls.filter((call) => call.id === undefined).length;
+      const answered = new Set(resultsOf(turns[turn.at + 1]).map((result) => result.id));
+      unnamed = calls.filter((call) => call.id === undefined || !answered.has(call.id)).length;
     } else if (turn.role !== "tool" && resultsOf(turn).length === 0) open = new Set();
     const stray = resultsOf(turn).filter((result) => {
       if (result.id === undefined && profile === "gemini") return unnamed-- <= 0;
@@ -89,9 +91,11 @@ export function repeated(turns: readonly Turn[], profile: ProfileId): readonly B
 export function misnamed(turns: readonly Turn[], profile: ProfileId): readonly Breach[] {
   return turns.flatMap((turn) => {
     const calls = callsOf(turn);
+    if (calls.length === 0) return [];
     const results = window(turns, turn.at, profile).flatMap(resultsOf);
+    const byId = new Map(calls.toReversed().map((call) => [call.id, call]));
     return results.flatMap((result, nth) => {
-      const call = result.id === undefined ? calls[nth] : calls.find((one) => one.id === result.id);
+      const call = result.id === undefined ? calls[nth] : byId.get(result.id);
       const wrong = call !== undefined && result.name !== undefined && result.name !== call.name;
       return wrong ? [{ at: turn.at, detail: `${result.name} for ${call.name}` }] : [];
     });

@@ -32,8 +32,13 @@ function chat(message: Raw): Omit<Turn, "at"> {
     const formed = typeof (body["arguments"] ?? body["input"]) === "string";
     return { is: "call", id: text(call["id"]), name: text(body["name"]) ?? "", space: "", sealed: false, formed };
   });
-  return { role: known(role, { developer: "system" }), blocks: [...plain(content, ["text"]), ...calls] };
+  const beside = BESIDE.some((field) => !!message[field]);
+  const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"]);
+  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls] };
 }
+
+/** Where a chat answer may stand instead of its content. */
+const BESIDE = ["refusal", "audio", "function_call", "reasoning_content", "reasoning", "reasoning_details"];
 
 function responses(item: Raw): Omit<Turn, "at"> {
   const type = text(item["type"]) ?? "message";
@@ -43,7 +48,7 @@ function responses(item: Raw): Omit<Turn, "at"> {
       blocks: plain(item["content"], ["input_text", "output_text", "text"]),
     };
   }
-  const space = SPACES[type];
+  const space = SPACES.get(type);
   const id = text(item["call_id"]);
   if (type === "reasoning") return { role: "assistant", blocks: [{ is: "thought", sealed: true }] };
   if (type === "mcp_approval_request")
@@ -64,15 +69,15 @@ function responses(item: Raw): Omit<Turn, "at"> {
   };
 }
 
-const SPACES: Readonly<Record<string, string>> = {
-  function_call: "function",
-  local_shell_call: "function",
-  function_call_output: "function",
-  custom_tool_call: "custom",
-  custom_tool_call_output: "custom",
-  tool_search_call: "search",
-  tool_search_output: "search",
-};
+const SPACES: ReadonlyMap<string, string> = new Map([
+  ["function_call", "function"],
+  ["local_shell_call", "function"],
+  ["function_call_output", "function"],
+  ["custom_tool_call", "custom"],
+  ["custom_tool_call_output", "custom"],
+  ["tool_search_call", "search"],
+  ["tool_search_output", "search"],
+]);
 
 function anthropic(message: Raw): Omit<Turn, "at"> {
   const { role, content } = message;
@@ -92,10 +97,14 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
   return { role: role === "user" || role === "assistant" ? role : "unknown", blocks };
 }
 
-const GEMINI_ROLES: Readonly<Record<string, Turn["role"]>> = { user: "user", function: "user", model: "assistant" };
+const GEMINI_ROLES: ReadonlyMap<unknown, Turn["role"]> = new Map([
+  ["user", "user"],
+  ["function", "user"],
+  ["model", "assistant"],
+]);
 
 function gemini(content: Raw): Omit<Turn, "at"> {
-  const role = GEMINI_ROLES[text(content["role"] ?? "user") ?? ""] ?? "unknown";
+  const role = GEMINI_ROLES.get(content["role"] ?? "user") ?? "unknown";
   const blocks = list(content["parts"]).map((part): Block => {
     const call = part["functionCall"];
     const sealed = typeof part["thoughtSignature"] === "string";
@@ -106,6 +115,7 @@ function gemini(content: Raw): Omit<Turn, "at"> {
     const response = part["functionResponse"];
     if (isRaw(response)) return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "" };
     if (part["thought"] === true) return { is: "thought", sealed: true };
+    if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { is: "own" };
     return typeof part["text"] === "string" ? { is: "text", text: part["text"] } : { is: "media" };
   });
   return { role, blocks };
@@ -154,7 +164,7 @@ function plain(content: unknown, texts: readonly string[]): readonly Block[] {
 
 function known(role: unknown, more: Readonly<Record<string, Turn["role"]>> = {}): Turn["role"] {
   if (role === "system" || role === "user" || role === "assistant") return role;
-  return (typeof role === "string" ? more[role] : undefined) ?? "unknown";
+  return typeof role === "string" && Object.hasOwn(more, role) ? (more[role] as Turn["role"]) : "unknown";
 }
 
 function isRaw(value: unknown): value is Raw {

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { checkWire, repairMessages, type WireFormat } from "../../src/index.ts";
+
+const FORMATS: readonly WireFormat[] = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];
+
+const go = { role: "user", content: "go" };
+const said = (format: WireFormat, text: string) =>
+  format === "gemini" ? { role: "user", parts: [{ text }] } : { role: "user", content: text };
+
+/** Valid messages come back as they are: same array, nothing told, and the judge agrees. */
+function expectUntouched(messages: readonly object[], format: WireFormat): void {
+  expect(checkWire(messages, format)).toEqual([]);
+  const repaired = repairMessages(messages, { format });
+  expect(repaired.messages).toBe(messages);
+  expect(repaired.report.faults).toEqual([]);
+  expect(repaired.adjustments).toEqual([]);
+}
+
+describe.each(FORMATS)("%s", (format) => {
+  test("[WIRE-21] one object that was sent twice is two messages", () => {
+    const again = said(format, "continue");
+    const { messages } = repairMessages([again, again], { format });
+    if (format === "anthropic" || format === "gemini") {
+      expect(checkWire(messages, format)).toEqual([]);
+      expect(JSON.stringify(messages).match(/continue/g)).toHaveLength(2);
+    } else expectUntouched([again, again], format);
+  });
+});
+
+test.each([
+  ["a refusal", { content: null, refusal: "I cannot help with that." }],
+  ["a recording", { audio: { id: "audio_1" } }],
+  ["a thought alone", { content: "", reasoning_content: "hm" }],
+])("[WIRE-21] a chat answer that is %s is not blank", (_, answer) => {
+  expectUntouched([go, { role: "assistant", ...answer }, { ...go }], "openai-chat");
+});
+
+test("[WIRE-21] the older form of calls and results in a chat is carried", () => {
+  const called = { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } };
+  expectUntouched([go, called, { role: "function", name: "f", content: "1" }, { ...go }], "openai-chat");
+});
+
+test("[WIRE-7] answers that become one message keep the thoughts of both", () => {
+  const tool_calls = [{ id: "A", type: "function", function: { name: "f", arguments: "{}" } }];
+  const { messages } = repairMessages(
+    [
+      go,
+      { role: "assistant", content: "well", reasoning_content: "first" },
+      { role: "assistant", content: null, reasoning_content: "second", tool_calls },
+      { role: "tool", tool_call_id: "A", content: "text" },
+    ],
+    { format: "openai-chat", profile: "openai-compatible" },
+  );
+  expect(messages[1]).toEqual({
+    role: "assistant",
+    content: "well",
+    reasoning_content: "first\nsecond",
+    tool_calls,
+  });
+});
+
+const asked = said("gemini", "go");
+const model = (...parts: object[]) => ({ role: "model", parts });
+const answered = (...parts: object[]) => ({ role: "user", parts });
+
+test("[WIRE-21] a Gemini response without an id answers the call of its name that has one", () => {
+  const call = { functionCall: { id: "abc", name: "f", args: {} } };
+  const other = { functionCall: { id: "def", name: "g", args: {} } };
+  const result = { functionResponse: { name: "f", response: { result: 1 } } };
+  const named = { functionResponse: { id: "def", name: "g", response: { result: 2 } } };
+  expectUntouched([asked, model(call), answered(result)], "gemini");
+  expectUntouched([asked, model(call, other), answered(result, named)], "gemini");
+});
+
+test("[WIRE-21] a Gemini seal on an empty text is kept", () => {
+  const call = { functionCall: { name: "f", args: {} } };
+  const result = { functionResponse: { name: "f", response: {} } };
+  const seal = { text: "", thoughtSignature: "sealed" };
+  expectUntouched([asked, model({ text: "hm" }, seal), said("gemini", "more")], "gemini");
+  expectUntouched([asked, model(call, seal), answered(result)], "gemini");
+});
+
+test("[PAIR-18] an AI SDK result that was kept beside its call in the answer is real, and moves to a tool message", () => {
+  const call = { type: "tool-call", toolCallId: "A", toolName: "f", input: {} };
+  const result = { type: "tool-result", toolCallId: "A", toolName: "f", output: { type: "text", value: "real" } };
+  const { messages, adjustments } = repairMessages([go, { role: "assistant", content: [call, result] }, { ...go }], {
+    format: "ai-sdk",
+  });
+  expect(messages.slice(1, 3)).toEqual([
+    { role: "assistant", content: [call] },
+    { role: "tool", content: [result] },
+  ]);
+  expect(adjustments).toEqual([{ kind: "message-split", at: 2 }]);
+  expect(checkWire(messages, "ai-sdk")).toEqual([]);
+});
