@@ -7,10 +7,10 @@ const LOW = ["base", "records", "contracts"] as const;
 export const ROOMS = {
   base: [],
   records: ["base"],
-  contracts: ["base", "records"],
+  contracts: ["base", "records", "wire"], // a model is asked in items, and answers in items
 
   // the conversation
-  wire: [...LOW],
+  wire: ["base", "records"],
   history: [...LOW, "wire"],
 
   // the truth
@@ -23,6 +23,7 @@ export const ROOMS = {
 
   // the edges
   blobs: [...LOW],
+  adapters: [...LOW, "wire", "door"],
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],
   testing: [...LOW, "door"],

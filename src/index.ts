@@ -81,6 +81,7 @@ export {
   type UserItem,
   type WireFormat,
 } from "./wire/item.ts";
+export { keepItems, type KeptItem, type KeptItems, unkeepItems } from "./wire/keep.ts";
 export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "./wire/profiles.ts";
 export { readMessages, type Written, writeMessages } from "./wire/project.ts";
 export { WIRE_RULES, type WireRule, type WireRuleId } from "./wire/rules.ts";
@@ -122,6 +123,23 @@ export type {
   Swept,
   WriteBatch,
 } from "./contracts/store.ts";
+export type {
+  Answer,
+  AskedCall,
+  AskedInput,
+  Model,
+  ModelAbilities,
+  ModelEvent,
+  ModelFailure,
+  ModelFailureKind,
+  ModelRequest,
+  PartialAnswer,
+  ReasoningEffort,
+  RenamedCall,
+  StopReason,
+  ToolOffer,
+  Usage,
+} from "./contracts/model.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export { filesOf } from "./files/access.ts";
 export { LARGEST_FILE } from "./files/filesystem.ts";
@@ -262,6 +280,7 @@ export {
 } from "./transaction/runner.ts";
 export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
+export { answered } from "./turn/answered.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";

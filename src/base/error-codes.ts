@@ -310,6 +310,32 @@ export const ERROR_CODES = {
     tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
   },
 
+  // models
+  REQUEST_MALFORMED: {
+    says: "The request breaks what its provider demands. Nothing was sent.",
+    tryThis: "Repair the history with `normalize(items, { profile, tools })`; every fault is in this error's cause.",
+  },
+  MODEL_FAILED: {
+    says: "The model did not answer.",
+    tryThis: "Read `kind`, `retryable` and `retryAfterMs` in the details; what was said so far is in the cause.",
+  },
+  MODEL_UNFINISHED: {
+    says: "The model's events ended without `end` or `failed`, so nobody knows whether it answered.",
+    tryThis: "Run `adapterLaws` over the adapter, which breaks its contract.",
+  },
+  SDK_MISSING: {
+    says: "The provider's official SDK is not installed.",
+    tryThis: "Install the package named in the details, or pass a `client`.",
+  },
+  SCRIPT_INVALID: {
+    says: "A script has a step that is none.",
+    tryThis: "Correct the step named in the details; counting starts at 0.",
+  },
+  SCRIPT_EXHAUSTED: {
+    says: "The script was asked more often than it has answers.",
+    tryThis: "Add steps, or use a function; a loop that asks on and on is a fault of its own.",
+  },
+
   // other people's sessions
   TRANSCRIPT_UNREADABLE: {
     says: "A file cannot be read.",
