@@ -45,7 +45,7 @@ export class Transactions {
   readonly #world: CallWorld;
   readonly #slots: Semaphore;
   readonly #open = new Map<string, PendingCall | undefined>();
-  #last: Promise<unknown> = Promise.resolve();
+  #last: Promise<void> = Promise.resolve();
 
   /** One per state: two would not know of each other's open calls, effects and journal. */
   constructor(state: ExecutionState, options: TransactionOptions = {}) {
@@ -140,7 +140,7 @@ export class Transactions {
     const ended = Promise.withResolvers<void>();
     const before = inOrder ? this.#last : Promise.resolve();
     // Taken before anything is awaited: the order of the calls is the order in which they were asked for.
-    if (inOrder) this.#last = Promise.all([before, ended.promise]);
+    if (inOrder) this.#last = before.then(() => ended.promise);
     const done = () => {
       this.#open.delete(call.id);
       ended.resolve();
