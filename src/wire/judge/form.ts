@@ -5,16 +5,15 @@ import { callsOf, resultsOf, type Turn } from "./turn.ts";
 
 /** Rules about the form of messages, apart from pairing. */
 
+/** Two calls under one call id, or two items under one id. */
 export function repeatedIds(turns: readonly Turn[]): readonly Breach[] {
   const seen = new Set<string>();
-  return turns.flatMap((turn) =>
-    callsOf(turn).flatMap((call) => {
-      const key = `${call.space} ${call.id}`;
-      const again = call.id !== undefined && seen.has(key);
-      seen.add(key);
-      return again ? [{ at: turn.at, detail: call.id ?? "" }] : [];
-    }),
-  );
+  const isAgain = (key: string) => seen.has(key) || !seen.add(key);
+  return turns.flatMap((turn) => {
+    const calls = callsOf(turn).filter(({ id, space }) => id !== undefined && isAgain(`call ${space} ${id}`));
+    const item = turn.id !== undefined && isAgain(`item ${turn.id}`) ? [turn.id] : [];
+    return [...item, ...calls.map(({ id }) => id ?? "")].map((detail) => ({ at: turn.at, detail }));
+  });
 }
 
 export function badIds(turns: readonly Turn[], { callIds, format }: WireProfile): readonly Breach[] {

@@ -6,7 +6,7 @@ type Reader = (message: Raw) => Omit<Turn, "at">;
 
 const READERS: Readonly<Record<WireFormat, Reader>> = {
   "openai-chat": chat,
-  "openai-responses": responses,
+  "openai-responses": (item) => ({ ...responses(item), id: ownId(item) }),
   anthropic,
   gemini,
   "ai-sdk": aiSdk,
@@ -49,7 +49,8 @@ function responses(item: Raw): Omit<Turn, "at"> {
     };
   }
   const space = SPACES.get(type);
-  const id = text(item["call_id"]);
+  const id = text(item["call_id"]) ?? (type === "local_shell_call_output" ? text(item["id"]) : undefined);
+  if (type === "item_reference") return { role: "assistant", blocks: [{ is: "reference" }] };
   if (type === "reasoning") return { role: "assistant", blocks: [{ is: "thought", sealed: true }] };
   if (type === "mcp_approval_request")
     return { role: "assistant", blocks: [{ is: "ask", approval: text(item["id"]) ?? "", id: undefined }] };
@@ -69,10 +70,16 @@ function responses(item: Raw): Omit<Turn, "at"> {
   };
 }
 
+/** A shell's output may carry its call's id in the place of its own. */
+function ownId(item: Raw): string | undefined {
+  return item["type"] === "item_reference" || item["type"] === "local_shell_call_output" ? undefined : text(item["id"]);
+}
+
 const SPACES: ReadonlyMap<string, string> = new Map([
   ["function_call", "function"],
   ["local_shell_call", "function"],
   ["function_call_output", "function"],
+  ["local_shell_call_output", "function"],
   ["custom_tool_call", "custom"],
   ["custom_tool_call_output", "custom"],
   ["tool_search_call", "search"],
