@@ -42,6 +42,16 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
   ["[WIRE-8]", "anthropic", [says("hello")]],
   ["[WIRE-9]", { ...PROFILES.anthropic, userLast: true }, [go, says("hello")]],
   ["[WIRE-10]", "anthropic", [go, says([{ type: "text", text: " " }])]],
+  ["[WIRE-27]", "anthropic", [go, says("hello ")]],
+  [
+    "[WIRE-10]",
+    "anthropic",
+    [
+      go,
+      uses("A"),
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "A", content: [{ type: "text", text: "" }] }] },
+    ],
+  ],
   ["[WIRE-11]", "openai-responses", [{ type: "reasoning", id: "rs_1", summary: [] }]],
   [
     "[WIRE-12]",

@@ -14,6 +14,8 @@ export interface WireProfile {
   readonly userLast: boolean;
   /** Messages and text blocks without content are refused. */
   readonly refusesBlank: boolean;
+  /** The last text, when it is the assistant's, may not end in white space. */
+  readonly refusesTrailingSpace: boolean;
   /** Outputs of a batch must stand in the order of the calls. */
   readonly outputsInCallOrder: boolean;
   /** What a call id may look like; one that does not fit is written under a derived alias. */
@@ -37,6 +39,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: false,
+    refusesTrailingSpace: false,
     outputsInCallOrder: false,
     callIds: { pattern: ANY_ID, maxLength: 40 },
     errorFlag: false,
@@ -50,6 +53,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: false,
+    refusesTrailingSpace: false,
     outputsInCallOrder: false,
     callIds: { pattern: ANY_ID, maxLength: 64 },
     errorFlag: false,
@@ -63,6 +67,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: true,
     userLast: false,
     refusesBlank: true,
+    refusesTrailingSpace: true,
     outputsInCallOrder: false,
     callIds: { pattern: WORD_ID, maxLength: 64 },
     errorFlag: true,
@@ -76,6 +81,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: true,
     userLast: true,
     refusesBlank: true,
+    refusesTrailingSpace: false,
     outputsInCallOrder: true,
     callIds: { pattern: ANY_ID, maxLength: 128 },
     errorFlag: true,
@@ -89,6 +95,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: false,
+    refusesTrailingSpace: false,
     outputsInCallOrder: false,
     callIds: { pattern: ANY_ID, maxLength: 512 },
     errorFlag: true,
@@ -102,6 +109,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: true,
+    refusesTrailingSpace: false,
     outputsInCallOrder: true,
     callIds: { pattern: WORD_ID, maxLength: 40 },
     errorFlag: false,

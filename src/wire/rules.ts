@@ -256,4 +256,10 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.looseApprovals(turns),
   },
+  {
+    id: "WIRE-27",
+    demands: "A text that the model is to continue does not end in white space.",
+    errors: { anthropic: "messages: final assistant content cannot end with trailing whitespace" },
+    check: ({ turns }) => form.trailingSpace(turns),
+  },
 ];

@@ -53,10 +53,24 @@ export function assistantLast(turns: readonly Turn[], profile: WireProfile): rea
   return [{ at: last.at, detail: "ends with the assistant" }];
 }
 
+export function trailingSpace(turns: readonly Turn[]): readonly Breach[] {
+  const last = turns.at(-1);
+  const block = last?.role === "assistant" ? last.blocks.at(-1) : undefined;
+  const ends = last !== undefined && block?.is === "text" && isOpenEnded(block.text);
+  return ends ? [{ at: last.at, detail: "the last text ends in white space" }] : [];
+}
+
+/** Words, and then white space. */
+function isOpenEnded(text: string): boolean {
+  return text.trim() !== "" && text.trimEnd() !== text;
+}
+
 export function blank(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) => {
     const empty =
-      turn.blocks.length === 0 || turn.blocks.some((block) => block.is === "text" && block.text.trim() === "");
+      turn.blocks.length === 0 ||
+      turn.blocks.some((block) => block.is === "text" && block.text.trim() === "") ||
+      resultsOf(turn).some((result) => result.blank === true);
     return empty && turn.role !== "tool" ? [{ at: turn.at, detail: "no content" }] : [];
   });
 }

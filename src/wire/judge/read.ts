@@ -98,7 +98,10 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
       const formed = isRaw(block["input"]);
       return { is: "call", id: text(block["id"]), name: text(block["name"]) ?? "", space: "", sealed: false, formed };
     }
-    if (type === "tool_result") return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "" };
+    if (type === "tool_result") {
+      const blank = list(block["content"]).some((one) => one["type"] === "text" && !text(one["text"])?.trim());
+      return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "", blank };
+    }
     return type.endsWith("_tool_use") || type.endsWith("_tool_result") ? { is: "own" } : { is: "media" };
   });
   return { role: role === "user" || role === "assistant" ? role : "unknown", blocks };

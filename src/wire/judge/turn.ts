@@ -28,6 +28,8 @@ export type Block =
       readonly id: string | undefined;
       readonly name: string | undefined;
       readonly space: string;
+      /** Holds a block of text without a word. */
+      readonly blank?: boolean;
     }
   | { readonly is: "ask"; readonly approval: string; readonly id: string | undefined }
   | { readonly is: "consent"; readonly approval: string }
