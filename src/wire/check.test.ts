@@ -43,6 +43,7 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
   ["[WIRE-9]", { ...PROFILES.anthropic, userLast: true }, [go, says("hello")]],
   ["[WIRE-10]", "anthropic", [go, says([{ type: "text", text: " " }])]],
   ["[WIRE-27]", "anthropic", [go, says("hello ")]],
+  ["[WIRE-28]", "anthropic", [go, says([{ ...uses("A").content[0], name: "functions.read" }]), results("A")]],
   [
     "[WIRE-10]",
     "anthropic",

@@ -20,6 +20,8 @@ export interface WireProfile {
   readonly outputsInCallOrder: boolean;
   /** What a call id may look like; one that does not fit is written under a derived alias. */
   readonly callIds: { readonly pattern: RegExp; readonly maxLength: number };
+  /** What a tool's name may look like in a call; one that does not fit is written with `_` for each letter that does not. */
+  readonly toolNames: { readonly pattern: RegExp; readonly maxLength: number };
   /** Whether an output can say that it failed. */
   readonly errorFlag: boolean;
   /** What the model can read besides text. */
@@ -27,8 +29,8 @@ export interface WireProfile {
   readonly audio: boolean;
 }
 
-const WORD_ID = /^[A-Za-z0-9_-]+$/;
-const ANY_ID = /^.+$/s;
+const WORD = /^[A-Za-z0-9_-]+$/;
+const ANY = /^.+$/s;
 
 /** Every profile, whole: a new trait breaks the build in each row until somebody has looked it up. */
 export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
@@ -41,7 +43,8 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     refusesBlank: false,
     refusesTrailingSpace: false,
     outputsInCallOrder: false,
-    callIds: { pattern: ANY_ID, maxLength: 40 },
+    callIds: { pattern: ANY, maxLength: 40 },
+    toolNames: { pattern: WORD, maxLength: 64 },
     errorFlag: false,
     images: true,
     audio: true,
@@ -55,7 +58,8 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     refusesBlank: false,
     refusesTrailingSpace: false,
     outputsInCallOrder: false,
-    callIds: { pattern: ANY_ID, maxLength: 64 },
+    callIds: { pattern: ANY, maxLength: 64 },
+    toolNames: { pattern: WORD, maxLength: 64 },
     errorFlag: false,
     images: true,
     audio: true,
@@ -69,7 +73,8 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     refusesBlank: true,
     refusesTrailingSpace: true,
     outputsInCallOrder: false,
-    callIds: { pattern: WORD_ID, maxLength: 64 },
+    callIds: { pattern: WORD, maxLength: 64 },
+    toolNames: { pattern: WORD, maxLength: 128 },
     errorFlag: true,
     images: true,
     audio: false,
@@ -83,7 +88,8 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     refusesBlank: true,
     refusesTrailingSpace: false,
     outputsInCallOrder: true,
-    callIds: { pattern: ANY_ID, maxLength: 128 },
+    callIds: { pattern: ANY, maxLength: 128 },
+    toolNames: { pattern: ANY, maxLength: 512 },
     errorFlag: true,
     images: true,
     audio: true,
@@ -97,7 +103,8 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     refusesBlank: false,
     refusesTrailingSpace: false,
     outputsInCallOrder: false,
-    callIds: { pattern: ANY_ID, maxLength: 512 },
+    callIds: { pattern: ANY, maxLength: 512 },
+    toolNames: { pattern: ANY, maxLength: 512 },
     errorFlag: true,
     images: true,
     audio: true,
@@ -111,7 +118,8 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     refusesBlank: true,
     refusesTrailingSpace: false,
     outputsInCallOrder: true,
-    callIds: { pattern: WORD_ID, maxLength: 40 },
+    callIds: { pattern: WORD, maxLength: 40 },
+    toolNames: { pattern: WORD, maxLength: 64 },
     errorFlag: false,
     images: true,
     audio: false,

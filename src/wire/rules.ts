@@ -262,4 +262,20 @@ export const WIRE_RULES: readonly WireRule[] = [
     errors: { anthropic: "messages: final assistant content cannot end with trailing whitespace" },
     check: ({ turns }) => form.trailingSpace(turns),
   },
+  {
+    id: "WIRE-28",
+    demands: "A call names its tool, in the provider's letters.",
+    errors: {
+      "openai-chat":
+        "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      "openai-compatible":
+        "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      "openai-responses":
+        "Invalid 'input[N].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      anthropic: "messages.N.content.M.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+      gemini: "unquoted: the name of a function call cannot be empty.",
+      "ai-sdk": "unquoted: the provider behind the SDK refuses a call without a name.",
+    },
+    check: ({ turns, profile }) => form.badNames(turns, profile),
+  },
 ];

@@ -23,6 +23,7 @@ export interface Adjustment {
     | "opening-added"
     | "continuation-added"
     | "arguments-rewritten"
+    | "name-rewritten"
     | "signature-waived"
     | "id-aliased"
     | "item-id-dropped"

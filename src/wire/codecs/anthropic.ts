@@ -189,8 +189,9 @@ function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: En
   const id = how.idOf(call.callId ?? toolCallId(""));
   const piece = from?.[0];
   if (!isFields(piece)) return [{ type: "tool_use", id, name: call.name, input: inputObject(call) }];
-  if (piece["id"] === id && isFields(piece["input"])) return from as readonly unknown[];
-  return [{ ...piece, id, input: inputObject(call) }];
+  const named = (asText(piece["name"]) ?? "") === call.name;
+  if (piece["id"] === id && named && isFields(piece["input"])) return from as readonly unknown[];
+  return [{ ...piece, id, name: call.name, input: inputObject(call) }];
 }
 
 function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {

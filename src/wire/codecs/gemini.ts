@@ -216,8 +216,16 @@ class Writer {
     const read = isFields(part) && isFields(part["functionCall"]) ? part["functionCall"] : undefined;
     if (read === undefined) return [{ functionCall: { id, name: call.name, args: inputObject(call) } }];
     if (read["id"] === undefined) this.#bare.add(callId);
-    if (read["id"] === undefined || read["id"] === id) return from as readonly unknown[];
-    return [{ ...(part as Fields), functionCall: { ...read, id } }];
+    const sameId = read["id"] === undefined || read["id"] === id;
+    const formed = read["args"] === undefined || isFields(read["args"]);
+    if (sameId && formed && (asText(read["name"]) ?? "") === call.name) return from as readonly unknown[];
+    const functionCall = {
+      ...read,
+      ...(sameId ? {} : { id }),
+      name: call.name,
+      ...(formed ? {} : { args: inputObject(call) }),
+    };
+    return [{ ...(part as Fields), functionCall }];
   }
 
   #output(output: OutputItem, from: readonly unknown[] | undefined): readonly unknown[] {

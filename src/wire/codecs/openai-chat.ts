@@ -237,10 +237,14 @@ function write(item: Item, how: Encoding): readonly unknown[] {
 function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
   const id = how.idOf(call.callId ?? toolCallId(""));
   const piece = from?.[0];
-  if (isFields(piece) && call.inputText !== undefined) {
-    return piece["id"] === id ? (from as readonly unknown[]) : [{ ...piece, id }];
-  }
   const { name } = call;
+  const kind = call.callKind === "custom" ? "custom" : "function";
+  const body = isFields(piece) && isFields(piece[kind]) ? piece[kind] : {};
+  if (isFields(piece) && call.inputText !== undefined) {
+    const named = (asText(body["name"]) ?? "") === name;
+    if (piece["id"] === id && named) return from as readonly unknown[];
+    return [{ ...piece, id, ...(named ? {} : { [kind]: { ...body, name } }) }];
+  }
   return call.callKind === "custom"
     ? [{ id, type: "custom", custom: { name, input: inputText(call) } }]
     : [{ id, type: "function", function: { name, arguments: inputText(call) } }];

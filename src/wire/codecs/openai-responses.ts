@@ -236,15 +236,17 @@ function patched(from: Fields, item: Item, how: Encoding): Fields {
   const id = how.idOf(item.callId);
   const carried = item.kind === "output" ? answeredId(piece) : piece["call_id"];
   let renamed = carried === id ? piece : { ...piece, call_id: id };
-  if (
-    item.kind === "call" &&
-    item.inputText === undefined &&
-    (item.callKind === "function" || item.callKind === "custom")
-  ) {
+  if (item.kind === "call" && item.inputText === undefined && isNamed(item)) {
     renamed = { ...renamed, [item.callKind === "custom" ? "input" : "arguments"]: inputText(item) };
   }
-  const misnamed = item.kind === "output" && item.name !== undefined && asText(piece["name"]) !== item.name;
+  const inName = item.kind === "output" ? item.name !== undefined : isNamed(item);
+  const misnamed = inName && (asText(piece["name"]) ?? "") !== item.name;
   return misnamed ? { ...renamed, name: item.name } : renamed;
+}
+
+/** A shell and a search are not named in their calls. */
+function isNamed({ callKind }: CallItem): boolean {
+  return callKind === "function" || callKind === "custom";
 }
 
 function writeCall(call: CallItem, how: Encoding): object {

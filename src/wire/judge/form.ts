@@ -26,6 +26,15 @@ export function badIds(turns: readonly Turn[], { callIds, format }: WireProfile)
   );
 }
 
+export function badNames(turns: readonly Turn[], { toolNames }: WireProfile): readonly Breach[] {
+  const bad = (name: string) => name.length > toolNames.maxLength || !toolNames.pattern.test(name);
+  return turns.flatMap((turn) =>
+    callsOf(turn)
+      .filter((call) => bad(call.name))
+      .map((call) => ({ at: turn.at, detail: call.name })),
+  );
+}
+
 export function resultsNotFirst(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) => {
     const other = turn.blocks.findIndex((block) => block.is !== "result");
