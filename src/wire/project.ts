@@ -5,6 +5,7 @@ import type { Codec, Decoded, Encoded } from "./codecs/codec.ts";
 import { gemini } from "./codecs/gemini.ts";
 import { openaiChat } from "./codecs/openai-chat.ts";
 import { openaiResponses } from "./codecs/openai-responses.ts";
+import { isResultFormed } from "./codecs/result-form.ts";
 import { type Item, type OutputItem, spaceOf, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
 import { type ProfileChoice, profileOf, type WireProfile } from "./profiles.ts";
 import { type Adjustment, shapeItems } from "./shape.ts";
@@ -39,6 +40,7 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const shaped = shapeItems(told, profile, adjustments);
   for (const [at, item] of shaped.entries()) {
     if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
+    if (isLoose(item, profile.format)) adjustments.push({ kind: "result-rewritten", at });
   }
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
   const split = (at: number) => void adjustments.push({ kind: "message-split", at });
@@ -120,10 +122,18 @@ function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<Too
   return copy ?? items;
 }
 
+/** A result in no form that the format knows: the codec writes it anew. */
+function isLoose(item: Item, format: WireFormat): boolean {
+  if (item.kind !== "output" || item.origin?.format !== format || item.server === true) return false;
+  return !isResultFormed[format](item.origin.pieces[0] as Readonly<Record<string, unknown>>);
+}
+
 /** Arguments as an object where the format takes text, or the other way round: the codec writes them anew. */
 function isMisformed(item: Item, format: WireFormat): boolean {
   if (item.kind !== "call" || item.origin?.format !== format || item.server === true) return false;
   if (format === "anthropic") return item.inputText !== undefined;
+  if (format === "gemini") return typeof item.input !== "object" || Array.isArray(item.input);
+  if (format === "ai-sdk") return !("input" in (item.origin.pieces[0] as object));
   const inText = item.callKind === "function" || item.callKind === "custom";
   return (format === "openai-chat" || format === "openai-responses") && inText && item.inputText === undefined;
 }

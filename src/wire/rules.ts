@@ -278,4 +278,19 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns, profile }) => form.badNames(turns, profile),
   },
+  {
+    id: "WIRE-29",
+    demands:
+      "A result has the form of the format: text or blocks, an object for Gemini, a typed output for the AI SDK.",
+    errors: {
+      "openai-chat": "Invalid value for 'content': expected a string, got null.",
+      "openai-compatible": "Invalid value for 'content': expected a string, got null.",
+      "openai-responses": "unquoted: the output of a call is a text or a list of blocks.",
+      anthropic: "unquoted: the content of a tool_result is a text or a list of blocks.",
+      gemini:
+        "Invalid value at 'contents[N].parts[M].function_response.response' (type.googleapis.com/google.protobuf.Struct)",
+      "ai-sdk": "AI_InvalidPromptError: The messages do not match the ModelMessage[] schema.",
+    },
+    check: ({ turns }) => form.misformedResults(turns),
+  },
 ];

@@ -24,6 +24,7 @@ export interface Adjustment {
     | "continuation-added"
     | "arguments-rewritten"
     | "name-rewritten"
+    | "result-rewritten"
     | "signature-waived"
     | "id-aliased"
     | "item-id-dropped"

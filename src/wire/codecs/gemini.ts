@@ -34,6 +34,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
+import { isResultFormed } from "./result-form.ts";
 
 const FORMAT = "gemini";
 
@@ -236,8 +237,10 @@ class Writer {
     const named = { ...(id === undefined ? {} : { id }), name: output.name ?? "" };
     if (read === undefined) return [{ functionResponse: { ...named, response: responseOf(output) } }];
     const sameId = read["id"] === id || read["id"] === undefined;
-    if (sameId && read["name"] === output.name) return from as readonly unknown[];
-    return [{ ...(part as Fields), functionResponse: { ...read, ...named } }];
+    const formed = isResultFormed[FORMAT](part as Fields);
+    if (sameId && read["name"] === output.name && formed) return from as readonly unknown[];
+    const response = formed ? {} : { response: responseOf(output) };
+    return [{ ...(part as Fields), functionResponse: { ...read, ...named, ...response } }];
   }
 }
 

@@ -23,6 +23,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
+import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "openai-responses";
 
@@ -148,7 +149,11 @@ function readOutput(callKind: CallKind, piece: Fields): OutputItem {
     ...(id === undefined ? (name === undefined ? { callId: toolCallId("") } : {}) : { callId: toolCallId(id) }),
     ...(name === undefined ? {} : { name }),
     status: "success",
-    parts: typeof output === "string" ? [textPart(output)] : asList(output).map(readPart),
+    parts: !isResultFormed[FORMAT](piece)
+      ? looseResult(output)
+      : typeof output === "string"
+        ? [textPart(output)]
+        : asList(output).map(readPart),
     ...(piece["execution"] === "server" ? { server: true } : {}),
   };
 }
@@ -241,6 +246,7 @@ function patched(from: Fields, item: Item, how: Encoding): Fields {
   }
   const inName = item.kind === "output" ? item.name !== undefined : isNamed(item);
   const misnamed = inName && (asText(piece["name"]) ?? "") !== item.name;
+  if (item.kind === "output" && !isResultFormed[FORMAT](piece)) renamed = { ...renamed, output: textOf(item.parts) };
   return misnamed ? { ...renamed, name: item.name } : renamed;
 }
 

@@ -119,6 +119,14 @@ export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
   );
 }
 
+export function misformedResults(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    resultsOf(turn)
+      .filter((result) => !result.formed)
+      .map((result) => ({ at: turn.at, detail: result.id ?? result.name ?? "" })),
+  );
+}
+
 export function unknownRole(turns: readonly Turn[]): readonly Breach[] {
   return turns.filter((turn) => turn.role === "unknown").map((turn) => ({ at: turn.at, detail: "unknown role" }));
 }

@@ -24,7 +24,15 @@ function chat(message: Raw): Omit<Turn, "at"> {
   if (role === "tool") {
     return {
       role,
-      blocks: [{ is: "result", id: text(message["tool_call_id"]), name: text(message["name"]), space: "" }],
+      blocks: [
+        {
+          is: "result",
+          id: text(message["tool_call_id"]),
+          name: text(message["name"]),
+          space: "",
+          formed: isTexts(content),
+        },
+      ],
     };
   }
   const calls = list(message["tool_calls"]).map((call): Block => {
@@ -61,7 +69,12 @@ function responses(item: Raw): Omit<Turn, "at"> {
   if (space === undefined || lone || external)
     return { role: type.endsWith("_output") ? "user" : "assistant", blocks: [{ is: "own" }] };
   if (type.endsWith("_output"))
-    return { role: "tool", blocks: [{ is: "result", id, name: text(item["name"]), space }] };
+    return {
+      role: "tool",
+      blocks: [
+        { is: "result", id, name: text(item["name"]), space, formed: space === "search" || isTexts(item["output"]) },
+      ],
+    };
   const formed =
     space === "search" || type === "local_shell_call" || typeof (item["arguments"] ?? item["input"]) === "string";
   return {
@@ -99,8 +112,9 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
       return { is: "call", id: text(block["id"]), name: text(block["name"]) ?? "", space: "", sealed: false, formed };
     }
     if (type === "tool_result") {
+      const formed = block["content"] === undefined || isTexts(block["content"]);
       const blank = list(block["content"]).some((one) => one["type"] === "text" && !text(one["text"])?.trim());
-      return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "", blank };
+      return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "", formed, blank };
     }
     return type.endsWith("_tool_use") || type.endsWith("_tool_result") ? { is: "own" } : { is: "media" };
   });
@@ -123,7 +137,10 @@ function gemini(content: Raw): Omit<Turn, "at"> {
       return { is: "call", id: text(call["id"]), name: text(call["name"]) ?? "", space: "", sealed, formed };
     }
     const response = part["functionResponse"];
-    if (isRaw(response)) return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "" };
+    if (isRaw(response)) {
+      const formed = isRaw(response["response"]);
+      return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "", formed };
+    }
     if (part["thought"] === true) return { is: "thought", sealed: true };
     if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { is: "own" };
     return typeof part["text"] === "string" ? { is: "text", text: part["text"] } : { is: "media" };
@@ -152,7 +169,14 @@ function aiSdk(message: Raw): Omit<Turn, "at"> {
           formed: "input" in part,
         };
       case "tool-result":
-        return role === "assistant" ? { is: "own" } : { is: "result", id, name: text(part["toolName"]), space: "" };
+        if (role === "assistant") return { is: "own" };
+        return {
+          is: "result",
+          id,
+          name: text(part["toolName"]),
+          space: "",
+          formed: text(raw(part["output"])["type"]) !== undefined,
+        };
       case "tool-approval-request":
         return { is: "ask", approval: text(part["approvalId"]) ?? "", id };
       case "tool-approval-response":
@@ -187,6 +211,11 @@ function raw(value: unknown): Raw {
 
 function list(value: unknown): readonly Raw[] {
   return Array.isArray(value) ? value.map(raw) : [];
+}
+
+/** A text, or blocks of it. */
+function isTexts(value: unknown): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every(isRaw));
 }
 
 function text(value: unknown): string | undefined {

@@ -28,6 +28,8 @@ export type Block =
       readonly id: string | undefined;
       readonly name: string | undefined;
       readonly space: string;
+      /** Whether what was returned has the form this format asks for. */
+      readonly formed: boolean;
       /** Holds a block of text without a word. */
       readonly blank?: boolean;
     }
