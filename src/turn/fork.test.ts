@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { steps, writes } from "../../test/support/calls.ts";
+import { writes } from "../../test/support/calls.ts";
 import { look, opened, run, step } from "../../test/support/durable.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { defineTool } from "../transaction/tool.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { counter, diary, quiet, steps, writes } from "../../test/support/calls.ts";
+import { quiet, steps, writes } from "../../test/support/calls.ts";
 import { look, OPTIONS, opened, run, step } from "../../test/support/durable.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
 import { ToolInvoked } from "../state/default-slices.ts";

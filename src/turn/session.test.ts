@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { counter, diary, quiet, steps, writes } from "../../test/support/calls.ts";
+import { counter, quiet, steps, writes } from "../../test/support/calls.ts";
 import { kernel, look, OPTIONS, opened, run, step } from "../../test/support/durable.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
 import { FixedClock } from "../base/clock.ts";
