@@ -83,7 +83,12 @@ function choose(format: WireFormat, profile: ProfileId | WireProfile): WireProfi
   const chosen = isProfileId(profile) || typeof profile !== "string" ? profileOf(profile) : undefined;
   if (chosen?.format === format) return chosen;
   const known = Object.values(PROFILES).flatMap((one) => (one.format === format ? [one.id] : []));
-  throw new HoldfastError("BAD_OPTION", { option: "profile", got: chosen?.id ?? JSON.stringify(profile), format, known });
+  throw new HoldfastError("BAD_OPTION", {
+    option: "profile",
+    got: chosen?.id ?? (typeof profile === "string" ? profile : typeof profile),
+    format,
+    known,
+  });
 }
 
 function isProfileId(text: unknown): text is ProfileId {

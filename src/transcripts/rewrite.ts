@@ -3,7 +3,7 @@ import type { Changes, Insert } from "./plan.ts";
 import { type LogLine, logLines } from "./records.ts";
 import { elementText, insideEdits, renderInsert, type TextOf } from "./render.ts";
 import { encode } from "../base/text/decode.ts";
-import { type Edit, editText } from "../base/text/edit.ts";
+import { type Edit, editText, type NewText } from "../base/text/edit.ts";
 import { mendText } from "../base/text/flaws.ts";
 import type { Source } from "../base/text/source.ts";
 import type { Conversation, Element, Transcript } from "./transcript.ts";
@@ -66,7 +66,10 @@ function recordChanges(
       made.push(...insideEdits(answer, format, textOf(answer.element)));
       own.set(answer.element, made);
     }
-    const render = (insert: Insert) => renderInsert(insert, format, textOf, own.get(insert.element) ?? []);
+    const render = (insert: Insert): NewText => {
+      const text = renderInsert(insert, format, textOf, own.get(insert.element) ?? []);
+      return insert.kind === "answer" ? { text } : { text, asIs: true };
+    };
     for (const [element, made] of own) {
       if (removed.has(element)) continue;
       push(all.edits, element.record, ...made.map((edit) => ({ ...edit, path: [...element.path, ...edit.path] })));
@@ -77,7 +80,7 @@ function recordChanges(
     }
     for (const [anchor, added] of inserts) {
       const texts = added.map(render);
-      if (list === undefined) push(all.inserts, anchor?.record ?? -1, ...texts);
+      if (list === undefined) push(all.inserts, anchor?.record ?? -1, ...texts.map(({ text }) => text));
       else {
         const index = anchor === undefined ? 0 : (anchor.path.at(-1) as number) + 1;
         push(all.edits, list.record, { op: "insert", path: list.path, index, texts });

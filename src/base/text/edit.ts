@@ -8,15 +8,21 @@ export type Edit =
   /** Replaces a value, or adds the key when it is not there. */
   | { readonly op: "set"; readonly path: Path; readonly value: Json }
   | { readonly op: "remove"; readonly path: Path }
-  /** New elements of an array, given as JSON text, before the element that now stands at `index`. */
-  | { readonly op: "insert"; readonly path: Path; readonly index: number; readonly texts: readonly string[] };
+  /** New elements of an array, before the element that now stands at `index`. */
+  | { readonly op: "insert"; readonly path: Path; readonly index: number; readonly texts: readonly NewText[] };
+
+/** An element as JSON text: laid out as its new neighbours are, unless it comes from the same file as it is. */
+export interface NewText {
+  readonly text: string;
+  readonly asIs?: boolean;
+}
 
 /** What is to be done below one value. */
 interface Plan {
   value?: Json;
   removed?: true;
   readonly below: Map<string | number, Plan>;
-  readonly inserts: Map<number, string[]>;
+  readonly inserts: Map<number, NewText[]>;
 }
 
 /** Applies changes to a valid JSON text. */
@@ -103,9 +109,9 @@ function layoutOf(text: string, start: number, end: number, children: readonly C
 }
 
 /** A new element written as its neighbours are: one line, or indented as they are. */
-function styled(added: string, lead: string): string {
+function styled({ text, asIs }: NewText, lead: string): string {
   const indent = /\n([ \t]*)$/.exec(lead)?.[1];
-  if (indent === undefined || added.includes("\n")) return added;
+  if (asIs === true || indent === undefined) return text;
   const unit = indent.includes("\t") ? "\t" : 2;
-  return JSON.stringify(JSON.parse(added), null, unit).replaceAll("\n", `\n${indent}`);
+  return JSON.stringify(JSON.parse(text), null, unit).replaceAll("\n", `\n${indent}`);
 }
