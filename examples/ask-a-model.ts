@@ -6,7 +6,7 @@ import { openai } from "holdfast/adapters/openai";
 import { startProviderServer } from "holdfast/testing";
 
 // The provider: it thinks, calls a tool, is overloaded once, and then answers.
-await using provider = await startProviderServer({
+const provider = await startProviderServer({
   script: ({ nth }) => {
     const steps = [
       { reasoning: "I should look.", calls: [{ name: "read_file", input: { path: "a.txt" } }] },
@@ -61,4 +61,5 @@ for (const model of models) {
 // Three requests for each model; the only refusals are the ones the script asked for.
 assert.equal(provider.requests.length, 9);
 assert.deepEqual(new Set(provider.refused.map(({ status }) => status)), new Set([503, 529]));
+await provider.close();
 console.log(`ok: ${provider.requests.length} requests, none malformed`);

@@ -51,6 +51,23 @@ test("[ADAPT-20] what was changed since it was read stays changed, and an origin
   const renamed = items.map((item) => ({ ...item, callId: "call_new", step: "s1" }) as never);
   const kept = keepItems(renamed);
   expect(unkeepItems(throughJson(kept))[0]).toMatchObject({ callId: "call_new", step: "s1" });
-  const other = { ...kept, originals: [{ format: "anthropic", message: { role: "user", content: "hi" } }] } as const;
+  const two = [
+    { type: "tool_use", id: "a", name: "n", input: {} },
+    { type: "tool_use", id: "b", name: "n", input: {} },
+  ];
+  const other = {
+    ...kept,
+    originals: [{ format: "anthropic", message: { role: "assistant", content: two } }],
+  } as const;
   expect(unkeepItems(other)[0]).not.toHaveProperty("origin");
+});
+
+test("[ADAPT-20] an item that is told in another kind than it was read keeps its original", () => {
+  const message = { role: "assistant", content: null, refusal: "I will not." };
+  const { items } = readMessages([message], "openai-chat");
+  const told = items.map(
+    (item) => ({ kind: "assistant", parts: [{ type: "text", text: "I will not." }], origin: item.origin! }) as const,
+  );
+  const again = unkeepItems(throughJson(keepItems(told)));
+  expect(writeMessages([user(), ...again, user()], PROFILES["openai-chat"]).messages[1]).toEqual(message);
 });

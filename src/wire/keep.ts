@@ -7,8 +7,8 @@ export interface KeptItems {
   readonly items: readonly KeptItem[];
 }
 
-/** An item without its original; `from` says which original it was read from, and as which of its items. */
-export type KeptItem = Omit<Item, "origin"> & { readonly from?: readonly [original: number, nth: number] };
+/** An item without its original; `from` says which original it was read from, and as which of how many items. */
+export type KeptItem = Omit<Item, "origin"> & { readonly from?: readonly [original: number, nth: number, of: number] };
 
 /**
  * Makes items ready to be kept. As plain JSON each would carry a copy of its message, and items that were one message
@@ -20,10 +20,10 @@ export function keepItems(items: readonly Item[]): KeptItems {
   const kept = items.map((item): KeptItem => {
     const { origin, ...rest } = item;
     if (origin === undefined) return rest;
-    const { format, message, nth } = origin;
+    const { format, message, nth, of } = origin;
     const place = places.get(message) ?? originals.push({ format, message }) - 1;
     places.set(message, place);
-    return { ...withoutPieces(rest, origin), from: [place, nth] };
+    return { ...withoutPieces(rest, origin), from: [place, nth, of] };
   });
   return { originals, items: kept };
 }
@@ -34,8 +34,8 @@ export function unkeepItems({ originals, items }: KeptItems): readonly Item[] {
   return items.map((kept) => {
     const { from, ...item } = kept;
     const source = from === undefined ? undefined : read[from[0]]?.[from[1]];
-    // A later version may read a message differently: then the item stands for itself, without an original.
-    if (source?.origin === undefined || source.kind !== item.kind) return item as Item;
+    // A later version may cut a message into other items: then each stands for itself, without an original.
+    if (source?.origin === undefined || source.origin.of !== from?.[2]) return item as Item;
     return { ...withPieces(item as Item, source), origin: source.origin };
   });
 }

@@ -6,16 +6,23 @@ import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 
 /** A chat message as items. Its reasoning, where a server sends one, is an item too; the message keeps it as it came. */
 export function itemsOf(message: Fields): readonly Item[] {
-  const items = readMessages([message], "openai-chat").items.map((item) => withRefusal(item, message));
   const thought = wordOf(message["reasoning_content"]) ?? wordOf(message["reasoning"]);
+  const items = readMessages([message], "openai-chat").items.map((item) => spoken(item, message, thought));
   return thought === undefined ? items : [{ kind: "reasoning", text: thought }, ...items];
 }
 
-/** A refusal stands beside an empty content; it is what the model said. */
-function withRefusal(item: Item, message: Fields): Item {
-  const refusal = wordOf(message["refusal"]);
-  if (refusal === undefined || item.kind !== "assistant" || wordOf(message["content"]) !== undefined) return item;
-  return { ...item, parts: [{ type: "text", text: refusal }] };
+/** What stands beside an empty content: a refusal is what the model said; a thought alone said nothing. */
+function spoken(item: Item, { refusal, content }: Fields, thought: string | undefined): Item {
+  const said = wordOf(refusal) ?? (thought === undefined ? undefined : "");
+  const silent = item.kind === "other" || (item.kind === "assistant" && wordOf(content) === undefined);
+  if (!silent || said === undefined) return item;
+  const { step, origin } = item;
+  return {
+    kind: "assistant",
+    parts: [{ type: "text", text: said }],
+    ...(step === undefined ? {} : { step }),
+    ...(origin === undefined ? {} : { origin }),
+  };
 }
 
 const STOPS: Readonly<Record<string, StopReason>> = {
