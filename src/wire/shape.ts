@@ -20,6 +20,7 @@ export interface Adjustment {
     | "messages-joined"
     | "message-split"
     | "outputs-ordered"
+    | "instructions-lifted"
     | "opening-added"
     | "continuation-added"
     | "arguments-rewritten"
