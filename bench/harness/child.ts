@@ -6,6 +6,9 @@ import type { Sample, Task, Trial } from "./contract.ts";
 import { loadWorkload } from "./load.ts";
 import { type Order, takeTurns, type Word } from "./spawn.ts";
 
+// Also when the run is interrupted: a process left behind would go on writing, and disturb the next run.
+process.once("disconnect", () => process.exit());
+
 const { step, task } = JSON.parse(process.argv[2] ?? "null") as Order;
 await once(process, "message");
 const trial = await trialOf(task);

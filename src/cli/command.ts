@@ -7,6 +7,8 @@ export interface Terminal {
   /** Colours and pauses are for people: off in pipes, with NO_COLOR and with --json. */
   readonly forPeople: boolean;
   readonly cwd: string;
+  /** Standard input, for commands that read `-`. */
+  input(): AsyncIterable<Uint8Array>;
 }
 
 /** 0 done, 1 findings or failed, 2 wrong usage, 3 store or session unusable. */

@@ -22,6 +22,7 @@ async function run(...argv: readonly string[]) {
     err: (line) => said.err.push(line),
     forPeople: false,
     cwd: folder,
+    async *input() {},
   });
   return { code, out: said.out.join("\n"), err: said.err.join("\n") };
 }

@@ -1,13 +1,14 @@
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { HoldfastError } from "../index.ts";
 import { type Command, type ExitCode, type Parsed, parseOptions, type Terminal } from "./command.ts";
 import { demo } from "./commands/demo.ts";
+import { doctor } from "./commands/doctor.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { nearest } from "./nearest.ts";
 import { helpOf, overview } from "./help.ts";
+import { version } from "./version.ts";
 
-export const COMMANDS: readonly Command[] = [demo, verifyCommand];
+export const COMMANDS: readonly Command[] = [demo, doctor, verifyCommand];
 
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<ExitCode> {
   const [name, ...rest] = argv;
@@ -82,13 +83,6 @@ function suggestion(name: string | undefined): string | undefined {
   return name === undefined ? undefined : `did you mean ${name}?`;
 }
 
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    readonly version: string;
-  };
-  return manifest.version;
-}
-
 function processTerminal(): Terminal {
   const { stdout } = process;
   return {
@@ -96,5 +90,6 @@ function processTerminal(): Terminal {
     err: (line) => void process.stderr.write(`${line}\n`),
     forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
     cwd: process.cwd(),
+    input: () => process.stdin,
   };
 }

@@ -142,6 +142,29 @@ test("[JOURNAL-2] appends made during recovery from a failure keep the order of 
   );
 });
 
+test("[JOURNAL-1] when a failure is over, appends are sent without waiting for each other again", async () => {
+  const { store, ...deps } = memoryDeps();
+  let failing = false;
+  let sent = 0;
+  const flaky = between(store, {
+    before: (batch) => {
+      if (batch.kind === "append") sent += 1;
+      if (failing) throw ioError();
+      return undefined;
+    },
+  });
+  const journal = await openJournal({ ...deps, store: flaky }, "s");
+  failing = true;
+  await journal.append(said("lost")).catch(() => undefined);
+  failing = false;
+  await Promise.all([journal.append(said("1")), journal.append(said("2"))]);
+  sent = 0;
+  const calls = [journal.append(said("3")), journal.append(said("4")), journal.append(said("5"))];
+  expect(sent).toBe(3);
+  await Promise.all(calls);
+  expect(await texts(journal)).toEqual(["1", "2", "3", "4", "5"]);
+});
+
 test("[JOURNAL-2] a failure that outlasts a retry is told again, and nothing is written twice when it ends", async () => {
   const { store, ...deps } = memoryDeps();
   let failing = true;
@@ -452,6 +475,18 @@ test("[JOURNAL-8] small content travels with its record, large content lies besi
         code("BLOB_BAD_RANGE"),
       );
     }
+  }
+});
+
+test("[JOURNAL-8] a source may reuse its buffer, whether its content turns out small or large", async () => {
+  const journal = await openJournal(memoryDeps(), "s");
+  for (const pieces of [3, 30]) {
+    const source = function* () {
+      const buffer = Buffer.alloc(5_000);
+      for (let n = 0; n < pieces; n += 1) yield buffer.fill(n);
+    };
+    const whole = Buffer.concat(Array.from({ length: pieces }, (_, n) => Buffer.alloc(5_000, n)));
+    expect((await journal.stageBlob(source())).ref).toEqual({ name: nameOfBytes(whole), size: whole.length });
   }
 });
 

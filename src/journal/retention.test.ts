@@ -1,3 +1,4 @@
+import { callIdAt } from "../records/ids.ts";
 import { describe, expect, test } from "vitest";
 import { brief, collect, memoryDeps, said } from "../../test/support/stores.ts";
 import { forkSession } from "./fork.ts";
@@ -111,4 +112,16 @@ test("[STORE-16] dropped bodies leave proof that they were there, and why they a
   expect(await verify(deps.store)).toMatchObject({ ok: true, sessions: [{ records: 12, dropped: 2 }] });
   await journal.close();
   await expect(dropBodies(deps.store, journal, [5], "late")).rejects.toMatchObject({ code: "LEASE_LOST" });
+});
+
+test("[STORE-16] what recovery needs keeps its body until a checkpoint stands behind it", async () => {
+  const { deps, journal } = await made(3);
+  const callId = callIdAt(journal.session, 1, 0);
+  const call = { callId, tool: "t" };
+  const opened = await journal.append({ kind: "call-opened", ...call, args: {} });
+  const closed = await journal.append({ kind: "call-closed", ...call, status: "success", output: "secret" });
+  const both = [opened.last, closed.last];
+  expect(await dropBodies(deps.store, journal, both, "a secret")).toMatchObject({ dropped: 0 });
+  await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+  expect(await dropBodies(deps.store, journal, both, "a secret")).toMatchObject({ dropped: 2 });
 });

@@ -51,13 +51,26 @@ export async function retain(
   return { forgotten, withinBounds: cut.withinBounds };
 }
 
-/** Takes the bodies out of records and leaves their headers, which still prove that the records were there. */
+/** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */
+const RECOVERY_NEEDS: ReadonlySet<string> = new Set(["call-opened", "call-closed"]);
+
+/**
+ * Takes the bodies out of records and leaves their headers, which still prove that the records were there. What recovery
+ * needs is left alone: write a checkpoint first, then it can go.
+ */
 export async function dropBodies(
   store: Store,
   journal: Journal,
-  seqs: readonly number[],
+  wanted: readonly number[],
   reason: string,
 ): Promise<{ readonly dropped: number; readonly bytes: number }> {
+  const row = await rowOf(store, journal.session);
+  const needed = new Set<number>();
+  for (const seq of wanted.filter((seq) => seq >= row.checkpoint)) {
+    const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+    if (record !== undefined && RECOVERY_NEEDS.has(record.kind)) needed.add(seq);
+  }
+  const seqs = wanted.filter((seq) => !needed.has(seq));
   const receipt = await store.commit({ kind: "drop", session: journal.session, epoch: journal.epoch, seqs, reason });
   if (!receipt.ok) throw conflictError(journal.session, receipt.conflict);
   return { dropped: receipt.dropped, bytes: receipt.bytes };

@@ -44,8 +44,8 @@ function apply(tables: Tables, blobs: BlobStore, batch: contract.WriteBatch): Ap
     case "drop":
       return drop(tables, batch);
     case "delete":
-      return fenced(tables, batch, () => {
-        tables.deleteSession(batch.session);
+      return fenced(tables, batch, (row) => {
+        tables.deleteSession(row);
         return { ok: true, deleted: true };
       });
     case "sweep":
@@ -61,7 +61,7 @@ function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.C
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: 0,
+    epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: batch.genesis,
@@ -81,6 +81,9 @@ function lease(tables: Tables, batch: contract.LeaseBatch): Applied<contract.Lea
   if (row.owner !== null && held) {
     return refuse({ kind: "lease-held", owner: row.owner, epoch: row.epoch, until: row.leaseUntil });
   }
+  // Swapped or lost pages: records appended there would be acknowledged and not be found again.
+  if (!tables.endsAt(growing(row), row.head.seq))
+    return refuse({ kind: "session-damaged", detail: `there are records beyond the newest of session ${row.id}` });
   const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: batch.until };
   tables.putSession(taken);
   return { ok: true, row: taken, previousWriter: previousWriter(row, batch) };
@@ -183,7 +186,7 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: 0,
+    epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: batch.after,

@@ -21,11 +21,15 @@ export interface Tables {
   lastSeen(id: SessionId): SessionRow | undefined;
   /** Writes `to` where `from` still stands, and answers whether it did. */
   moveSession(from: SessionRow, to: SessionRow): boolean;
-  deleteSession(id: SessionId): void;
+  deleteSession(row: SessionRow): void;
+  /** The epoch a deleted session of this id had reached; 0 when there was none. Its last writer may still be about. */
+  epochBefore(id: SessionId): number;
   newSegment(): number;
 
   insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void;
   linkAt(segment: number, seq: number): Link | undefined;
+  /** False when rows lie where none should be: what is appended after this place might not be found again. */
+  endsAt(segment: number, seq: number): boolean;
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined;
   /** Takes a body and the references it made. Answers the bytes freed; 0 when the body was gone already. */
   dropBody(segment: number, seq: number, reason: string): number;

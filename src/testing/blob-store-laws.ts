@@ -141,13 +141,19 @@ const BOOK: LawBook<Context> = [
       await rejects(blobs.put(content(10, "aborted"), AbortSignal.abort(reason)), (error) => error === reason);
       await rejects(blobs.put([content(10, "aborted")], AbortSignal.abort(reason)), (error) => error === reason);
       const midway = new AbortController();
+      let closed = false;
       const source = function* () {
-        for (let piece = 0; piece < 5; piece += 1) {
-          if (piece === 3) midway.abort(reason);
-          yield content(CHUNK_BYTES, `piece-${piece}`);
+        try {
+          for (let piece = 0; piece < 5; piece += 1) {
+            if (piece === 3) midway.abort(reason);
+            yield content(CHUNK_BYTES, `piece-${piece}`);
+          }
+        } finally {
+          closed = true;
         }
       };
       await rejects(blobs.put(source(), midway.signal), (error) => error === reason);
+      ok(closed, "the source was not told that nobody reads it any more");
       const failure = Object.assign(new Error("the source failed"), { code: "ENOENT", syscall: "open" });
       const failing = async function* () {
         yield content(CHUNK_BYTES + 5, "failing");

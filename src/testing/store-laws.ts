@@ -647,6 +647,18 @@ const BOOK: LawBook<Context> = [
     },
   ],
   [
+    "[STORE-17] a writer of a deleted session is fenced off from a new one of the same name",
+    async ({ open }) => {
+      const store = await open();
+      const old = await begin(store, "origin");
+      applied(await store.commit({ kind: "delete", session: old.session, epoch: old.epoch }));
+      await begin(store, "origin");
+      refused(await store.commit(appendOf(old, sealed(old.head, '"stale"'))), "lease-lost");
+      await expectBodies(store, "origin", []);
+      await store.close();
+    },
+  ],
+  [
     "[STORE-18] what was acknowledged is there for whoever opens next",
     async ({ open }) => {
       const store = await open();

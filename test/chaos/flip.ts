@@ -274,8 +274,10 @@ async function recoverSession(
     const session = await hf.open(id, { create: false });
     await session.close();
     let readable = true;
-    const after = await readSession(hf, id, () => (readable = false), []);
-    if (!readable) return; // told before; what lies behind the damage cannot be looked at
+    const gaps: string[] = [];
+    const after = await readSession(hf, id, () => (readable = false), gaps);
+    // What SQLite writes into pages that are out of order it may not find again. Every reader is told; salvage has it.
+    if (!readable || gaps.some((gap) => gap.endsWith("missing"))) return;
     const closed = after.flatMap((entry) => (entry.kind === "call-closed" ? [entry.callId] : []));
     for (const entry of before)
       if (entry.kind === "call-opened" && dangling.has(entry.callId) && !closed.includes(entry.callId))

@@ -14,7 +14,7 @@ interface Outcome {
   readonly seed: string;
   readonly cases: number;
   readonly violations: readonly string[];
-  readonly skipped?: string;
+  readonly skipped: readonly string[];
   readonly seconds: number;
   readonly notes: Readonly<Record<string, number>>;
 }
@@ -28,7 +28,9 @@ Attacks the embedded store and audits what is left. Ends in "RIG: N cases, V vio
 
 rigs
 ${Object.entries(RIGS)
-  .map(([name, rig]) => `  ${name.padEnd(14)}${rig.about} (${rig.cases || "every"} cases)`)
+  .map(
+    ([name, rig]) => `  ${name.padEnd(14)}${rig.about} (${rig.cases === 0 ? "all there are" : `${rig.cases} cases`})`,
+  )
   .join("\n")}
 
 options
@@ -68,43 +70,34 @@ function parse(argv: readonly string[]): { readonly rigs: readonly string[]; rea
 }
 
 async function runRig(name: string, rig: Rig, options: RigOptions, argv: readonly string[]): Promise<Outcome> {
-  const skipped = rig.skip?.(options);
+  const missing = rig.skip?.(options);
   const tally = new Tally(name, options, argv);
   process.stderr.write(`${name}: seed ${options.seed}\n`);
-  if (skipped === undefined) {
+  if (missing !== undefined) tally.skipped.push(missing);
+  else {
     try {
       await rig.run(tally, options);
+      if (tally.cases === 0 && tally.skipped.length === 0) tally.violation("the rig itself", "it ran no case");
     } catch (error) {
       if (!(error instanceof Enough)) tally.violation("the rig itself", describe(error));
     }
   }
-  const { cases, violations, seconds, notes } = tally;
-  return {
-    rig: name,
-    seed: options.seed,
-    cases,
-    violations,
-    seconds,
-    notes,
-    ...(skipped === undefined ? {} : { skipped }),
-  };
+  const { cases, violations, skipped, seconds, notes } = tally;
+  return { rig: name, seed: options.seed, cases, violations, skipped, seconds, notes };
 }
 
 function print(outcome: Outcome, json: boolean): void {
   const { rig, cases, violations, skipped, seconds, notes, seed } = outcome;
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ ...outcome, violations: violations.length, first: violations.slice(0, 5) })}\n`,
-    );
+    const short = { ...outcome, violations: violations.length, first: violations.slice(0, 5) };
+    process.stdout.write(`${JSON.stringify(short)}\n`);
     return;
   }
   const figures = Object.entries(notes).map(([what, count]) => `${count} ${what}`);
   process.stderr.write(`${rig}: ${[...figures, `${seconds.toFixed(0)} s`, `seed ${seed}`].join(", ")}\n`);
-  process.stdout.write(
-    skipped === undefined
-      ? `${rig}: ${cases} cases, ${violations.length} violations\n`
-      : `${rig}: skipped: ${skipped}\n`,
-  );
+  for (const why of skipped) process.stdout.write(`${rig}: skipped: ${why}\n`);
+  if (cases > 0 || violations.length > 0)
+    process.stdout.write(`${rig}: ${cases} cases, ${violations.length} violations\n`);
 }
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -117,13 +110,13 @@ async function main(argv: readonly string[]): Promise<number> {
   if (rigs.includes("teeth")) return showTeeth(options.get("only")?.split(","), options.has("json"));
   const names = rigs.includes("all") ? Object.keys(RIGS) : rigs;
   const seed = options.get("seed") ?? randomBytes(4).toString("hex");
-  const seeds = Number(options.get("seeds") ?? 1);
+  const seeds = countFrom(options, "seeds") ?? 1;
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const rig = RIGS[name];
     if (rig === undefined) throw new TypeError(`no rig ${name}; there are ${Object.keys(RIGS).join(", ")}`);
     for (let nth = 1; nth <= seeds; nth += 1) {
-      const cases = Number(options.get("cases") ?? (quick ? rig.quickCases : rig.cases));
+      const cases = countFrom(options, "cases") ?? (quick ? rig.quickCases : rig.cases);
       const given: RigOptions = { seed: seeds === 1 ? seed : `${seed}-${nth}`, cases, quick, extra: options };
       const outcome = await runRig(name, rig, given, replayArgs(options));
       print(outcome, options.has("json"));
@@ -131,7 +124,15 @@ async function main(argv: readonly string[]): Promise<number> {
     }
   }
   if (outcomes.some(({ violations }) => violations.length > 0)) return 1;
-  return outcomes.some(({ skipped }) => skipped !== undefined) ? SKIPPED : 0;
+  return outcomes.some(({ skipped }) => skipped.length > 0) ? SKIPPED : 0;
+}
+
+function countFrom(options: ReadonlyMap<string, string>, name: string): number | undefined {
+  const text = options.get(name);
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new TypeError(`--${name} must be a whole number from 1`);
+  return count;
 }
 
 /** What to give again beside the seed. */

@@ -26,6 +26,8 @@ export class Tally {
   cases = 0;
   readonly violations: string[] = [];
   readonly notes: Record<string, number> = {};
+  /** Parts that could not run here, and why. */
+  readonly skipped: string[] = [];
   readonly #replay: string;
   readonly #untilRed: boolean;
   readonly #expected: number;

@@ -68,6 +68,20 @@ describe("[BLOB-9] altered content is never given out", () => {
     }
   });
 
+  test("whole content under another content's name", async () => {
+    const where = place();
+    const blobs = fileBlobs(where);
+    const sizes = [2 * CHUNK_BYTES, 2 * CHUNK_BYTES, 5, 5];
+    const [a, b, c, d] = await Promise.all(sizes.map((size, n) => blobs.put(Buffer.alloc(size, n + 1))));
+    for (const [mine, theirs] of [
+      [a!, b!],
+      [c!, d!],
+    ] as const) {
+      writeFileSync(pathIn(where, mine.name), readFileSync(pathIn(where, theirs.name)));
+      await expect(collect(blobs.get(mine.name))).rejects.toMatchObject({ code: "BLOB_CORRUPT" });
+    }
+  });
+
   test("putting the content again heals it", async () => {
     const where = place();
     const blobs = fileBlobs(where);
@@ -81,15 +95,19 @@ describe("[BLOB-9] altered content is never given out", () => {
   });
 });
 
+/** Every folder from the one above down to the shelf, once per opened store; the content before its name. */
+const FIRST = ["sync above", "sync .", "sync ./tmp/*.part", "sync .", "rename ./shelf/sha256-*", "sync ./shelf"];
+
 test("[BLOB-10] content is synced, named, and its folder synced, before it is acknowledged", async () => {
   const log: string[] = [];
   const where = place();
   const short = (path: string) =>
-    path
-      .slice(where.length)
-      .replace(/[0-9a-f]{8,}/, "*")
-      .replace(/^\/[0-9a-f]{2}$/, "/shelf")
-      .replace(/^\/[0-9a-f]{2}\//, "/shelf/");
+    !path.startsWith(where)
+      ? "above"
+      : `.${path.slice(where.length)}`
+          .replace(/[0-9a-f]{8,}/, "*")
+          .replace(/^\.\/[0-9a-f]{2}$/, "./shelf")
+          .replace(/^\.\/[0-9a-f]{2}\//, "./shelf/");
   const files: FilePort = {
     ...realFiles,
     async open(path, flags, mode) {
@@ -113,13 +131,13 @@ test("[BLOB-10] content is synced, named, and its folder synced, before it is ac
   mkdirSync(where);
   const blobs = fileBlobs(where, { files });
   await blobs.put(Buffer.from("abc"));
-  expect(log).toEqual(["sync ", "sync /tmp/*.part", "sync ", "rename /shelf/sha256-*", "sync /shelf"]);
+  expect(log).toEqual(FIRST);
   log.length = 0;
   await blobs.put(Buffer.from("abc"));
-  expect(log).toEqual(["sync /shelf"]);
+  expect(log).toEqual(["sync ./shelf"]);
   log.length = 0;
   await fileBlobs(where, { files }).put([Buffer.from("abc")]);
-  expect(log).toEqual(["sync ", "sync /tmp/*.part", "sync ", "rename /shelf/sha256-*", "sync /shelf"]);
+  expect(log).toEqual(FIRST);
   log.length = 0;
   await fileBlobs(place(), { files, sync: false }).put(Buffer.from("abc"));
   expect(log.filter((line) => line.startsWith("sync"))).toEqual([]);

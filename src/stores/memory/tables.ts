@@ -30,6 +30,7 @@ export class MemoryTables implements Tables {
   /** By name: the records that name it, each with the change that brought it. */
   #references = new Map<BlobName, Map<string, number>>();
   #namesAt = new Map<string, Set<BlobName>>();
+  readonly #deleted = new Map<SessionId, number>();
   #names = new Set<string>();
   #lastSegment = 0;
   #change = 0;
@@ -86,10 +87,15 @@ export class MemoryTables implements Tables {
     return true;
   }
 
-  deleteSession(id: SessionId): void {
+  deleteSession({ id, epoch }: SessionRow): void {
     this.#ownSessions();
     this.#sessions.delete(id);
     this.#names.delete(id);
+    this.#deleted.set(id, epoch);
+  }
+
+  epochBefore(id: SessionId): number {
+    return this.#deleted.get(id) ?? 0;
   }
 
   newSegment(): number {
@@ -112,6 +118,10 @@ export class MemoryTables implements Tables {
   linkAt(segment: number, seq: number): Link | undefined {
     const record = this.recordAt(segment, seq);
     return record === undefined ? undefined : { seq, hash: record.hash };
+  }
+
+  endsAt(segment: number, seq: number): boolean {
+    return this.recordAt(segment, seq + 1) === undefined;
   }
 
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined {

@@ -112,14 +112,13 @@ test("a folder that cannot be made is a typed failure, and nothing is certain ab
   await expect(locks.tryAcquire("x")).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
 });
 
-test("[STORE-28] files of dead holders go once they are old; held ones and young ones stay", async () => {
+test("[STORE-28] files of dead owners go once they are old; held ones, young ones and names used again stay", async () => {
   const place = fresh();
   const locks = new FileLocks(driver, place);
-  await using _held = await locks.tryAcquire("held");
-  const dead = await locks.tryAcquire("dead");
-  await dead?.release();
-  locks.forgetDead(Date.now() - 60_000);
-  expect(readdirSync(place).sort()).toEqual(["dead.lock", "held.lock"]);
-  locks.forgetDead(Date.now() + 60_000);
-  expect(readdirSync(place)).toEqual(["held.lock"]);
+  await using _held = await locks.tryAcquire("owner_held");
+  for (const name of ["owner_dead", "workspace"]) await (await locks.tryAcquire(name))?.release();
+  locks.forgetDead("owner_", Date.now() - 60_000);
+  expect(readdirSync(place).sort()).toEqual(["owner_dead.lock", "owner_held.lock", "workspace.lock"]);
+  locks.forgetDead("owner_", Date.now() + 60_000);
+  expect(readdirSync(place).sort()).toEqual(["owner_held.lock", "workspace.lock"]);
 });

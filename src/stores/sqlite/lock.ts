@@ -51,12 +51,16 @@ export class FileLocks implements OsLocks {
     rmSync(this.#pathOf(name), { force: true });
   }
 
-  /** Removes files that dead processes left. Only old ones: a young one may belong to somebody about to lock it. */
-  forgetDead(before: number): void {
+  /**
+   * Removes files that dead holders left. Only of names with this beginning, which nobody takes a second time: unlinking
+   * a name while somebody is about to lock it would let two hold it. And only old ones: a young one is about to be locked.
+   */
+  forgetDead(beginning: string, before: number): void {
     for (const entry of existsSync(this.#folder) ? readdirSync(this.#folder) : []) {
-      const name = entry.endsWith(".lock") ? entry.slice(0, -".lock".length) : undefined;
-      const found = name === undefined ? undefined : lstatSync(this.#pathOf(name), { throwIfNoEntry: false });
-      if (name !== undefined && found !== undefined && found.mtimeMs < before && this.isFree(name)) this.forget(name);
+      if (!entry.startsWith(beginning) || !entry.endsWith(".lock")) continue;
+      const name = entry.slice(0, -".lock".length);
+      const found = lstatSync(this.#pathOf(name), { throwIfNoEntry: false });
+      if (found !== undefined && found.mtimeMs < before && this.isFree(name)) this.forget(name);
     }
   }
 

@@ -78,13 +78,15 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
   const leave = enterPlace(path);
   let writer: Connected | undefined;
   try {
+    // One opener at a time, so that "nobody has it open" stays true while the log is examined.
+    await using _ = await patiently(patience, () => takeTurn(locks));
     const written = await patiently(patience, () => mustBeOurs(driver, path));
-    await refuseDamagedLog(path, written.durability, random);
+    if (locks.isFree(USERS)) await refuseDamagedLog(path, written.durability, random);
     const connected = await patiently(patience, () => connectWriter(connect));
     writer = connected;
     held.push(await beAmongSafeEngines(locks, connected.connection, path));
     await patiently(patience, () => noteDurability(connect, connected));
-    locks.forgetDead(clock.now() - LEFTOVER_AGE);
+    locks.forgetDead(toOwnerId(""), clock.now() - LEFTOVER_AGE);
     const owner = toOwnerId(random.hex(16));
     const ownerLock = await locks.tryAcquire(owner);
     if (ownerLock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
@@ -99,6 +101,15 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
   }
 }
 
+/** Shared by everybody who has the store open. */
+const USERS = "users";
+
+async function takeTurn(locks: FileLocks): Promise<HeldLock> {
+  const turn = await locks.tryAcquire("opening");
+  if (turn === undefined) throw new HoldfastError("STORE_BUSY", { lock: "opening" });
+  return turn;
+}
+
 function refuseBadOptions(file: string, options: SqliteOptions): void {
   const { durability = "power", network = "refuse", busyLimit = 0 } = options;
   const bad = (option: string, value: unknown) => new HoldfastError("BAD_OPTION", { option, value: String(value) });
@@ -110,7 +121,7 @@ function refuseBadOptions(file: string, options: SqliteOptions): void {
 
 /** An engine with the log bug may use the store alone only; the others do so together, and never beside such a one. */
 async function beAmongSafeEngines(locks: FileLocks, connection: SqliteConnection, path: string): Promise<HeldLock> {
-  const lock = engineIsSafe(connection) ? await locks.tryShare("engine") : await locks.tryAcquire("engine");
+  const lock = engineIsSafe(connection) ? await locks.tryShare(USERS) : await locks.tryAcquire(USERS);
   if (lock === undefined) throw new HoldfastError("STORE_ENGINE_TOO_OLD", { path });
   return lock;
 }
@@ -127,6 +138,7 @@ function noteDurability({ driver, path, durability }: ConnectOptions, { tables }
 /**
  * SQLite recovers a log up to the first bad frame and drops the rest without a word. One transaction beyond it is what a
  * power cut leaves of a write that was never acknowledged; more, in the `power` class, were synced one by one and are damage.
+ * Only for a log that nobody uses: in one that is being written, a frame is read half old and half new.
  */
 async function refuseDamagedLog(path: string, durability: "power" | "process", random: Random): Promise<void> {
   const { committedBeyondDamage: lost } = readWal(path);

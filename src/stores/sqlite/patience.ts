@@ -14,15 +14,16 @@ export interface Patience {
  * stop the whole process, also the neighbour in it that holds the lock and could give it back. The first attempt, which
  * nearly always succeeds, is made at once and costs no promise.
  */
-export function patiently<T>(patience: Patience, attempt: () => T): T | Promise<T> {
+export function patiently<T>(patience: Patience, attempt: () => T | Promise<T>): T | Promise<T> {
   try {
-    return attempt();
+    const result = attempt();
+    return result instanceof Promise ? result.catch((error: unknown) => tryAgain(patience, attempt, error)) : result;
   } catch (error) {
     return tryAgain(patience, attempt, error);
   }
 }
 
-async function tryAgain<T>(patience: Patience, attempt: () => T, first: unknown): Promise<T> {
+async function tryAgain<T>(patience: Patience, attempt: () => T | Promise<T>, first: unknown): Promise<T> {
   const { clock, random, busyLimit } = patience;
   const started = clock.monotonic();
   let failure = first;
@@ -30,7 +31,7 @@ async function tryAgain<T>(patience: Patience, attempt: () => T, first: unknown)
     if (!HoldfastError.is(failure, "STORE_BUSY") || clock.monotonic() - started > busyLimit) throw failure;
     await clock.sleep((0.5 + random.fraction()) * Math.min(2 ** turn, 32), undefined, "keep-alive");
     try {
-      return attempt();
+      return await attempt();
     } catch (error) {
       failure = error;
     }

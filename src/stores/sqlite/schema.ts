@@ -17,7 +17,7 @@ export const SCHEMA = `
     head_seq INTEGER NOT NULL, head_hash TEXT NOT NULL, anchor_seq INTEGER NOT NULL, anchor_hash TEXT NOT NULL,
     checkpoint INTEGER NOT NULL, segments TEXT NOT NULL, checksum TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE session_names (digest TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE session_names (digest TEXT PRIMARY KEY, deleted_at_epoch INTEGER) STRICT, WITHOUT ROWID;
   CREATE TABLE records (
     key INTEGER PRIMARY KEY, kind TEXT NOT NULL, at TEXT NOT NULL, version INTEGER NOT NULL, salt TEXT NOT NULL,
     body_digest TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, body TEXT, dropped TEXT, operation TEXT

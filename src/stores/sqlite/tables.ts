@@ -65,11 +65,17 @@ export class SqliteTables implements Tables {
   }
 
   knowsName(id: SessionId): boolean {
-    return this.#sql("SELECT 1 AS known FROM session_names WHERE digest = ?").get(sha256(id)) !== undefined;
+    return (
+      this.#sql("SELECT 1 AS known FROM session_names WHERE digest = ? AND deleted_at_epoch IS NULL").get(
+        sha256(id),
+      ) !== undefined
+    );
   }
 
   countNames(): number {
-    return this.#sql("SELECT count(*) AS count FROM session_names").get()?.["count"] as number;
+    return this.#sql("SELECT count(*) AS count FROM session_names WHERE deleted_at_epoch IS NULL").get()?.[
+      "count"
+    ] as number;
   }
 
   /** Ends with a damaged row of no session when fewer are found than are known by name: whoever removes things must know. */
@@ -99,7 +105,7 @@ export class SqliteTables implements Tables {
   addSession(row: SessionRow): void {
     const { segments, checksum } = sealSession(row);
     const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
-    this.#sql("INSERT INTO session_names (digest) VALUES (?)").run(sha256(id));
+    this.#sql("INSERT OR REPLACE INTO session_names (digest, deleted_at_epoch) VALUES (?, NULL)").run(sha256(id));
     this.#sql(INSERT_SESSION).run(
       id,
       createdAt,
@@ -137,10 +143,15 @@ export class SqliteTables implements Tables {
     return true;
   }
 
-  deleteSession(id: SessionId): void {
+  deleteSession({ id, epoch }: SessionRow): void {
     this.#last = undefined;
     this.#sql("DELETE FROM sessions WHERE id = ?").run(id);
-    this.#sql("DELETE FROM session_names WHERE digest = ?").run(sha256(id));
+    this.#sql("UPDATE session_names SET deleted_at_epoch = ? WHERE digest = ?").run(epoch, sha256(id));
+  }
+
+  epochBefore(id: SessionId): number {
+    const row = this.#sql("SELECT deleted_at_epoch AS epoch FROM session_names WHERE digest = ?").get(sha256(id));
+    return Number(row?.["epoch"] ?? 0);
   }
 
   newSegment(): number {
@@ -174,6 +185,17 @@ export class SqliteTables implements Tables {
   linkAt(segment: number, seq: number): Link | undefined {
     const row = this.#sql("SELECT hash FROM records WHERE key = ?").get(recordKey(segment, seq));
     return row === undefined ? undefined : { seq, hash: row["hash"] as string };
+  }
+
+  endsAt(segment: number, seq: number): boolean {
+    const after = this.#sql("SELECT key >> 32 AS segment FROM records WHERE key > ? ORDER BY key LIMIT 1").get(
+      recordKey(segment, seq),
+    );
+    if (after !== undefined && (after["segment"] as number) <= segment) return false;
+    const last = this.#sql(
+      "SELECT key >> 32 AS segment, key & 4294967295 AS seq FROM records WHERE key <= ? ORDER BY key DESC LIMIT 1",
+    ).get(recordKey(segment, 2 ** 32 - 1)) as { readonly segment: number; readonly seq: number } | undefined;
+    return last === undefined || last.segment < segment || (last.segment === segment && last.seq <= seq);
   }
 
   operation(segment: number, operation: string): { readonly first: number; readonly last: number } | undefined {

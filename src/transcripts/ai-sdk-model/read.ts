@@ -1,0 +1,55 @@
+import { toolCallId } from "../../wire/item.ts";
+import type { Fields, Piece, Reading } from "../format.ts";
+import { assistant, called, fieldsOf, listOf, reasoning, returned, system, textOf, user } from "../skeleton.ts";
+
+export function readMessage(message: Fields, position: number): Reading | undefined {
+  const { role, content } = message;
+  const step = `#${position}`;
+  if (role === "system") return { message: true, pieces: [{ item: system(content), path: [], ids: [] }] };
+  if (role === "user") return { message: true, speaks: role, pieces: [{ item: user(content), path: [], ids: [] }] };
+  if (role !== "assistant" && role !== "tool") return undefined;
+  const parts = listOf(content);
+  const pieces = Array.isArray(content)
+    ? parts.flatMap((part, nth) => readPart(fieldsOf(part), nth, role, step))
+    : [{ item: assistant(content, step), path: [], ids: [] }];
+  const speaks = role === "assistant" ? { speaks: role, turn: step } : {};
+  return { message: true, ...speaks, pieces, blocks: parts.length } as Reading;
+}
+
+function readPart(part: Fields, nth: number, role: "assistant" | "tool", step: string): readonly Piece[] {
+  const path = ["content", nth];
+  const place = { path, ids: [[...path, "toolCallId"]] };
+  const { toolCallId: id, toolName: name, approvalId } = part;
+  const approval = textOf(approvalId) ?? "";
+  switch (part["type"]) {
+    case "tool-call":
+      return [
+        { item: called({ id, name, input: part["input"], step, server: part["providerExecuted"] === true }), ...place },
+      ];
+    case "tool-result": {
+      const server = role === "assistant"; // a result in the answer itself was run by the provider
+      const item = returned({
+        id,
+        name,
+        failed: textOf(fieldsOf(part["output"])["type"])?.startsWith("error") === true,
+        server,
+      });
+      return [{ item: server ? { ...item, step } : item, ...place, name: [...path, "toolName"] }];
+    }
+    case "reasoning":
+      return [{ item: reasoning(step), path, ids: [] }];
+    case "tool-approval-request":
+      return [
+        {
+          item: { kind: "approval-request", step, approvalId: approval, callId: toolCallId(textOf(id) ?? "") },
+          ...place,
+        },
+      ];
+    case "tool-approval-response":
+      return [
+        { item: { kind: "approval-answer", approvalId: approval, approved: part["approved"] === true }, path, ids: [] },
+      ];
+    default:
+      return role === "assistant" ? [{ item: assistant([part], step), path, ids: [] }] : [];
+  }
+}

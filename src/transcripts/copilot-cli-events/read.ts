@@ -1,0 +1,47 @@
+import type { Item } from "../../wire/item.ts";
+import type { Fields, Piece, Reading } from "../format.ts";
+import { assistant, called, fieldsOf, isFields, listOf, returned, system, textOf, user } from "../skeleton.ts";
+
+/** Kinds of event that are part of the conversation. Requests to run and hooks repeat what these say. */
+const READERS: Readonly<Record<string, (data: Fields, step: string) => Omit<Reading, "message">>> = {
+  "user.message": (data) => ({ speaks: "user", pieces: [whole(user(data["content"]))] }),
+  "system.message": (data) => ({ pieces: [whole(system(data["content"]))] }),
+  "assistant.message": assistantMessage,
+  "tool.execution_complete": (data) => ({
+    pieces: [
+      {
+        item: returned({ id: data["toolCallId"], failed: data["success"] === false }),
+        path: [],
+        ids: [["data", "toolCallId"]],
+      },
+    ],
+  }),
+};
+
+export function readEvent(event: Fields, at: number): Reading | undefined {
+  const data = fieldsOf(event["data"]);
+  const id = textOf(event["id"]);
+  const parent = textOf(event["parentId"]);
+  const links = { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
+  const read = READERS[textOf(event["type"]) ?? ""];
+  if (read === undefined) return { message: false, pieces: [], ...links };
+  const strand = textOf(data["parentToolCallId"]);
+  return { message: true, ...read(data, `#${at}`), ...(strand === undefined ? {} : { strand }), ...links };
+}
+
+function assistantMessage(data: Fields, step: string): Omit<Reading, "message"> {
+  const requests = listOf(data["toolRequests"]);
+  const text = data["content"];
+  const pieces: Piece[] = requests.length === 0 || text ? [whole(assistant(text, step))] : [];
+  for (const [nth, request] of requests.entries()) {
+    if (!isFields(request)) continue;
+    const { toolCallId: id, name, arguments: input } = request;
+    const path = ["data", "toolRequests", nth];
+    pieces.push({ item: called({ id, name, input, step }), path, ids: [[...path, "toolCallId"]] });
+  }
+  return { speaks: "assistant", turn: step, pieces, blocks: requests.length };
+}
+
+function whole(item: Item): Piece {
+  return { item, path: [], ids: [] };
+}

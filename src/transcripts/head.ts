@@ -1,0 +1,87 @@
+import { type LogLine, logLines } from "./records.ts";
+import { isFields } from "./skeleton.ts";
+import type { Source } from "../base/text/source.ts";
+
+/** The beginning of a file: whether it is lines of records, and some of them. */
+export interface Head {
+  readonly records: readonly unknown[];
+  /** Some line is a record as it stands, so that the file is not one document whose lines mean nothing. */
+  readonly sound: boolean;
+  /** More than one line has content. */
+  readonly several: boolean;
+  /** The first line alone opens a document that goes on below. */
+  readonly opens: boolean;
+}
+
+/** How many records are looked at. Sessions open with bookkeeping, so the first lines alone say little. */
+const SAMPLE = 60;
+/** How many bytes are looked at, unless the first line is longer. */
+const ENOUGH = 4 * 1024 * 1024;
+
+export async function headOf(source: Source): Promise<Head> {
+  const part = new FirstBytes(source, ENOUGH);
+  const head = await readHead(part, (line) => line.line.end === "" && part.cut);
+  if (head.records.length > 0 || head.several || !part.cut) return head;
+  // One line longer than that: a document, or a log that begins with a picture.
+  if (await hasOneLine(source)) return { ...head, opens: true };
+  return readHead(source, () => false);
+}
+
+async function readHead(source: Source, isCut: (line: LogLine) => boolean): Promise<Head> {
+  const records: unknown[] = [];
+  let filled = 0;
+  let opens = false;
+  let sound = false;
+  for await (const line of logLines(source)) {
+    const { line: raw, records: found, value, flaws } = line;
+    if (isCut(line)) break;
+    if (found.length === 0 && raw.bytes.length < 3 && !flaws.includes("bad-line")) continue;
+    filled += 1;
+    if (filled === 1) opens = found.length === 0 && isBracket(raw.bytes);
+    sound ||= isFields(value) && Object.keys(value).length > 0;
+    if (value !== undefined) records.push(value);
+    else for (const text of found) records.push(JSON.parse(text));
+    if (records.length >= SAMPLE || (filled >= 5 && records.length === 0)) break;
+  }
+  return { records, sound, several: filled > 1, opens };
+}
+
+function isBracket(line: Uint8Array): boolean {
+  return line.length < 64 && /^\s*[[{]\s*$/.test(new TextDecoder().decode(line));
+}
+
+async function hasOneLine(source: Source): Promise<boolean> {
+  let ended = false;
+  for await (const chunk of source.chunks()) {
+    const at = ended ? 0 : chunk.indexOf(10) + 1;
+    if (ended || at > 0) {
+      ended = true;
+      if (chunk.subarray(at).some((byte) => byte > 32)) return false;
+    }
+  }
+  return true;
+}
+
+/** A source that ends early, and knows whether it did. */
+class FirstBytes implements Source {
+  readonly name: string;
+  cut = false;
+  readonly #source: Source;
+  readonly #limit: number;
+
+  constructor(source: Source, limit: number) {
+    this.name = source.name;
+    this.#source = source;
+    this.#limit = limit;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    let room = this.#limit;
+    for await (const chunk of this.#source.chunks()) {
+      this.cut = chunk.length > room;
+      yield chunk.subarray(0, room);
+      room -= chunk.length;
+      if (this.cut) return;
+    }
+  }
+}

@@ -1,0 +1,7 @@
+import { readChatMessage } from "../chat-messages.ts";
+import type { Fields, Reading } from "../format.ts";
+
+/** Chat messages; a call names its tool as `function` and carries parsed arguments. */
+export function readMessage(message: Fields, position: number): Reading | undefined {
+  return readChatMessage(message, position);
+}

@@ -1,0 +1,54 @@
+import type { CallKind } from "../../wire/item.ts";
+import { AnswerSteps } from "../answer-steps.ts";
+import type { Fields, Piece, Reading } from "../format.ts";
+import { assistant, called, reasoning, returned, system, textOf, user } from "../skeleton.ts";
+
+/** Each kind of call has its kind of result; ids of different kinds never meet. */
+const CALLS: Readonly<Record<string, CallKind>> = {
+  function_call: "function",
+  computer_call: "custom",
+  shell_call: "shell",
+  apply_patch_call: "search",
+};
+const RESULTS: Readonly<Record<string, CallKind>> = {
+  function_call_result: "function",
+  computer_call_result: "custom",
+  shell_call_output: "shell",
+  apply_patch_call_output: "search",
+};
+
+/** Reads items in order: which of them are one answer is told by what stands between them. */
+export function itemReader(): (item: Fields) => Reading | undefined {
+  const steps = new AnswerSteps();
+  return (item) => {
+    const reading = readItem(item);
+    return reading === undefined ? undefined : { ...reading, pieces: steps.mark(reading.pieces) };
+  };
+}
+
+function readItem(item: Fields): Reading | undefined {
+  const type = textOf(item["type"]) ?? "message";
+  const ids = [["callId"]];
+  const { callId: id, name } = item;
+  const kind = CALLS[type];
+  if (kind !== undefined) {
+    const partial = item["status"] === "incomplete";
+    const call = called({ id, name: name ?? type, input: item["arguments"], kind, partial });
+    return { message: true, pieces: [{ item: call, path: [], ids }] };
+  }
+  const answers = RESULTS[type];
+  if (answers !== undefined) {
+    const output = returned({ id, name: type === "function_call_result" ? name : undefined, kind: answers });
+    return { message: true, pieces: [{ item: output, path: [], ids, name: ["name"] }] };
+  }
+  if (type === "reasoning") return { message: false, pieces: [{ item: reasoning(), path: [], ids: [] }] };
+  if (type !== "message") return { message: false, pieces: [whole({ kind: "other", by: "model" })] };
+  const { role, content } = item;
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
+  if (role === "assistant") return { message: true, speaks: role, pieces: [whole(assistant(content))] };
+  return { message: true, pieces: [whole(system(content))] };
+}
+
+function whole(item: Piece["item"]): Piece {
+  return { item, path: [], ids: [] };
+}

@@ -1,0 +1,7 @@
+import { readChatMessage } from "../chat-messages.ts";
+import type { Fields, Reading } from "../format.ts";
+
+/** Messages as the API takes them, and as benchmarks write them down. */
+export function readMessage(message: Fields, position: number): Reading | undefined {
+  return readChatMessage(message, position);
+}

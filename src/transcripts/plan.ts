@@ -1,0 +1,131 @@
+import { textOf as outputText } from "../wire/item.ts";
+import type { Format } from "./format.ts";
+import type { Judgement } from "./judge.ts";
+import { LinkEditor } from "./relink.ts";
+import { type Run, runsOf, type StrandRuns } from "./runs.ts";
+import type { Edit, Path } from "../base/text/edit.ts";
+import type { LinkNode } from "./links.ts";
+import type { Element } from "./transcript.ts";
+
+/** Something that comes to stand behind an element, or first in the list. */
+export type Insert =
+  | { readonly kind: "moved"; readonly element: Element }
+  /** Some blocks of an element, as an element of their own. */
+  | { readonly kind: "part"; readonly element: Element; readonly keep: ReadonlySet<string>; readonly link?: LinkNode }
+  | {
+      readonly kind: "answer";
+      readonly element: Element;
+      readonly path: Path;
+      readonly callId: string;
+      readonly text: string;
+      readonly link?: LinkNode;
+    };
+
+/** What is done to the elements of one conversation. */
+export interface Changes {
+  readonly edits: ReadonlyMap<Element, readonly Edit[]>;
+  readonly removed: ReadonlySet<Element>;
+  /** By the element they follow; `undefined` for the start of the list. */
+  readonly inserts: ReadonlyMap<Element | undefined, readonly Insert[]>;
+  /** Outputs written inside the element of their call. */
+  readonly inside: readonly Extract<Insert, { kind: "answer" }>[];
+  /** Elements that name others by their position in the file. */
+  readonly positioned: readonly Element[];
+}
+
+/** Turns judgements into changes of elements. What is not named here keeps its bytes. */
+export function planChanges(judgement: Judgement, format: Format): Changes {
+  const planner = new ChangePlanner(format, judgement);
+  for (const judged of judgement.strands) planner.strand(runsOf(judged, format));
+  return planner.changes();
+}
+
+class ChangePlanner {
+  readonly #links: LinkEditor | undefined;
+  readonly #elements: readonly Element[];
+  readonly #edits = new Map<Element, Edit[]>();
+  readonly #removed = new Set<Element>();
+  readonly #inserts = new Map<Element | undefined, Insert[]>();
+  readonly #inside: Extract<Insert, { kind: "answer" }>[] = [];
+
+  constructor({ links }: Format, { tree, conversation }: Judgement) {
+    if (tree !== undefined && links !== undefined) this.#links = new LinkEditor(tree, links, conversation.elements);
+    this.#elements = conversation.elements;
+    for (const element of conversation.elements) if (element.again === true) this.#removed.add(element);
+  }
+
+  strand({ runs, renames, dropped, inside }: StrandRuns): void {
+    for (const { element, path, value } of renames) this.#edit(element, { op: "set", path, value });
+    for (const [element, pieces] of dropped) this.#drop(element, pieces);
+    for (const { entry, output } of inside) {
+      const { element, piece } = entry;
+      const callId = output.callId as string;
+      const text = outputText(output.parts);
+      this.#inside.push({ kind: "answer", element, path: piece.path, callId, text });
+    }
+    let anchor: Element | undefined;
+    for (const run of runs) anchor = this.#place(run, anchor);
+  }
+
+  changes(): Changes {
+    for (const [element, edits] of this.#links?.edits() ?? []) for (const edit of edits) this.#edit(element, edit);
+    const positioned = this.#elements.filter(({ reading }) => reading.position === true);
+    return { edits: this.#edits, removed: this.#removed, inserts: this.#inserts, inside: this.#inside, positioned };
+  }
+
+  /** Puts a run in its place and says behind which element of the file the next one goes. */
+  #place(run: Run, anchor: Element | undefined): Element | undefined {
+    switch (run.kind) {
+      case "stays":
+        this.#links?.pass(run.element);
+        return run.element;
+      case "moves":
+        this.#removed.add(run.element);
+        this.#insert(anchor, { kind: "moved", element: run.element });
+        this.#links?.move(run.element);
+        return anchor;
+      case "part": {
+        const keep = new Set(run.entries.map(({ piece }) => piece.path.join(" ")));
+        for (const { piece } of run.entries) this.#edit(run.element, { op: "remove", path: piece.path });
+        const link = this.#links?.part(run.element);
+        this.#insert(anchor, { kind: "part", element: run.element, keep, ...(link === undefined ? {} : { link }) });
+        return anchor;
+      }
+      default: {
+        const { element, piece } = run.call;
+        const callId = run.output.callId as string;
+        const link = this.#links?.answer(element, callId);
+        const text = outputText(run.output.parts);
+        const linked = link === undefined ? {} : { link };
+        this.#insert(anchor, { kind: "answer", element, path: piece.path, callId, text, ...linked });
+        return anchor;
+      }
+    }
+  }
+
+  /** Takes blocks out of an element, and the element with its last one. */
+  #drop(element: Element, paths: readonly Path[]): void {
+    const { pieces, blocks = 0 } = element.reading;
+    const blocked = paths.filter((path) => path.length > 0);
+    const rest = pieces.length - paths.length;
+    const whole = blocked.length < paths.length || blocked.length >= blocks;
+    if (rest <= 0 && whole) {
+      this.#removed.add(element);
+      this.#links?.remove(element);
+    } else if (blocked.length >= blocks && blocked[0] !== undefined) {
+      this.#edit(element, { op: "remove", path: blocked[0].slice(0, -1) }); // an empty list of calls is refused, too
+    } else for (const path of blocked) this.#edit(element, { op: "remove", path });
+  }
+
+  #edit(element: Element, edit: Edit): void {
+    const edits = this.#edits.get(element);
+    if (edits === undefined) this.#edits.set(element, [edit]);
+    else edits.push(edit);
+  }
+
+  #insert(anchor: Element | undefined, insert: Insert): void {
+    const inserts = this.#inserts.get(anchor);
+    if (inserts === undefined) this.#inserts.set(anchor, [insert]);
+    else inserts.push(insert);
+  }
+}

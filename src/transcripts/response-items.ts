@@ -1,0 +1,75 @@
+import type { CallKind } from "../wire/item.ts";
+import { AnswerSteps } from "./answer-steps.ts";
+import type { Fields, Piece, Reading } from "./format.ts";
+import { assistant, called, reasoning, returned, system, textOf, user } from "./skeleton.ts";
+
+/** Responses items, as the API takes them and as Codex keeps them. */
+
+const CALLS: Readonly<Record<string, CallKind>> = {
+  function_call: "function",
+  custom_tool_call: "custom",
+  local_shell_call: "shell",
+  tool_search_call: "search",
+};
+const OUTPUTS: Readonly<Record<string, CallKind>> = {
+  function_call_output: "function",
+  custom_tool_call_output: "custom",
+  local_shell_call_output: "shell",
+  tool_search_output: "search",
+};
+/** What the provider runs itself: kept, never paired. */
+const OWN = ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"];
+
+export const RESPONSE_TYPES: ReadonlySet<string> = new Set([
+  ...Object.keys(CALLS),
+  ...Object.keys(OUTPUTS),
+  ...OWN,
+  "message",
+  "reasoning",
+  "item_reference",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "compaction",
+]);
+
+/** Reads items in order: which of them are one answer is told by what stands between them. */
+export function responseItems(): (item: Fields) => Reading | undefined {
+  const steps = new AnswerSteps();
+  return (item) => {
+    const reading = readItem(item);
+    return reading === undefined ? undefined : { ...reading, pieces: steps.mark(reading.pieces) };
+  };
+}
+
+function readItem(item: Fields): Reading | undefined {
+  const type = textOf(item["type"]) ?? "message";
+  if (type === "message") return message(item);
+  const kind = CALLS[type];
+  const ids = [["call_id"]];
+  const id = item["call_id"];
+  const server = item["execution"] === "server";
+  if (kind !== undefined) {
+    const input = kind === "custom" ? undefined : (item["arguments"] ?? item["action"]);
+    const name = item["name"] ?? type.replace(/_call$/, "");
+    const call = called({ id, name, input, kind, server, partial: item["status"] === "incomplete" });
+    return { message: true, pieces: [{ item: call, path: [], ids }] };
+  }
+  const answers = OUTPUTS[type];
+  if (answers !== undefined) {
+    return { message: true, pieces: [{ item: returned({ id, kind: answers, server }), path: [], ids }] };
+  }
+  if (type === "reasoning") return { message: false, pieces: [{ item: reasoning(), path: [], ids: [] }] };
+  const other: Piece = { item: { kind: "other", by: type.endsWith("_output") ? "host" : "model" }, path: [], ids: [] };
+  return { message: false, pieces: [other] };
+}
+
+function message({ role, content }: Fields): Reading | undefined {
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
+  if (role === "assistant") return { message: true, speaks: role, pieces: [whole(assistant(content))] };
+  return { message: true, pieces: [whole(system(content))] };
+}
+
+function whole(item: Piece["item"]): Piece {
+  return { item, path: [], ids: [] };
+}
