@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import type { WireFormat } from "./item.ts";
 
 export type ProfileId = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk" | "openai-compatible";
@@ -130,5 +131,8 @@ export type ProfileChoice = ProfileId | WireProfile;
 
 /** A profile by name, or one of your own made from it: `{ ...PROFILES.anthropic, userLast: true }`. */
 export function profileOf(choice: ProfileChoice): WireProfile {
-  return typeof choice === "string" ? PROFILES[choice] : choice;
+  if (typeof choice !== "string") return choice;
+  if (Object.hasOwn(PROFILES, choice)) return PROFILES[choice];
+  // Only a caller without types comes here.
+  throw new HoldfastError("BAD_OPTION", { option: "profile", got: String(choice), known: Object.keys(PROFILES) });
 }

@@ -35,12 +35,14 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const profile = profileOf(choice);
   const adjustments: Adjustment[] = [];
   const aliases = new Map<ToolCallId, string>();
-  const named = withNames(oneIdSpace(items, profile.format, aliases), profile.format);
+  const named = withNames(oneIdSpace(items, profile.format, aliases), profile.format, adjustments);
   const told = withSendableNames(named, profile, adjustments);
   const shaped = shapeItems(told, profile, adjustments);
   for (const [at, item] of shaped.entries()) {
     if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
     if (isLoose(item, profile.format)) adjustments.push({ kind: "result-rewritten", at });
+    const besides = item.kind === "system" && profile.format === "anthropic" && item.origin?.format === "anthropic";
+    if (besides) adjustments.push({ kind: "instructions-lifted", at });
   }
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
   const split = (at: number) => void adjustments.push({ kind: "message-split", at });
@@ -87,7 +89,7 @@ function sendableName(name: string, { toolNames: { pattern, maxLength } }: WireP
 }
 
 /** Formats that name the tool on its result learn the name from the call, where the result came without. */
-function withNames(items: readonly Item[], format: WireFormat): readonly Item[] {
+function withNames(items: readonly Item[], format: WireFormat, told: Adjustment[]): readonly Item[] {
   if (format !== "gemini" && format !== "ai-sdk") return items;
   const names = new Map<ToolCallId | undefined, string>();
   let copy: Item[] | undefined;
@@ -95,7 +97,9 @@ function withNames(items: readonly Item[], format: WireFormat): readonly Item[] 
     if (item.kind === "call") names.set(item.callId, item.name);
     if (item.kind !== "output" || item.name !== undefined) continue;
     const name = names.get(item.callId);
-    if (name !== undefined) (copy ??= items.slice())[at] = { ...item, name } satisfies OutputItem;
+    if (name === undefined) continue;
+    (copy ??= items.slice())[at] = { ...item, name } satisfies OutputItem;
+    if (item.origin?.format === format) told.push({ kind: "name-rewritten", at });
   }
   return copy ?? items;
 }

@@ -20,6 +20,7 @@ export interface Adjustment {
     | "messages-joined"
     | "message-split"
     | "outputs-ordered"
+    | "instructions-lifted"
     | "opening-added"
     | "continuation-added"
     | "arguments-rewritten"
@@ -30,7 +31,10 @@ export interface Adjustment {
     | "item-id-dropped"
     | "text-mended"
     | "message-malformed";
-  /** Position in the list that was shaped. */
+  /**
+   * Where: the index of the message that was read (`message-malformed`), of the one that is written (`messages-joined`,
+   * `message-split`, `item-id-dropped`, `signature-waived`, `text-mended`), 0 for `id-aliased`, else of the item.
+   */
   readonly at: number;
 }
 
@@ -233,7 +237,7 @@ function openWithUser(items: readonly Item[], profile: WireProfile, told: Adjust
   const item = items[first];
   if (!profile.userFirst || item === undefined || item.kind === "user") return items;
   told.push({ kind: "opening-added", at: first });
-  return items.toSpliced(first, 0, hostTurn("[The conversation before this point was removed.]"));
+  return items.toSpliced(first, 0, hostTurn("[What is shown of the conversation begins with the assistant.]"));
 }
 
 function endWithUser(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {

@@ -59,6 +59,11 @@ test("[WIRE-7] answers that become one message keep the thoughts of both", () =>
   });
 });
 
+test("[WIRE-8] an added opening claims nothing that did not happen", () => {
+  const { messages } = repairMessages([{ role: "assistant", content: "Welcome!" }, go], { format: "anthropic" });
+  expect(JSON.stringify(messages[0])).not.toContain("removed");
+});
+
 const asked = said("gemini", "go");
 const model = (...parts: object[]) => ({ role: "model", parts });
 const answered = (...parts: object[]) => ({ role: "user", parts });

@@ -43,6 +43,7 @@ function readMessage(message: Fields, at: number): readonly Read[] | string {
   if (typeof content === "string" || content === undefined || content === null) {
     return [plain(role, step, content === undefined || content === null ? [] : [content as string])];
   }
+  if (!Array.isArray(content)) return "content is neither text nor a list";
   const read: Read[] = [];
   let run: unknown[] = [];
   const flush = () => {

@@ -100,8 +100,9 @@ const SPACES: ReadonlyMap<string, string> = new Map([
 ]);
 
 function anthropic(message: Raw): Omit<Turn, "at"> {
-  const { role, content } = message;
-  if (typeof content === "string") return { role: known(role), blocks: [{ is: "text", text: content }] };
+  const { content } = message;
+  const role = message["role"] === "user" || message["role"] === "assistant" ? message["role"] : "unknown";
+  if (typeof content === "string") return { role, blocks: [{ is: "text", text: content }] };
   const blocks = list(content).map((block): Block => {
     const type = text(block["type"]) ?? "";
     if (type === "text") return { is: "text", text: text(block["text"]) ?? "" };
@@ -118,7 +119,7 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
     }
     return type.endsWith("_tool_use") || type.endsWith("_tool_result") ? { is: "own" } : { is: "media" };
   });
-  return { role: role === "user" || role === "assistant" ? role : "unknown", blocks };
+  return { role, blocks };
 }
 
 const GEMINI_ROLES: ReadonlyMap<unknown, Turn["role"]> = new Map([
