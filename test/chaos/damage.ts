@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SeededRandom } from "../../src/base/random.ts";
 
@@ -25,19 +25,35 @@ export interface Targets {
   readonly texts: readonly string[];
 }
 
-/** Damages a closed or crashed store in one way, drawn by chance. */
-export function damage(folder: string, targets: Targets, random: SeededRandom): Damage {
-  const path = join(folder, "store.db");
-  const hasWal = existsSync(`${path}-wal`) && readFileSync(`${path}-wal`).length > WAL_HEADER;
-  const draw = random.below(100);
-  if (draw < 12) return flipBlob(folder, random) ?? flip(path, "db", random);
-  if (hasWal && draw < 45) return flip(`${path}-wal`, "wal", random);
-  if (hasWal && draw < 50) return truncate(`${path}-wal`, "wal", random);
-  if (draw < 60) return truncate(path, "db", random);
-  if (draw < 70) return swapPages(path, random);
-  if (draw < 73) return zeroPage(path, random);
-  if (draw < 87) return flipNear(path, targets, random);
-  return flip(path, "db", random);
+type Strike = (folder: string, targets: Targets, random: SeededRandom) => Damage | undefined;
+
+const dbOf = (folder: string) => join(folder, "store.db");
+const walOf = (folder: string) => {
+  const path = join(folder, "store.db-wal");
+  return existsSync(path) && statSync(path).size > WAL_HEADER ? path : undefined;
+};
+
+/** The ways to damage a store, by how often. One that finds nothing to damage leaves it to another. */
+const STRIKES: Readonly<Record<string, { readonly weight: number; readonly strike: Strike }>> = {
+  blob: { weight: 12, strike: (folder, _, random) => flipBlob(folder, random) },
+  wal: { weight: 33, strike: (folder, _, random) => ifThere(walOf(folder), (wal) => flip(wal, "wal", random)) },
+  walcut: { weight: 5, strike: (folder, _, random) => ifThere(walOf(folder), (wal) => truncate(wal, "wal", random)) },
+  cut: { weight: 10, strike: (folder, _, random) => truncate(dbOf(folder), "db", random) },
+  swap: { weight: 10, strike: (folder, _, random) => swapPages(dbOf(folder), random) },
+  zero: { weight: 3, strike: (folder, _, random) => zeroPage(dbOf(folder), random) },
+  near: { weight: 14, strike: (folder, targets, random) => flipNear(dbOf(folder), targets, random) },
+  db: { weight: 13, strike: (folder, _, random) => flip(dbOf(folder), "db", random) },
+};
+
+/** Damages a closed or crashed store in one way, drawn by chance; with `only`, from these ways. */
+export function damage(folder: string, targets: Targets, random: SeededRandom, only?: readonly string[]): Damage {
+  const ways = Object.entries(STRIKES).filter(([name]) => only === undefined || only.includes(name));
+  const drawn = ways.flatMap(([, { weight, strike }]) => Array.from({ length: weight }, () => strike));
+  return random.pick(drawn)(folder, targets, random) ?? flip(dbOf(folder), "db", random);
+}
+
+function ifThere<T>(path: string | undefined, use: (path: string) => T): T | undefined {
+  return path === undefined ? undefined : use(path);
 }
 
 function flip(path: string, file: Damage["file"], random: SeededRandom, near?: number, what = "bit"): Damage {

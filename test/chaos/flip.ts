@@ -48,7 +48,7 @@ export const flip: Rig = {
   about: "bit flips, truncations, swapped pages in closed and crashed stores: nothing bad served, the rest salvaged",
   cases: 500,
   quickCases: 200,
-  async run(tally, { cases, seed }) {
+  async run(tally, { cases, seed, extra }) {
     const folder = scratchFolder("flip");
     const bases = [
       await makeBase(folder, "closed", seed, 1, false),
@@ -60,7 +60,7 @@ export const flip: Rig = {
       const base = tally.random.pick(bases);
       const place = join(folder, `case-${nth}`);
       cpSync(base.folder, place, { recursive: true });
-      const done = damage(place, { texts: base.targets }, tally.random);
+      const done = damage(place, { texts: base.targets }, tally.random, extra.get("only")?.split(","));
       const wrong = await within(60_000, "a case", examine(base, place, done, tally)).catch((error: unknown) => [
         describe(error),
       ]);

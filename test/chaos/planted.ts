@@ -17,7 +17,11 @@ const KILL: Run = { rig: "kill", args: ["--cases", "100"] };
 const POWER: Run = { rig: "power", args: ["--cases", "24"] };
 const DRIVER: Run = { rig: "fault", args: ["--only", "driver", "--cases", "300"] };
 const FILES: Run = { rig: "fault", args: ["--only", "files"] };
-const FLIP: Run = { rig: "flip", args: ["--cases", "500"] };
+const FLIP: Run = { rig: "flip", args: ["--cases", "100"] };
+const FLIP_NEAR: Run = { rig: "flip", args: ["--only", "near", "--cases", "200"] };
+const FLIP_LOG: Run = { rig: "flip", args: ["--only", "wal", "--cases", "100"] };
+const FLIP_SWAP: Run = { rig: "flip", args: ["--only", "swap", "--cases", "200"] };
+const FLIP_BLOB: Run = { rig: "flip", args: ["--only", "blob", "--cases", "30"] };
 const CONTENTION: Run = { rig: "contention", args: ["--cases", "4000"] };
 const CREATION: Run = { rig: "syscall-kill", args: ["--only", "pwrite64", "--cases", "12"] };
 
@@ -78,8 +82,8 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: APPLY,
-        find: "if (row.head.seq !== batch.after.seq || row.head.hash !== batch.after.hash) {",
-        replace: "if (row.head.seq < 0) {",
+        find: 'if (!isSameLink(row.head, batch.after)) return refuse({ kind: "head-moved", head: row.head });',
+        replace: "",
       },
     ],
     ...CONTENTION,
@@ -100,8 +104,8 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/stores/sqlite/patience.ts",
-        find: 'if (!HoldfastError.is(error, "STORE_BUSY") || clock.monotonic() - started > busyLimit) throw error;',
-        replace: "if (started >= 0) throw error;",
+        find: 'if (!HoldfastError.is(failure, "STORE_BUSY") || clock.monotonic() - started > busyLimit) throw failure;',
+        replace: "if (started >= 0 && busyLimit >= 0) throw failure;",
       },
     ],
     ...CONTENTION,
@@ -227,12 +231,12 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: '=== "")',
       },
     ],
-    ...FLIP,
+    ...FLIP_NEAR,
   },
   {
     name: "damaged-log-accepted",
     edits: [{ file: OPEN, find: 'if (durability === "power" && lost > 1)', replace: "if (lost < 0)" }],
-    ...FLIP,
+    ...FLIP_LOG,
   },
   {
     name: "damaged-checkpoint-trusted",
@@ -243,12 +247,12 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "return tail;",
       },
     ],
-    ...FLIP,
+    ...FLIP_NEAR,
   },
   {
     name: "rows-of-others-believed",
     edits: [{ file: TABLES, find: "if (!liesIn(run, row)) continue;", replace: "" }],
-    ...FLIP,
+    ...FLIP_SWAP,
   },
   {
     name: "small-content-unproven",
@@ -259,7 +263,7 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    ...FLIP,
+    ...FLIP_NEAR,
   },
   {
     name: "large-content-unproven",
@@ -270,6 +274,6 @@ export const PLANTED: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    ...FLIP,
+    ...FLIP_BLOB,
   },
 ];
