@@ -7,24 +7,28 @@ const LOW = ["base", "records", "contracts"] as const;
 export const ROOMS = {
   base: [],
   records: ["base"],
-  contracts: ["base", "records"],
+  contracts: ["base", "records", "wire"], // a model is asked in items, and answers in items
 
   // the conversation
-  wire: [...LOW],
+  wire: ["base", "records"],
   history: [...LOW, "wire"],
 
   // the truth
   journal: [...LOW],
+  state: [...LOW, "journal"],
+  files: [...LOW, "journal", "state"],
+  transaction: [...LOW, "journal", "state", "files"],
 
-  turn: [...LOW, "wire", "history", "journal"],
+  turn: [...LOW, "wire", "history", "journal", "state", "files", "transaction"],
 
   // the edges
   blobs: [...LOW],
+  adapters: [...LOW, "wire", "door"],
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],
   testing: [...LOW, "door"],
   cli: [...LOW, "door", "stores", "blobs", "transcripts", "testing"],
 
   // src/index.ts
-  door: [...LOW, "wire", "history", "journal", "turn"],
+  door: [...LOW, "wire", "history", "journal", "state", "files", "transaction", "turn"],
 } as const satisfies Record<string, readonly string[]>;

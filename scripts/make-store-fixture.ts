@@ -72,7 +72,11 @@ async function writeEveryKind(into: Session, callId: CallId): Promise<void> {
     { kind: "call-opened", callId, tool: "read", args: { path: "a" }, alias: "toolu_1" },
     { kind: "call-closed", callId, tool: "read", status: "success", output: ["x"], effects: "none" },
     { kind: "call-late", callId, tool: "read", output: null },
-    { kind: "state-changed", slice: "plan", change: { set: 1 }, callId },
+    { kind: "state-changed", delta: { plan: [{ set: [], to: 1 }] }, cause: "call", callId },
+    { kind: "effect-opened", tool: "pay", name: "payment", key: "k", generation: 0, callId, args: { n: 1 } },
+    { kind: "effect-done", tool: "pay", name: "payment", key: "k", generation: 0, result: { receipt: 1 } },
+    { kind: "effect-joined", tool: "pay", name: "payment", key: "k", generation: 0, callId },
+    { kind: "effect-undone", tool: "pay", name: "payment", key: "k", generation: 0, how: "undone" },
     { kind: "view-chosen", levels: { a: "full" }, renderer: "r1" },
     { kind: "page-pinned", page: "p", pinned: true },
     { kind: "writeback-staged", page: "p", change: 1 },
@@ -96,5 +100,5 @@ async function writeEveryKind(into: Session, callId: CallId): Promise<void> {
     clock.advance(1_000);
     await into.append(draft, { operation: `made-${draft.kind}-${into.journal.head.seq}`, staged: [small, large] });
   }
-  await dropBodies(holdfast.store, into.journal, [23], "asked for");
+  await dropBodies(holdfast.store, into.journal, [27], "asked for");
 }

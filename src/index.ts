@@ -81,6 +81,7 @@ export {
   type UserItem,
   type WireFormat,
 } from "./wire/item.ts";
+export { keepItems, type KeptItem, type KeptItems, unkeepItems } from "./wire/keep.ts";
 export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "./wire/profiles.ts";
 export { readMessages, type Written, writeMessages } from "./wire/project.ts";
 export { WIRE_RULES, type WireRule, type WireRuleId } from "./wire/rules.ts";
@@ -93,7 +94,9 @@ export {
   parseOutputStatus,
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
+export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
 export type {
   AppendBatch,
   Conflict,
@@ -120,7 +123,29 @@ export type {
   Swept,
   WriteBatch,
 } from "./contracts/store.ts";
+export type {
+  Answer,
+  AskedCall,
+  AskedInput,
+  Model,
+  ModelAbilities,
+  ModelEvent,
+  ModelFailure,
+  ModelFailureKind,
+  ModelRequest,
+  PartialAnswer,
+  ReasoningEffort,
+  RenamedCall,
+  StopReason,
+  ToolOffer,
+  Usage,
+} from "./contracts/model.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
+export { filesOf } from "./files/access.ts";
+export { LARGEST_FILE } from "./files/filesystem.ts";
+export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
+export { filesPart } from "./files/part.ts";
+export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
 export { forkSession } from "./journal/fork.ts";
 export {
@@ -164,6 +189,102 @@ export type {
   RecordDraft,
   RecordKind,
 } from "./records/kinds.ts";
+export type { Branch } from "./state/branch.ts";
+export { CHECKPOINT_LIMIT, CheckpointStore, type ToolCheckpoint } from "./state/checkpoints.ts";
+export {
+  Plan,
+  PromptExecuted,
+  PromptRendered,
+  ToolInvoked,
+  type VisibilityOverride,
+  VisibilityOverrides,
+  WorkspaceDigest,
+} from "./state/default-slices.ts";
+export type { Change, Delta } from "./state/delta.ts";
+export { ExecutionStateError, RestoreFailedError, SnapshotMismatchError } from "./state/errors.ts";
+export {
+  ExecutionState,
+  type RestoreHow,
+  rollbackToTool,
+  type SnapshotOptions,
+  type StateOptions,
+} from "./state/execution-state.ts";
+export type {
+  AnyPart,
+  Content,
+  Part as StatePart,
+  PartChange,
+  PartContents,
+  Root,
+  RootChange,
+  RootDelta,
+  SlicePolicy,
+} from "./state/part.ts";
+export { reducers } from "./state/reducers.ts";
+export { lazily, type ResourceKey, ResourceRegistry, resourceKey, type Snapshotable } from "./state/resources.ts";
+export type { RestoreOptions, RestorePlan } from "./state/restore.ts";
+export { SessionSnapshotAdapter, SessionState } from "./state/session-state.ts";
+export { type AnySlice, defineSlice, type Slice, type SliceDefinition, type SliceEvent } from "./state/slice.ts";
+export type {
+  CompositeSnapshot,
+  SliceSelection,
+  Snapshot,
+  SnapshotDifference,
+  SnapshotMetadata,
+  SnapshotPhase,
+} from "./state/snapshot.ts";
+export type { StateLedger } from "./state/truth.ts";
+export {
+  BUDGET,
+  type BudgetDimension,
+  type BudgetLimits,
+  type BudgetSnapshot,
+  BudgetTracker,
+  type TokenUsage,
+} from "./transaction/budget.ts";
+export type { Call, Rewindable } from "./transaction/call.ts";
+export { DEADLINE, Deadline, PromptEvaluationError } from "./transaction/deadline.ts";
+export {
+  EffectDidNotHappen,
+  type EffectEntry,
+  type EffectReport,
+  type EffectSpec,
+  effectWords,
+  type Standing,
+} from "./transaction/effect.ts";
+export {
+  DeadlineExceededError,
+  type Failure,
+  ToolValidationError,
+  VisibilityExpansionRequired,
+} from "./transaction/ending.ts";
+export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
+export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
+export type { CallOutcome } from "./transaction/outcome.ts";
+export type { PendingCall } from "./transaction/pending.ts";
+export {
+  type PolicyView,
+  readBeforeWrite,
+  readPaths,
+  sequentialDependency,
+  succeededTools,
+  type ToolPolicy,
+} from "./transaction/policy.ts";
+export {
+  beginCall,
+  type RunToolOptions,
+  runTool,
+  type ToolContext,
+  type ToolResult,
+  ToolRunner,
+} from "./transaction/runner.ts";
+export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
+export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
+export { answered } from "./turn/answered.ts";
+export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
-export { Session } from "./turn/session.ts";
+export type { SessionOptions } from "./turn/resume.ts";
+export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
+export { Session, type SessionCall } from "./turn/session.ts";

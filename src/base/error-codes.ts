@@ -165,6 +165,137 @@ export const ERROR_CODES = {
     tryThis: "Wait until it ends; the lock is freed by its death, not by time.",
   },
 
+  // state
+  SLICE_EVENT_UNKNOWN: {
+    says: "A slice has no reducer for this event.",
+    tryThis: "Dispatch what the slice's own event makers return.",
+  },
+  SLICE_NOT_JSON: {
+    says: "A reducer returned a value that cannot be kept as JSON.",
+    tryThis: "Keep plain data in slices; convert dates, maps and class instances in the reducer.",
+  },
+  SLICE_INVALID: {
+    says: "A whole value does not pass its slice's schema. Nothing was changed.",
+    tryThis: "Correct the value, or lift old values before they are loaded.",
+  },
+  STATE_INSIDE_CALL: {
+    says: "A tool's handler asked the state to change outside its call. Nothing was changed.",
+    tryThis: "Inside a handler use the call it was given: `call.dispatch`, `call.files`, `call.run`.",
+  },
+  SLICE_UNKNOWN: {
+    says: "This state has no slice or part of that name.",
+    tryThis: "List the slice where the state is created.",
+  },
+  SLICE_EXISTS: {
+    says: "Two parts of the state have the same name.",
+    tryThis: "Give each slice and resource a name of its own.",
+  },
+  REDUCER_FAILED: {
+    says: "A reducer threw. Nothing was changed.",
+    tryThis: "Make the reducer total: it must return a value for every payload that its event makers accept.",
+  },
+  SNAPSHOT_MISMATCH: {
+    says: "A snapshot does not fit this state. Nothing was changed.",
+    tryThis: "Register the slices and resources named in the details, or restore only those that are known.",
+  },
+  SNAPSHOT_CORRUPT: {
+    says: "A snapshot is damaged or was altered. Nothing was changed.",
+    tryThis: "Use another checkpoint; this one cannot be trusted.",
+  },
+  SNAPSHOT_TOO_NEW: {
+    says: "A snapshot was written by a newer schema.",
+    tryThis: "Upgrade holdfast, or restore an older checkpoint.",
+  },
+  RESTORE_FAILED: {
+    says: "A resource refused to be restored.",
+    tryThis: "See both causes; if the session is poisoned, open it again.",
+  },
+  STATE_POISONED: {
+    says: "A restore failed halfway or a commit could not be written, so the state can no longer be trusted. No further call is run.",
+    tryThis: "Open the session again: it starts from what was committed.",
+  },
+  RESOURCE_UNKNOWN: {
+    says: "There is no resource under this key.",
+    tryThis: "Register it where the state is created, or pass a default.",
+  },
+  CHECKPOINT_UNKNOWN: {
+    says: "There is no checkpoint for this call.",
+    tryThis: "List the checkpoints; only the newest are kept.",
+  },
+
+  CHECKPOINT_REWOUND: {
+    says: "The call was taken back by a rewind, so there is no way back to it.",
+    tryThis: "Choose a call that still counts, or fork the session at a record before the rewind.",
+  },
+  CALLS_OPEN: {
+    says: "Calls are still running. Nothing was changed.",
+    tryThis: "Wait until they have ended, or abort them.",
+  },
+
+  // files
+  FILE_BAD_PATH: {
+    says: "A path leaves the workspace or cannot be a path. Nothing was changed.",
+    tryThis: "Use a relative path below the root, without `..`.",
+  },
+  FILE_NOT_FOUND: {
+    says: "There is nothing at this path.",
+    tryThis: "List the folder to see what is there.",
+  },
+  FILE_EXISTS: {
+    says: "There is something at this path already. Nothing was changed.",
+    tryThis: "Delete it first, or choose another path.",
+  },
+  FILE_IS_FOLDER: {
+    says: "The path is a folder that cannot be read, replaced or removed like a file.",
+    tryThis: "Name a file, or delete with `recursive: true`.",
+  },
+  FILE_NOT_FOLDER: {
+    says: "A file stands where a folder is needed.",
+    tryThis: "Choose another path, or delete the file first.",
+  },
+  FILE_NOT_TEXT: {
+    says: "The file is not UTF-8 text.",
+    tryThis: "Read it as bytes: as text it would come back changed.",
+  },
+  FILE_TOO_LARGE: {
+    says: "The file is larger than the limit. Nothing was written.",
+    tryThis: "Split it, or keep it outside the workspace.",
+  },
+
+  // calls
+  CALL_CLOSED: {
+    says: "The call has ended. Nothing was changed.",
+    tryThis: "Finish the work before the handler returns, and stop when its signal aborts.",
+  },
+  CALL_OPEN: {
+    says: "A call with this id is open already.",
+    tryThis: "End it first, or give the new call an id of its own.",
+  },
+  CALL_REFUSED: {
+    says: "The call may not run: its arguments, a policy or a deadline forbid it. It is closed, and nothing was changed.",
+    tryThis: "Tell the model the reason in the details.",
+  },
+  TRANSACTIONS_EXIST: {
+    says: "This state has its transactions already.",
+    tryThis: "Use the ones it has: `Transactions.of(state)`.",
+  },
+  EFFECT_UNDECLARED: {
+    says: "The tool declares no such effect. Nothing was done.",
+    tryThis: "Declare it in the tool's `effects`, so that it can be journalled and undone.",
+  },
+  EFFECT_UNKNOWN: {
+    says: "An effect with this key began and never reported its end: it may have happened.",
+    tryThis: "Find out whether it happened; then use a new key to do it again, or leave it.",
+  },
+  BUDGET_EXCEEDED: {
+    says: "A budget is used up.",
+    tryThis: "Raise the limit named in the details, or end the run.",
+  },
+  EVALUATION_ENDED: {
+    says: "The evaluation's deadline has passed.",
+    tryThis: "Give the run more time, or less to do.",
+  },
+
   // history and wire
   HISTORY_INVALID: {
     says: "The history breaks a pairing invariant. Nothing was sent.",
@@ -177,6 +308,32 @@ export const ERROR_CODES = {
   MESSAGES_UNREADABLE: {
     says: "Messages could not be read in the format that was named.",
     tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
+  },
+
+  // models
+  REQUEST_MALFORMED: {
+    says: "The request breaks what its provider demands. Nothing was sent.",
+    tryThis: "Repair the history with `normalize(items, { profile, tools })`; every fault is in this error's cause.",
+  },
+  MODEL_FAILED: {
+    says: "The model did not answer.",
+    tryThis: "Read `kind`, `retryable` and `retryAfterMs` in the details; what was said so far is in the cause.",
+  },
+  MODEL_UNFINISHED: {
+    says: "The model's events ended without `end` or `failed`, so nobody knows whether it answered.",
+    tryThis: "Run `adapterLaws` over the adapter, which breaks its contract.",
+  },
+  SDK_MISSING: {
+    says: "The provider's official SDK is not installed.",
+    tryThis: "Install the package named in the details, or pass a `client`.",
+  },
+  SCRIPT_INVALID: {
+    says: "A script has a step that is none.",
+    tryThis: "Correct the step named in the details; counting starts at 0.",
+  },
+  SCRIPT_EXHAUSTED: {
+    says: "The script was asked more often than it has answers.",
+    tryThis: "Add steps, or use a function; a loop that asks on and on is a fault of its own.",
   },
 
   // other people's sessions

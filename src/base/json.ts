@@ -15,6 +15,9 @@ export interface JsonLimits {
 
 export const JSON_LIMITS: JsonLimits = { depth: 128, characters: 64 * 1024 * 1024 };
 
+/** For what will be kept inside a record or a change: room is left for what is put around it. */
+export const KEPT_LIMITS: JsonLimits = { depth: 96, characters: 32 * 1024 * 1024 };
+
 export type JsonFaultKind = "too-deep" | "too-large" | "not-json" | "unsafe-key" | "cycle" | "throws" | "not-parsable";
 
 /** Why a value cannot be kept, and where in it. */

@@ -85,6 +85,11 @@ function suggestion(name: string | undefined): string | undefined {
 
 function processTerminal(): Terminal {
   const { stdout } = process;
+  // Whoever reads us may stop (`| head`): that is no failure of ours, and there is nobody left to tell.
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
   return {
     out: (line) => void stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),

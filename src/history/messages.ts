@@ -80,14 +80,9 @@ function choose(format: WireFormat, profile: ProfileId | WireProfile): WireProfi
   if (!formats.includes(format)) {
     throw new HoldfastError("BAD_OPTION", { option: "format", got: String(format), known: formats });
   }
-  const chosen = isProfileId(profile) || typeof profile !== "string" ? profileOf(profile) : undefined;
-  if (chosen?.format === format) return chosen;
-  const known = Object.values(PROFILES).flatMap((one) => (one.format === format ? [one.id] : []));
-  throw new HoldfastError("BAD_OPTION", { option: "profile", got: chosen?.id ?? String(profile), format, known });
-}
-
-function isProfileId(text: unknown): text is ProfileId {
-  return typeof text === "string" && Object.hasOwn(PROFILES, text);
+  const chosen = profileOf(profile);
+  if (chosen.format === format) return chosen;
+  throw new HoldfastError("BAD_OPTION", { option: "profile", got: chosen.id, format });
 }
 
 /** A getter or a Proxy of the caller may throw while it is read: theirs to mend, and told as such. */

@@ -50,7 +50,7 @@ export interface Appended {
  */
 export interface Fold<T> {
   start(tail: readonly JournalEntry[]): T;
-  step(now: T, draft: RecordDraft): T;
+  step(now: T, draft: RecordDraft, seq: number): T;
   /** A record to add to a batch, e.g. a checkpoint when one is due. */
   due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
   /** The record of a checkpoint that was asked for. Default: one without open calls. */
@@ -126,6 +126,11 @@ export class Journal<T = unknown> implements AsyncDisposable {
   /** What the acknowledged records fold to. */
   get folded(): T {
     return this.#durable.folded;
+  }
+
+  /** How many records there are since the newest checkpoint, those under way included. */
+  get sinceCheckpoint(): number {
+    return this.#tip.sinceCheckpoint;
   }
 
   get epoch(): number {
@@ -266,7 +271,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
     let { folded, sinceCheckpoint } = this.#durable;
     for await (const entry of this.read({ from: this.#durable.link.seq + 1, to: row.head.seq })) {
       if (entry.kind === "damaged" || entry.kind === "dropped") continue;
-      folded = this.#fold.step(folded, entry);
+      folded = this.#fold.step(folded, entry, entry.seq);
       sinceCheckpoint = entry.kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
     }
     this.#durable = { link: row.head, folded, sinceCheckpoint };
@@ -290,7 +295,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
       for (const name of blobs) references.push({ seq: record.seq, name });
       if (kind === "checkpoint-kept") checkpoint = record.seq;
       link = { seq: record.seq, hash: record.hash };
-      folded = this.#fold.step(folded, draft);
+      folded = this.#fold.step(folded, draft, record.seq);
       sinceCheckpoint = kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
     };
     for (const draft of drafts) add(draft);

@@ -31,6 +31,9 @@ const effects = oneOf("none", "happened", "unknown");
 const kind = <const F extends Record<string, Shape<unknown>>>(shapes: F) =>
   fields({ blobs: optional(list(blobRef)), ...shapes });
 
+/** What an effect is known by. A key that was undone may run again, as the next generation. */
+const effect = { tool: string, name: string, key: string, generation: count } as const;
+
 const writeback = { page: string, change: json } as const;
 
 /**
@@ -66,7 +69,12 @@ export const RECORD_SHAPES = {
     state: optional(json),
     tag: optional(string),
   }),
-  "state-changed": kind({ slice: string, change: json, callId: optional(callId) }),
+  /** Changes of the state's parts, by name: with the closing record of the call that made them, or on their own. */
+  "state-changed": kind({ delta: json, cause: string, callId: optional(callId) }),
+  "effect-opened": kind({ ...effect, callId, args: json }),
+  "effect-done": kind({ ...effect, result: json }),
+  "effect-joined": kind({ ...effect, callId }),
+  "effect-undone": kind({ ...effect, how: oneOf("undone", "not-undone"), detail: optional(string) }),
   "view-chosen": kind({ levels: json, renderer: string }),
   "page-pinned": kind({ page: string, pinned: boolean }),
   "writeback-staged": kind({ ...writeback }),
@@ -78,7 +86,12 @@ export const RECORD_SHAPES = {
   "history-repaired": kind({ fault: string, callId: optional(string), detail: json }),
   "history-cut": kind({ through: count, records: count, reason: string }),
   "file-diverged": kind({ path: string, callId: optional(callId), kept: optional(string) }),
-  rewound: kind({ to: count, scope: list(string) }),
+  rewound: kind({
+    to: count,
+    scope: list(oneOf("state", "files", "conversation")),
+    callId: optional(callId),
+    side: optional(oneOf("before", "after")),
+  }),
   forked: kind({ from: sessionId, after: count }),
   "fault-raised": kind({ fault: string, detail: json }),
 } as const satisfies Record<string, Shape<unknown>>;

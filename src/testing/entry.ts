@@ -1,4 +1,10 @@
-/** `holdfast/testing`: laws that anybody's store must keep, for any test runner. */
+/** `holdfast/testing`: laws that anybody's store or adapter must keep, and a provider that refuses what real ones refuse. */
+export { type Abilities, type Opened, overServer } from "./adapter-laws/bench.ts";
+export { type AdapterUnderLaw, adapterLaws } from "./adapter-laws/laws.ts";
 export { type BlobStoreUnderLaw, blobStoreLaws } from "./blob-store-laws.ts";
 export { type Law, register } from "./law.ts";
+export type { SeenRequest } from "./provider-server/log.ts";
+export { replayScript } from "./provider-server/replay.ts";
+export { type ProviderServer, type ProviderServerOptions, startProviderServer } from "./provider-server/server.ts";
 export { type StoreUnderLaw, storeLaws } from "./store-laws.ts";
+export { snapshotsEquivalent } from "./snapshots-equivalent.ts";

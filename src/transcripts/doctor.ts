@@ -7,6 +7,7 @@ import { LineIndex } from "./line-index.ts";
 import { type Changes, planChanges } from "./plan.ts";
 import { readTranscript } from "./read.ts";
 import { rewrite } from "./rewrite.ts";
+import { type Touched, touchedLines } from "./touched.ts";
 import type { Source } from "../base/text/source.ts";
 import type { Element, Transcript, Unrecognised } from "./transcript.ts";
 
@@ -26,6 +27,8 @@ export interface Examination extends Totals {
   readonly findings: readonly Finding[];
   /** Rules that the provider would still find broken after the repair, as `WIRE-n`. */
   readonly refused: () => readonly string[];
+  /** Every line that the repair touches. All others keep their bytes. */
+  readonly changes: () => readonly Touched[];
   /** The repaired bytes; the file's own where nothing was wrong. */
   readonly repaired: () => AsyncIterable<Uint8Array>;
 }
@@ -40,6 +43,7 @@ export async function examine(source: Source, options: ExamineOptions = {}): Pro
   const lineOf = (element: Element) => lines?.lineOf(element) ?? element.line;
   const judgements = transcript.conversations.map((_, nth) => judgeConversation(transcript, nth, { profile, lineOf }));
   const findings = [...lineFindings(transcript, profile), ...judgements.flatMap((one) => one.findings)];
+  const plan = planOnce(transcript, findings.length === 0 ? [] : judgements);
   return {
     format: format.id,
     title: format.title,
@@ -51,7 +55,8 @@ export async function examine(source: Source, options: ExamineOptions = {}): Pro
       const faults = judgements.flatMap((judgement) => refusals(judgement, profile));
       return faults.map(({ rule, detail }) => `${rule}: ${detail}`);
     },
-    repaired: repairer(source, transcript, findings.length === 0 ? [] : judgements),
+    changes: () => touchedLines(transcript, plan(), lineOf),
+    repaired: () => (findings.length === 0 ? source.chunks() : rewrite(source, transcript, plan())),
   };
 }
 
@@ -60,11 +65,10 @@ function lineFindings({ flawed }: Transcript, profile: ProfileId): readonly Find
 }
 
 /** Plans once: the plan hangs the records of a log anew, and doing that twice would hang them wrong. */
-function repairer(source: Source, transcript: Transcript, judgements: readonly Judgement[]): Examination["repaired"] {
+function planOnce({ format }: Transcript, judgements: readonly Judgement[]): () => readonly Changes[] {
   let changes: readonly Changes[] | undefined;
   return () => {
-    if (judgements.length === 0 && transcript.flawed.length === 0) return source.chunks();
-    changes ??= judgements.map((judgement) => planChanges(judgement, transcript.format));
-    return rewrite(source, transcript, changes);
+    changes ??= judgements.map((judgement) => planChanges(judgement, format));
+    return changes;
   };
 }

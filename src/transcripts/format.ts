@@ -36,6 +36,8 @@ export interface Reading {
   readonly parent?: string;
   /** An earlier element with this id was written again, and this is what it became. */
   readonly replaces?: string;
+  /** It names another element by its place in the file. */
+  readonly position?: boolean;
   /** Calls whose consent is still awaited: at the end of a conversation they are open, not lost. */
   readonly waits?: boolean;
 }

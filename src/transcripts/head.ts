@@ -1,4 +1,5 @@
-import { type LogLine, logLines } from "./records.ts";
+import { type Line, linesOf } from "../base/text/lines.ts";
+import { readLine } from "./records.ts";
 import { isFields } from "./skeleton.ts";
 import type { Source } from "../base/text/source.ts";
 
@@ -20,21 +21,21 @@ const ENOUGH = 4 * 1024 * 1024;
 
 export async function headOf(source: Source): Promise<Head> {
   const part = new FirstBytes(source, ENOUGH);
-  const head = await readHead(part, (line) => line.line.end === "" && part.cut);
+  const head = await readHead(part, (line) => line.end === "" && part.cut);
   if (head.records.length > 0 || head.several || !part.cut) return head;
   // One line longer than that: a document, or a log that begins with a picture.
   if (await hasOneLine(source)) return { ...head, opens: true };
   return readHead(source, () => false);
 }
 
-async function readHead(source: Source, isCut: (line: LogLine) => boolean): Promise<Head> {
+async function readHead(source: Source, isCut: (line: Line) => boolean): Promise<Head> {
   const records: unknown[] = [];
   let filled = 0;
   let opens = false;
   let sound = false;
-  for await (const line of logLines(source)) {
-    const { line: raw, records: found, value, flaws } = line;
-    if (isCut(line)) break;
+  for await (const raw of linesOf(source)) {
+    if (isCut(raw)) break;
+    const { records: found, value, flaws } = readLine(raw);
     if (found.length === 0 && raw.bytes.length < 3 && !flaws.includes("bad-line")) continue;
     filled += 1;
     if (filled === 1) opens = found.length === 0 && isBracket(raw.bytes);

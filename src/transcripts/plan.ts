@@ -29,6 +29,8 @@ export interface Changes {
   readonly inserts: ReadonlyMap<Element | undefined, readonly Insert[]>;
   /** Outputs written inside the element of their call. */
   readonly inside: readonly Extract<Insert, { kind: "answer" }>[];
+  /** Elements that name others by their position in the file. */
+  readonly positioned: readonly Element[];
 }
 
 /** Turns judgements into changes of elements. What is not named here keeps its bytes. */
@@ -40,6 +42,7 @@ export function planChanges(judgement: Judgement, format: Format): Changes {
 
 class ChangePlanner {
   readonly #links: LinkEditor | undefined;
+  readonly #elements: readonly Element[];
   readonly #edits = new Map<Element, Edit[]>();
   readonly #removed = new Set<Element>();
   readonly #inserts = new Map<Element | undefined, Insert[]>();
@@ -47,6 +50,7 @@ class ChangePlanner {
 
   constructor({ links }: Format, { tree, conversation }: Judgement) {
     if (tree !== undefined && links !== undefined) this.#links = new LinkEditor(tree, links, conversation.elements);
+    this.#elements = conversation.elements;
     for (const element of conversation.elements) if (element.again === true) this.#removed.add(element);
   }
 
@@ -65,7 +69,8 @@ class ChangePlanner {
 
   changes(): Changes {
     for (const [element, edits] of this.#links?.edits() ?? []) for (const edit of edits) this.#edit(element, edit);
-    return { edits: this.#edits, removed: this.#removed, inserts: this.#inserts, inside: this.#inside };
+    const positioned = this.#elements.filter(({ reading }) => reading.position === true);
+    return { edits: this.#edits, removed: this.#removed, inserts: this.#inserts, inside: this.#inside, positioned };
   }
 
   /** Puts a run in its place and says behind which element of the file the next one goes. */

@@ -33,7 +33,7 @@ export async function* logLines(source: Source): AsyncGenerator<LogLine> {
   for await (const line of linesOf(source)) yield readLine(line);
 }
 
-function readLine(line: Line): LogLine {
+export function readLine(line: Line): LogLine {
   const { text, broken, bom } = decode(line.bytes);
   const flaws: LineFlaw[] = [];
   if (bom) flaws.push("bom");

@@ -3,7 +3,6 @@ import type { Fields, Format, Wanted } from "./format.ts";
 import type { Insert } from "./plan.ts";
 import { called } from "./skeleton.ts";
 import { type Edit, editText, type Path } from "../base/text/edit.ts";
-import { spanOf } from "../base/text/scan.ts";
 import type { Element } from "./transcript.ts";
 
 /** The text of an element as the file has it. */
@@ -68,9 +67,4 @@ function partText(
         ];
   const removals: Edit[] = [...others, ...foreign.map((key) => [key])].map((path) => ({ op: "remove", path }));
   return editText(text, [...mine, ...removals, ...linked]).trim();
-}
-
-export function elementText(document: string, path: Path): string {
-  const span = spanOf(document, path);
-  return span === undefined ? "{}" : document.slice(span.start, span.end);
 }

@@ -1,11 +1,12 @@
 import type { Format } from "./format.ts";
 import type { Changes, Insert } from "./plan.ts";
 import { type LogLine, logLines } from "./records.ts";
-import { elementText, insideEdits, renderInsert, type TextOf } from "./render.ts";
+import { insideEdits, renderInsert, type TextOf } from "./render.ts";
 import { encode } from "../base/text/decode.ts";
-import { type Edit, editText } from "../base/text/edit.ts";
+import { type Edit, editPieces, editText, type NewText } from "../base/text/edit.ts";
 import { mendText } from "../base/text/flaws.ts";
 import type { Source } from "../base/text/source.ts";
+import { SpanIndex } from "../base/text/span-index.ts";
 import type { Conversation, Element, Transcript } from "./transcript.ts";
 
 /** Changes by the place where the file is written: its records. */
@@ -23,13 +24,14 @@ export async function* rewrite(
   changes: readonly Changes[],
 ): AsyncGenerator<Uint8Array> {
   if (transcript.text !== undefined) {
-    const texts = (element: Element) => elementText(transcript.text as string, element.path);
+    const spans = new SpanIndex(transcript.text);
+    const texts = (element: Element) => spans.textOf(element.path) ?? "{}";
     const { edits } = recordChanges(transcript, changes, texts);
-    yield encode(mendText(editText(transcript.text, edits.get(0) ?? [])));
+    for (const piece of editPieces(transcript.text, edits.get(0) ?? [])) yield encode(mendText(piece));
     return;
   }
   const fetched = await fetchTexts(source, changes);
-  const texts = (element: Element) => elementText(fetched.get(element.record) ?? "{}", element.path);
+  const texts = (element: Element) => new SpanIndex(fetched.get(element.record) ?? "{}").textOf(element.path) ?? "{}";
   yield* rewriteLines(source, transcript.format, recordChanges(transcript, changes, texts));
 }
 
@@ -66,7 +68,10 @@ function recordChanges(
       made.push(...insideEdits(answer, format, textOf(answer.element)));
       own.set(answer.element, made);
     }
-    const render = (insert: Insert) => renderInsert(insert, format, textOf, own.get(insert.element) ?? []);
+    const render = (insert: Insert): NewText => {
+      const text = renderInsert(insert, format, textOf, own.get(insert.element) ?? []);
+      return insert.kind === "answer" ? { text } : { text, asIs: true };
+    };
     for (const [element, made] of own) {
       if (removed.has(element)) continue;
       push(all.edits, element.record, ...made.map((edit) => ({ ...edit, path: [...element.path, ...edit.path] })));
@@ -77,7 +82,7 @@ function recordChanges(
     }
     for (const [anchor, added] of inserts) {
       const texts = added.map(render);
-      if (list === undefined) push(all.inserts, anchor?.record ?? -1, ...texts);
+      if (list === undefined) push(all.inserts, anchor?.record ?? -1, ...texts.map(({ text }) => text));
       else {
         const index = anchor === undefined ? 0 : (anchor.path.at(-1) as number) + 1;
         push(all.edits, list.record, { op: "insert", path: list.path, index, texts });
@@ -144,7 +149,7 @@ class LineWriter {
   *#raw({ line }: LogLine): Generator<Uint8Array> {
     if (this.#open && line.bytes.length > 0) yield encode("\n");
     this.#open = line.end === "";
-    yield line.bytes;
+    yield line.bytes.slice(); // the source may use the buffer again
     if (line.end !== "") yield encode(line.end);
   }
 

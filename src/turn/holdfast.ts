@@ -10,9 +10,12 @@ import { type RetentionBounds, type Retained, retain } from "../journal/retentio
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { toSessionId } from "../records/ids.ts";
-import { callsFold, Session } from "./session.ts";
+import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { sessionFold } from "./fold.ts";
+import { resumeSession, type SessionOptions } from "./resume.ts";
+import type { Session } from "./session.ts";
 
-export interface HoldfastOptions {
+export interface HoldfastOptions extends SessionOptions {
   readonly store: Store | StoreSource;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -22,17 +25,20 @@ export interface HoldfastOptions {
 export class Holdfast implements AsyncDisposable {
   readonly store: Store;
   readonly #deps: JournalDeps;
+  readonly #options: SessionOptions;
 
-  constructor(deps: JournalDeps) {
+  constructor(deps: JournalDeps, options: SessionOptions = {}) {
     this.#deps = deps;
+    this.#options = options;
     this.store = deps.store;
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   async open(id: string, options?: Omit<OpenOptions, "fold">): Promise<Session> {
-    const journal = await openJournal(this.#deps, id, { ...options, fold: callsFold });
+    const fold = sessionFold(this.#options.checkpoints?.limit ?? CHECKPOINT_LIMIT);
+    const journal = await openJournal(this.#deps, id, { ...options, fold });
     try {
-      return await Session.resume(journal);
+      return await resumeSession(this.#deps, journal, this.#options, (after, as) => this.fork(id, { after, as }));
     } catch (error) {
       await journal.close();
       throw error;
@@ -46,6 +52,7 @@ export class Holdfast implements AsyncDisposable {
     const session = await this.open(id);
     try {
       await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
+      session.transactions.effects.disown();
       return session;
     } catch (error) {
       await session.close();
@@ -83,5 +90,5 @@ export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
   const store = "open" in options.store ? await options.store.open({ clock, random }) : options.store;
-  return new Holdfast({ store, clock, random });
+  return new Holdfast({ store, clock, random }, options);
 }

@@ -1,5 +1,7 @@
 import type { JournalEntry } from "../journal/prove.ts";
 import type { Journal } from "../journal/journal.ts";
+import { type EffectReport, effectWords } from "../transaction/effect.ts";
+import type { SessionFold } from "./fold.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 
@@ -11,16 +13,22 @@ export interface Recovered {
   readonly closedCalls: readonly CallId[];
   /** Sequence numbers of records that could not be proven. They are passed over, never served. */
   readonly damaged: readonly number[];
+  /** Changes of the state that could not be applied, because something they build on is lost. */
+  readonly skippedChanges?: readonly number[];
+  /** What the closed calls had done outside, as far as it is known. */
+  readonly effects?: readonly EffectReport[];
 }
 
 /**
  * Brings a reopened session to a state a model can be shown: every call closed, damage named. What is repaired is
  * journalled in one commit, so opening again finds nothing to do.
  */
-export async function recover(journal: Journal): Promise<Recovered> {
+export async function recover(journal: Journal<SessionFold>, skipped: readonly number[] = []): Promise<Recovered> {
   const { tail, previousWriter } = journal.opened;
-  const dangling = openCallsIn(tail);
+  const dangling = journal.folded.openCalls;
+  const effects = effectsOf(journal.folded, new Set<string>(dangling.keys()));
   const damaged = newDamageIn(tail);
+  const closedCalls = [...dangling.keys()];
   if (dangling.size > 0 || damaged.length > 0) {
     const drafts: RecordDraft[] = [...dangling].map(([callId, tool]) => ({
       kind: "call-closed",
@@ -29,35 +37,36 @@ export async function recover(journal: Journal): Promise<Recovered> {
       status: "canceled",
       reason: "interrupted",
       effects: "unknown",
-      output: INTERRUPTED,
+      output: [INTERRUPTED, ...outsideWords(effects.filter(({ by }) => by.includes(callId)))].join(" "),
     }));
     const how = previousWriter === "none" ? "closed" : previousWriter;
-    drafts.push({ kind: "session-recovered", closedCalls: [...dangling.keys()], damaged, previousWriter: how });
+    drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how });
     await journal.append(drafts);
   }
-  return { closedCalls: [...dangling.keys()], damaged };
+  return {
+    closedCalls,
+    damaged,
+    ...(skipped.length === 0 ? {} : { skippedChanges: skipped }),
+    ...(effects.length === 0 ? {} : { effects: effects.map(({ report }) => report) }),
+  };
 }
 
-/** Opened and not closed, in the order they were opened. The checkpoint that the tail starts with brings the older ones. */
-export function openCallsIn(tail: readonly JournalEntry[]): ReadonlyMap<CallId, string> {
-  return tail.reduce<ReadonlyMap<CallId, string>>(
-    (open, entry) => (entry.kind === "damaged" || entry.kind === "dropped" ? open : followCalls(open, entry)),
-    new Map(),
-  );
+interface LeftEffect {
+  readonly by: readonly string[];
+  readonly report: EffectReport;
 }
 
-export function followCalls(open: ReadonlyMap<CallId, string>, record: RecordDraft): ReadonlyMap<CallId, string> {
-  switch (record.kind) {
-    case "checkpoint-kept":
-      // The whole truth at its place: a call it does not name was closed, even if the record that closed it is damaged.
-      return new Map(record.openCalls.map(({ callId, tool }) => [callId, tool] as const));
-    case "call-opened":
-      return new Map([...open, [record.callId, record.tool]]);
-    case "call-closed":
-      return new Map([...open].filter(([callId]) => callId !== record.callId));
-    default:
-      return open;
-  }
+/** What interrupted calls had done: done is done, and what had not ended may have happened. Nothing is undone here. */
+function effectsOf({ effects }: SessionFold, calls: ReadonlySet<string>): readonly LeftEffect[] {
+  return [...effects.values()].flatMap(({ entry: { tool, name, key }, standing, owners }): LeftEffect[] => {
+    if (standing.is === "undone" || !owners.some((owner) => calls.has(owner))) return [];
+    const is = standing.is === "done" ? "happened" : standing.is === "not-undone" ? "not-undone" : "unknown";
+    return [{ by: owners, report: { tool, name, key, is } }];
+  });
+}
+
+function outsideWords(left: readonly LeftEffect[]): readonly string[] {
+  return left.length === 0 ? [] : [`Outside: ${left.map(({ report }) => effectWords(report)).join("; ")}.`];
 }
 
 /** Damage that no earlier recovery has reported. */

@@ -1,59 +1,150 @@
-import type { Appended, AppendOptions, CheckpointNote, Fold, Journal } from "../journal/journal.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { Filesystem } from "../contracts/filesystem.ts";
+import type { Store } from "../contracts/store.ts";
+import { filesOf } from "../files/access.ts";
+import type { PairedHistory } from "../history/paired.ts";
+import type { Appended, AppendOptions, CheckpointNote, Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ReadOptions } from "../journal/read.ts";
-import type { CallId, SessionId } from "../records/ids.ts";
+import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
-import { followCalls, openCallsIn, type Recovered, recover } from "./recover.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { Root } from "../state/part.ts";
+import type { CallLimits } from "../transaction/open-call.ts";
+import type { CallOutcome } from "../transaction/outcome.ts";
+import type { PendingCall } from "../transaction/pending.ts";
+import type { Transactions } from "../transaction/transactions.ts";
+import { SessionCheckpoints } from "./checkpoints.ts";
+import { conversationOf } from "./conversation.ts";
+import type { SessionFold, StateNote } from "./fold.ts";
+import type { JournalLedger } from "./journal-ledger.ts";
+import type { PartBlobs } from "./part-blobs.ts";
+import { reclaim } from "./reclaim.ts";
+import type { Recovered } from "./recover.ts";
+import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 
 /** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
 const RECORDS_PER_CHECKPOINT = 256;
 
-export type OpenCalls = ReadonlyMap<CallId, string>;
+/** What a session is made of, once it is open. */
+export interface SessionParts {
+  readonly store: Store;
+  readonly journal: Journal<SessionFold>;
+  readonly blobs: PartBlobs;
+  readonly ledger: JournalLedger;
+  readonly state: ExecutionState;
+  readonly transactions: Transactions;
+  readonly recovered: Recovered;
+  /** Opens a session that shares this one's records up to `after`. */
+  readonly fork: (after: number, as: string) => Promise<Session>;
+}
 
-const checkpoint = (open: OpenCalls, note: CheckpointNote): RecordDraft => ({
-  kind: "checkpoint-kept",
-  openCalls: [...open].map(([callId, tool]) => ({ callId, tool })),
-  ...note,
-});
+export interface SessionCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** The provider's own id for it. */
+  readonly alias?: string;
+  /** Our id for it, when the loop has given it one; see `callIdAt`. */
+  readonly id?: CallId;
+}
 
-/** The open calls travel with the chain, so that a checkpoint can name them and recovery need not read further back. */
-export const callsFold: Fold<OpenCalls> = {
-  start: openCallsIn,
-  step: followCalls,
-  due: (open, sinceCheckpoint) => (sinceCheckpoint < RECORDS_PER_CHECKPOINT ? undefined : checkpoint(open, {})),
-  checkpoint,
-};
-
-/** One conversation, open for writing. */
+/** One conversation with its state and files, open for writing. */
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
-  readonly journal: Journal<OpenCalls>;
+  readonly journal: Journal<SessionFold>;
+  readonly state: ExecutionState;
+  readonly transactions: Transactions;
+  readonly files: Filesystem;
+  readonly checkpoints: SessionCheckpoints;
   /** What opening had to repair. */
   readonly recovered: Recovered;
+  readonly #parts: SessionParts;
+  /** Where this process's own calls begin: no earlier process can have used the place. */
+  readonly #place: number;
+  #calls = 0;
 
-  private constructor(journal: Journal<OpenCalls>, recovered: Recovered) {
-    this.id = journal.session;
-    this.journal = journal;
-    this.recovered = recovered;
-  }
-
-  static async resume(journal: Journal<OpenCalls>): Promise<Session> {
-    const session = new Session(journal, await recover(journal));
-    if (journal.head.seq === 0) await session.append({ kind: "session-created", session: journal.session });
-    return session;
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.id = parts.journal.session;
+    this.journal = parts.journal;
+    this.state = parts.state;
+    this.transactions = parts.transactions;
+    this.files = filesOf(parts.state);
+    this.checkpoints = new SessionCheckpoints(parts.journal, parts.state, parts.blobs);
+    this.recovered = parts.recovered;
+    this.#place = parts.journal.head.seq;
   }
 
   get openCalls(): readonly CallId[] {
-    return [...this.journal.folded.keys()];
+    return [...this.journal.folded.openCalls.keys()];
   }
 
-  append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
-    return this.journal.append(drafts, options);
+  /** One tool call as a transaction, durable when it resolves. */
+  runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
+    return this.transactions.run(this.#named(call), this.#while(limits));
   }
 
-  /** Keeps a point that retention may cut at and that opening need not read beyond. */
+  /** The calls of one answer, at once; their outcomes in the order of the calls. */
+  runTools(calls: readonly SessionCall[], limits?: CallLimits): Promise<readonly CallOutcome[]> {
+    return this.transactions.runAll(
+      calls.map((call) => this.#named(call)),
+      this.#while(limits),
+    );
+  }
+
+  /** For a host that runs the tool itself. Left without a commit, it is rolled back. */
+  begin(call: SessionCall, limits?: CallLimits): Promise<PendingCall> {
+    return this.transactions.begin(this.#named(call), this.#while(limits));
+  }
+
+  /** Goes back to a tool boundary, here. */
+  rewind(options: RewindOptions): Promise<RewindReport> {
+    const { ledger } = this.#parts;
+    return rewind(
+      { state: this.state, transactions: this.transactions, checkpoints: this.checkpoints, ledger },
+      options,
+    );
+  }
+
+  /** Goes on from a tool boundary in a new session. "Before" may name a call that is still running. */
+  async fork(options: RewindTarget & { readonly as: string }): Promise<Session> {
+    const { callId, side } = targetOf(options);
+    const running = this.openCalls.find((open) => open === callId);
+    if (running !== undefined && side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
+    const after = running === undefined ? this.checkpoints.boundary(callId)[side] : (await this.#opening(running)) - 1;
+    return this.#parts.fork(after, options.as);
+  }
+
+  /** Where the session stands; the answer takes it back there. For a call that has this session work for it. */
+  async mark(): Promise<() => Promise<void>> {
+    const kept = await this.state.snapshot({ tag: "mark" });
+    const to = this.journal.head.seq;
+    const calls = () => this.checkpoints.list().flatMap(({ after, callId }) => (after > to ? [callId] : []));
+    return async () => {
+      const scope = ["state", "files", "conversation"] as const;
+      const record: RecordDraft = { kind: "rewound", to, scope };
+      await this.state.restore(kept, {
+        decide: ({ change }) => this.#parts.ledger.write([record], change, "rewound"),
+      });
+      await this.transactions.undoEffects(calls());
+    };
+  }
+
+  /** What the next request tells: paired, without what was taken back. */
+  conversation(): Promise<PairedHistory> {
+    return conversationOf(this.read());
+  }
+
+  async append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
+    const appended = await this.journal.append(drafts, options);
+    if (isDue(this.journal)) await this.checkpoint().catch(() => {}); // the next append tries again
+    return appended;
+  }
+
+  /** Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. */
   checkpoint(note: CheckpointNote = {}): Promise<Appended> {
-    return this.journal.append([], { checkpoint: note });
+    const { truth } = this.state;
+    return truth.gate.run(() => keepCheckpoint(this.#parts, truth.root, note));
   }
 
   read(options?: ReadOptions): AsyncIterable<JournalEntry> {
@@ -67,4 +158,38 @@ export class Session implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+
+  #named({ id, ...call }: SessionCall) {
+    this.#calls += 1;
+    return { ...call, id: id ?? callIdAt(this.id, this.#place, this.#calls) };
+  }
+
+  /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
+  #while(limits: CallLimits = {}): CallLimits {
+    const { signal } = this.journal;
+    return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
+  }
+
+  async #opening(callId: CallId): Promise<number> {
+    for await (const entry of this.read({ reverse: true }))
+      if (entry.kind === "call-opened" && entry.callId === callId) return entry.seq;
+    throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId });
+  }
+}
+
+export function isDue(journal: Journal<SessionFold>): boolean {
+  return journal.sinceCheckpoint >= RECORDS_PER_CHECKPOINT;
+}
+
+/** The whole state by name, unchanged parts by the names they have. Only from inside the gate: the root must not move. */
+export async function keepCheckpoint(
+  { store, journal, blobs, state }: Pick<SessionParts, "store" | "journal" | "blobs" | "state">,
+  root: Root,
+  note: CheckpointNote,
+): Promise<Appended> {
+  const { staged, ...kept } = await blobs.stage(state.truth.parts, root);
+  const checkpoint: StateNote = { ...note, ...kept };
+  const appended = await journal.append([], { staged, checkpoint });
+  await reclaim(store, journal);
+  return appended;
 }

@@ -42,6 +42,18 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
   ["[WIRE-8]", "anthropic", [says("hello")]],
   ["[WIRE-9]", { ...PROFILES.anthropic, userLast: true }, [go, says("hello")]],
   ["[WIRE-10]", "anthropic", [go, says([{ type: "text", text: " " }])]],
+  ["[WIRE-27]", "anthropic", [go, says("hello ")]],
+  ["[WIRE-29]", "openai-chat", [go, calls("A"), tool("A", { content: null })]],
+  ["[WIRE-28]", "anthropic", [go, says([{ ...uses("A").content[0], name: "functions.read" }]), results("A")]],
+  [
+    "[WIRE-10]",
+    "anthropic",
+    [
+      go,
+      uses("A"),
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "A", content: [{ type: "text", text: "" }] }] },
+    ],
+  ],
   ["[WIRE-11]", "openai-responses", [{ type: "reasoning", id: "rs_1", summary: [] }]],
   [
     "[WIRE-12]",
@@ -78,7 +90,7 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
     "ai-sdk",
     [
       says([part("tool-call", { input: {} })]),
-      { role: "tool", content: [part("tool-result", { toolName: "grep", output: {} })] },
+      { role: "tool", content: [part("tool-result", { toolName: "grep", output: { type: "text", value: "text" } })] },
     ],
   ],
   ["[WIRE-18]", "openai-compatible", [go, calls("A", "B"), tool("B"), tool("A")]],

@@ -49,6 +49,8 @@ export interface Origin {
   /** Which of the message's items it is, and of how many. */
   readonly nth: number;
   readonly of: number;
+  /** The pieces are no longer those of the message. */
+  readonly changed?: boolean;
 }
 
 /** The piece a part was read from; written back as it is, in the format it came from. */

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import type { WireFormat } from "./item.ts";
 
 export type ProfileId = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk" | "openai-compatible";
@@ -14,10 +15,14 @@ export interface WireProfile {
   readonly userLast: boolean;
   /** Messages and text blocks without content are refused. */
   readonly refusesBlank: boolean;
+  /** The last text, when it is the assistant's, may not end in white space. */
+  readonly refusesTrailingSpace: boolean;
   /** Outputs of a batch must stand in the order of the calls. */
   readonly outputsInCallOrder: boolean;
   /** What a call id may look like; one that does not fit is written under a derived alias. */
   readonly callIds: { readonly pattern: RegExp; readonly maxLength: number };
+  /** What a tool's name may look like in a call; one that does not fit is written with `_` for each letter that does not. */
+  readonly toolNames: { readonly pattern: RegExp; readonly maxLength: number };
   /** Whether an output can say that it failed. */
   readonly errorFlag: boolean;
   /** What the model can read besides text. */
@@ -25,8 +30,8 @@ export interface WireProfile {
   readonly audio: boolean;
 }
 
-const WORD_ID = /^[A-Za-z0-9_-]+$/;
-const ANY_ID = /^.+$/s;
+const WORD = /^[A-Za-z0-9_-]+$/;
+const ANY = /^.+$/s;
 
 /** Every profile, whole: a new trait breaks the build in each row until somebody has looked it up. */
 export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
@@ -37,8 +42,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: false,
+    refusesTrailingSpace: false,
     outputsInCallOrder: false,
-    callIds: { pattern: ANY_ID, maxLength: 40 },
+    callIds: { pattern: ANY, maxLength: 40 },
+    toolNames: { pattern: WORD, maxLength: 64 },
     errorFlag: false,
     images: true,
     audio: true,
@@ -50,8 +57,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: false,
+    refusesTrailingSpace: false,
     outputsInCallOrder: false,
-    callIds: { pattern: ANY_ID, maxLength: 64 },
+    callIds: { pattern: ANY, maxLength: 64 },
+    toolNames: { pattern: WORD, maxLength: 64 },
     errorFlag: false,
     images: true,
     audio: true,
@@ -63,8 +72,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: true,
     userLast: false,
     refusesBlank: true,
+    refusesTrailingSpace: true,
     outputsInCallOrder: false,
-    callIds: { pattern: WORD_ID, maxLength: 64 },
+    callIds: { pattern: WORD, maxLength: 64 },
+    toolNames: { pattern: WORD, maxLength: 128 },
     errorFlag: true,
     images: true,
     audio: false,
@@ -76,8 +87,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: true,
     userLast: true,
     refusesBlank: true,
+    refusesTrailingSpace: false,
     outputsInCallOrder: true,
-    callIds: { pattern: ANY_ID, maxLength: 128 },
+    callIds: { pattern: ANY, maxLength: 128 },
+    toolNames: { pattern: ANY, maxLength: 512 },
     errorFlag: true,
     images: true,
     audio: true,
@@ -89,8 +102,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: false,
+    refusesTrailingSpace: false,
     outputsInCallOrder: false,
-    callIds: { pattern: ANY_ID, maxLength: 512 },
+    callIds: { pattern: ANY, maxLength: 512 },
+    toolNames: { pattern: ANY, maxLength: 512 },
     errorFlag: true,
     images: true,
     audio: true,
@@ -102,8 +117,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userFirst: false,
     userLast: false,
     refusesBlank: true,
+    refusesTrailingSpace: false,
     outputsInCallOrder: true,
-    callIds: { pattern: WORD_ID, maxLength: 40 },
+    callIds: { pattern: WORD, maxLength: 40 },
+    toolNames: { pattern: WORD, maxLength: 64 },
     errorFlag: false,
     images: true,
     audio: false,
@@ -114,5 +131,8 @@ export type ProfileChoice = ProfileId | WireProfile;
 
 /** A profile by name, or one of your own made from it: `{ ...PROFILES.anthropic, userLast: true }`. */
 export function profileOf(choice: ProfileChoice): WireProfile {
-  return typeof choice === "string" ? PROFILES[choice] : choice;
+  if (typeof choice !== "string") return choice;
+  if (Object.hasOwn(PROFILES, choice)) return PROFILES[choice];
+  // Only a caller without types comes here.
+  throw new HoldfastError("BAD_OPTION", { option: "profile", got: String(choice), known: Object.keys(PROFILES) });
 }

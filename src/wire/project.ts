@@ -5,6 +5,7 @@ import type { Codec, Decoded, Encoded } from "./codecs/codec.ts";
 import { gemini } from "./codecs/gemini.ts";
 import { openaiChat } from "./codecs/openai-chat.ts";
 import { openaiResponses } from "./codecs/openai-responses.ts";
+import { isResultFormed } from "./codecs/result-form.ts";
 import { type Item, type OutputItem, spaceOf, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
 import { type ProfileChoice, profileOf, type WireProfile } from "./profiles.ts";
 import { type Adjustment, shapeItems } from "./shape.ts";
@@ -34,10 +35,14 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const profile = profileOf(choice);
   const adjustments: Adjustment[] = [];
   const aliases = new Map<ToolCallId, string>();
-  const told = withNames(oneIdSpace(items, profile.format, aliases), profile.format);
+  const named = withNames(oneIdSpace(items, profile.format, aliases), profile.format, adjustments);
+  const told = withSendableNames(named, profile, adjustments);
   const shaped = shapeItems(told, profile, adjustments);
   for (const [at, item] of shaped.entries()) {
     if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
+    if (isLoose(item, profile.format)) adjustments.push({ kind: "result-rewritten", at });
+    const besides = item.kind === "system" && profile.format === "anthropic" && item.origin?.format === "anthropic";
+    if (besides) adjustments.push({ kind: "instructions-lifted", at });
   }
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
   const split = (at: number) => void adjustments.push({ kind: "message-split", at });
@@ -57,13 +62,34 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
 /** An id in a provider's own alphabet, derived, so that call and output meet under it in every process. */
 function wireId(id: ToolCallId, { callIds }: WireProfile, aliases: Map<ToolCallId, string>): string {
   if (id.length <= callIds.maxLength && callIds.pattern.test(id)) return id;
-  const alias = `call_${fingerprint(id).slice(0, 24)}`;
+  // Some gateways take nothing but a few letters and digits, and a prefix would not fit.
+  const made = [`call_${fingerprint(id).slice(0, 24)}`, fingerprint(id).slice(0, callIds.maxLength)];
+  const alias = made.find((one) => one.length <= callIds.maxLength && callIds.pattern.test(one)) ?? (made[0] as string);
   aliases.set(id, alias);
   return alias;
 }
 
+/** Models call tools by names that their own provider refuses in the next request, and the session is stuck. */
+function withSendableNames(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  let copy: Item[] | undefined;
+  for (const [at, item] of items.entries()) {
+    if ((item.kind !== "call" && item.kind !== "output") || item.name === undefined || item.server === true) continue;
+    const name = sendableName(item.name, profile);
+    if (name === item.name) continue;
+    if (item.kind === "call") told.push({ kind: "name-rewritten", at });
+    (copy ??= items.slice())[at] = { ...item, name };
+  }
+  return copy ?? items;
+}
+
+function sendableName(name: string, { toolNames: { pattern, maxLength } }: WireProfile): string {
+  if (name.length <= maxLength && pattern.test(name)) return name;
+  const letters = Array.from(name, (letter) => (pattern.test(letter) ? letter : "_"));
+  return letters.join("").slice(0, maxLength) || "unnamed_tool";
+}
+
 /** Formats that name the tool on its result learn the name from the call, where the result came without. */
-function withNames(items: readonly Item[], format: WireFormat): readonly Item[] {
+function withNames(items: readonly Item[], format: WireFormat, told: Adjustment[]): readonly Item[] {
   if (format !== "gemini" && format !== "ai-sdk") return items;
   const names = new Map<ToolCallId | undefined, string>();
   let copy: Item[] | undefined;
@@ -71,7 +97,9 @@ function withNames(items: readonly Item[], format: WireFormat): readonly Item[] 
     if (item.kind === "call") names.set(item.callId, item.name);
     if (item.kind !== "output" || item.name !== undefined) continue;
     const name = names.get(item.callId);
-    if (name !== undefined) (copy ??= items.slice())[at] = { ...item, name } satisfies OutputItem;
+    if (name === undefined) continue;
+    (copy ??= items.slice())[at] = { ...item, name } satisfies OutputItem;
+    if (item.origin?.format === format) told.push({ kind: "name-rewritten", at });
   }
   return copy ?? items;
 }
@@ -98,10 +126,18 @@ function oneIdSpace(items: readonly Item[], format: WireFormat, aliases: Map<Too
   return copy ?? items;
 }
 
+/** A result in no form that the format knows: the codec writes it anew. */
+function isLoose(item: Item, format: WireFormat): boolean {
+  if (item.kind !== "output" || item.origin?.format !== format || item.server === true) return false;
+  return !isResultFormed[format](item.origin.pieces[0] as Readonly<Record<string, unknown>>);
+}
+
 /** Arguments as an object where the format takes text, or the other way round: the codec writes them anew. */
 function isMisformed(item: Item, format: WireFormat): boolean {
   if (item.kind !== "call" || item.origin?.format !== format || item.server === true) return false;
   if (format === "anthropic") return item.inputText !== undefined;
+  if (format === "gemini") return typeof item.input !== "object" || Array.isArray(item.input);
+  if (format === "ai-sdk") return !("input" in (item.origin.pieces[0] as object));
   const inText = item.callKind === "function" || item.callKind === "custom";
   return (format === "openai-chat" || format === "openai-responses") && inText && item.inputText === undefined;
 }

@@ -256,4 +256,41 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.looseApprovals(turns),
   },
+  {
+    id: "WIRE-27",
+    demands: "A text that the model is to continue does not end in white space.",
+    errors: { anthropic: "messages: final assistant content cannot end with trailing whitespace" },
+    check: ({ turns }) => form.trailingSpace(turns),
+  },
+  {
+    id: "WIRE-28",
+    demands: "A call names its tool, in the provider's letters.",
+    errors: {
+      "openai-chat":
+        "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      "openai-compatible":
+        "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      "openai-responses":
+        "Invalid 'input[N].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      anthropic: "messages.N.content.M.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+      gemini: "unquoted: the name of a function call cannot be empty.",
+      "ai-sdk": "unquoted: the provider behind the SDK refuses a call without a name.",
+    },
+    check: ({ turns, profile }) => form.badNames(turns, profile),
+  },
+  {
+    id: "WIRE-29",
+    demands:
+      "A result has the form of the format: text or blocks, an object for Gemini, a typed output for the AI SDK.",
+    errors: {
+      "openai-chat": "Invalid value for 'content': expected a string, got null.",
+      "openai-compatible": "Invalid value for 'content': expected a string, got null.",
+      "openai-responses": "unquoted: the output of a call is a text or a list of blocks.",
+      anthropic: "unquoted: the content of a tool_result is a text or a list of blocks.",
+      gemini:
+        "Invalid value at 'contents[N].parts[M].function_response.response' (type.googleapis.com/google.protobuf.Struct)",
+      "ai-sdk": "AI_InvalidPromptError: The messages do not match the ModelMessage[] schema.",
+    },
+    check: ({ turns }) => form.misformedResults(turns),
+  },
 ];

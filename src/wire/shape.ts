@@ -15,26 +15,42 @@ export interface Adjustment {
     | "media-replaced"
     | "blank-dropped"
     | "blank-filled"
+    | "end-trimmed"
     | "texts-joined"
     | "messages-joined"
     | "message-split"
     | "outputs-ordered"
+    | "instructions-lifted"
     | "opening-added"
     | "continuation-added"
     | "arguments-rewritten"
+    | "name-rewritten"
+    | "result-rewritten"
     | "signature-waived"
     | "id-aliased"
     | "item-id-dropped"
     | "text-mended"
     | "message-malformed";
-  /** Position in the list that was shaped. */
+  /**
+   * Where: the index of the message that was read (`message-malformed`), of the one that is written (`messages-joined`,
+   * `message-split`, `item-id-dropped`, `signature-waived`, `text-mended`), 0 for `id-aliased`, else of the item.
+   */
   readonly at: number;
 }
 
 type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) => readonly Item[];
 
 /** The passes, in order. Each returns the list it was given when it has nothing to do. */
-const PASSES: readonly Shape[] = [replaceMedia, dropBlank, joinTexts, orderOutputs, openWithUser, endWithUser];
+const PASSES: readonly Shape[] = [
+  replaceMedia,
+  dropBlankParts,
+  dropBlank,
+  trimEnd,
+  joinTexts,
+  orderOutputs,
+  openWithUser,
+  endWithUser,
+];
 
 export function shapeItems(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   return PASSES.reduce((shaped, pass) => pass(shaped, profile, told), items);
@@ -58,6 +74,63 @@ function replaceMedia(items: readonly Item[], profile: WireProfile, told: Adjust
     );
     return { ...rest, parts } as Item;
   });
+}
+
+/** A blank text beside others, in a message or in a result, goes alone; what it stood beside stays as it was. */
+function dropBlankParts(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  if (!profile.refusesBlank) return items;
+  return mapChanged(items, (item, at) => {
+    if (!("parts" in item) || (item.kind === "output" && item.server === true)) return item;
+    // A blank message is judged as a whole; a result in plain text may be empty.
+    if (!item.parts.some(isBlankBlock) || (item.kind !== "output" && item.parts.every(isBlankText))) return item;
+    told.push({ kind: "blank-dropped", at });
+    return withParts(
+      item,
+      item.parts.filter((part) => !isBlankBlock(part)),
+    );
+  });
+}
+
+type Spoken = Extract<Item, { readonly parts: readonly Part[] }>;
+
+/** The item with other parts. The pieces it was read from follow them, so that what else they carry is not lost. */
+function withParts(item: Spoken, parts: readonly Part[]): Item {
+  const { origin, ...rest } = item;
+  if (origin === undefined) return { ...rest, parts };
+  const pieces = item.kind === "output" ? origin.pieces.map((piece) => withContent(piece, parts)) : parts.map(pieceOf);
+  return { ...rest, parts, origin: { ...origin, pieces, changed: true } };
+}
+
+function withContent(piece: unknown, parts: readonly Part[]): unknown {
+  return { ...(piece as object), content: parts.map(pieceOf) };
+}
+
+function pieceOf(part: Part): unknown {
+  if (part.origin !== undefined) return part.origin.piece;
+  return part.type === "text" ? part.text : undefined;
+}
+
+function isBlankText(part: Part): boolean {
+  return part.type === "text" && part.text.trim() === "";
+}
+
+/** A text that was read as a block of its own, not as the whole content. */
+function isBlankBlock(part: Part): boolean {
+  return isBlankText(part) && part.origin !== undefined;
+}
+
+/** A provider that continues the last text refuses one that ends in white space. */
+function trimEnd(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  const at = items.findLastIndex((item) => item.kind !== "system");
+  const last = items[at];
+  if (!profile.refusesTrailingSpace || profile.userLast || last?.kind !== "assistant") return items;
+  const part = last.parts.at(-1);
+  if (part?.type !== "text" || part.text.trimEnd() === part.text) return items;
+  told.push({ kind: "end-trimmed", at });
+  const text = part.text.trimEnd();
+  const { origin } = part;
+  const own = origin === undefined ? {} : { origin: { ...origin, piece: { ...(origin.piece as object), text } } };
+  return items.with(at, withParts(last, last.parts.with(-1, { ...part, text, ...own })));
 }
 
 /**
@@ -84,7 +157,7 @@ function dropBlank(items: readonly Item[], profile: WireProfile, told: Adjustmen
 
 function isBlank(item: Item): boolean {
   if (item.kind !== "assistant" && item.kind !== "user" && item.kind !== "system") return false;
-  return item.parts.every((part) => part.type === "text" && part.text.trim() === "");
+  return item.parts.every(isBlankText);
 }
 
 function blankVerdict(items: readonly Item[], at: number, profile: WireProfile): "keep" | "drop" | "fill" {
@@ -164,7 +237,7 @@ function openWithUser(items: readonly Item[], profile: WireProfile, told: Adjust
   const item = items[first];
   if (!profile.userFirst || item === undefined || item.kind === "user") return items;
   told.push({ kind: "opening-added", at: first });
-  return items.toSpliced(first, 0, hostTurn("[The conversation before this point was removed.]"));
+  return items.toSpliced(first, 0, hostTurn("[What is shown of the conversation begins with the assistant.]"));
 }
 
 function endWithUser(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {

@@ -1,7 +1,7 @@
 /**
  * Mutation fuzzing of every session reader: `node test/chaos/fuzz.ts [--seed S] [--cases N] [--seconds N] [--only FORMAT]`.
  * A case is a sample, wounded a few times, that must not crash, hang, change a prototype or be accepted and then come
- * out of the repair unreadable. Ends in "fuzz: N cases, V violations".
+ * out of the repair unreadable; and large files must cost time and memory by their size. Ends in "fuzz: N cases, V violations".
  */
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -9,6 +9,7 @@ import { SeededRandom } from "../../src/base/random.ts";
 import { type Examination, type ExamineOptions, examine } from "../../src/transcripts/doctor.ts";
 import { FORMAT_IDS, type FormatId } from "../../src/transcripts/format.ts";
 import { bytesSource, joined } from "../../src/base/text/source.ts";
+import { bulkViolations } from "./fuzz-bulk.ts";
 import { sampleOf, wounded } from "./fuzz-wounds.ts";
 
 export interface FuzzOptions {
@@ -129,14 +130,17 @@ async function main(): Promise<void> {
   });
   const only = FORMAT_IDS.find((format) => format === values.only);
   const seconds = values.seconds ?? (values.quick === true ? "60" : undefined);
+  const bulk = bulkViolations();
+  for (const what of bulk) process.stderr.write(`fuzz: VIOLATION in ${what}\n`);
   const { cases, violations } = await run({
     seed: values.seed,
     cases: Number(values.cases),
     ...(seconds === undefined ? {} : { seconds: Number(seconds) }),
     ...(only === undefined ? {} : { only }),
   });
-  process.stdout.write(`fuzz: ${cases} cases, ${violations.length} violations\n`);
-  process.exitCode = violations.length === 0 ? 0 : 1;
+  const all = violations.length + bulk.length;
+  process.stdout.write(`fuzz: ${cases} cases, ${all} violations\n`);
+  process.exitCode = all === 0 ? 0 : 1;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main();

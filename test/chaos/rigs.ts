@@ -2,6 +2,7 @@ import { compound } from "./compound.ts";
 import { contention } from "./contention.ts";
 import { fault } from "./fault.ts";
 import { flip } from "./flip.ts";
+import { fuzz } from "./fuzz-rig.ts";
 import { kill } from "./kill.ts";
 import { power } from "./power.ts";
 import type { Rig } from "./rig.ts";
@@ -15,4 +16,5 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   flip,
   contention,
   compound,
+  fuzz,
 };

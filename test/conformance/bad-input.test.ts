@@ -164,17 +164,17 @@ const entries: Readonly<Record<string, (value: unknown) => RecordDraft>> = {
     ({ kind: "call-opened", callId: "c", tool: "t", args: value }) as unknown as RecordDraft,
   "a call's output": (value) =>
     ({ kind: "call-closed", callId: "c", tool: "t", status: "success", output: [value] }) as unknown as RecordDraft,
-  "a slice's change": (value) => ({ kind: "state-changed", slice: "s", change: { value } }) as unknown as RecordDraft,
+  "a slice's change": (value) => ({ kind: "state-changed", delta: { value }, cause: "test" }) as unknown as RecordDraft,
 };
 
 const valueIn = (entry: unknown): unknown => {
   const record = entry as {
     readonly args?: unknown;
     readonly output?: readonly unknown[];
-    readonly change?: { readonly value: unknown };
+    readonly delta?: { readonly value: unknown };
   };
   if ("args" in record) return record.args;
-  return record.output === undefined ? record.change?.value : record.output[0];
+  return record.output === undefined ? record.delta?.value : record.output[0];
 };
 
 describe.each(Object.entries(VALUES))("%s", (group, cases) => {

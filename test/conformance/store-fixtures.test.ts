@@ -53,7 +53,7 @@ test.each(versions)(
     const holdfast = await holdfastAt(path);
     const session = await holdfast.open("every-kind");
     const before = session.journal.head.seq;
-    expect(await session.append(said("again"), { operation: "made-mode-changed-13" })).toMatchObject({
+    expect(await session.append(said("again"), { operation: "made-mode-changed-17" })).toMatchObject({
       repeated: true,
     });
     expect(await session.append(said("more"))).toMatchObject({ first: before + 1 });

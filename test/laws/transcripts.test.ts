@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FORMAT_IDS } from "../../src/transcripts/format.ts";
 import { PROFILE_IDS } from "../../src/transcripts/profiles.ts";
-import { bytesOf, codesOf, examined, repaired } from "../transcripts/in-memory.ts";
+import { bytesOf, codesOf, examined, lostLines, repaired } from "../transcripts/in-memory.ts";
 import { SAMPLES, type Step } from "../transcripts/samples.ts";
 
 /** Laws that every format keeps. A new format is one row in the table of samples. */
@@ -131,6 +131,19 @@ describe.each(FORMAT_IDS)("%s", (format) => {
       fc.asyncProperty(scriptFor(format), fc.constantFrom(...PROFILE_IDS), async (steps, profile) => {
         const found = await examined(sample.write(steps), { profile, format });
         expect(found.refused()).toEqual([]);
+      }),
+      RUNS,
+    ));
+});
+
+describe.each(FORMAT_IDS.filter((format) => SAMPLES[format].lines))("a log: %s", (format) => {
+  test("[DOC-26] only lines that the report names are touched", () =>
+    fc.assert(
+      fc.asyncProperty(scriptFor(format), async (steps) => {
+        const text = SAMPLES[format].write(steps);
+        const found = await examined(text, { format });
+        const after = new TextDecoder().decode(await repaired(found));
+        expect(lostLines(text, after, found)).toEqual([]);
       }),
       RUNS,
     ));

@@ -4,6 +4,7 @@ import {
   flushPending,
   HoldfastError,
   type Item,
+  PROFILES,
   repairHistory,
   repairMessages,
   type ToolCallId,
@@ -75,10 +76,45 @@ test("[PAIR-30] a format or a profile that does not exist is named, with those t
     expect(() => repairMessages([], { format: "openai-chat", profile: profile as never })).toThrow(
       expect.objectContaining({
         code: "BAD_OPTION",
-        details: expect.objectContaining({ got: profile, known: ["openai-chat", "openai-compatible"] }),
+        details: expect.objectContaining({ got: profile, known: Object.keys(PROFILES) }),
       }),
     );
+    expect(() => checkWire([], profile as never)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
   }
+});
+
+test("[PAIR-30] content that is neither text nor blocks is malformed, not blank", () => {
+  const messages = [
+    { role: "user", content: { text: "hi" } },
+    { role: "user", content: "hi" },
+  ];
+  expect(repairMessages(messages, { format: "anthropic" }).malformed).toEqual([
+    { at: 0, why: "content is neither text nor a list" },
+  ]);
+});
+
+test("[WIRE-19] instructions among Anthropic messages are refused in either form, and told when they are lifted out", () => {
+  for (const content of ["be brief", [{ type: "text", text: "be brief" }]]) {
+    const messages = [
+      { role: "system", content },
+      { role: "user", content: "hi" },
+    ];
+    expect(checkWire(messages, "anthropic")).toContainEqual(expect.objectContaining({ rule: "WIRE-19" }));
+    const { instructions, adjustments } = repairMessages(messages, { format: "anthropic" });
+    expect(instructions).toEqual(["be brief"]);
+    expect(adjustments).toEqual([{ kind: "instructions-lifted", at: 0 }]);
+  }
+});
+
+test("[WIRE-17] a name that an AI SDK result is given is told", () => {
+  const call = { type: "tool-call", toolCallId: "A", toolName: "f", input: {} };
+  const result = { type: "tool-result", toolCallId: "A", output: { type: "text", value: "text" } };
+  const messages = [
+    { role: "user", content: "hi" },
+    { role: "assistant", content: [call] },
+    { role: "tool", content: [result] },
+  ];
+  expect(repairMessages(messages, { format: "ai-sdk" }).adjustments).toEqual([{ kind: "name-rewritten", at: 2 }]);
 });
 
 test("[PAIR-30] strict mode drops no message that it cannot read", () => {

@@ -59,6 +59,11 @@ test("[WIRE-7] answers that become one message keep the thoughts of both", () =>
   });
 });
 
+test("[WIRE-8] an added opening claims nothing that did not happen", () => {
+  const { messages } = repairMessages([{ role: "assistant", content: "Welcome!" }, go], { format: "anthropic" });
+  expect(JSON.stringify(messages[0])).not.toContain("removed");
+});
+
 const asked = said("gemini", "go");
 const model = (...parts: object[]) => ({ role: "model", parts });
 const answered = (...parts: object[]) => ({ role: "user", parts });
@@ -92,4 +97,38 @@ test("[PAIR-18] an AI SDK result that was kept beside its call in the answer is 
   ]);
   expect(adjustments).toEqual([{ kind: "message-split", at: 2 }]);
   expect(checkWire(messages, "ai-sdk")).toEqual([]);
+});
+
+test("[WIRE-21] a shell output of the Responses format answers its call, by either of its ids", () => {
+  const shell = { type: "local_shell_call", id: "lsh_1", call_id: "A", action: { type: "exec" }, status: "completed" };
+  expectUntouched([go, shell, { type: "local_shell_call_output", call_id: "A", output: "text" }], "openai-responses");
+  expectUntouched([go, shell, { type: "local_shell_call_output", id: "A", output: "text" }], "openai-responses");
+});
+
+test("[WIRE-21] an output may answer a call that the provider keeps under a reference", () => {
+  const call = { type: "function_call", call_id: "B", name: "f", arguments: "{}" };
+  const result = (call_id: string) => ({ type: "function_call_output", call_id, output: "text" });
+  expectUntouched([go, { type: "item_reference", id: "fc_1" }, result("A")], "openai-responses");
+  expectUntouched([go, { type: "item_reference", id: "fc_1" }, call, result("A"), result("B")], "openai-responses");
+});
+
+test("[WIRE-4] of two items under one id the second is sent without it, or not at all where it is only that", () => {
+  const seen = [
+    { type: "reasoning", id: "rs_1", summary: [] },
+    { type: "function_call", id: "fc_1", call_id: "A", name: "f", arguments: "{}" },
+    { type: "function_call_output", call_id: "A", output: "text" },
+  ];
+  const doubled = [go, ...seen, go, ...seen.map((item) => ({ ...item }))];
+  expect(checkWire(doubled, "openai-responses")).toContainEqual(
+    expect.objectContaining({ rule: "WIRE-4", detail: "rs_1" }),
+  );
+  const { messages, adjustments, renamed } = repairMessages(doubled, { format: "openai-responses" });
+  const [second] = renamed.values();
+  expect(messages.slice(5)).toEqual([
+    { type: "function_call", call_id: second, name: "f", arguments: "{}" },
+    { type: "function_call_output", call_id: second, output: "text" },
+  ]);
+  expect(adjustments.filter(({ kind }) => kind === "item-id-dropped")).toHaveLength(2);
+  expect(checkWire(messages, "openai-responses")).toEqual([]);
+  expect(repairMessages(messages, { format: "openai-responses" }).messages).toBe(messages);
 });

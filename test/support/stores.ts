@@ -38,6 +38,7 @@ export function between(
     /** After it was applied. Throwing makes the outcome unclear: it is there, but nobody was told. */
     readonly after?: (batch: WriteBatch) => void;
     readonly records?: (records: readonly SealedRecord[]) => readonly SealedRecord[];
+    readonly smallBlob?: (name: string, bytes: Uint8Array | undefined) => Uint8Array | undefined;
   },
 ): Store {
   return {
@@ -52,7 +53,10 @@ export function between(
         const meddled: StoreRead = {
           session: (id) => read.session(id),
           sessions: (after, limit) => read.sessions(after, limit),
-          smallBlob: (name) => read.smallBlob(name),
+          smallBlob: async (name) => {
+            const bytes = await read.smallBlob(name);
+            return meddle.smallBlob === undefined ? bytes : meddle.smallBlob(name, bytes);
+          },
           references: (after, limit) => read.references(after, limit),
           structure: () => read.structure(),
           records: async (row, query) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { PROFILE_IDS } from "../../src/transcripts/profiles.ts";
-import { codesOf, examined, repaired } from "./in-memory.ts";
+import { codesOf, examined, lostLines, repaired } from "./in-memory.ts";
 
 /** Real sessions of real people: never in this repository, only named by the environment. */
 const CORPUS = process.env["HOLDFAST_CORPUS"] ?? "";
@@ -56,6 +56,9 @@ describe.skipIf(!here)("the real transcripts (HOLDFAST_CORPUS)", () => {
     expect(found).toMatchObject({ messages: row.messages, calls: row.calls, counts: published(row) });
     const after = await repaired(found);
     if (found.findings.length === 0) expect(Buffer.compare(after, bytes)).toBe(0);
+    if (file.includes(".jsonl") && found.format !== "openhands-output") {
+      expect(lostLines(new TextDecoder().decode(bytes), new TextDecoder().decode(after), found)).toEqual([]);
+    }
     const again = await examined(after);
     expect(codesOf(again)).toEqual([]);
     expect(Buffer.compare(await repaired(again), after)).toBe(0);

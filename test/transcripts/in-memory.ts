@@ -25,3 +25,17 @@ export async function repairedText(file: string | Uint8Array): Promise<string> {
 export function codesOf({ findings }: Examination): readonly string[] {
   return findings.map(({ code }) => code);
 }
+
+/** Lines that the report did not name and that the repaired log does not hold in the same order. */
+export function lostLines(before: string, after: string, found: Examination): readonly string[] {
+  const touched = found.changes().filter(({ does }) => does !== "adds-after");
+  const named = new Set(touched.map(({ line }) => line));
+  const kept = before.split("\n").filter((line, nth) => line !== "" && !named.has(nth + 1));
+  const left = after.split("\n");
+  let at = -1;
+  return kept.filter((line) => {
+    const next = left.indexOf(line, at + 1);
+    if (next !== -1) at = next;
+    return next === -1;
+  });
+}

@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import type { Source } from "./source.ts";
 
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -28,13 +29,21 @@ export async function decodeAll(source: Source): Promise<Decoded> {
 
 async function pieces(source: Source, decoder: InstanceType<typeof TextDecoder>): Promise<string | undefined> {
   let text = "";
+  let plain = true; // nothing of a character is left over from the chunk before
   for await (const chunk of source.chunks()) {
-    const piece = tried(() => decoder.decode(chunk, { stream: true }));
+    // A decoder makes strings of two bytes a character even of ASCII, and half of all sessions are nothing else.
+    const ascii: boolean = plain && isAscii(chunk);
+    const piece = ascii ? asciiText(chunk) : tried(() => decoder.decode(chunk, { stream: true }));
     if (piece === undefined) return undefined;
     text += piece;
+    plain = ascii;
   }
   const rest = tried(() => decoder.decode());
   return rest === undefined ? undefined : text + rest;
+}
+
+function asciiText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
 
 function tried(read: () => string): string | undefined {

@@ -28,7 +28,7 @@ test("[DOC-8] elements are added where they were asked for, and everything else 
     fc.property(
       list.chain((values) => fc.tuple(fc.constant(values), written(values), fc.nat({ max: values.length }))),
       ([values, text, index]) => {
-        const after = editText(text, [{ op: "insert", path: [], index, texts: ['{"added":[1]}'] }]);
+        const after = editText(text, [{ op: "insert", path: [], index, texts: [{ text: '{"added":[1]}' }] }]);
         const expected = JSON.parse(JSON.stringify(values)) as Json[];
         expect(JSON.parse(after)).toEqual(expected.toSpliced(index, 0, { added: [1] }));
       },
@@ -55,7 +55,7 @@ test("[DOC-8] of a key that is written twice the last is changed, because that i
 
 test("[DOC-8] what is added is indented as its neighbours are", () => {
   const text = JSON.stringify({ messages: [{ a: 1 }] }, null, 2);
-  const after = editText(text, [{ op: "insert", path: ["messages"], index: 1, texts: ['{"b":[2]}'] }]);
+  const after = editText(text, [{ op: "insert", path: ["messages"], index: 1, texts: [{ text: '{"b":[2]}' }] }]);
   expect(after).toBe(JSON.stringify({ messages: [{ a: 1 }, { b: [2] }] }, null, 2));
 });
 
@@ -63,7 +63,16 @@ test("[DOC-8] several changes below one list do not disturb each other's places"
   const edits: Edit[] = [
     { op: "remove", path: ["l", 0] },
     { op: "set", path: ["l", 2, "id"], value: "new" },
-    { op: "insert", path: ["l"], index: 2, texts: ["9", "8"] },
+    { op: "insert", path: ["l"], index: 2, texts: [{ text: "9" }, { text: "8" }] },
   ];
   expect(editText('{"l":[1,2,{"id":"old"}]}', edits)).toBe('{"l":[2,9,8,{"id":"new"}]}');
+});
+
+test("[DOC-8] an element that only moves keeps its own layout", () => {
+  const text = '{\n  "l": [\n    { "a": 1 },\n    2\n  ]\n}';
+  const edits: Edit[] = [
+    { op: "remove", path: ["l", 0] },
+    { op: "insert", path: ["l"], index: 2, texts: [{ text: '{ "a": 1 }', asIs: true }] },
+  ];
+  expect(editText(text, edits)).toBe('{\n  "l": [\n    2,\n    { "a": 1 }\n  ]\n}');
 });

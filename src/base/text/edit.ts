@@ -8,23 +8,36 @@ export type Edit =
   /** Replaces a value, or adds the key when it is not there. */
   | { readonly op: "set"; readonly path: Path; readonly value: Json }
   | { readonly op: "remove"; readonly path: Path }
-  /** New elements of an array, given as JSON text, before the element that now stands at `index`. */
-  | { readonly op: "insert"; readonly path: Path; readonly index: number; readonly texts: readonly string[] };
+  /** New elements of an array, before the element that now stands at `index`. */
+  | { readonly op: "insert"; readonly path: Path; readonly index: number; readonly texts: readonly NewText[] };
+
+/** An element as JSON text: laid out as its new neighbours are, unless it comes from the same file as it is. */
+export interface NewText {
+  readonly text: string;
+  readonly asIs?: boolean;
+}
 
 /** What is to be done below one value. */
 interface Plan {
   value?: Json;
   removed?: true;
   readonly below: Map<string | number, Plan>;
-  readonly inserts: Map<number, string[]>;
+  readonly inserts: Map<number, NewText[]>;
 }
 
 /** Applies changes to a valid JSON text. */
 export function editText(text: string, edits: readonly Edit[]): string {
-  if (edits.length === 0) return text;
+  return edits.length === 0 ? text : editPieces(text, edits).join("");
+}
+
+/** The same in pieces, cut between values: most of them are slices of the text, so a large one is not copied. */
+export function editPieces(text: string, edits: readonly Edit[]): readonly string[] {
   const start = skipSpace(text, 0);
-  const root = planOf(edits);
-  return text.slice(0, start) + rewrite(text, start, text.trimEnd().length, root) + text.slice(text.trimEnd().length);
+  const end = text.trimEnd().length;
+  const out = [text.slice(0, start)];
+  emit(text, { start, end }, planOf(edits), out);
+  out.push(text.slice(end));
+  return out;
 }
 
 function planOf(edits: readonly Edit[]): Plan {
@@ -47,32 +60,60 @@ function emptyPlan(): Plan {
   return { below: new Map(), inserts: new Map() };
 }
 
-/** The text of one value after its changes. Depth is that of the changed path, never that of the document. */
-function rewrite(text: string, start: number, end: number, plan: Plan): string {
-  if (plan.value !== undefined) return JSON.stringify(plan.value);
-  if (plan.below.size === 0 && plan.inserts.size === 0) return text.slice(start, end);
-  if (!isOpening(text.charCodeAt(start))) return text.slice(start, end);
+/** Writes one value after its changes. Depth is that of the changed path, never that of the document. */
+function emit(text: string, { start, end }: Pick<Child, "start" | "end">, plan: Plan, out: string[]): void {
+  if (plan.value !== undefined) out.push(JSON.stringify(plan.value));
+  else if (plan.below.size === 0 && plan.inserts.size === 0) out.push(text.slice(start, end));
+  else if (!isOpening(text.charCodeAt(start))) out.push(text.slice(start, end));
+  else emitChildren(text, { start, end }, plan, out);
+}
+
+function emitChildren(text: string, { start, end }: Pick<Child, "start" | "end">, plan: Plan, out: string[]): void {
   const children = childrenOf(text, start);
   const layout = layoutOf(text, start, end, children);
-  const written: string[] = [];
-  const byKey = lastOfEachKey(children, plan);
-  for (const [nth, child] of children.entries()) {
-    for (const added of plan.inserts.get(nth) ?? []) written.push(layout.lead(nth) + styled(added, layout.lead(nth)));
-    const below = byKey.get(child);
-    if (below?.removed === true) continue;
-    const value =
-      below === undefined ? text.slice(child.start, child.end) : rewrite(text, child.start, child.end, below);
-    written.push(layout.lead(nth) + text.slice(child.from, child.start) + value + layout.trail(nth));
-  }
+  const changed = lastOfEachKey(children, plan);
   const last = children.length;
-  for (const [index, texts] of plan.inserts) {
-    if (index >= last) written.push(...texts.map((added) => layout.lead(last) + styled(added, layout.lead(last))));
+  let count = 0;
+  let kept = 0; // children before this one are written
+  const next = () => {
+    if (count > 0) out.push(",");
+    count += 1;
+  };
+  const keepUpTo = (nth: number) => {
+    if (kept < nth) {
+      next();
+      out.push(text.slice(layout.from(kept), layout.to(nth - 1)));
+    }
+    kept = nth;
+  };
+  const add = (texts: readonly NewText[], nth: number) => {
+    for (const added of texts) {
+      next();
+      out.push(layout.lead(nth), styled(added, layout.lead(nth)));
+    }
+  };
+  out.push(text.charAt(start));
+  for (const [nth, child] of children.entries()) {
+    const below = changed.get(child);
+    const inserts = plan.inserts.get(nth);
+    if (inserts !== undefined || below !== undefined) keepUpTo(nth);
+    add(inserts ?? [], nth);
+    if (below === undefined) continue;
+    kept = nth + 1;
+    if (below.removed === true) continue;
+    next();
+    out.push(text.slice(layout.from(nth), child.start));
+    emit(text, child, below, out);
+    out.push(text.slice(child.end, layout.to(nth)));
   }
+  keepUpTo(last);
+  for (const [index, texts] of plan.inserts) if (index >= last) add(texts, last);
   for (const [key, below] of plan.below) {
     if (below.value === undefined || children.some((child) => child.key === key)) continue;
-    written.push(`${layout.lead(last)}${JSON.stringify(key)}:${layout.gap}${JSON.stringify(below.value)}`);
+    next();
+    out.push(`${layout.lead(last)}${JSON.stringify(key)}:${layout.gap}${JSON.stringify(below.value)}`);
   }
-  return text[start] + written.join(",") + layout.tail(written.length) + text[end - 1];
+  out.push(layout.tail(count), text.charAt(end - 1));
 }
 
 /** A key may be written twice; the last is the one everybody reads, and so the one that changes. */
@@ -87,25 +128,22 @@ function lastOfEachKey(children: readonly Child[], plan: Plan): ReadonlyMap<Chil
 
 /** The white space around children: what is kept keeps its own, what is new takes that of its neighbour. */
 function layoutOf(text: string, start: number, end: number, children: readonly Child[]) {
-  const edge = (nth: number) => (nth === 0 ? start + 1 : text.indexOf(",", (children[nth - 1] as Child).end) + 1);
+  const from = (nth: number) => (nth === 0 ? start + 1 : text.indexOf(",", (children[nth - 1] as Child).end) + 1);
+  const to = (nth: number) => (nth + 1 < children.length ? from(nth + 1) - 1 : (children[nth] as Child).end);
   const lead = (nth: number) => {
     const at = Math.min(nth, children.length - 1);
-    return at < 0 ? "" : text.slice(edge(at), (children[at] as Child).from);
-  };
-  const trail = (nth: number) => {
-    const next = children[nth + 1];
-    return next === undefined ? "" : text.slice((children[nth] as Child).end, edge(nth + 1) - 1);
+    return at < 0 ? "" : text.slice(from(at), (children[at] as Child).from);
   };
   const lastEnd = children.at(-1)?.end ?? start + 1;
   const first = children[0];
   const gap = first !== undefined && /:\s/.test(text.slice(first.from, first.start)) ? " " : "";
-  return { lead, trail, gap, tail: (count: number) => (count === 0 ? "" : text.slice(lastEnd, end - 1)) };
+  return { from, to, lead, gap, tail: (count: number) => (count === 0 ? "" : text.slice(lastEnd, end - 1)) };
 }
 
 /** A new element written as its neighbours are: one line, or indented as they are. */
-function styled(added: string, lead: string): string {
+function styled({ text, asIs }: NewText, lead: string): string {
   const indent = /\n([ \t]*)$/.exec(lead)?.[1];
-  if (indent === undefined || added.includes("\n")) return added;
+  if (asIs === true || indent === undefined) return text;
   const unit = indent.includes("\t") ? "\t" : 2;
-  return JSON.stringify(JSON.parse(added), null, unit).replaceAll("\n", `\n${indent}`);
+  return JSON.stringify(JSON.parse(text), null, unit).replaceAll("\n", `\n${indent}`);
 }

@@ -23,7 +23,7 @@ export async function* linesOf(source: Source): AsyncGenerator<Line> {
       held = [];
       start = at + 1;
     }
-    if (start < chunk.length) held.push(chunk.subarray(start));
+    if (start < chunk.length) held.push(chunk.slice(start));
   }
   if (held.length > 0) yield { number: number + 1, bytes: joined(held), end: "" };
 }

@@ -118,19 +118,3 @@ export function childrenOf(text: string, start: number): readonly Child[] {
   }
   return children;
 }
-
-/** Where a value stands. Of a key written twice the last counts, as it does for `JSON.parse`. */
-export function spanOf(
-  text: string,
-  path: readonly (string | number)[],
-): { readonly start: number; readonly end: number } | undefined {
-  const start = skipSpace(text, 0);
-  let span = { start, end: valueEnd(text, start) };
-  for (const step of path) {
-    if (!isOpening(text.charCodeAt(span.start))) return undefined;
-    const child = childrenOf(text, span.start).findLast(({ key }) => key === step);
-    if (child === undefined) return undefined;
-    span = { start: child.start, end: child.end };
-  }
-  return span;
-}

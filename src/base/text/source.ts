@@ -2,6 +2,7 @@
 export interface Source {
   /** What the user calls it. */
   readonly name: string;
+  /** Each chunk is valid until the next one is asked for. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -17,7 +18,7 @@ export function bytesSource(name: string, bytes: Uint8Array): Source {
 
 export async function readAll(source: Source): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of source.chunks()) chunks.push(chunk);
+  for await (const chunk of source.chunks()) chunks.push(chunk.slice());
   return joined(chunks);
 }
 

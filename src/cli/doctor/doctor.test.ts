@@ -117,6 +117,7 @@ test("[DOC-17] --json prints one object a file with the counts by their literal 
           lossless: true,
         },
       ],
+      changes: [{ line: 3, does: "adds-after" }],
       repaired: false,
     },
   ]);

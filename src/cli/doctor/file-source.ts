@@ -1,8 +1,11 @@
 import { createReadStream, openSync, readSync, closeSync, statSync, type BigIntStats } from "node:fs";
+import { open } from "node:fs/promises";
 import { createGunzip } from "node:zlib";
 import { HoldfastError } from "../../index.ts";
 import { bytesSource, readAll, type Source } from "../../base/text/source.ts";
 import { piped } from "./piped.ts";
+
+const CHUNK = 256 * 1024;
 
 /** A file on disk as a source, with what it was when it was opened. */
 export interface OpenedFile {
@@ -58,11 +61,26 @@ function isGzip(path: string): boolean {
 }
 
 async function* chunksOf(path: string, gzip: boolean): AsyncGenerator<Uint8Array> {
-  const bytes = createReadStream(path, { highWaterMark: 1024 * 1024 });
   try {
-    yield* gzip ? unzipped(bytes, path) : bytes;
+    if (gzip) yield* unzipped(createReadStream(path), path);
+    else yield* plainChunks(path);
   } catch (error) {
     throw HoldfastError.is(error) ? error : unreadable(path, error);
+  }
+}
+
+/** One buffer for the whole file: a fresh one for every chunk would pile up faster than it is collected. */
+async function* plainChunks(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await open(path, "r");
+  try {
+    const buffer = new Uint8Array(CHUNK);
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, CHUNK);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
   }
 }
 
@@ -71,7 +89,7 @@ async function* unzipped(
   path: string,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* piped(compressed, createGunzip({ chunkSize: 1024 * 1024 }));
+    yield* piped(compressed, createGunzip({ chunkSize: CHUNK }));
   } catch (error) {
     throw unreadable(path, error);
   }

@@ -36,7 +36,7 @@ export function refuseBusy(path: string, stat: BigIntStats, now: number): void {
 /** Puts new bytes in a file's place, with the old ones beside it. Either both happened or nothing did. */
 export async function replaceFile(replacement: Replacement): Promise<string> {
   const { path, stat } = replacement;
-  const temp = join(dirname(path), `.${basename(path)}.holdfast-new`);
+  const temp = join(dirname(path), `.${basename(path)}.holdfast-${process.pid}`);
   try {
     await writeClean(temp, replacement);
     if (!isSame(stat, statOf(path))) throw changed(path);
@@ -59,16 +59,15 @@ export async function replaceFile(replacement: Replacement): Promise<string> {
 /** Writes the new file until it is clean. */
 async function writeClean(temp: string, { path, stat, gzip, bytes, check }: Replacement): Promise<void> {
   const next = `${temp}-2`;
-  const mode = Number(stat.mode & 0o7777n);
   try {
-    await writeSynced(temp, bytes, gzip, mode);
+    await writeSynced(temp, bytes, gzip, stat);
     for (let round = 1; ; round += 1) {
       const verdict = await check(temp);
       if ("clean" in verdict) return;
       if (verdict.better === undefined || round === ROUNDS) {
         throw new HoldfastError("TRANSCRIPT_NOT_REPAIRED", { file: path, why: verdict.wrong });
       }
-      await writeSynced(next, verdict.better, gzip, mode);
+      await writeSynced(next, verdict.better, gzip, stat);
       renameSync(next, temp);
     }
   } finally {
@@ -80,11 +79,18 @@ function changed(path: string): HoldfastError {
   return new HoldfastError("TRANSCRIPT_BUSY", { file: path, why: "it changed while it was read" });
 }
 
-async function writeSynced(path: string, bytes: AsyncIterable<Uint8Array>, gzip: boolean, mode: number): Promise<void> {
-  rmSync(path, { force: true }); // left by a repair that was killed; nothing else makes files of this name
-  const handle = await open(path, "wx", mode);
+async function writeSynced(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  gzip: boolean,
+  { mode, uid, gid }: BigIntStats,
+): Promise<void> {
+  const rights = Number(mode & 0o7777n);
+  rmSync(path, { force: true }); // left by a killed process that had our number
+  const handle = await open(path, "wx", rights);
   try {
-    await handle.chmod(mode); // the umask must not narrow what others may read
+    await handle.chown(Number(uid), Number(gid)).catch(() => {}); // only root may; without it root would take the file over
+    await handle.chmod(rights); // the umask must not narrow what others may read
     for await (const chunk of gzip ? piped(bytes, createGzip()) : bytes) await writeAll(handle, chunk);
     await handle.sync();
   } finally {

@@ -1,6 +1,7 @@
 import type { Counts } from "../../transcripts/counts.ts";
 import type { Examination } from "../../transcripts/doctor.ts";
 import type { Finding } from "../../transcripts/findings.ts";
+import type { Touched } from "../../transcripts/touched.ts";
 
 /** One file's verdict, as `--json` prints it. */
 export interface FileReport {
@@ -13,6 +14,8 @@ export interface FileReport {
   readonly outputs: number;
   readonly counts: Counts;
   readonly findings: readonly Finding[];
+  /** Every line that the repair touches. */
+  readonly changes: readonly Touched[];
   readonly repaired: boolean;
   readonly backup?: string;
   /** Why a repair that was asked for did not happen. */
@@ -21,7 +24,8 @@ export interface FileReport {
 
 export function reportOf(file: string, examination: Examination): FileReport {
   const { format, profile, conversations, messages, calls, outputs, counts, findings } = examination;
-  return { file, format, profile, conversations, messages, calls, outputs, counts, findings, repaired: false };
+  const changes = examination.changes();
+  return { file, format, profile, conversations, messages, calls, outputs, counts, findings, changes, repaired: false };
 }
 
 /** How many findings of one kind are shown to people one by one. */

@@ -1,5 +1,6 @@
-import { globSync, readdirSync, statSync } from "node:fs";
+import { type Dirent, globSync, readdirSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { HoldfastError } from "../../index.ts";
 
 /** One file to look at. */
 export interface Target {
@@ -47,12 +48,21 @@ function kindOf(path: string): "folder" | "file" | "nothing" {
 
 /** Every session below a folder. Links to folders are not followed: they may lead back. */
 function filesIn(folder: string): readonly string[] {
-  const entries = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return entries.flatMap((entry) => {
+  return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return filesIn(path);
     return SESSION.test(entry.name) ? [path] : [];
   });
+}
+
+/** What lies in a folder, in the order of names. One that may not be read is told by name, not passed over. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    const system = String((error as NodeJS.ErrnoException).code);
+    throw new HoldfastError("TRANSCRIPT_UNREADABLE", { folder, system }, { cause: error });
+  }
 }
 
 function nameOf(path: string, cwd: string): string {

@@ -4,8 +4,14 @@ import { assistant, called, fieldsOf, isFields, listOf, returned, textOf, user }
 export function readEntry(entry: Fields, at: number): Reading | undefined {
   const links = linksOf(entry);
   const { message } = entry;
-  if (entry["type"] !== "message" || !isFields(message)) return { message: false, pieces: [], ...links };
+  if (entry["type"] !== "message" || !isFields(message))
+    return { message: false, pieces: [], ...links, ...position(entry) };
   return { message: true, ...readMessage(message, `#${at}`), ...links };
+}
+
+/** Compactions of v1 say which entry was kept by its place; later ones by its id. */
+function position(entry: Fields): Pick<Reading, "position"> {
+  return "firstKeptEntryIndex" in entry ? { position: true } : {};
 }
 
 function linksOf(entry: Fields): Pick<Reading, "id" | "parent"> {

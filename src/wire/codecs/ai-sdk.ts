@@ -23,6 +23,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
+import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "ai-sdk";
 
@@ -106,7 +107,7 @@ function readPart(part: Fields, step: number, byModel: boolean): Item | undefine
 
 function readCall(part: Fields, step: number): CallItem {
   const id = asText(part["toolCallId"]);
-  const { input } = part;
+  const input = part["input"] ?? part["args"]; // its name in older messages
   return {
     kind: "call",
     callKind: "function",
@@ -131,7 +132,13 @@ function readOutput(part: Fields, step: number | undefined): OutputItem {
     ...(name === undefined ? {} : { name }),
     status: type === "execution-denied" ? "canceled" : type.startsWith("error") ? "failed" : "success",
     ...(type === "execution-denied" ? { reason: "denied" } : {}),
-    parts: typeof value === "string" ? [textPart(value)] : type === "content" ? asList(value).map(readPlain) : [],
+    parts: !isResultFormed[FORMAT](part)
+      ? looseResult(part["output"] ?? part["result"])
+      : typeof value === "string"
+        ? [textPart(value)]
+        : type === "content"
+          ? asList(value).map(readPlain)
+          : [],
     ...(value === undefined || typeof value === "string" || type === "content" ? {} : { value: asJson(value) }),
     ...(step === undefined ? {} : { server: true, step }),
   };
@@ -226,7 +233,12 @@ function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: En
   const id = how.idOf(call.callId ?? toolCallId(""));
   const piece = from?.[0];
   if (!isFields(piece)) return [{ type: "tool-call", toolCallId: id, toolName: call.name, input: inputObject(call) }];
-  return piece["toolCallId"] === id ? (from as readonly unknown[]) : [{ ...piece, toolCallId: id }];
+  if (piece["toolCallId"] === id && "input" in piece && (asText(piece["toolName"]) ?? "") === call.name)
+    return from as readonly unknown[];
+  const { args: _args, ...rest } = piece;
+  return [
+    { ...rest, toolCallId: id, toolName: call.name, input: "input" in piece ? piece["input"] : inputObject(call) },
+  ];
 }
 
 function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
@@ -234,8 +246,11 @@ function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, h
   const piece = from?.[0];
   const toolName = output.name ?? "";
   if (!isFields(piece)) return [{ type: "tool-result", toolCallId: id, toolName, output: resultOf(output) }];
-  if (piece["toolCallId"] === id && piece["toolName"] === output.name) return from as readonly unknown[];
-  return [{ ...piece, toolCallId: id, toolName }];
+  const formed = isResultFormed[FORMAT](piece);
+  if (piece["toolCallId"] === id && piece["toolName"] === output.name && formed) return from as readonly unknown[];
+  if (formed) return [{ ...piece, toolCallId: id, toolName }];
+  const { result: _result, ...rest } = piece;
+  return [{ ...rest, toolCallId: id, toolName, output: resultOf(output) }];
 }
 
 function resultOf(output: OutputItem): object {

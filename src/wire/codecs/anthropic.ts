@@ -23,6 +23,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
+import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "anthropic";
 
@@ -42,6 +43,7 @@ function readMessage(message: Fields, at: number): readonly Read[] | string {
   if (typeof content === "string" || content === undefined || content === null) {
     return [plain(role, step, content === undefined || content === null ? [] : [content as string])];
   }
+  if (!Array.isArray(content)) return "content is neither text nor a list";
   const read: Read[] = [];
   let run: unknown[] = [];
   const flush = () => {
@@ -110,7 +112,12 @@ function readOutput(block: Fields, server: boolean): OutputItem {
     callKind: "function",
     callId: toolCallId(asText(block["tool_use_id"]) ?? ""),
     status: block["is_error"] === true ? "failed" : "success",
-    parts: typeof content === "string" ? [textPart(content)] : asList(content).map(readPart),
+    parts:
+      !server && !isResultFormed[FORMAT](block)
+        ? looseResult(content)
+        : typeof content === "string"
+          ? [textPart(content)]
+          : asList(content).map(readPart),
     ...(server ? { server } : {}),
   };
 }
@@ -189,16 +196,20 @@ function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: En
   const id = how.idOf(call.callId ?? toolCallId(""));
   const piece = from?.[0];
   if (!isFields(piece)) return [{ type: "tool_use", id, name: call.name, input: inputObject(call) }];
-  if (piece["id"] === id && isFields(piece["input"])) return from as readonly unknown[];
-  return [{ ...piece, id, input: inputObject(call) }];
+  const named = (asText(piece["name"]) ?? "") === call.name;
+  if (piece["id"] === id && named && isFields(piece["input"])) return from as readonly unknown[];
+  return [{ ...piece, id, name: call.name, input: inputObject(call) }];
 }
 
 function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
   if (output.server === true) return from ?? [];
   const id = how.idOf(output.callId ?? toolCallId(""));
   const piece = from?.[0];
-  if (isFields(piece))
-    return piece["tool_use_id"] === id ? (from as readonly unknown[]) : [{ ...piece, tool_use_id: id }];
+  if (isFields(piece)) {
+    const formed = isResultFormed[FORMAT](piece);
+    if (piece["tool_use_id"] === id && formed) return from as readonly unknown[];
+    return [{ ...piece, ...(formed ? {} : { content: textOf(output.parts) }), tool_use_id: id }];
+  }
   const parts = resultParts(output);
   const plainText = parts.every((part) => part.type === "text");
   const block = { type: "tool_result", tool_use_id: id, content: plainText ? textOf(parts) : parts.flatMap(writePart) };

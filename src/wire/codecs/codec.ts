@@ -125,7 +125,8 @@ export function pristine(
   for (let nth = 0; nth < items.length; nth += 1) {
     const item = items[nth] as Item;
     const from = item.origin;
-    if (!isSameMessage(from, origin) || from?.nth !== nth || write(item) !== from.pieces) return undefined;
+    if (!isSameMessage(from, origin) || from?.nth !== nth || from.changed === true || write(item) !== from.pieces)
+      return undefined;
   }
   return origin.message;
 }

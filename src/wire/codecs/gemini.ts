@@ -34,6 +34,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
+import { isResultFormed } from "./result-form.ts";
 
 const FORMAT = "gemini";
 
@@ -216,8 +217,16 @@ class Writer {
     const read = isFields(part) && isFields(part["functionCall"]) ? part["functionCall"] : undefined;
     if (read === undefined) return [{ functionCall: { id, name: call.name, args: inputObject(call) } }];
     if (read["id"] === undefined) this.#bare.add(callId);
-    if (read["id"] === undefined || read["id"] === id) return from as readonly unknown[];
-    return [{ ...(part as Fields), functionCall: { ...read, id } }];
+    const sameId = read["id"] === undefined || read["id"] === id;
+    const formed = read["args"] === undefined || isFields(read["args"]);
+    if (sameId && formed && (asText(read["name"]) ?? "") === call.name) return from as readonly unknown[];
+    const functionCall = {
+      ...read,
+      ...(sameId ? {} : { id }),
+      name: call.name,
+      ...(formed ? {} : { args: inputObject(call) }),
+    };
+    return [{ ...(part as Fields), functionCall }];
   }
 
   #output(output: OutputItem, from: readonly unknown[] | undefined): readonly unknown[] {
@@ -228,8 +237,10 @@ class Writer {
     const named = { ...(id === undefined ? {} : { id }), name: output.name ?? "" };
     if (read === undefined) return [{ functionResponse: { ...named, response: responseOf(output) } }];
     const sameId = read["id"] === id || read["id"] === undefined;
-    if (sameId && read["name"] === output.name) return from as readonly unknown[];
-    return [{ ...(part as Fields), functionResponse: { ...read, ...named } }];
+    const formed = isResultFormed[FORMAT](part as Fields);
+    if (sameId && read["name"] === output.name && formed) return from as readonly unknown[];
+    const response = formed ? {} : { response: responseOf(output) };
+    return [{ ...(part as Fields), functionResponse: { ...read, ...named, ...response } }];
   }
 }
 

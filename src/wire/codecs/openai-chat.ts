@@ -32,6 +32,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
+import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "openai-chat";
 
@@ -112,7 +113,7 @@ function readOutput(message: Fields, custom: ReadonlySet<string>): OutputItem {
     status: "success",
     callId: toolCallId(id),
     ...(name === undefined ? {} : { name }),
-    parts: readParts(message["content"]),
+    parts: isResultFormed[FORMAT](message) ? readParts(message["content"]) : looseResult(message["content"]),
   };
 }
 
@@ -237,10 +238,14 @@ function write(item: Item, how: Encoding): readonly unknown[] {
 function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: Encoding): readonly unknown[] {
   const id = how.idOf(call.callId ?? toolCallId(""));
   const piece = from?.[0];
-  if (isFields(piece) && call.inputText !== undefined) {
-    return piece["id"] === id ? (from as readonly unknown[]) : [{ ...piece, id }];
-  }
   const { name } = call;
+  const kind = call.callKind === "custom" ? "custom" : "function";
+  const body = isFields(piece) && isFields(piece[kind]) ? piece[kind] : {};
+  if (isFields(piece) && call.inputText !== undefined) {
+    const named = (asText(body["name"]) ?? "") === name;
+    if (piece["id"] === id && named) return from as readonly unknown[];
+    return [{ ...piece, id, ...(named ? {} : { [kind]: { ...body, name } }) }];
+  }
   return call.callKind === "custom"
     ? [{ id, type: "custom", custom: { name, input: inputText(call) } }]
     : [{ id, type: "function", function: { name, arguments: inputText(call) } }];
@@ -254,6 +259,9 @@ function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, h
     const text = parts.every((part) => part.type === "text") ? textOf(parts) : parts.flatMap(writePart);
     return [{ role: "tool", tool_call_id: id, content: text }];
   }
-  if (piece["tool_call_id"] === id && asText(piece["name"]) === output.name) return from as readonly unknown[];
-  return [{ ...piece, tool_call_id: id, ...(output.name === undefined ? {} : { name: output.name }) }];
+  const formed = isResultFormed[FORMAT](piece);
+  if (piece["tool_call_id"] === id && asText(piece["name"]) === output.name && formed)
+    return from as readonly unknown[];
+  const text = formed ? {} : { content: textOf(output.parts) };
+  return [{ ...piece, ...text, tool_call_id: id, ...(output.name === undefined ? {} : { name: output.name }) }];
 }

@@ -23,6 +23,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
+import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "openai-responses";
 
@@ -35,6 +36,7 @@ const CALLS: ReadonlyMap<string, CallKind> = new Map([
 ]);
 const OUTPUTS: ReadonlyMap<string, CallKind> = new Map([
   ["function_call_output", "function"],
+  ["local_shell_call_output", "shell"],
   ["custom_tool_call_output", "custom"],
   ["tool_search_output", "search"],
 ]);
@@ -49,9 +51,34 @@ const FROM_HOST: ReadonlySet<string> = new Set(["compaction", "additional_tools"
 
 /** OpenAI responses: a flat list of items; no messages hold calls together. */
 export const openaiResponses: Codec = {
-  decode: (messages) => decodeWith(FORMAT, messages, (piece) => readPiece(piece)),
+  decode: (messages) => {
+    const kept = keptElsewhere(messages);
+    return decodeWith(FORMAT, messages, (piece, at) => {
+      return kept(piece, at) ? [{ item: { kind: "other", by: "model" }, pieces: [piece] }] : readPiece(piece);
+    });
+  },
   encode,
 };
+
+/**
+ * Which outputs answer a call that the provider keeps: those after a reference to an item, whose call is not in the
+ * list. Without a reference such an output is an orphan.
+ */
+function keptElsewhere(messages: readonly unknown[]): (piece: Fields, at: number) => boolean {
+  const first = messages.findIndex((piece) => isFields(piece) && piece["type"] === "item_reference");
+  if (first === -1) return () => false;
+  const calls = new Set(messages.flatMap((piece) => (isFields(piece) && isCall(piece) ? [piece["call_id"]] : [])));
+  return (piece, at) => at > first && OUTPUTS.has(asText(piece["type"]) ?? "") && !calls.has(answeredId(piece));
+}
+
+function isCall(piece: Fields): boolean {
+  return CALLS.has(asText(piece["type"]) ?? "");
+}
+
+/** The call an output answers. A shell's output may carry the call's id as its own. */
+function answeredId(piece: Fields): string | undefined {
+  return asText(piece["call_id"]) ?? (piece["type"] === "local_shell_call_output" ? asText(piece["id"]) : undefined);
+}
 
 function readPiece(piece: Fields): readonly Read[] | string {
   const type = asText(piece["type"]) ?? (typeof piece["role"] === "string" ? "message" : undefined);
@@ -113,7 +140,7 @@ function readCall(callKind: CallKind, piece: Fields): CallItem {
 }
 
 function readOutput(callKind: CallKind, piece: Fields): OutputItem {
-  const id = asText(piece["call_id"]);
+  const id = answeredId(piece);
   const name = asText(piece["name"]);
   const { output } = piece;
   return {
@@ -122,7 +149,11 @@ function readOutput(callKind: CallKind, piece: Fields): OutputItem {
     ...(id === undefined ? (name === undefined ? { callId: toolCallId("") } : {}) : { callId: toolCallId(id) }),
     ...(name === undefined ? {} : { name }),
     status: "success",
-    parts: typeof output === "string" ? [textPart(output)] : asList(output).map(readPart),
+    parts: !isResultFormed[FORMAT](piece)
+      ? looseResult(output)
+      : typeof output === "string"
+        ? [textPart(output)]
+        : asList(output).map(readPart),
     ...(piece["execution"] === "server" ? { server: true } : {}),
   };
 }
@@ -149,12 +180,30 @@ function readPart(piece: unknown): Part {
 function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
+  const ids = new Set<unknown>();
   for (const item of items) {
-    const piece = write(item, how);
-    if (piece === undefined) omitted.push(item);
-    else messages.push(piece);
+    const piece = write(item, how) as Fields | undefined;
+    const again = piece !== undefined && isIdentified(piece) && ids.has(piece["id"]);
+    if (again) how.unnamed(messages.length);
+    const sent = again ? withoutId(piece) : piece;
+    if (sent === undefined) omitted.push(item);
+    else messages.push(sent);
+    if (piece !== undefined) ids.add(piece["id"]);
   }
   return { messages, instructions: [], omitted };
+}
+
+/** Whether an item is known by its own id. A reference, and a shell's output, name another item by it. */
+function isIdentified({ id, type }: Fields): boolean {
+  return typeof id === "string" && type !== "item_reference" && type !== "local_shell_call_output";
+}
+
+/**
+ * An item whose id an earlier one has: refused as it stands, taken as new without the id. Reasoning that is not sealed
+ * is nothing but its id, and goes.
+ */
+function withoutId({ id: _id, ...piece }: Fields): Fields | undefined {
+  return piece["type"] === "reasoning" && typeof piece["encrypted_content"] !== "string" ? undefined : piece;
 }
 
 function write(item: Item, how: Encoding): object | undefined {
@@ -190,16 +239,20 @@ function patched(from: Fields, item: Item, how: Encoding): Fields {
   if ((item.kind !== "call" && item.kind !== "output") || item.callId === undefined || item.server === true)
     return piece;
   const id = how.idOf(item.callId);
-  let renamed = piece["call_id"] === id ? piece : { ...piece, call_id: id };
-  if (
-    item.kind === "call" &&
-    item.inputText === undefined &&
-    (item.callKind === "function" || item.callKind === "custom")
-  ) {
+  const carried = item.kind === "output" ? answeredId(piece) : piece["call_id"];
+  let renamed = carried === id ? piece : { ...piece, call_id: id };
+  if (item.kind === "call" && item.inputText === undefined && isNamed(item)) {
     renamed = { ...renamed, [item.callKind === "custom" ? "input" : "arguments"]: inputText(item) };
   }
-  const misnamed = item.kind === "output" && item.name !== undefined && asText(piece["name"]) !== item.name;
+  const inName = item.kind === "output" ? item.name !== undefined : isNamed(item);
+  const misnamed = inName && (asText(piece["name"]) ?? "") !== item.name;
+  if (item.kind === "output" && !isResultFormed[FORMAT](piece)) renamed = { ...renamed, output: textOf(item.parts) };
   return misnamed ? { ...renamed, name: item.name } : renamed;
+}
+
+/** A shell and a search are not named in their calls. */
+function isNamed({ callKind }: CallItem): boolean {
+  return callKind === "function" || callKind === "custom";
 }
 
 function writeCall(call: CallItem, how: Encoding): object {

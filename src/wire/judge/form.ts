@@ -5,16 +5,15 @@ import { callsOf, resultsOf, type Turn } from "./turn.ts";
 
 /** Rules about the form of messages, apart from pairing. */
 
+/** Two calls under one call id, or two items under one id. */
 export function repeatedIds(turns: readonly Turn[]): readonly Breach[] {
   const seen = new Set<string>();
-  return turns.flatMap((turn) =>
-    callsOf(turn).flatMap((call) => {
-      const key = `${call.space} ${call.id}`;
-      const again = call.id !== undefined && seen.has(key);
-      seen.add(key);
-      return again ? [{ at: turn.at, detail: call.id ?? "" }] : [];
-    }),
-  );
+  const isAgain = (key: string) => seen.has(key) || !seen.add(key);
+  return turns.flatMap((turn) => {
+    const calls = callsOf(turn).filter(({ id, space }) => id !== undefined && isAgain(`call ${space} ${id}`));
+    const item = turn.id !== undefined && isAgain(`item ${turn.id}`) ? [turn.id] : [];
+    return [...item, ...calls.map(({ id }) => id ?? "")].map((detail) => ({ at: turn.at, detail }));
+  });
 }
 
 export function badIds(turns: readonly Turn[], { callIds, format }: WireProfile): readonly Breach[] {
@@ -24,6 +23,15 @@ export function badIds(turns: readonly Turn[], { callIds, format }: WireProfile)
     [...callsOf(turn), ...resultsOf(turn)]
       .filter((block) => bad(block.id))
       .map((block) => ({ at: turn.at, detail: block.id ?? "" })),
+  );
+}
+
+export function badNames(turns: readonly Turn[], { toolNames }: WireProfile): readonly Breach[] {
+  const bad = (name: string) => name.length > toolNames.maxLength || !toolNames.pattern.test(name);
+  return turns.flatMap((turn) =>
+    callsOf(turn)
+      .filter((call) => bad(call.name))
+      .map((call) => ({ at: turn.at, detail: call.name })),
   );
 }
 
@@ -54,10 +62,24 @@ export function assistantLast(turns: readonly Turn[], profile: WireProfile): rea
   return [{ at: last.at, detail: "ends with the assistant" }];
 }
 
+export function trailingSpace(turns: readonly Turn[]): readonly Breach[] {
+  const last = turns.at(-1);
+  const block = last?.role === "assistant" ? last.blocks.at(-1) : undefined;
+  const ends = last !== undefined && block?.is === "text" && isOpenEnded(block.text);
+  return ends ? [{ at: last.at, detail: "the last text ends in white space" }] : [];
+}
+
+/** Words, and then white space. */
+function isOpenEnded(text: string): boolean {
+  return text.trim() !== "" && text.trimEnd() !== text;
+}
+
 export function blank(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) => {
     const empty =
-      turn.blocks.length === 0 || turn.blocks.some((block) => block.is === "text" && block.text.trim() === "");
+      turn.blocks.length === 0 ||
+      turn.blocks.some((block) => block.is === "text" && block.text.trim() === "") ||
+      resultsOf(turn).some((result) => result.blank === true);
     return empty && turn.role !== "tool" ? [{ at: turn.at, detail: "no content" }] : [];
   });
 }
@@ -94,6 +116,14 @@ export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
     callsOf(turn)
       .filter((call) => !call.formed)
       .map((call) => ({ at: turn.at, detail: call.name })),
+  );
+}
+
+export function misformedResults(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    resultsOf(turn)
+      .filter((result) => !result.formed)
+      .map((result) => ({ at: turn.at, detail: result.id ?? result.name ?? "" })),
   );
 }
 

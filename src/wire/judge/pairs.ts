@@ -57,8 +57,11 @@ export function unasked(turns: readonly Turn[], profile: ProfileId): readonly Br
   const seen = new Set<string>();
   let open: ReadonlySet<string> = seen;
   let unnamed = 0;
+  let kept = false; // a reference may stand for any call
   return turns.flatMap((turn) => {
     const calls = callsOf(turn);
+    kept ||= turn.blocks.some((block) => block.is === "reference");
+    if (kept) return [];
     if (profile === "openai-responses") for (const call of calls) seen.add(`${call.space} ${call.id}`);
     else if (turn.role === "assistant") {
       open = new Set(calls.map((call) => ` ${call.id}`));

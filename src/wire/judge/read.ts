@@ -6,7 +6,7 @@ type Reader = (message: Raw) => Omit<Turn, "at">;
 
 const READERS: Readonly<Record<WireFormat, Reader>> = {
   "openai-chat": chat,
-  "openai-responses": responses,
+  "openai-responses": (item) => ({ ...responses(item), id: ownId(item) }),
   anthropic,
   gemini,
   "ai-sdk": aiSdk,
@@ -24,7 +24,15 @@ function chat(message: Raw): Omit<Turn, "at"> {
   if (role === "tool") {
     return {
       role,
-      blocks: [{ is: "result", id: text(message["tool_call_id"]), name: text(message["name"]), space: "" }],
+      blocks: [
+        {
+          is: "result",
+          id: text(message["tool_call_id"]),
+          name: text(message["name"]),
+          space: "",
+          formed: isTexts(content),
+        },
+      ],
     };
   }
   const calls = list(message["tool_calls"]).map((call): Block => {
@@ -49,7 +57,8 @@ function responses(item: Raw): Omit<Turn, "at"> {
     };
   }
   const space = SPACES.get(type);
-  const id = text(item["call_id"]);
+  const id = text(item["call_id"]) ?? (type === "local_shell_call_output" ? text(item["id"]) : undefined);
+  if (type === "item_reference") return { role: "assistant", blocks: [{ is: "reference" }] };
   if (type === "reasoning") return { role: "assistant", blocks: [{ is: "thought", sealed: true }] };
   if (type === "mcp_approval_request")
     return { role: "assistant", blocks: [{ is: "ask", approval: text(item["id"]) ?? "", id: undefined }] };
@@ -60,7 +69,12 @@ function responses(item: Raw): Omit<Turn, "at"> {
   if (space === undefined || lone || external)
     return { role: type.endsWith("_output") ? "user" : "assistant", blocks: [{ is: "own" }] };
   if (type.endsWith("_output"))
-    return { role: "tool", blocks: [{ is: "result", id, name: text(item["name"]), space }] };
+    return {
+      role: "tool",
+      blocks: [
+        { is: "result", id, name: text(item["name"]), space, formed: space === "search" || isTexts(item["output"]) },
+      ],
+    };
   const formed =
     space === "search" || type === "local_shell_call" || typeof (item["arguments"] ?? item["input"]) === "string";
   return {
@@ -69,10 +83,16 @@ function responses(item: Raw): Omit<Turn, "at"> {
   };
 }
 
+/** A shell's output may carry its call's id in the place of its own. */
+function ownId(item: Raw): string | undefined {
+  return item["type"] === "item_reference" || item["type"] === "local_shell_call_output" ? undefined : text(item["id"]);
+}
+
 const SPACES: ReadonlyMap<string, string> = new Map([
   ["function_call", "function"],
   ["local_shell_call", "function"],
   ["function_call_output", "function"],
+  ["local_shell_call_output", "function"],
   ["custom_tool_call", "custom"],
   ["custom_tool_call_output", "custom"],
   ["tool_search_call", "search"],
@@ -80,8 +100,9 @@ const SPACES: ReadonlyMap<string, string> = new Map([
 ]);
 
 function anthropic(message: Raw): Omit<Turn, "at"> {
-  const { role, content } = message;
-  if (typeof content === "string") return { role: known(role), blocks: [{ is: "text", text: content }] };
+  const { content } = message;
+  const role = message["role"] === "user" || message["role"] === "assistant" ? message["role"] : "unknown";
+  if (typeof content === "string") return { role, blocks: [{ is: "text", text: content }] };
   const blocks = list(content).map((block): Block => {
     const type = text(block["type"]) ?? "";
     if (type === "text") return { is: "text", text: text(block["text"]) ?? "" };
@@ -91,10 +112,14 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
       const formed = isRaw(block["input"]);
       return { is: "call", id: text(block["id"]), name: text(block["name"]) ?? "", space: "", sealed: false, formed };
     }
-    if (type === "tool_result") return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "" };
+    if (type === "tool_result") {
+      const formed = block["content"] === undefined || isTexts(block["content"]);
+      const blank = list(block["content"]).some((one) => one["type"] === "text" && !text(one["text"])?.trim());
+      return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "", formed, blank };
+    }
     return type.endsWith("_tool_use") || type.endsWith("_tool_result") ? { is: "own" } : { is: "media" };
   });
-  return { role: role === "user" || role === "assistant" ? role : "unknown", blocks };
+  return { role, blocks };
 }
 
 const GEMINI_ROLES: ReadonlyMap<unknown, Turn["role"]> = new Map([
@@ -113,7 +138,10 @@ function gemini(content: Raw): Omit<Turn, "at"> {
       return { is: "call", id: text(call["id"]), name: text(call["name"]) ?? "", space: "", sealed, formed };
     }
     const response = part["functionResponse"];
-    if (isRaw(response)) return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "" };
+    if (isRaw(response)) {
+      const formed = isRaw(response["response"]);
+      return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "", formed };
+    }
     if (part["thought"] === true) return { is: "thought", sealed: true };
     if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { is: "own" };
     return typeof part["text"] === "string" ? { is: "text", text: part["text"] } : { is: "media" };
@@ -142,7 +170,14 @@ function aiSdk(message: Raw): Omit<Turn, "at"> {
           formed: "input" in part,
         };
       case "tool-result":
-        return role === "assistant" ? { is: "own" } : { is: "result", id, name: text(part["toolName"]), space: "" };
+        if (role === "assistant") return { is: "own" };
+        return {
+          is: "result",
+          id,
+          name: text(part["toolName"]),
+          space: "",
+          formed: text(raw(part["output"])["type"]) !== undefined,
+        };
       case "tool-approval-request":
         return { is: "ask", approval: text(part["approvalId"]) ?? "", id };
       case "tool-approval-response":
@@ -177,6 +212,11 @@ function raw(value: unknown): Raw {
 
 function list(value: unknown): readonly Raw[] {
   return Array.isArray(value) ? value.map(raw) : [];
+}
+
+/** A text, or blocks of it. */
+function isTexts(value: unknown): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every(isRaw));
 }
 
 function text(value: unknown): string | undefined {

@@ -6,6 +6,8 @@ export interface Turn {
   readonly at: number;
   readonly role: "system" | "user" | "assistant" | "tool" | "unknown";
   readonly blocks: readonly Block[];
+  /** The id by which the provider knows it, where no two may share one. */
+  readonly id?: string | undefined;
 }
 
 export type Block =
@@ -26,9 +28,15 @@ export type Block =
       readonly id: string | undefined;
       readonly name: string | undefined;
       readonly space: string;
+      /** Whether what was returned has the form this format asks for. */
+      readonly formed: boolean;
+      /** Holds a block of text without a word. */
+      readonly blank?: boolean;
     }
   | { readonly is: "ask"; readonly approval: string; readonly id: string | undefined }
   | { readonly is: "consent"; readonly approval: string }
+  /** Something the provider keeps and is asked to take from there. */
+  | { readonly is: "reference" }
   /** What the provider made or runs itself. */
   | { readonly is: "own" };
 

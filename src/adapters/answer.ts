@@ -1,0 +1,135 @@
+import { fingerprint } from "../base/fingerprint.ts";
+import { type Json, parseJson } from "../base/json.ts";
+import type {
+  Answer,
+  AskedCall,
+  AskedInput,
+  ModelRequest,
+  PartialAnswer,
+  RenamedCall,
+  StopReason,
+  Usage,
+} from "../contracts/model.ts";
+import { type CallItem, type Item, type ToolCallId, toolCallId } from "../wire/item.ts";
+
+/** What a provider has said so far. */
+export interface Draft {
+  /** Read from the provider's own message, which each keeps as its origin. */
+  readonly items: readonly Item[];
+  readonly id?: string;
+  readonly model?: string;
+  readonly usage?: Usage;
+  readonly unread: readonly string[];
+  /** Absent until the provider said why it stopped: then nothing more will come. */
+  readonly stop?: { readonly reason: StopReason; readonly text: string };
+}
+
+/** What is left of an answer that broke off. */
+export function partialFrom({ stop: _stop, ...draft }: Draft): PartialAnswer {
+  const items = stamped(draft.items, draft.id).map((item) => (isOurs(item) ? { ...item, partial: true } : item));
+  return { ...draft, items };
+}
+
+/** A finished draft as an answer: calls read, ids made usable. */
+export function answerFrom(draft: Draft, stop: NonNullable<Draft["stop"]>, request: ModelRequest): Answer {
+  const step = freeStep(draft.id, request);
+  const { items, renamed } = withUsableIds(markCut(stamped(draft.items, step), stop.reason), request, step ?? "");
+  const calls = askedCalls(items);
+  const { stop: _stop, ...rest } = draft;
+  return { ...rest, items, calls, renamed, stop: stopOf(stop.reason, calls), stopText: stop.text };
+}
+
+/** Some gateways say `stop` and call a tool, or say `tool_calls` and call none: what was said decides. */
+function stopOf(said: StopReason, calls: readonly AskedCall[]): StopReason {
+  if (said !== "stop" && said !== "tool-calls") return said;
+  return calls.length > 0 ? "tool-calls" : "stop";
+}
+
+/** Items of one answer share a step; formats without messages leave it out, the others count from zero in each answer. */
+function stamped(items: readonly Item[], step: string | undefined): readonly Item[] {
+  return step === undefined ? items : items.map((item) => ({ ...item, step }));
+}
+
+/** Two answers under one id would be read as one batch of calls, so the second goes by another. */
+function freeStep(id: string | undefined, { items }: ModelRequest): string | undefined {
+  if (id === undefined) return undefined;
+  const taken = new Set(items.map((item) => item.step));
+  let step = id;
+  for (let nth = 2; taken.has(step); nth += 1) step = `${id}~${nth}`;
+  return step;
+}
+
+/** The limit fell inside the last call's arguments: nobody asked for what is left of them. */
+function markCut(items: readonly Item[], stop: StopReason): readonly Item[] {
+  const last = items.findLastIndex(isOurs);
+  const item = items[last];
+  if (stop !== "length" || item?.kind !== "call" || inputOf(item).ok) return items;
+  return items.with(last, { ...item, partial: true });
+}
+
+function askedCalls(items: readonly Item[]): readonly AskedCall[] {
+  return items.filter(isOurs).flatMap((call, index) => {
+    const { callId, callKind, name } = call;
+    return call.partial === true || callId === undefined
+      ? []
+      : [{ index, callId, callKind, name, input: inputOf(call) }];
+  });
+}
+
+/** A call that waits for us: not one that the provider runs itself. */
+function isOurs(item: Item): item is CallItem {
+  return item.kind === "call" && item.server !== true;
+}
+
+/** Arguments as a value. Free text of a custom tool is one; a function takes an object or nothing. */
+function inputOf(call: CallItem): AskedInput {
+  const { input = {}, inputText } = call;
+  if (inputText === undefined) return { ok: true, value: input };
+  if (call.callKind === "custom") return { ok: true, value: inputText };
+  if (inputText.trim() === "") return { ok: true, value: {} };
+  const parsed = parseJson(inputText);
+  if (!parsed.ok) return { ok: false, text: inputText, why: parsed.error.detail };
+  if (isObject(parsed.value)) return { ok: true, value: parsed.value };
+  return { ok: false, text: inputText, why: "the arguments are not an object" };
+}
+
+function isObject(value: Json): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Providers reuse ids from one turn to the next, give two calls the same one, or none. A pair is then not a pair, so
+ * such a call goes by an id derived from where it stands.
+ */
+function withUsableIds(
+  items: readonly Item[],
+  request: ModelRequest,
+  answerId: string,
+): { readonly items: readonly Item[]; readonly renamed: readonly RenamedCall[] } {
+  const taken = new Set<string>(request.items.flatMap((item) => (item.kind === "call" ? [item.callId ?? ""] : [])));
+  taken.add("");
+  const renamed: RenamedCall[] = [];
+  let index = -1;
+  const usable = items.map((item) => {
+    if (!isOurs(item)) return item;
+    index += 1;
+    const from = item.callId ?? "";
+    // A local shell call may come without an id; it then stands alone and is not paired.
+    if (!taken.has(from) || (item.callKind === "shell" && item.callId === undefined)) {
+      taken.add(from);
+      return item;
+    }
+    const to = freeId(`${answerId} ${index} ${from}`, taken);
+    taken.add(to);
+    renamed.push({ index, from, to });
+    return { ...item, callId: to };
+  });
+  return { items: renamed.length === 0 ? items : usable, renamed };
+}
+
+function freeId(place: string, taken: ReadonlySet<string>): ToolCallId {
+  for (let nth = 0; ; nth += 1) {
+    const id = `call_${fingerprint(`${place} ${nth}`).slice(0, 24)}`;
+    if (!taken.has(id)) return toolCallId(id);
+  }
+}

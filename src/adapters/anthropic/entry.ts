@@ -1,0 +1,52 @@
+/** `holdfast/adapters/anthropic`: Anthropic's messages through the official SDK. */
+import type { JsonObject } from "../../base/json.ts";
+import type { Model } from "../../contracts/model.ts";
+import { type ProfileChoice, profileOf } from "../../wire/profiles.ts";
+import { askOnce, onePiece } from "../ask.ts";
+import { CACHE_MARKS } from "./cache.ts";
+import { failureOf } from "./errors.ts";
+import { messagesBody } from "./request.ts";
+import { MessagesReader } from "./stream.ts";
+import { anthropicClient, type AnthropicClient, type AnthropicConnection } from "./vendor.ts";
+import type { Writing } from "./writing.ts";
+
+export interface AnthropicOptions extends AnthropicConnection {
+  readonly model: string;
+  /** A client of `@anthropic-ai/sdk`, or anything of its shape; made from the connection when left out. */
+  readonly client?: AnthropicClient;
+  /** For models that demand more: `{ ...PROFILES.anthropic, userLast: true }` where prefill is refused. */
+  readonly profile?: ProfileChoice;
+  /** `false` asks for whole answers. */
+  readonly stream?: boolean;
+  /** Used where a request names no limit; this provider demands one. */
+  readonly maxOutputTokens?: number;
+  /** `false` marks nothing for the prompt cache. */
+  readonly cache?: boolean;
+  /** How a request's `reasoning` is asked for: as an effort, or for older models as a budget of tokens. */
+  readonly thinking?: Writing["thinking"];
+  /** Further fields of every request, in the provider's words: `thinking`, `metadata`. They win. */
+  readonly body?: JsonObject;
+}
+
+export function anthropic(options: AnthropicOptions): Model {
+  const { model, stream = true, maxOutputTokens = 8192, cache = true, thinking = "adaptive", body = {} } = options;
+  const profile = profileOf(options.profile ?? "anthropic");
+  const how: Writing = { model, profile, stream, maxOutputTokens, cache, thinking, body };
+  let client: Promise<AnthropicClient> | undefined;
+  const connected = () => (client ??= options.client ? Promise.resolve(options.client) : anthropicClient(options));
+  return {
+    name: `anthropic:${model}`,
+    profile,
+    can: { streams: stream, sealsReasoning: true, cacheMarks: cache ? CACHE_MARKS : 0 },
+    ask(request, { signal }) {
+      const written = messagesBody(request, how);
+      const open = async (own: AbortSignal) => {
+        const sent = (await connected()).messages.create(written, { signal: own, maxRetries: 0 });
+        return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);
+      };
+      return askOnce({ request, reader: new MessagesReader(), open, failureOf }, signal);
+    },
+  };
+}
+
+export type { AnthropicClient, AnthropicConnection } from "./vendor.ts";

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { ModelEvent } from "../../contracts/model.ts";
+import { MessagesReader } from "./stream.ts";
+
+function read(...events: readonly object[]): {
+  readonly reader: MessagesReader;
+  readonly events: readonly ModelEvent[];
+} {
+  const reader = new MessagesReader();
+  return { reader, events: events.flatMap((event) => [...reader.read(event)]) };
+}
+
+const start = {
+  type: "message_start",
+  message: { id: "msg_1", model: "m", usage: { input_tokens: 3, cache_read_input_tokens: 4 } },
+};
+const end = {
+  type: "message_delta",
+  delta: { stop_reason: "end_turn" },
+  usage: { output_tokens: 5, input_tokens: null },
+};
+const block = (index: number, content_block: object) => ({ type: "content_block_start", index, content_block });
+const grow = (index: number, delta: object) => ({ type: "content_block_delta", index, delta });
+
+test("[ADAPT-19] redacted thinking, citations and unknown fields of a block are carried as they came", () => {
+  const redacted = { type: "redacted_thinking", data: "opaque" };
+  const { reader } = read(
+    start,
+    block(0, redacted),
+    block(1, { type: "text", text: "", citations: null, novel: { kept: true } }),
+    grow(1, { type: "text_delta", text: "As said" }),
+    grow(1, { type: "citations_delta", citation: { cited_text: "said" } }),
+    end,
+  );
+  const [thought, text] = reader.draft().items;
+  expect(thought).toMatchObject({ kind: "reasoning", signature: "opaque" });
+  expect(thought?.origin?.pieces[0]).toBe(redacted);
+  expect(text?.origin?.pieces[0]).toEqual({
+    type: "text",
+    text: "As said",
+    citations: [{ cited_text: "said" }],
+    novel: { kept: true },
+  });
+});
+
+test("[ADAPT-19] events and deltas of a later version are named, not swallowed", () => {
+  const { reader } = read(
+    start,
+    { type: "mood_swing" },
+    block(0, { type: "text", text: "" }),
+    grow(0, { type: "smell_delta" }),
+    end,
+  );
+  expect(reader.draft().unread).toEqual(["mood_swing", "smell_delta"]);
+});
+
+test("[ADAPT-19] calls that the provider runs itself are not ours to run, and do not count among ours", () => {
+  const { reader, events } = read(
+    start,
+    block(0, { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} }),
+    grow(0, { type: "input_json_delta", partial_json: '{"query": "x"}' }),
+    block(1, { type: "web_search_tool_result", tool_use_id: "srv_1", content: [] }),
+    block(2, { type: "tool_use", id: "toolu_1", name: "grep", input: {} }),
+    end,
+  );
+  expect(events.filter((event) => event.kind === "call-delta")).toEqual([
+    { kind: "call-delta", index: 0, name: "grep", arguments: "" },
+  ]);
+  const [search] = reader.draft().items;
+  expect(search).toMatchObject({ kind: "call", server: true, input: { query: "x" } });
+});
+
+test("[ADAPT-1] usage counts what came from the cache, and a null does not undo a count", () => {
+  expect(read(start, end).reader.draft().usage).toEqual({ input: 7, output: 5, cacheRead: 4 });
+});
+
+test("[ADAPT-6] a pause, a stop sequence, a full window and a word of a later version have their stop", () => {
+  const stop = (stop_reason: string) =>
+    read(start, { type: "message_delta", delta: { stop_reason } }).reader.draft().stop;
+  expect(
+    ["pause_turn", "stop_sequence", "model_context_window_exceeded", "novel"].map((word) => stop(word)?.reason),
+  ).toEqual(["paused", "stop", "length", "other"]);
+  expect(stop("novel")?.text).toBe("novel");
+});

@@ -1,0 +1,42 @@
+import { HoldfastError } from "../../base/errors.ts";
+
+/** The part of `@anthropic-ai/sdk` that is used, by shape: its client fits, and so does a wrapper or a double. */
+export interface AnthropicClient {
+  readonly messages: { create(body: object, options: CallOptions): PromiseLike<unknown> };
+}
+
+interface CallOptions {
+  readonly signal: AbortSignal;
+  /** Always 0: a retry that nobody sees may ask twice what was already answered. */
+  readonly maxRetries: number;
+}
+
+/** Where and as whom to ask; what is left out is read by the SDK from its environment variables. */
+export interface AnthropicConnection {
+  readonly apiKey?: string;
+  readonly baseURL?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+type AnthropicModule = { readonly Anthropic: new (options: object) => AnthropicClient };
+
+/** The official client. The package is an optional peer, so it is loaded with the first question. */
+export async function anthropicClient(
+  { apiKey, baseURL, headers, timeoutMs }: AnthropicConnection,
+  load: () => Promise<unknown> = () => import("@anthropic-ai/sdk"),
+): Promise<AnthropicClient> {
+  const { Anthropic } = await load().then(
+    (module) => module as AnthropicModule,
+    (cause: unknown) => {
+      throw new HoldfastError("SDK_MISSING", { package: "@anthropic-ai/sdk" }, { cause });
+    },
+  );
+  return new Anthropic({
+    logLevel: "off", // a failure is told, not printed: the print quotes the conversation
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(baseURL === undefined ? {} : { baseURL }),
+    ...(headers === undefined ? {} : { defaultHeaders: headers }),
+    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+  });
+}

@@ -1,0 +1,60 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { ModelEvent, ModelFailure, ModelRequest } from "../contracts/model.ts";
+import { answerFrom, type Draft, partialFrom } from "./answer.ts";
+import { aborted, cut } from "./failure.ts";
+
+/** Puts a provider's pieces together. */
+export interface AnswerReader {
+  /** Takes one piece, and tells what is new in it. */
+  read(piece: unknown): Iterable<ModelEvent>;
+  /** What was said so far. It is an answer once it has a stop reason. */
+  draft(): Draft;
+}
+
+export interface Asking {
+  readonly request: ModelRequest;
+  readonly reader: AnswerReader;
+  /** Sends the request. Its pieces end when the signal aborts. */
+  readonly open: (signal: AbortSignal) => PromiseLike<AsyncIterable<unknown>>;
+  /** What an error of the vendor means. */
+  readonly failureOf: (thrown: unknown, begun: boolean) => ModelFailure;
+}
+
+/** One question, one request, one ending. Every way in which asking can end meets here. */
+export async function* askOnce(asking: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+  const { reader, open, failureOf } = asking;
+  const failed = (failure: ModelFailure): ModelEvent => ({
+    kind: "failed",
+    failure,
+    partial: partialFrom(reader.draft()),
+  });
+  if (signal.aborted) return yield failed(aborted("no"));
+  // The SDKs never see the caller's signal: what they would leave on it lives as long as the session.
+  const own = new AbortController();
+  const abort = () => own.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  let begun = false;
+  try {
+    for await (const piece of await open(own.signal)) {
+      begun = true;
+      if (signal.aborted) break;
+      yield* reader.read(piece);
+    }
+    if (signal.aborted) return yield failed(aborted(begun ? "yes" : "maybe"));
+    const draft = reader.draft();
+    // SDKs end a stream that was cut like one that was finished.
+    if (draft.stop === undefined) return yield failed(cut(begun));
+    yield { kind: "end", answer: answerFrom(draft, draft.stop, asking.request) };
+  } catch (thrown) {
+    if (HoldfastError.is(thrown)) throw thrown;
+    yield failed(signal.aborted ? aborted(begun ? "yes" : "maybe") : failureOf(thrown, begun));
+  } finally {
+    signal.removeEventListener("abort", abort);
+    own.abort(); // whoever walks away from the events ends the request
+  }
+}
+
+/** An answer that arrived whole, as a stream of one piece. */
+export async function* onePiece(answer: PromiseLike<unknown>): AsyncGenerator<unknown, void, undefined> {
+  yield await answer;
+}

@@ -1,0 +1,156 @@
+import type { ModelFailure, ModelFailureKind } from "../contracts/model.ts";
+import { isFields } from "../wire/codecs/read.ts";
+import { wordOf } from "./fields.ts";
+
+/** Whether the same request may succeed later, by kind. */
+const RETRYABLE: Readonly<Record<ModelFailureKind, boolean>> = {
+  aborted: false,
+  "rate-limited": true,
+  "out-of-quota": false,
+  overloaded: true,
+  "provider-broken": true,
+  "timed-out": true,
+  unreachable: true,
+  cut: true,
+  unreadable: true,
+  "too-long": false,
+  "refused-request": false,
+  "not-allowed": false,
+};
+
+/** Whether the model may have read a request that ended so before any of its answer came. */
+const REACHED: Readonly<Record<ModelFailureKind, ModelFailure["reached"]>> = {
+  aborted: "maybe",
+  "rate-limited": "no",
+  "out-of-quota": "no",
+  overloaded: "no",
+  "provider-broken": "maybe",
+  "timed-out": "maybe",
+  unreachable: "maybe",
+  cut: "yes",
+  unreadable: "yes",
+  "too-long": "no",
+  "refused-request": "no",
+  "not-allowed": "no",
+};
+
+/** What a status means where the provider's own name of the error says no more. */
+const BY_STATUS: Readonly<Record<number, ModelFailureKind>> = {
+  401: "not-allowed",
+  403: "not-allowed",
+  408: "timed-out",
+  409: "provider-broken",
+  413: "too-long",
+  429: "rate-limited",
+  503: "overloaded",
+  504: "timed-out",
+  529: "overloaded",
+};
+
+/** An error of the two official SDKs, which come from one generator and share their shape. */
+export interface SdkError {
+  readonly message: string;
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  /** The provider's body, unwrapped. */
+  readonly code: string | undefined;
+  readonly type: string | undefined;
+  readonly requestId: string | undefined;
+  readonly cause: unknown;
+  /** No answer of the provider stands behind it. */
+  readonly connection: "timed-out" | "failed" | undefined;
+  /** Thrown by a parser, or by code that met what it did not expect. */
+  readonly nonsense: boolean;
+}
+
+/** The failure behind an error, by the provider's own names first, then by status. */
+export function failureFrom(
+  error: SdkError,
+  named: (error: SdkError) => ModelFailureKind | undefined,
+  begun: boolean,
+): ModelFailure {
+  const kind = named(error) ?? kindOf(error, begun);
+  const code = error.code ?? error.type;
+  const wait = error.headers === undefined ? undefined : retryAfterMs(error.headers);
+  const told = error.headers?.get("x-should-retry");
+  return {
+    kind,
+    // The parser quotes what it could not read, and that may be anything.
+    message: kind === "unreadable" ? "What came back is no answer that this version can read." : error.message,
+    retryable: told === "true" || (told !== "false" && RETRYABLE[kind]),
+    reached: begun ? "yes" : isRefusedConnection(error.cause) ? "no" : REACHED[kind],
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(code === undefined ? {} : { code }),
+    ...(error.requestId === undefined ? {} : { requestId: error.requestId }),
+  };
+}
+
+export function failureOfKind(kind: ModelFailureKind, message: string, begun = false): ModelFailure {
+  return { kind, message, retryable: RETRYABLE[kind], reached: begun ? "yes" : REACHED[kind] };
+}
+
+export function aborted(reached: ModelFailure["reached"]): ModelFailure {
+  return { kind: "aborted", message: "The question was aborted.", retryable: false, reached };
+}
+
+export function cut(begun: boolean): ModelFailure {
+  const message = begun ? "The answer broke off before its end." : "The answer ended before it began.";
+  return { kind: "cut", message, retryable: true, reached: begun ? "yes" : "maybe" };
+}
+
+/** Reads an error of an SDK by its shape; whatever else was thrown is a broken connection or a broken answer. */
+export function readSdkError(thrown: unknown): SdkError {
+  const fields = isFields(thrown) ? thrown : {};
+  const body = isFields(fields["error"]) ? fields["error"] : {};
+  const inner = isFields(body["error"]) ? body["error"] : body;
+  const status = typeof fields["status"] === "number" ? fields["status"] : undefined;
+  const headers = fields["headers"];
+  const maker = (thrown as { readonly constructor?: { readonly name?: string } } | undefined)?.constructor?.name ?? "";
+  return {
+    message: wordOf(inner["message"]) ?? wordOf(fields["message"]) ?? String(thrown),
+    status,
+    headers: headers instanceof Headers ? headers : undefined,
+    code: wordOf(inner["code"]),
+    type: wordOf(inner["type"]),
+    requestId: wordOf(fields["requestID"]),
+    cause: fields["cause"],
+    nonsense: !(thrown instanceof Error) || thrown instanceof SyntaxError || thrown instanceof TypeError,
+    connection: maker.includes("Timeout") ? "timed-out" : maker.includes("Connection") ? "failed" : undefined,
+  };
+}
+
+function kindOf(error: SdkError, begun: boolean): ModelFailureKind {
+  const { status, connection, type, code, cause, nonsense, message } = error;
+  if (connection === "timed-out") return "timed-out";
+  if (connection === "failed") return begun ? "cut" : "unreachable";
+  if (status !== undefined) return BY_STATUS[status] ?? (status >= 500 ? "provider-broken" : "refused-request");
+  if (type !== undefined || code !== undefined) return "provider-broken"; // an error told inside the stream
+  // A socket that went away under the answer is the cause of its error; an answer that makes no sense has none.
+  if (cause !== undefined) return "cut";
+  if (begun || nonsense) return "unreadable";
+  // The SDK itself would not send it. Most often it has no key.
+  return NO_KEY.test(message) ? "not-allowed" : "refused-request";
+}
+
+const NO_KEY = /api.?key|credential|authentication/i;
+
+/** Nobody listened, so nobody read it. */
+function isRefusedConnection(cause: unknown): boolean {
+  for (let error: unknown = cause; isFields(error); error = error["cause"]) {
+    if (error["code"] === "ECONNREFUSED" || error["code"] === "ENOTFOUND") return true;
+  }
+  return false;
+}
+
+/** Seconds, a date (measured against the provider's own clock, not ours), or milliseconds. */
+export function retryAfterMs(headers: Headers): number | undefined {
+  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  if (Number.isFinite(ms)) return Math.max(0, ms);
+  const after = headers.get("retry-after");
+  if (after === null) return undefined;
+  const seconds = Number(after);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const wait = Date.parse(after) - Date.parse(headers.get("date") ?? "");
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}

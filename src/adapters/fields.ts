@@ -1,0 +1,15 @@
+import { type Fields, isFields } from "../wire/codecs/read.ts";
+
+/** Nothing that a provider sends is certain: what is not there reads as empty. */
+export function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
+/** A text that says something. */
+export function wordOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function countOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,50 @@
+import type { StopReason, Usage } from "../../../contracts/model.ts";
+import type { Item } from "../../../wire/item.ts";
+import { readMessages } from "../../../wire/project.ts";
+import type { Fields } from "../../../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "../../fields.ts";
+
+/** A chat message as items. Its reasoning, where a server sends one, is an item too; the message keeps it as it came. */
+export function itemsOf(message: Fields): readonly Item[] {
+  const thought = wordOf(message["reasoning_content"]) ?? wordOf(message["reasoning"]);
+  const items = readMessages([message], "openai-chat").items.map((item) => spoken(item, message, thought));
+  return thought === undefined ? items : [{ kind: "reasoning", text: thought }, ...items];
+}
+
+/** What stands beside an empty content: a refusal is what the model said; a thought alone said nothing. */
+function spoken(item: Item, { refusal, content }: Fields, thought: string | undefined): Item {
+  const said = wordOf(refusal) ?? (thought === undefined ? undefined : "");
+  const silent = item.kind === "other" || (item.kind === "assistant" && wordOf(content) === undefined);
+  if (!silent || said === undefined) return item;
+  const { step, origin } = item;
+  return {
+    kind: "assistant",
+    parts: [{ type: "text", text: said }],
+    ...(step === undefined ? {} : { step }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+const STOPS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  tool_calls: "tool-calls",
+  function_call: "tool-calls",
+  length: "length",
+  content_filter: "content-filter",
+};
+
+export function stopOf(finish: string, message: Fields): { readonly reason: StopReason; readonly text: string } {
+  const refused = wordOf(message["refusal"]) !== undefined;
+  return { reason: refused ? "refusal" : (STOPS[finish] ?? "other"), text: finish };
+}
+
+export function usageOf(usage: Fields): Usage {
+  const cacheRead = countOf(fieldsOf(usage["prompt_tokens_details"])["cached_tokens"]);
+  const reasoning = countOf(fieldsOf(usage["completion_tokens_details"])["reasoning_tokens"]);
+  return {
+    input: countOf(usage["prompt_tokens"]) ?? 0,
+    output: countOf(usage["completion_tokens"]) ?? 0,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+  };
+}

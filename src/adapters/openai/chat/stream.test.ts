@@ -1,0 +1,129 @@
+import { expect, test } from "vitest";
+import { call, output, user } from "../../../../test/histories/items.ts";
+import { PROFILES } from "../../../wire/profiles.ts";
+import { answerFrom } from "../../answer.ts";
+import type { Writing } from "../writing.ts";
+import { chatBody } from "./request.ts";
+import { ChatReader } from "./stream.ts";
+
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  id: "c",
+  choices: [{ index: 0, delta, finish_reason }],
+});
+
+function answer(...chunks: readonly object[]) {
+  const reader = new ChatReader();
+  for (const piece of [...chunks, chunk({}, "stop")]) Array.from(reader.read(piece));
+  const draft = reader.draft();
+  return answerFrom(draft, draft.stop!, { items: [] });
+}
+
+const part = (more: object, name?: string, text = "") => ({
+  ...more,
+  function: { ...(name === undefined ? {} : { name }), arguments: text },
+});
+const calls = (...tool_calls: readonly object[]) => chunk({ tool_calls });
+const seen = (said: ReturnType<typeof answer>) =>
+  said.calls.map(({ callId, name, input }) => [String(callId), name, input.ok ? input.value : input.text]);
+
+test("[ADAPT-19] servers that count every call as the first are read by id", () => {
+  const said = answer(
+    calls(part({ index: 0, id: "a" }, "grep", '{"n"')),
+    calls(part({ index: 0 }, undefined, ": 1}")),
+    calls(part({ index: 0, id: "b" }, "read", '{"n": 2}')),
+  );
+  expect(seen(said)).toEqual([
+    ["a", "grep", { n: 1 }],
+    ["b", "read", { n: 2 }],
+  ]);
+  expect(said.stop).toBe("tool-calls"); // although the server said stop
+});
+
+test("[ADAPT-19] servers that do not count are read by name", () => {
+  const said = answer(
+    calls(part({ id: "a" }, "grep", "{")),
+    calls(part({}, undefined, "}")),
+    calls(part({ id: "b" }, "grep", "{}")),
+  );
+  expect(seen(said)).toEqual([
+    ["a", "grep", {}],
+    ["b", "grep", {}],
+  ]);
+});
+
+test("[ADAPT-19] an id that comes late, or again with every piece, opens no second call", () => {
+  const late = answer(calls(part({ index: 0 }, "grep", "{")), calls(part({ index: 0, id: "a" }, undefined, "}")));
+  expect(seen(late)).toEqual([["a", "grep", {}]]);
+  const again = answer(
+    calls(part({ index: 0, id: "a" }, "grep", "{")),
+    calls(part({ index: 0, id: "a" }, undefined, "}")),
+  );
+  expect(seen(again)).toEqual([["a", "grep", {}]]);
+});
+
+test("[ADAPT-19] calls whose pieces come interleaved are put together", () => {
+  const said = answer(
+    calls(part({ index: 0, id: "a" }, "grep"), part({ index: 1, id: "b" }, "read")),
+    calls(part({ index: 1 }, undefined, '{"n": 2}'), part({ index: 0 }, undefined, '{"n": 1}')),
+  );
+  expect(seen(said)).toEqual([
+    ["a", "grep", { n: 1 }],
+    ["b", "read", { n: 2 }],
+  ]);
+});
+
+test("[ADAPT-19] custom calls keep their text, unknown fields are carried, unknown values are named", () => {
+  const said = answer(
+    calls({ index: 0, id: "a", type: "custom", custom: { name: "patch", input: "*** " } }),
+    calls({ index: 0, custom: { input: "Begin" } }),
+    chunk({ novel: "kept", audio: { id: "x" } }),
+  );
+  expect(said.calls[0]).toMatchObject({ callKind: "custom", input: { ok: true, value: "*** Begin" } });
+  expect(said.items[0]?.origin?.message).toMatchObject({ novel: "kept" });
+  expect(said.unread).toEqual(["audio"]);
+});
+
+const how: Writing = {
+  model: "m",
+  profile: PROFILES["openai-chat"],
+  stream: true,
+  sealedReasoning: true,
+  echoReasoning: false,
+  limitField: "max_tokens",
+  body: { prompt_cache_key: "k" },
+};
+
+test("[ADAPT-5] reasoning beside a chat answer is kept with it, and sent only to servers that ask for it", () => {
+  const { items } = answer(chunk({ reasoning_content: "hm" }), chunk({ content: "well" }));
+  expect(items.map((item) => item.kind)).toEqual(["reasoning", "assistant"]);
+  const sent = (echoReasoning: boolean) =>
+    (chatBody({ items: [user(), ...items, user()] }, { ...how, echoReasoning }) as { messages: readonly object[] })
+      .messages[1];
+  expect(sent(false)).toEqual({ role: "assistant", content: "well" });
+  expect(sent(true)).toEqual({ role: "assistant", content: "well", reasoning_content: "hm" });
+});
+
+test("[ADAPT-1] every part of a request is written in the provider's words, and further fields win", () => {
+  const items = [user(), call("c1"), output("c1")];
+  const tools = [{ name: "read_file", description: "Reads.", input: { type: "object" } }];
+  const request = {
+    items,
+    tools,
+    toolChoice: { name: "read_file" },
+    maxOutputTokens: 9,
+    temperature: 0,
+    reasoning: "low",
+  } as const;
+  expect(chatBody(request, how)).toMatchObject({
+    model: "m",
+    tools: [
+      { type: "function", function: { name: "read_file", description: "Reads.", parameters: { type: "object" } } },
+    ],
+    tool_choice: { type: "function", function: { name: "read_file" } },
+    max_tokens: 9,
+    temperature: 0,
+    reasoning_effort: "low",
+    prompt_cache_key: "k",
+    stream: true,
+  });
+});

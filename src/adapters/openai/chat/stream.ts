@@ -1,0 +1,125 @@
+import type { ModelEvent, Usage } from "../../../contracts/model.ts";
+import type { Draft } from "../../answer.ts";
+import type { AnswerReader } from "../../ask.ts";
+import { type Fields, isFields, asList, asText } from "../../../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "../../fields.ts";
+import { itemsOf, stopOf, usageOf } from "./answer.ts";
+
+interface OpenCall {
+  readonly index: number;
+  id: string;
+  readonly custom: boolean;
+  name: string;
+  text: string;
+}
+
+const REASONING = ["reasoning_content", "reasoning"] as const;
+
+/** Puts chat chunks together; a whole completion is one chunk that has it all. */
+export class ChatReader implements AnswerReader {
+  #id: string | undefined;
+  #model: string | undefined;
+  #usage: Usage | undefined;
+  #finish: string | undefined;
+  /** A message that came whole, kept as it came. */
+  #whole: Fields | undefined;
+  readonly #texts: Record<string, string> = {};
+  readonly #calls: OpenCall[] = [];
+  readonly #byIndex = new Map<number, OpenCall>();
+  readonly #unread = new Set<string>();
+
+  *read(piece: unknown): Generator<ModelEvent> {
+    const chunk = fieldsOf(piece);
+    this.#id ??= wordOf(chunk["id"]);
+    this.#model ??= wordOf(chunk["model"]);
+    const choice = fieldsOf(asList(chunk["choices"])[0]);
+    if (isFields(choice["message"])) this.#whole = choice["message"];
+    yield* this.#delta(fieldsOf(choice["delta"] ?? choice["message"]));
+    this.#finish = wordOf(choice["finish_reason"]) ?? this.#finish;
+    if (isFields(chunk["usage"])) {
+      this.#usage = usageOf(chunk["usage"]);
+      yield { kind: "usage", usage: this.#usage };
+    }
+  }
+
+  draft(): Draft {
+    const message = this.#whole ?? this.#message();
+    return {
+      items: this.#hasSpoken() || this.#finish !== undefined ? itemsOf(message) : [],
+      unread: [...this.#unread],
+      ...(this.#id === undefined ? {} : { id: this.#id }),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(this.#finish === undefined ? {} : { stop: stopOf(this.#finish, message) }),
+    };
+  }
+
+  *#delta(delta: Fields): Generator<ModelEvent> {
+    for (const [field, value] of Object.entries(delta)) {
+      if (value === null || field === "role") continue;
+      const text = asText(value);
+      if (field === "tool_calls") for (const call of asList(value)) yield this.#call(fieldsOf(call));
+      else if (text === undefined) {
+        if (this.#whole === undefined) this.#unread.add(field); // a whole message keeps what it came with
+      } else {
+        this.#texts[field] = (this.#texts[field] ?? "") + text;
+        if (text === "") continue;
+        if (field === "content" || field === "refusal") yield { kind: "text-delta", text };
+        if ((REASONING as readonly string[]).includes(field)) yield { kind: "reasoning-delta", text };
+      }
+    }
+  }
+
+  #call(delta: Fields): ModelEvent {
+    const custom = isFields(delta["custom"]);
+    const body = fieldsOf(delta["function"] ?? delta["custom"]);
+    const call = this.#callOf(delta, wordOf(body["name"]), custom);
+    const text = asText(body[custom ? "input" : "arguments"]) ?? "";
+    call.text += text;
+    const name = call.name === "" ? {} : { name: call.name };
+    return { kind: "call-delta", index: call.index, ...name, arguments: text };
+  }
+
+  /**
+   * Which call a delta continues. Some servers count every call as the first, or do not count, so a new id opens a new
+   * call, and so does a name where nothing is counted.
+   */
+  #callOf(delta: Fields, name: string | undefined, custom: boolean): OpenCall {
+    const at = countOf(delta["index"]);
+    const id = wordOf(delta["id"]);
+    const known = at === undefined ? this.#calls.at(-1) : this.#byIndex.get(at);
+    const another = id !== undefined && known !== undefined && known.id !== "" && known.id !== id;
+    if (known !== undefined && !another && !(at === undefined && name !== undefined)) {
+      if (known.id === "") known.id = id ?? "";
+      known.name ||= name ?? "";
+      return known;
+    }
+    const call: OpenCall = { index: this.#calls.length, id: id ?? "", custom, name: name ?? "", text: "" };
+    this.#calls.push(call);
+    if (at !== undefined) this.#byIndex.set(at, call);
+    return call;
+  }
+
+  #hasSpoken(): boolean {
+    return this.#calls.length > 0 || Object.values(this.#texts).some((text) => text !== "");
+  }
+
+  /** The message as the provider would have sent it whole. */
+  #message(): Fields {
+    const { content = "", refusal, ...others } = this.#texts;
+    const silent = content === "" && (this.#calls.length > 0 || refusal !== undefined);
+    return {
+      role: "assistant",
+      content: silent ? null : content,
+      ...(refusal === undefined ? {} : { refusal }),
+      ...others,
+      ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls.map(written) }),
+    };
+  }
+}
+
+function written({ id, custom, name, text }: OpenCall): object {
+  return custom
+    ? { id, type: "custom", custom: { name, input: text } }
+    : { id, type: "function", function: { name, arguments: text } };
+}

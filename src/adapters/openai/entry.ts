@@ -1,0 +1,88 @@
+/** `holdfast/adapters/openai`: OpenAI's responses and chat, and every server that speaks chat. */
+import type { JsonObject } from "../../base/json.ts";
+import type { Model, ModelRequest } from "../../contracts/model.ts";
+import { type ProfileChoice, type ProfileId, profileOf } from "../../wire/profiles.ts";
+import { type AnswerReader, askOnce, onePiece } from "../ask.ts";
+import { chatBody } from "./chat/request.ts";
+import { ChatReader } from "./chat/stream.ts";
+import { failureOf } from "./errors.ts";
+import { responsesBody } from "./responses/request.ts";
+import { ResponsesReader } from "./responses/stream.ts";
+import type { Writing } from "./writing.ts";
+import { type CallOptions, openAiClient, type OpenAiClient, type OpenAiConnection } from "./vendor.ts";
+
+export interface OpenAiOptions extends OpenAiConnection {
+  readonly model: string;
+  /** `responses` when left out. */
+  readonly api?: "responses" | "chat";
+  /** A client of the `openai` package, or anything of its shape; made from the connection when left out. */
+  readonly client?: OpenAiClient;
+  /** Whose demands the requests must meet, when they are not OpenAI's. */
+  readonly profile?: ProfileChoice;
+  /** `false` asks for whole answers. */
+  readonly stream?: boolean;
+  /** `false` for models that do not reason: they refuse to be asked for sealed reasoning. */
+  readonly sealedReasoning?: boolean;
+  /** Sends the reasoning of a chat answer back with it, for servers that demand it. */
+  readonly echoReasoning?: boolean;
+  /** Further fields of every request, in the provider's words: `prompt_cache_key`, `service_tier`. They win. */
+  readonly body?: JsonObject;
+}
+
+interface Api {
+  readonly profile: ProfileId;
+  readonly sealsReasoning: boolean;
+  readonly body: (request: ModelRequest, how: Writing) => object;
+  readonly reader: () => AnswerReader;
+  readonly send: (client: OpenAiClient, body: object, options: CallOptions) => PromiseLike<unknown>;
+}
+
+const APIS: Readonly<Record<"responses" | "chat", Api>> = {
+  responses: {
+    profile: "openai-responses",
+    sealsReasoning: true,
+    body: responsesBody,
+    reader: () => new ResponsesReader(),
+    send: (client, body, options) => client.responses.create(body, options),
+  },
+  chat: {
+    profile: "openai-chat",
+    sealsReasoning: false,
+    body: chatBody,
+    reader: () => new ChatReader(),
+    send: (client, body, options) => client.chat.completions.create(body, options),
+  },
+};
+
+export function openai(options: OpenAiOptions): Model {
+  return modelOf("openai", options, "max_completion_tokens");
+}
+
+/** Any server that speaks OpenAI's chat: name its `baseURL`. */
+export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonly baseURL: string }): Model {
+  return modelOf("openai-compatible", { profile: "openai-compatible", ...options, api: "chat" }, "max_tokens");
+}
+
+function modelOf(vendor: string, options: OpenAiOptions, limitField: Writing["limitField"]): Model {
+  const { model, stream = true, sealedReasoning = true, echoReasoning = false, body = {} } = options;
+  const api = APIS[options.api ?? "responses"];
+  const profile = profileOf(options.profile ?? api.profile);
+  const how: Writing = { model, profile, stream, sealedReasoning, echoReasoning, limitField, body };
+  let client: Promise<OpenAiClient> | undefined;
+  const connected = () => (client ??= options.client ? Promise.resolve(options.client) : openAiClient(options));
+  return {
+    name: `${vendor}:${model}`,
+    profile,
+    can: { streams: stream, sealsReasoning: api.sealsReasoning && sealedReasoning, cacheMarks: 0 },
+    ask(request, { signal }) {
+      const written = api.body(request, how);
+      const open = async (own: AbortSignal) => {
+        const sent = api.send(await connected(), written, { signal: own, maxRetries: 0 });
+        return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);
+      };
+      return askOnce({ request, reader: api.reader(), open, failureOf }, signal);
+    },
+  };
+}
+
+export type { OpenAiClient, OpenAiConnection } from "./vendor.ts";

@@ -1,0 +1,30 @@
+import { HoldfastError } from "../base/errors.ts";
+import { checkWire, type WireFault } from "../wire/check.ts";
+import type { WireProfile } from "../wire/profiles.ts";
+
+/** What a body offers to the judge: messages and tools, under whichever name. */
+export interface SentRequest {
+  readonly messages: readonly object[];
+  readonly tools?: readonly object[];
+}
+
+/** Refuses what the provider would refuse, before it is sent: a refusal costs a round trip and says less. */
+export function mustBeSendable(request: SentRequest, profile: WireProfile): void {
+  if (request.messages.length === 0) {
+    throw new HoldfastError("REQUEST_MALFORMED", { profile: profile.id, detail: "there is nothing to send" });
+  }
+  const faults = checkWire(request, profile).filter(isRefusal);
+  const [first] = faults;
+  if (first === undefined) return;
+  const { rule, at, detail, error } = first;
+  throw new HoldfastError(
+    "REQUEST_MALFORMED",
+    { profile: profile.id, rule, at, detail, error, faults: faults.length },
+    { cause: faults },
+  );
+}
+
+/** Some faults are taken by the provider and hurt later. They are the doctor's business, not a reason not to send. */
+function isRefusal({ error }: WireFault): boolean {
+  return !error.startsWith("unquoted: accepted");
+}

@@ -1,0 +1,135 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { type BlobName, toBlobName } from "../records/ids.ts";
+import { branded, count, fields, list, oneOf, optional, string } from "../records/shape.ts";
+import type { Content, Part, PartContents } from "../state/part.ts";
+import { liesBelow, namesIn } from "./path.ts";
+import { differences, entriesOf } from "./sorted-map.ts";
+import { EMPTY_FOLDER, filesIn, nodeAt, type TreeFolder, type TreeNode, withNode, withoutNode } from "./tree.ts";
+
+/** A path and what is there, as data: a file by the name of its content, or a folder. */
+const placeShape = fields({
+  path: string,
+  kind: oneOf("file", "folder"),
+  digest: optional(branded<BlobName>()),
+  size: optional(count),
+});
+type Place = {
+  readonly path: string;
+  readonly kind: "file" | "folder";
+  readonly digest?: BlobName;
+  readonly size?: number;
+};
+
+/** First everything in `gone` goes, with what lies below it; then everything in `put` comes. */
+const deltaShape = fields({ gone: list(string), put: list(placeShape) });
+
+const contents: PartContents<TreeFolder> = {
+  of: (tree) =>
+    [...filesIn(tree)].flatMap(({ digest, bytes }): Content[] =>
+      bytes === undefined ? [] : [{ name: digest, bytes }],
+    ),
+  missing: (tree) => [...filesIn(tree)].filter(({ bytes }) => bytes === undefined).map(({ digest }) => digest),
+  fill: (tree, bytesOf) => filled(tree, bytesOf) as TreeFolder,
+};
+
+/** The files as a part of the root: one value, shared between versions, with its content by name beside it. */
+export const filesPart: Part<TreeFolder> = {
+  name: "files",
+  policy: "state",
+  initial: EMPTY_FOLDER,
+  contents,
+  encode: (tree) => placesIn(tree, "") as unknown as Json,
+  decode: (data) => placesOf(data).reduce(put, EMPTY_FOLDER),
+  change: (before, after) => {
+    const delta = deltaBetween(before, after);
+    const held = new Set<BlobName>();
+    const fresh = delta.put.flatMap(({ path, digest }): Content[] => {
+      if (digest === undefined || held.has(digest)) return [];
+      held.add(digest);
+      const node = nodeAt(after, namesIn(path));
+      return node?.kind === "file" && node.bytes !== undefined ? [{ name: digest, bytes: node.bytes }] : [];
+    });
+    return { delta: delta as unknown as Json, value: after, contents: fresh };
+  },
+  apply: (tree, delta) => {
+    const fault = deltaShape.fault(delta, "files");
+    if (fault !== undefined) throw new HoldfastError("SNAPSHOT_CORRUPT", { entry: "files", detail: fault });
+    const { gone, put: places } = delta as unknown as {
+      readonly gone: readonly string[];
+      readonly put: readonly Place[];
+    };
+    return places.reduce(
+      put,
+      gone.reduce((now, path) => withoutNode(now, namesIn(path)), tree),
+    );
+  },
+  pick: (now, then, paths) => {
+    for (const path of paths) namesIn(path);
+    const cleared = paths.reduce(
+      (tree, path) => (namesIn(path).length === 0 ? EMPTY_FOLDER : withoutNode(tree, namesIn(path))),
+      now,
+    );
+    return placesIn(then, "")
+      .filter(({ path }) => paths.some((wanted) => liesBelow(path, wanted)))
+      .reduce((tree, { path }) => withNode(tree, namesIn(path), shallow(nodeAt(then, namesIn(path)))), cleared);
+  },
+};
+
+/** A folder's children are listed after it, so it is placed empty and they follow. */
+function shallow(node: TreeNode | undefined): TreeNode {
+  return node?.kind === "file" ? node : EMPTY_FOLDER;
+}
+
+function placesIn(folder: TreeFolder, above: string): readonly Place[] {
+  return [...entriesOf(folder.children)].flatMap(([name, node]) => placesAt(`${above}${name}`, node));
+}
+
+function placesAt(path: string, node: TreeNode): readonly Place[] {
+  if (node.kind === "file") return [{ path, kind: "file", digest: node.digest, size: node.size }];
+  return [{ path, kind: "folder" }, ...placesIn(node, `${path}/`)];
+}
+
+function placesOf(data: Json): readonly Place[] {
+  const fault = list(placeShape).fault(data, "files");
+  if (fault !== undefined) throw new HoldfastError("SNAPSHOT_CORRUPT", { entry: "files", detail: fault });
+  return data as unknown as readonly Place[];
+}
+
+function put(tree: TreeFolder, place: Place): TreeFolder {
+  const names = namesIn(place.path);
+  if (names.length === 0) throw new HoldfastError("FILE_BAD_PATH", { path: place.path, fault: "names the root" });
+  if (place.kind === "file") {
+    const node = { kind: "file", digest: toBlobName(place.digest ?? ""), size: place.size ?? 0 } as const;
+    return withNode(tree, names, node);
+  }
+  return nodeAt(tree, names)?.kind === "folder" ? tree : withNode(tree, names, EMPTY_FOLDER);
+}
+
+function deltaBetween(before: TreeFolder, after: TreeFolder): { readonly gone: string[]; readonly put: Place[] } {
+  const delta: { gone: string[]; put: Place[] } = { gone: [], put: [] };
+  const walk = (a: TreeFolder, b: TreeFolder, above: string) => {
+    for (const { key, before: was, after: is } of differences(a.children, b.children)) {
+      const path = `${above}${key}`;
+      if (was?.kind === "folder" && is?.kind === "folder") walk(was, is, `${path}/`);
+      else {
+        if (was !== undefined && (is === undefined || was.kind !== is.kind)) delta.gone.push(path);
+        if (is !== undefined && !(was?.kind === "file" && is.kind === "file" && was.digest === is.digest))
+          delta.put.push(...placesAt(path, is));
+      }
+    }
+  };
+  walk(before, after, "");
+  return delta;
+}
+
+function filled(node: TreeNode, bytesOf: (name: BlobName) => Uint8Array | undefined): TreeNode {
+  if (node.kind === "file") {
+    const bytes = node.bytes ?? bytesOf(node.digest);
+    return bytes === undefined ? node : { ...node, bytes };
+  }
+  return [...entriesOf(node.children)].reduce<TreeFolder>((folder, [name, child]) => {
+    const whole = filled(child, bytesOf);
+    return whole === child ? folder : withNode(folder, [name], whole);
+  }, node);
+}

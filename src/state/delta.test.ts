@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../base/json.ts";
+import { applyDelta, type Delta, diff } from "./delta.ts";
+
+const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+const plain = (value: Json) => JSON.parse(JSON.stringify(value)) as Json;
+
+/** A value and one that was made from it by a few changes that share everything else, as reducers do. */
+const related = fc
+  .tuple(anyJson, fc.array(fc.tuple(fc.array(fc.nat(5), { maxLength: 4 }), anyJson), { maxLength: 4 }))
+  .map(([before, edits]) => {
+    const start = plain(before);
+    return [start, edits.reduce((now, [path, to]) => edited(now, path, plain(to)), start)] as const;
+  });
+
+function edited(value: Json, path: readonly number[], to: Json): Json {
+  const [step, ...rest] = path;
+  if (step === undefined) return to;
+  if (Array.isArray(value)) {
+    if (value.length === 0 || step === 5) return [...value, to];
+    const at = step % value.length;
+    return step === 4 ? value.toSpliced(at, 1) : value.with(at, edited(value[at] as Json, rest, to));
+  }
+  if (typeof value !== "object" || value === null) return to;
+  const keys = Object.keys(value);
+  const key = keys[step % Math.max(1, keys.length)] ?? "new";
+  if (step === 4)
+    return Object.fromEntries(Object.entries(value as JsonObject).filter(([name]) => name !== key)) as Json;
+  return { ...(value as JsonObject), [key]: edited((value as JsonObject)[key] ?? null, rest, to) };
+}
+
+describe("a delta", () => {
+  test("[SLICE-2] turns the value before into the value after, also when it was stored in between", () => {
+    fc.assert(
+      fc.property(related, ([before, after]) => {
+        const stored = plain(diff(before, after) as unknown as Json) as unknown as Delta;
+        expect(applyDelta(before, stored)).toEqual(after);
+      }),
+    );
+  });
+
+  test("[SLICE-2] works between any two values", () => {
+    fc.assert(
+      fc.property(anyJson, anyJson, (before, after) => {
+        expect(applyDelta(plain(before), diff(plain(before), plain(after)))).toEqual(plain(after));
+      }),
+    );
+  });
+
+  test("[SLICE-2] a field with the name of something inherited is a field like any other", () => {
+    const pairs = [
+      [{ toString: "" }, {}],
+      [{}, { constructor: { name: 1 } }],
+      [{ valueOf: 1 }, { valueOf: 2 }],
+    ] as unknown as readonly (readonly [Json, Json])[];
+    for (const [before, after] of pairs) expect(applyDelta(before, diff(before, after))).toEqual(after);
+  });
+
+  test("[SLICE-2] leaves what it does not change as the same reference", () => {
+    const kept = { deep: [1, 2, 3] };
+    const before = { kept, list: [kept, { a: 1 }] };
+    const after = { kept, list: [kept, { a: 2 }] };
+    const applied = applyDelta(before, diff(before, after)) as typeof before;
+    expect(applied.kept).toBe(kept);
+    expect(applied.list[0]).toBe(kept);
+  });
+
+  test.each([
+    ["nothing", [1], [1], [{ set: [0], to: 1 }], 0],
+    ["an append", [1, 2], [1, 2, 3], [{ splice: [], at: 2, remove: 0, insert: [3] }], 1],
+    ["a removal", ["a", "b", "c"], ["a", "c"], [{ splice: [], at: 1, remove: 1, insert: [] }], 1],
+    ["a field that came", {}, { a: 1 }, [{ set: ["a"], to: 1 }], 1],
+    ["a field that went", { a: 1, b: 2 }, { b: 2 }, [{ unset: ["a"] }], 1],
+    [
+      "a field deep inside",
+      { a: { b: [{ c: 1 }] } },
+      { a: { b: [{ c: 2 }] } },
+      [{ set: ["a", "b", 0, "c"], to: 2 }],
+      1,
+    ],
+    ["another kind of value", { a: [] }, { a: {} }, [{ set: ["a"], to: {} }], 1],
+  ] as const)("is as small as the change: %s", (_name, before, after, delta, length) => {
+    const found = diff(before as Json, after as Json);
+    expect(found).toHaveLength(length);
+    if (length > 0) expect(found).toEqual(delta);
+  });
+
+  test("what is no plain data is handed over whole, so that nobody takes it for unchanged", () => {
+    const date = new Date(0) as unknown as Json;
+    expect(diff({}, date)).toEqual([{ set: [], to: date }]);
+    const getter = Object.defineProperty({}, "a", { get: () => 1, enumerable: true }) as Json;
+    expect(diff({ a: 1 }, getter)).toEqual([{ set: [], to: getter }]);
+    const proxy = new Proxy({ a: 1 }, {}) as Json;
+    expect(diff({ a: 1 }, proxy)).toEqual([{ set: [], to: proxy }]);
+    const holes = Object.assign([1, 2], { extra: 1 }) as Json;
+    expect(diff([1, 2], holes)).toHaveLength(1);
+  });
+
+  test.each([
+    ["a splice of what is no list", { a: 1 }, [{ splice: ["a"], at: 0, remove: 0, insert: [1] }]],
+    ["a field of what has none", 1, [{ set: ["a"], to: 1 }]],
+    ["a field of a list", { a: [1] }, [{ unset: ["a", 0] }]],
+  ] as const)("that does not fit is refused: %s", (_name, value, delta) => {
+    expect(() => applyDelta(value as Json, delta as unknown as Delta)).toThrow(TypeError);
+  });
+});

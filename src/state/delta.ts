@@ -1,0 +1,118 @@
+import { types } from "node:util";
+import type { Json, JsonObject } from "../base/json.ts";
+
+/** Where a change lies: keys and indices from the outside in. */
+type Path = readonly (string | number)[];
+
+/**
+ * What turns one value into the next, as data. A splice covers append, insert, remove and replace in a list; small
+ * changes to large values stay small, because equal references are never looked into.
+ */
+export type Change =
+  | { readonly set: Path; readonly to: Json }
+  | { readonly unset: Path }
+  | { readonly splice: Path; readonly at: number; readonly remove: number; readonly insert: readonly Json[] };
+
+export type Delta = readonly Change[];
+
+/**
+ * The changes from one value to another. Cost follows what changed and the width of the containers on the way there.
+ * Whatever is not plain data is handed over whole, for the check of the delta to refuse or copy.
+ */
+export function diff(before: Json, after: Json): Delta {
+  const changes: Change[] = [];
+  diffAt(before, after, [], changes);
+  return changes;
+}
+
+export function applyDelta(value: Json, delta: Delta): Json {
+  return delta.reduce<Json>((now, change) => applyChange(now, change), value);
+}
+
+function diffAt(before: Json | undefined, after: Json, path: Path, changes: Change[]): void {
+  if (before === after) return;
+  if (isList(before) && isList(after)) diffLists(before, after, path, changes);
+  else if (isObject(before) && isObject(after)) diffObjects(before, after, path, changes);
+  else changes.push({ set: path, to: after });
+}
+
+function diffLists(before: readonly Json[], after: readonly Json[], path: Path, changes: Change[]): void {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  const removed = before.length - head - tail;
+  const inserted = after.length - head - tail;
+  if (removed === inserted) {
+    for (let at = head; at < head + removed; at += 1) diffAt(before[at], after[at] as Json, [...path, at], changes);
+  } else {
+    changes.push({ splice: path, at: head, remove: removed, insert: after.slice(head, head + inserted) });
+  }
+}
+
+function diffObjects(before: JsonObject, after: JsonObject, path: Path, changes: Change[]): void {
+  for (const key of Object.keys(before)) {
+    if (own(after, key) === undefined && before[key] !== undefined) changes.push({ unset: [...path, key] });
+  }
+  for (const key of Object.keys(after)) {
+    const [then, value] = [own(before, key), after[key]];
+    if (value !== undefined && value !== then) diffAt(then, value, [...path, key], changes);
+  }
+}
+
+function applyChange(value: Json, change: Change): Json {
+  if ("set" in change) return replaceAt(value, change.set, 0, () => change.to);
+  if ("unset" in change)
+    return replaceAt(value, change.unset.slice(0, -1), 0, (parent) => without(parent, change.unset.at(-1)));
+  return replaceAt(value, change.splice, 0, (list) => {
+    if (!Array.isArray(list)) throw new TypeError("a splice needs a list");
+    return list.toSpliced(change.at, change.remove, ...change.insert);
+  });
+}
+
+/** Copies the containers along the path and nothing else. */
+function replaceAt(
+  value: Json | undefined,
+  path: Path,
+  depth: number,
+  replace: (value: Json | undefined) => Json,
+): Json {
+  if (depth === path.length) return replace(value);
+  const step = path[depth] as string | number;
+  if (Array.isArray(value) && typeof step === "number")
+    return value.with(step, replaceAt(value[step] as Json, path, depth + 1, replace));
+  if (isObject(value)) return { ...value, [step]: replaceAt(own(value, String(step)), path, depth + 1, replace) };
+  throw new TypeError(`nothing to change at ${path.join(".")}`);
+}
+
+/** A field called `toString` is not there only because every object inherits one. */
+function own(value: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function without(parent: Json | undefined, key: string | number | undefined): Json {
+  if (!isObject(parent)) throw new TypeError("only a field can be unset");
+  const { [String(key)]: _, ...rest } = parent;
+  return rest;
+}
+
+/**
+ * A field beside the elements, as a match of a pattern has, would pass an element-wise comparison unseen. Long lists are
+ * not looked through for one: it would cost more than the change.
+ */
+function isList(value: Json | undefined): value is readonly Json[] {
+  if (!Array.isArray(value) || types.isProxy(value)) return false;
+  return value.length > LONG_LIST || Object.keys(value).length === value.length;
+}
+
+const LONG_LIST = 64;
+
+/** A date has no fields and a getter answers anew each time: compared field by field, both would pass as unchanged. */
+function isObject(value: Json | undefined): value is JsonObject {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || types.isProxy(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  return Object.keys(value).every((key) => Object.getOwnPropertyDescriptor(value, key)?.get === undefined);
+}

@@ -1,0 +1,102 @@
+import { HoldfastError } from "../base/errors.ts";
+import { RestoreFailedError } from "./errors.ts";
+import type { ResourceKey, ResourceRegistry } from "./resources.ts";
+
+interface Hold {
+  readonly by: string;
+  /** What each resource was before this holder touched it. */
+  readonly before: Map<string, unknown>;
+  readonly released: PromiseWithResolvers<void>;
+}
+
+/**
+ * Resources that cannot branch belong to one call at a time. One lock for all of them: two calls that took them one by
+ * one could wait for each other for ever. Whoever needs both takes this lock first and the gate second.
+ */
+export class ExclusiveResources {
+  readonly #registry: ResourceRegistry;
+  readonly #origins = new Map<string, unknown>();
+  #captured: ReadonlyMap<string, unknown> = new Map();
+  #hold: Hold | undefined;
+
+  constructor(registry: ResourceRegistry) {
+    this.#registry = registry;
+  }
+
+  /** What every resource was when the last call that used it had committed. */
+  get captured(): ReadonlyMap<string, unknown> {
+    return this.#captured;
+  }
+
+  /** What every resource was when it was first used: a snapshot that does not name it was taken before that. */
+  get origins(): ReadonlyMap<string, unknown> {
+    return this.#origins;
+  }
+
+  /** The resource, alone until the hold ends. What is captured here is put back if the call is discarded. */
+  async acquire<T>(by: string, key: ResourceKey<T>, signal: AbortSignal): Promise<T> {
+    const value = this.#registry.get(key);
+    const resource = this.#registry.restorable(key.key);
+    if (resource === undefined || resource.shared === true) return value; // nothing to put back: it is used as it is
+    const hold = await this.hold(by, signal);
+    if (hold.before.has(key.key)) return value;
+    const was = await resource.snapshot({ tag: `pre:${by}` });
+    // The call may have ended while the resource answered: then the lock is somebody else's by now.
+    if (this.#hold !== hold || signal.aborted)
+      throw new HoldfastError("CALL_CLOSED", { call: by, attempted: "resource" });
+    hold.before.set(key.key, was);
+    if (!this.#origins.has(key.key)) this.#origins.set(key.key, was);
+    return value;
+  }
+
+  /** Waits for the lock. Taking it twice is taking it once. */
+  async hold(by: string, signal?: AbortSignal): Promise<Hold> {
+    while (this.#hold !== undefined && this.#hold.by !== by) {
+      await this.#hold.released.promise;
+      signal?.throwIfAborted();
+    }
+    this.#hold ??= { by, before: new Map(), released: Promise.withResolvers() };
+    return this.#hold;
+  }
+
+  isHeldBy(by: string): boolean {
+    return this.#hold?.by === by;
+  }
+
+  /** Puts everything back and keeps the lock. One that refuses leaves the state half restored: the caller poisons it. */
+  async putBack(by: string): Promise<void> {
+    if (!this.isHeldBy(by)) return;
+    const refused: unknown[] = [];
+    const names: string[] = [];
+    for (const [name, was] of [...(this.#hold?.before ?? [])].toReversed()) {
+      try {
+        await this.#registry.restorable(name)?.restore(was);
+      } catch (error) {
+        refused.push(error);
+        names.push(name);
+      }
+    }
+    this.#hold?.before.clear();
+    if (refused.length > 0) throw new RestoreFailedError({ call: by, refused: names }, refused);
+  }
+
+  /** Notes what the holder made of the resources, for the checkpoint after it. */
+  async capture(by: string): Promise<void> {
+    if (!this.isHeldBy(by)) return;
+    const captured = new Map(this.#captured);
+    for (const name of this.#hold?.before.keys() ?? [])
+      captured.set(name, await this.#registry.restorable(name)?.snapshot({ tag: `post:${by}` }));
+    this.#captured = captured;
+  }
+
+  /** After a restore: what the resources are now is what was put there. */
+  noteRestored(resources: ReadonlyMap<string, unknown>): void {
+    this.#captured = new Map([...this.#captured, ...resources]);
+  }
+
+  release(by: string): void {
+    if (!this.isHeldBy(by)) return;
+    this.#hold?.released.resolve();
+    this.#hold = undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import { HoldfastError } from "../base/errors.ts";
+
+/** Anything of the outside that can be captured and put back. Snapshots must be plain data to leave the process. */
+export interface Snapshotable<S> {
+  snapshot(options?: { readonly tag?: string }): S | Promise<S>;
+  restore(snapshot: S): void | Promise<void>;
+  /** True for what only ever grows, such as spent tokens: it is captured, never put back, and calls may share it. */
+  readonly shared?: boolean;
+}
+
+/** A typed name for a resource. Two with the same text are the same key. */
+export interface ResourceKey<T> {
+  readonly key: string;
+  /** Carries the type only; never present at run time. */
+  readonly type?: T;
+}
+
+export function resourceKey<T>(key: string): ResourceKey<T> {
+  return { key };
+}
+
+class Lazily<T> {
+  readonly make: () => T;
+
+  constructor(make: () => T) {
+    this.make = make;
+  }
+}
+
+/** A resource that is made when it is first asked for. */
+export function lazily<T>(make: () => T): T {
+  return new Lazily(make) as T;
+}
+
+/** What a session has at hand beside its slices. Its keys are fixed when the state is created. */
+export class ResourceRegistry {
+  readonly #entries: Map<string, unknown>;
+
+  private constructor(entries: Map<string, unknown>) {
+    this.#entries = entries;
+  }
+
+  static build(entries: Iterable<readonly [ResourceKey<unknown>, unknown]>): ResourceRegistry {
+    const map = new Map<string, unknown>();
+    for (const [{ key }, value] of entries) {
+      if (map.has(key)) throw new HoldfastError("SLICE_EXISTS", { name: key });
+      map.set(key, value);
+    }
+    return new ResourceRegistry(map);
+  }
+
+  get<T>(key: ResourceKey<T>): T;
+  get<T, D>(key: ResourceKey<T>, fallback: D): T | D;
+  get<T>(key: ResourceKey<T>, ...fallback: readonly unknown[]): unknown {
+    if (this.#entries.has(key.key)) return this.#made(key.key);
+    if (fallback.length > 0) return fallback[0];
+    throw new HoldfastError("RESOURCE_UNKNOWN", { resource: key.key });
+  }
+
+  /** Those that can be captured. One that was not made yet is not among them: nothing has happened to it. */
+  snapshotableResources(): ReadonlyMap<string, Snapshotable<unknown>> {
+    return new Map(
+      [...this.#entries].filter((entry): entry is [string, Snapshotable<unknown>] => isSnapshotable(entry[1])),
+    );
+  }
+
+  /** The resource a snapshot speaks of, made if it must be; undefined when there is none that can be put back. */
+  restorable(key: string): Snapshotable<unknown> | undefined {
+    const value = this.#entries.has(key) ? this.#made(key) : undefined;
+    return isSnapshotable(value) ? value : undefined;
+  }
+
+  /** Whether there is, or may yet be, a resource that only one call can use at a time. */
+  get mayLock(): boolean {
+    return [...this.#entries.values()].some(
+      (entry) => entry instanceof Lazily || (isSnapshotable(entry) && entry.shared !== true),
+    );
+  }
+
+  #made(key: string): unknown {
+    const entry = this.#entries.get(key);
+    if (!(entry instanceof Lazily)) return entry;
+    const value: unknown = entry.make();
+    this.#entries.set(key, value);
+    return value;
+  }
+}
+
+function isSnapshotable(value: unknown): value is Snapshotable<unknown> {
+  const shape = value as Partial<Snapshotable<unknown>> | null;
+  return (
+    typeof shape === "object" &&
+    shape !== null &&
+    typeof shape.snapshot === "function" &&
+    typeof shape.restore === "function"
+  );
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { ExecutionState } from "./execution-state.ts";
+import { reducers } from "./reducers.ts";
+import { lazily, resourceKey, ResourceRegistry, type Snapshotable } from "./resources.ts";
+import { defineSlice } from "./slice.ts";
+
+const steps = defineSlice("steps", { initial: [] as readonly string[], on: { added: reducers.append<string> } });
+
+class Box implements Snapshotable<number> {
+  value = 0;
+  refuses = 0;
+
+  snapshot(): number {
+    return this.value;
+  }
+
+  restore(to: number): void {
+    if (this.refuses > 0) {
+      this.refuses -= 1;
+      throw new Error("the box is stuck");
+    }
+    this.value = to;
+  }
+}
+
+function setUp() {
+  const [a, b] = [new Box(), new Box()];
+  const state = ExecutionState.create({
+    slices: [steps],
+    resources: [
+      [resourceKey("a"), a],
+      [resourceKey("b"), b],
+    ],
+  });
+  return { a, b, state };
+}
+
+describe("a restore with a resource that refuses", () => {
+  test("[SNAP-7] [K09] returns the others to where they were, and leaves the slices", async () => {
+    const { a, b, state } = setUp();
+    const before = await state.snapshot();
+    await state.session.dispatch(steps.added("kept"));
+    a.value = b.value = 5;
+    b.refuses = 1;
+    await expect(state.restore(before)).rejects.toMatchObject({
+      name: "RestoreFailedError",
+      code: "RESTORE_FAILED",
+      details: { refused: "b", halfRestored: [] },
+      cause: new Error("the box is stuck"),
+    });
+    expect([a.value, b.value, state.session.get(steps), state.poisoned]).toEqual([5, 5, ["kept"], false]);
+    await state.restore(before);
+    expect([a.value, b.value, state.session.get(steps)]).toEqual([0, 0, []]);
+  });
+
+  test("[SNAP-7] [K09] poisons the state when it cannot be returned either, and tells both causes", async () => {
+    const { b, state } = setUp();
+    const before = await state.snapshot();
+    b.value = 5;
+    b.refuses = 2;
+    const error = (await state.restore(before).catch((thrown: unknown) => thrown)) as Error;
+    expect(error).toMatchObject({ details: { refused: "b", halfRestored: ["b"] } });
+    expect((error.cause as AggregateError).errors).toHaveLength(2);
+    expect(state.poisoned).toBe(true);
+    expect(() => state.branch()).toThrowError(
+      expect.objectContaining({ name: "ExecutionStateError", code: "STATE_POISONED" }),
+    );
+    await expect(state.session.dispatch(steps.added("x"))).rejects.toMatchObject({ code: "STATE_POISONED" });
+    await expect(state.restore(before)).rejects.toMatchObject({ code: "STATE_POISONED" });
+  });
+
+  test("[SNAP-7] a restore that cannot be made durable is taken back", async () => {
+    const { a, state } = setUp();
+    const before = await state.snapshot();
+    a.value = 5;
+    const decide = () => Promise.reject(new Error("disk full"));
+    await expect(state.restore(before, { decide })).rejects.toMatchObject({
+      code: "RESTORE_FAILED",
+      cause: new Error("disk full"),
+    });
+    expect([a.value, state.poisoned]).toEqual([5, false]);
+  });
+});
+
+describe("the registry", () => {
+  const key = resourceKey<Box>("box");
+
+  test("[SNAP-13] gives a resource by its typed key, a default, or a typed error", () => {
+    const box = new Box();
+    const registry = ResourceRegistry.build([
+      [key, box],
+      [resourceKey("plain"), { not: "snapshotable" }],
+    ]);
+    expect(registry.get(key)).toBe(box);
+    expect(registry.get(resourceKey("none"), 7)).toBe(7);
+    expect(() => registry.get(resourceKey("none"))).toThrowError(expect.objectContaining({ code: "RESOURCE_UNKNOWN" }));
+    expect([...registry.snapshotableResources().keys()]).toEqual(["box"]);
+    expect(() =>
+      ResourceRegistry.build([
+        [key, 1],
+        [key, 2],
+      ]),
+    ).toThrowError(expect.objectContaining({ code: "SLICE_EXISTS" }));
+  });
+
+  test("[SNAP-13] makes a lazy resource once, when it is first asked for", async () => {
+    let made = 0;
+    const state = ExecutionState.create({
+      resources: [
+        [
+          key,
+          lazily(() => {
+            made += 1;
+            return new Box();
+          }),
+        ],
+      ],
+    });
+    expect((await state.snapshot()).resources.size).toBe(0);
+    expect(state.resources.get(key)).toBe(state.resources.get(key));
+    expect(made).toBe(1);
+  });
+});

@@ -1,0 +1,139 @@
+import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
+import { type AnyPart, changeBetween, type Parts, type Root, type RootChange } from "./part.ts";
+import type { ResourceRegistry, Snapshotable } from "./resources.ts";
+import type { CompositeSnapshot } from "./snapshot.ts";
+
+export interface RestoreOptions {
+  /** Log slices keep what they have. Default true. */
+  readonly preserveLogs?: boolean;
+  /** Only these slices or parts. */
+  readonly slices?: readonly string[];
+  /** Only these resources. */
+  readonly resources?: readonly string[];
+  /** Of parts that hold files: only these paths and what lies below them. */
+  readonly paths?: readonly string[];
+}
+
+/** What a restore would do, in full, without doing it. */
+export interface RestorePlan {
+  /** Slices and parts that would change, each with its change as data. */
+  readonly change: RootChange;
+  readonly slices: readonly string[];
+  /** Resources that would be put back, and to what. */
+  readonly resources: ReadonlyMap<string, unknown>;
+}
+
+export interface RestoreGround {
+  readonly root: Root;
+  readonly parts: Parts;
+  readonly registry: ResourceRegistry;
+  /** What resources were when they were first used. */
+  readonly origins: ReadonlyMap<string, unknown>;
+}
+
+/** Says what would change, or refuses: unknown names are listed before anything is touched. */
+export function planRestore(
+  snapshot: CompositeSnapshot,
+  ground: RestoreGround,
+  options: RestoreOptions = {},
+): RestorePlan {
+  const { parts, root: now } = ground;
+  const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
+  const unknownSlices = [...(options.slices ?? []), ...snapshot.session.slices.keys()].filter(
+    (name) => !parts.has(name),
+  );
+  if (unknownSlices.length > 0 || unknownResources.length > 0)
+    throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
+  const root = new Map(now);
+  for (const [name, part] of parts) {
+    if (options.slices?.includes(name) ?? true) root.set(name, restoredValue(snapshot, part, now, options));
+  }
+  const change = changeBetween(parts, now, root);
+  return { change, slices: Object.keys(change.delta), resources };
+}
+
+function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {
+  // Only slices were asked for, so resources stay.
+  const narrowed = options.slices !== undefined || options.paths !== undefined;
+  // Used since, and not in the snapshot: it was as it was when it was first used.
+  const all = new Map([...origins, ...snapshot.resources]);
+  const wanted = options.resources ?? (narrowed ? [] : [...all.keys()]);
+  const unknown = wanted.filter((name) => !all.has(name) || registry.restorable(name) === undefined);
+  const resources = new Map<string, unknown>();
+  for (const name of wanted) if (registry.restorable(name)?.shared !== true) resources.set(name, all.get(name));
+  return { resources, unknown };
+}
+
+function restoredValue(snapshot: CompositeSnapshot, part: AnyPart, now: Root, options: RestoreOptions): unknown {
+  const { slices, policies } = snapshot.session;
+  const current = now.get(part.name);
+  if (options.resources !== undefined && options.slices === undefined && options.paths === undefined) return current;
+  if (part.policy === "log" && (options.preserveLogs ?? true)) return current;
+  if (options.paths !== undefined) {
+    if (part.pick === undefined || !slices.has(part.name)) return current;
+    return part.pick(current as never, slices.get(part.name) as never, options.paths);
+  }
+  if (slices.has(part.name)) return slices.get(part.name);
+  // Computed from what is about to change: the next reader computes it again.
+  if (part.policy === "cache") return part.initial;
+  // Known then but left out of the snapshot: out of its scope. Unknown then: it did not exist, so it is empty again.
+  return policies.has(part.name) ? current : part.initial;
+}
+
+/**
+ * Puts resources back, all or none: each is captured first, and if one refuses, those already done are returned to
+ * where they were. `commit` runs when all are done; its failure counts as a refusal. What cannot be returned either is
+ * told to `poison`.
+ */
+export async function restoreResources(
+  targets: ReadonlyMap<string, unknown>,
+  registry: ResourceRegistry,
+  commit: () => Promise<void>,
+  poison: (why: RestoreFailedError) => void,
+): Promise<void> {
+  const rescued = new Map<string, unknown>();
+  for (const name of targets.keys()) rescued.set(name, await resourceAt(registry, name).snapshot({ tag: "rescue" }));
+  const touched: string[] = [];
+  try {
+    for (const [name, to] of targets) {
+      touched.push(name);
+      await resourceAt(registry, name).restore(to);
+    }
+  } catch (error) {
+    throw await backOut(error, touched, rescued, registry, poison);
+  }
+  try {
+    await commit();
+  } catch (error) {
+    if (touched.length === 0) throw error;
+    throw await backOut(error, touched, rescued, registry, poison);
+  }
+}
+
+async function backOut(
+  why: unknown,
+  touched: readonly string[],
+  rescued: ReadonlyMap<string, unknown>,
+  registry: ResourceRegistry,
+  poison: (why: RestoreFailedError) => void,
+): Promise<RestoreFailedError> {
+  const stuck: unknown[] = [];
+  const halfRestored: string[] = [];
+  for (const name of touched.toReversed()) {
+    try {
+      await resourceAt(registry, name).restore(rescued.get(name));
+    } catch (error) {
+      stuck.push(error);
+      halfRestored.push(name);
+    }
+  }
+  const failure = new RestoreFailedError({ refused: touched.at(-1), halfRestored }, [why, ...stuck]);
+  if (stuck.length > 0) poison(failure);
+  return failure;
+}
+
+function resourceAt(registry: ResourceRegistry, name: string): Snapshotable<unknown> {
+  const resource = registry.restorable(name);
+  if (resource === undefined) throw new SnapshotMismatchError({ unknownResources: [name] });
+  return resource;
+}

@@ -1,0 +1,115 @@
+import { type Clock, instantOf } from "../base/clock.ts";
+import type { Root } from "./part.ts";
+import { planRestore } from "./restore.ts";
+import { readSlice } from "./read-slice.ts";
+import { ResourceRegistry, type Snapshotable } from "./resources.ts";
+import { partOf, type Slice, type SliceEvent } from "./slice.ts";
+import { type SliceSelection, type Snapshot, selectSlices } from "./snapshot.ts";
+import type { Truth } from "./truth.ts";
+
+/** Where a state stands among others: which it came from, which came from it, what its owner calls it. */
+export interface Lineage {
+  readonly parentId?: string;
+  readonly childrenIds: readonly string[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/**
+ * The slices, for code that stands outside a call: set-up, tests, a host's own events. Reading is immediate; a change
+ * waits its turn among the commits and is true, and durable, when its promise resolves. Inside a call, use the call.
+ */
+export class SessionState {
+  readonly #truth: Truth;
+  readonly #clock: Clock;
+  readonly #lineage: Lineage;
+
+  constructor(truth: Truth, clock: Clock, lineage: Lineage) {
+    this.#truth = truth;
+    this.#clock = clock;
+    this.#lineage = lineage;
+  }
+
+  /** The whole value of a slice; a cache is computed when it is empty. */
+  get<T>(slice: Slice<T>): T {
+    const { root } = this.#truth;
+    return readSlice(partOf(slice), <V>({ name }: { readonly name: string }) => root.get(name) as V);
+  }
+
+  /** Every element of a slice that holds a list. */
+  all<T>(slice: Slice<readonly T[]>): readonly T[] {
+    return this.get(slice);
+  }
+
+  /** The newest element of a slice that holds a list. */
+  latest<T>(slice: Slice<readonly T[]>): T | undefined {
+    return this.get(slice).at(-1);
+  }
+
+  dispatch(event: SliceEvent): Promise<void> {
+    return this.#truth.change((branch) => branch.dispatch(event), `dispatched ${event.slice}.${event.event}`);
+  }
+
+  /** The seed's other name for `dispatch`. */
+  broadcast(event: SliceEvent): Promise<void> {
+    return this.dispatch(event);
+  }
+
+  /** Sets a slice's value outright, checked like a stored one. */
+  seed<T>(slice: Slice<T>, value: T): Promise<void> {
+    const part = partOf(slice);
+    return this.#truth.change((branch) => branch.change(part, () => part.admit(value)), `seeded ${part.name}`);
+  }
+
+  clear<T>(slice: Slice<T>): Promise<void> {
+    const part = partOf(slice);
+    return this.#truth.change((branch) => branch.change(part, () => part.initial), `cleared ${part.name}`);
+  }
+
+  /** By reference. Which slices belong to it is worked out when somebody looks: most checkpoints are never looked at. */
+  snapshot(selection: SliceSelection = {}): Snapshot {
+    const { parts, root, policies } = this.#truth;
+    let slices: Root | undefined;
+    return {
+      createdAt: instantOf(this.#clock),
+      get slices() {
+        slices ??= selectSlices(root, parts, selection);
+        return slices;
+      },
+      policies,
+      ...this.#lineage,
+      childrenIds: [...this.#lineage.childrenIds],
+    };
+  }
+
+  rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): Promise<void> {
+    const composite = {
+      snapshotId: "",
+      createdAt: snapshot.createdAt,
+      session: snapshot,
+      resources: new Map(),
+      metadata: { phase: "manual" },
+    } as const;
+    return this.#truth.gate.run(async () => {
+      const { root, parts } = this.#truth;
+      const ground = { root, parts, registry: ResourceRegistry.build([]), origins: new Map() };
+      await this.#truth.commit(planRestore(composite, ground, options).change, "rolled back");
+    });
+  }
+}
+
+/** The slices as one more thing that can be captured and put back. */
+export class SessionSnapshotAdapter implements Snapshotable<Snapshot> {
+  readonly #session: SessionState;
+
+  constructor(session: SessionState) {
+    this.#session = session;
+  }
+
+  snapshot(): Snapshot {
+    return this.#session.snapshot();
+  }
+
+  restore(snapshot: Snapshot): Promise<void> {
+    return this.#session.rollback(snapshot);
+  }
+}

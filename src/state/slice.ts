@@ -1,0 +1,123 @@
+import { HoldfastError } from "../base/errors.ts";
+import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { StandardSchema } from "../contracts/schema.ts";
+import { applyDelta, type Delta, diff } from "./delta.ts";
+import type { AnyPart, Part, PartChange, SlicePolicy } from "./part.ts";
+
+/** A change that was asked for, as data: which slice, which of its reducers, with what. */
+export interface SliceEvent {
+  readonly slice: string;
+  readonly event: string;
+  readonly payload: unknown;
+}
+
+type Reducer<T> = (now: T, payload: never) => T;
+type Reducers<T> = Readonly<Record<string, Reducer<T>>>;
+type PayloadOf<R> = R extends (now: never, ...rest: infer P) => unknown ? P : never;
+type Creators<R> = { readonly [K in keyof R]: (...payload: PayloadOf<R[K]>) => SliceEvent };
+
+/** How a cache reads the slices it is computed from. */
+type ReadSlice = <V>(slice: Slice<V>) => V;
+
+export interface SliceDefinition<T, R extends Reducers<T>> {
+  readonly initial: T;
+  /** Default `state`: rolled back with a failed call. `log` is kept; `cache` is rolled back and may be recomputed. */
+  readonly policy?: SlicePolicy;
+  readonly on: R;
+  /** Checked whenever a whole value comes in: from a snapshot, from the journal, from `seed`. */
+  readonly schema?: StandardSchema<T>;
+  /** For `cache`: computes the value from the root's other slices when it is missing. */
+  readonly recompute?: (read: ReadSlice) => T;
+}
+
+const definition = Symbol("holdfast.slice");
+
+export interface SlicePart<T> extends Part<T> {
+  readonly reduce: (now: T, event: SliceEvent) => T;
+  /** A whole value from outside, checked; throws a typed error otherwise. */
+  readonly admit: (value: T) => T;
+  readonly recompute?: (read: ReadSlice) => T;
+}
+
+/** A typed part of the session's state. Call its event makers, then `dispatch` what they return. */
+export type Slice<T, C = unknown> = C & { readonly [definition]: SlicePart<T> };
+
+/** A slice of whatever value, e.g. in a list of them. */
+export type AnySlice = { readonly [definition]: Pick<SlicePart<unknown>, "name" | "policy"> };
+
+export function defineSlice<T, const R extends Reducers<T>>(
+  name: string,
+  spec: SliceDefinition<T, R>,
+): Slice<T, Creators<R>> {
+  if (!/^[A-Za-z][\w.-]{0,99}$/.test(name))
+    throw new HoldfastError("BAD_OPTION", { option: "slice name", value: name.slice(0, 80) });
+  const part: SlicePart<T> = {
+    name,
+    policy: spec.policy ?? "state",
+    initial: jsonOf(name, spec.initial) as T,
+    encode: (value) => jsonOf(name, value),
+    decode: (data) => validated(name, data, spec.schema),
+    admit: (value) => validated(name, jsonOf(name, value), spec.schema),
+    change: (before, after) => changeOf(name, before, after),
+    apply: (value, delta) => applyDelta(value as Json, delta as unknown as Delta) as T,
+    reduce: (now, { event, payload }) => {
+      const reducer = Object.hasOwn(spec.on, event) ? spec.on[event] : undefined;
+      if (reducer === undefined) throw new HoldfastError("SLICE_EVENT_UNKNOWN", { slice: name, event });
+      return reducer(now, payload as never);
+    },
+    ...(spec.recompute === undefined ? {} : { recompute: spec.recompute }),
+  };
+  return Object.assign(makersOf(name, Object.keys(spec.on)), { [definition]: part }) as unknown as Slice<
+    T,
+    Creators<R>
+  >;
+}
+
+export function partOf<T>(slice: Slice<T>): SlicePart<T> {
+  return slice[definition];
+}
+
+export function anyPartOf(slice: AnySlice): AnyPart {
+  return slice[definition] as AnyPart;
+}
+
+export function isSlice(part: AnyPart): part is AnyPart & SlicePart<unknown> {
+  return "reduce" in part;
+}
+
+function makersOf(slice: string, events: readonly string[]): object {
+  const makers: Record<string, (payload?: unknown) => SliceEvent> = Object.create(null);
+  for (const event of events) makers[event] = (payload) => ({ slice, event, payload });
+  return makers;
+}
+
+/** Only the delta is checked: what both values share was checked when it came in. */
+function changeOf<T>(slice: string, before: T, after: T): PartChange<T> {
+  const delta = diff(before as Json, after as Json);
+  const lost = delta.find((change) => "set" in change && change.to === undefined);
+  if (lost !== undefined) throw new HoldfastError("SLICE_NOT_JSON", { slice, detail: "undefined has no JSON form" });
+  const checked = encodeJson(delta, KEPT_LIMITS);
+  if (!checked.ok)
+    throw new HoldfastError("SLICE_NOT_JSON", { slice, path: checked.error.path, detail: checked.error.detail });
+  const kept = checked.value.value;
+  const asGiven = kept === (delta as unknown as Json);
+  return { delta: kept, value: asGiven ? after : (applyDelta(before as Json, kept as unknown as Delta) as T) };
+}
+
+/** A slice's value must survive the process; what JSON would change is a mistake, told with its place. */
+function jsonOf(slice: string, value: unknown): Json {
+  const encoded = encodeJson(value, KEPT_LIMITS);
+  if (!encoded.ok)
+    throw new HoldfastError("SLICE_NOT_JSON", { slice, path: encoded.error.path, detail: encoded.error.detail });
+  return encoded.value.value;
+}
+
+function validated<T>(slice: string, data: Json, schema: StandardSchema<T> | undefined): T {
+  if (schema === undefined) return data as T;
+  const result = schema["~standard"].validate(data);
+  if (result instanceof Promise)
+    throw new HoldfastError("BAD_OPTION", { option: `schema of slice ${slice}`, value: "asynchronous" });
+  if (result.issues !== undefined)
+    throw new HoldfastError("SLICE_INVALID", { slice, issue: result.issues[0]?.message ?? "" });
+  return result.value;
+}

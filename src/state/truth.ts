@@ -1,0 +1,102 @@
+import { HoldfastError } from "../base/errors.ts";
+import { Branch } from "./branch.ts";
+import { stateError } from "./errors.ts";
+import { deepFreeze } from "./freeze.ts";
+import { Gate } from "./gate.ts";
+import type { AnyPart, Parts, Root, RootChange, SlicePolicy } from "./part.ts";
+
+/** Where changes of the root are written down before they become true. Rejecting one means that it does not happen. */
+export interface StateLedger {
+  changed(change: RootChange, cause: string): Promise<void>;
+}
+
+/** For state that need not outlive the process. */
+const NO_STATE_LEDGER: StateLedger = { changed: async () => {} };
+
+export interface TruthOptions {
+  readonly parts: readonly AnyPart[];
+  readonly ledger?: StateLedger;
+  /** Where the root stands already, e.g. after reopening. Parts it lacks start at their initial value. */
+  readonly root?: Root;
+  /** Freeze what becomes true. */
+  readonly development?: boolean;
+}
+
+/**
+ * The root that is true now, and the one way it moves: through the gate, written down first, true afterwards. Whoever is
+ * in the gate sees the newest root, and nobody moves it meanwhile.
+ */
+export class Truth {
+  readonly parts: Parts;
+  readonly policies: ReadonlyMap<string, SlicePolicy>;
+  readonly gate: Gate = new Gate();
+  readonly #ledger: StateLedger;
+  readonly #freeze: boolean;
+  #root: Root;
+  #poisoned: Error | undefined;
+
+  constructor(options: TruthOptions) {
+    this.parts = byName(options.parts);
+    this.policies = new Map([...this.parts].map(([name, part]) => [name, part.policy]));
+    this.#ledger = options.ledger ?? NO_STATE_LEDGER;
+    this.#freeze = options.development ?? false;
+    const root = new Map([...this.parts].map(([name, part]) => [name, options.root?.get(name) ?? part.initial]));
+    this.#root = new Map();
+    this.#frozen(root);
+    this.#root = root;
+  }
+
+  get root(): Root {
+    return this.#root;
+  }
+
+  get poisoned(): boolean {
+    return this.#poisoned !== undefined;
+  }
+
+  branch(): Branch {
+    this.refusePoisoned();
+    return new Branch(this.#root, this.parts);
+  }
+
+  /** A change outside any call: set-up, a host's own events. */
+  change(work: (branch: Branch) => void, cause: string): Promise<void> {
+    return this.gate.run(async () => {
+      const branch = this.branch();
+      work(branch);
+      await this.commit(branch.onto(this.#root), cause);
+    });
+  }
+
+  /** Makes a change true once it is durable. Only from inside the gate. `decide` writes it down with more beside it. */
+  async commit(change: RootChange, how: string | ((change: RootChange) => Promise<void>)): Promise<void> {
+    this.refusePoisoned();
+    this.#frozen(change.root);
+    if (typeof how !== "string") await how(change);
+    else if (change.root !== this.#root) await this.#ledger.changed(change, how);
+    this.#root = change.root;
+  }
+
+  /** From here on nothing is trusted: no branch, no commit, until the state is built anew. */
+  poison(why: Error): void {
+    this.#poisoned ??= why;
+  }
+
+  refusePoisoned(): void {
+    if (this.#poisoned !== undefined) throw stateError("STATE_POISONED", { reason: this.#poisoned.message });
+  }
+
+  #frozen(root: Root): void {
+    if (!this.#freeze || root === this.#root) return;
+    for (const [name, value] of root) if (this.parts.get(name)?.contents === undefined) deepFreeze(value);
+  }
+}
+
+function byName(parts: readonly AnyPart[]): Parts {
+  const named = new Map<string, AnyPart>();
+  for (const part of parts) {
+    if (named.has(part.name)) throw new HoldfastError("SLICE_EXISTS", { name: part.name });
+    named.set(part.name, part);
+  }
+  return named;
+}

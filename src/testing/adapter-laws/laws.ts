@@ -1,0 +1,24 @@
+import type { Script } from "../../records/script.ts";
+import { type Law, lawsOf } from "../law.ts";
+import { ABORTS } from "./aborts.ts";
+import { ANSWERS } from "./answers.ts";
+import { CUTS } from "./cuts.ts";
+import { FAILURES } from "./failures.ts";
+import { IDS } from "./ids.ts";
+import { REQUESTS } from "./requests.ts";
+import type { Abilities, Bench, Opened } from "./bench.ts";
+
+export interface AdapterUnderLaw {
+  /** A model that will say what the script says. Over HTTP: `overServer((url) => yourModel({ baseURL: url }))`. */
+  readonly open: (script: Script) => Promise<Opened>;
+  /** What its provider cannot do, whoever adapts it. */
+  readonly can?: Partial<Abilities>;
+}
+
+const ALL: Abilities = { reasoning: true, contentFilter: true, malformedArguments: true };
+
+/** What every adapter must do, whoever wrote it. */
+export function adapterLaws(name: string, { open, can = {} }: AdapterUnderLaw): readonly Law[] {
+  const bench: Bench = { open, can: { ...ALL, ...can } };
+  return lawsOf(name, [...ANSWERS, ...REQUESTS, ...IDS, ...CUTS, ...FAILURES, ...ABORTS], () => bench);
+}

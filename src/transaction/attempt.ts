@@ -1,0 +1,81 @@
+import type { Clock } from "../base/clock.ts";
+import { type Ending, endingOfThrown } from "./ending.ts";
+
+/** When an attempt is over for the kernel, whatever the handler still does. */
+export interface AttemptLimits {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds the call has left; undefined means no limit. */
+  readonly callLeft: number | undefined;
+  /** Milliseconds the whole evaluation has left. */
+  readonly evaluationLeft: number | undefined;
+}
+
+/**
+ * Runs a handler to an ending. Never throws: a throw, a failure, an abort and a deadline all come back as endings. A
+ * handler that goes on after an abort or a deadline is left alone; `late` hears what it says in the end.
+ */
+export async function attempt(
+  run: () => Promise<Ending>,
+  limits: AttemptLimits,
+  late: (ending: Ending) => void,
+): Promise<Ending> {
+  const before = endedBefore(limits);
+  if (before !== undefined) return before;
+  const first = Promise.withResolvers<Ending>();
+  let over = false;
+  void settled(run).then((ending) => (over ? late(ending) : first.resolve(ending)));
+  const release = [onAbort(limits.signal, first.resolve), onDeadline(limits, first.resolve)];
+  const ending = await first.promise;
+  over = true;
+  for (const free of release) free?.();
+  return ending;
+}
+
+function endedBefore({ signal, callLeft, evaluationLeft }: AttemptLimits): Ending | undefined {
+  if (signal.aborted) return canceled(signal);
+  if (evaluationLeft !== undefined && evaluationLeft <= 0) return EVALUATION_ENDED;
+  return callLeft !== undefined && callLeft <= 0 ? TIMED_OUT : undefined;
+}
+
+async function settled(run: () => Promise<Ending>): Promise<Ending> {
+  try {
+    return await run();
+  } catch (thrown) {
+    return endingOfThrown(thrown);
+  }
+}
+
+function onAbort(signal: AbortSignal, end: (ending: Ending) => void): () => void {
+  const listener = () => end(canceled(signal));
+  signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
+}
+
+/** The nearer of the two deadlines; at the same moment the evaluation's, because it ends more. */
+function onDeadline(
+  { clock, callLeft, evaluationLeft }: AttemptLimits,
+  end: (ending: Ending) => void,
+): (() => void) | undefined {
+  const evaluation = evaluationLeft ?? Number.POSITIVE_INFINITY;
+  const call = callLeft ?? Number.POSITIVE_INFINITY;
+  const left = Math.min(evaluation, call);
+  if (left === Number.POSITIVE_INFINITY) return undefined;
+  const stop = new AbortController();
+  clock.sleep(left, stop.signal).then(
+    () => end(evaluation <= call ? EVALUATION_ENDED : TIMED_OUT),
+    () => {}, // the handler was in time
+  );
+  return () => stop.abort();
+}
+
+export function canceled(signal: AbortSignal): Ending {
+  const { reason } = signal as { readonly reason: unknown };
+  return { kind: "canceled", message: reason instanceof Error ? reason.message : "The call was canceled." };
+}
+
+const TIMED_OUT: Ending = { kind: "timeout", message: "The call took longer than it was allowed to." };
+const EVALUATION_ENDED: Ending = {
+  kind: "evaluation-ended",
+  message: "The time for the whole evaluation is up.",
+};

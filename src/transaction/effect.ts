@@ -1,0 +1,58 @@
+import type { Json } from "../base/json.ts";
+
+/** Something outside that can be done and, where declared, undone. Arguments and result are data: any process can undo. */
+export interface EffectSpec {
+  run(args: never, context: { readonly key: string; readonly signal: AbortSignal }): Json | Promise<Json>;
+  /** May be asked again after a failure or a crash, so it must bear being done twice. */
+  undo?(args: never, result: never, context: { readonly key: string }): void | Promise<void>;
+}
+
+/** Thrown by an effect's `run` to say that, for certain, nothing happened: the key may be used again. */
+export class EffectDidNotHappen extends Error {
+  override readonly name = "EffectDidNotHappen";
+}
+
+/** One effect of a session: which tool and call did what, under which key. */
+export interface EffectEntry {
+  readonly tool: string;
+  readonly name: string;
+  readonly key: string;
+  readonly callId: string;
+  readonly args: Json;
+  /** How often the key had been undone before: an undone effect may run again. */
+  readonly generation: number;
+}
+
+export type Standing =
+  | { readonly is: "open" }
+  | { readonly is: "done"; readonly result: Json }
+  | { readonly is: "undone" }
+  | { readonly is: "not-undone"; readonly result: Json; readonly detail: string }
+  /** Begun and never ended for us: it may have happened. Never assumed either way. */
+  | { readonly is: "unknown" };
+
+/** What became of an effect, for a model and a person. */
+export interface EffectReport {
+  readonly tool: string;
+  readonly name: string;
+  readonly key: string;
+  readonly is: "happened" | "undone" | "not-undone" | "unknown";
+  readonly detail?: string;
+}
+
+/** Effects of two tools, or of two names, may use the same key without being the same effect. */
+export function effectId({ tool, name, key }: Pick<EffectEntry, "tool" | "name" | "key">): string {
+  return JSON.stringify([tool, name, key]);
+}
+
+const WORDS: Readonly<Record<EffectReport["is"], string>> = {
+  happened: "happened",
+  undone: "was undone",
+  "not-undone": "happened and was not undone",
+  unknown: "may have happened",
+};
+
+/** `payment (order-7) happened and was not undone: no way to undo it is declared` */
+export function effectWords({ name, key, is, detail }: EffectReport): string {
+  return `${name} (${key}) ${WORDS[is]}${detail === undefined ? "" : `: ${detail}`}`;
+}

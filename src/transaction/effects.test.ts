@@ -1,0 +1,245 @@
+import { describe, expect, test } from "vitest";
+import { counter, ListLedger, quiet, rig, writes } from "../../test/support/calls.ts";
+import { FixedClock } from "../base/clock.ts";
+import type { Json } from "../base/json.ts";
+import { EffectDidNotHappen, type EffectSpec } from "./effect.ts";
+import { EffectBook } from "./effects.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+/** A bank that remembers what it was asked. */
+function bank(more: Partial<EffectSpec> = {}) {
+  const did: string[] = [];
+  const spec: EffectSpec = {
+    run: async (args: { readonly n: number }, { key }) => {
+      did.push(`pay ${key}`);
+      return { receipt: args.n };
+    },
+    undo: async (_args: unknown, result: { readonly receipt: number }, { key }) => {
+      did.push(`refund ${key} ${result.receipt}`);
+    },
+    ...more,
+  };
+  return { did, spec };
+}
+
+type Pay = { readonly keys: readonly string[]; readonly fail?: boolean };
+
+function paying(spec: EffectSpec): Tool {
+  return defineTool<Pay>({
+    name: "charge",
+    access: "external",
+    effects: { payment: spec },
+    async run({ keys, fail }, call) {
+      const receipts: Json[] = [];
+      for (const [n, key] of keys.entries()) receipts.push(await call.effect("payment", { n }, { key }));
+      return fail === true ? call.fail("declined", "declined") : receipts;
+    },
+  });
+}
+
+describe("an effect", () => {
+  test("[TX-24] is written down before it is done and after, and happens once per key", async () => {
+    const { did, spec } = bank();
+    const { transactions, ledger } = rig([paying(spec)]);
+    const first = await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } });
+    const second = await transactions.run({ id: "c2", name: "charge", input: { keys: ["a", "b"] } });
+    expect([first.output, second.output]).toEqual([[{ receipt: 0 }], [{ receipt: 0 }, { receipt: 1 }]]);
+    expect(did).toEqual(["pay a", "pay b"]);
+    expect(ledger.kinds("c1")).toEqual(["opened", "effect-opened", "effect-done", "closed"]);
+    expect(ledger.kinds("c2")).toEqual(["opened", "effect-joined", "effect-opened", "effect-done", "closed"]);
+    expect(first.effects).toEqual([{ tool: "charge", name: "payment", key: "a", is: "happened" }]);
+    expect(ledger.closings().map(({ effects }) => effects)).toEqual(["happened", "happened"]);
+  });
+
+  test("[TX-24] asked for twice at once is done once", async () => {
+    const { did, spec } = bank();
+    const { transactions } = rig([paying(spec)]);
+    const both = [1, 2].map((n) => ({ id: `c${n}`, name: "charge", input: { keys: ["a"] } }));
+    expect((await transactions.runAll(both)).map(({ output }) => output)).toEqual([[{ receipt: 0 }], [{ receipt: 0 }]]);
+    expect(did).toEqual(["pay a"]);
+  });
+
+  test("[TX-25] of a discarded call is undone, newest first, and may then run again as a new generation", async () => {
+    const { did, spec } = bank();
+    const { transactions, ledger } = rig([paying(spec)]);
+    const failed = await transactions.run({ id: "c1", name: "charge", input: { keys: ["a", "b"], fail: true } });
+    expect(did).toEqual(["pay a", "pay b", "refund b 1", "refund a 0"]);
+    expect(failed.effects.map(({ key, is }) => [key, is])).toEqual([
+      ["b", "undone"],
+      ["a", "undone"],
+    ]);
+    expect(ledger.closings()[0]).toMatchObject({ effects: "none", output: "declined Its changes were undone." });
+    await transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } });
+    expect(did.at(-1)).toBe("pay a");
+  });
+
+  test("[TX-25] that another call relies on stays until that one is discarded too", async () => {
+    const { did, spec } = bank();
+    const gate = Promise.withResolvers<void>();
+    const tool = defineTool<{ wait: boolean; fail: boolean }>({
+      name: "charge",
+      access: "external",
+      effects: { payment: spec },
+      async run({ wait, fail }, call) {
+        await call.effect("payment", { n: 7 }, { key: "a" });
+        if (wait) await gate.promise;
+        return fail ? call.fail("no", "no") : "ok";
+      },
+    });
+    const { transactions } = rig([tool]);
+    const first = transactions.run({ id: "c1", name: "charge", input: { wait: true, fail: true } });
+    expect(await transactions.run({ id: "c2", name: "charge", input: { wait: false, fail: false } })).toMatchObject({
+      ok: true,
+    });
+    gate.resolve();
+    expect((await first).effects).toEqual([]);
+    expect(did).toEqual(["pay a"]);
+    await transactions.effects.undo(["c2"], () => spec);
+    expect(did).toEqual(["pay a", "refund a 7"]);
+  });
+
+  test("[TX-26] that cannot be undone is reported in words, and stops no other", async () => {
+    const { did, spec } = bank({
+      undo: ((_args: Json, _result: Json, { key }: { key: string }) =>
+        key === "b" ? Promise.reject(new Error("bank closed")) : did.push(`refund ${key}`)) as never,
+    });
+    const { transactions, ledger } = rig([paying(spec)]);
+    const outcome = await transactions.run({ id: "c1", name: "charge", input: { keys: ["a", "b", "c"], fail: true } });
+    expect(did.slice(3)).toEqual(["refund c", "refund a"]);
+    expect(outcome.output).toBe(
+      "declined Its changes were undone. Outside: payment (b) happened and was not undone: undoing it failed 3 times: bank closed.",
+    );
+    expect(ledger.closings()[0]).toMatchObject({ effects: "happened" });
+    const plain = bank();
+    const without: EffectSpec = { run: (args, context) => plain.spec.run(args, context) };
+    const other = rig([paying(without)]);
+    const left = await other.transactions.run({ id: "c1", name: "charge", input: { keys: ["a"], fail: true } });
+    expect(left.output).toContain("payment (a) happened and was not undone: no way to undo it is declared here");
+    expect((await other.transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } })).output).toEqual([
+      { receipt: 0 },
+    ]);
+    expect(plain.did).toEqual(["pay a"]);
+  });
+
+  test("[TX-26] whose undo never answers does not hold the session for ever", async () => {
+    const { spec } = bank({ undo: () => new Promise<void>(() => {}) });
+    const { transactions, clock } = rig([paying(spec)]);
+    const running = transactions.run({ id: "c1", name: "charge", input: { keys: ["a"], fail: true } });
+    for (let n = 0; n < 3; n += 1) {
+      await quiet();
+      clock.advance(30_000);
+    }
+    expect((await running).output).toContain("no answer within 30000 ms");
+  });
+
+  test("[TX-27] that failed while it ran is unknown, and its key is not used again", async () => {
+    const { spec } = bank({ run: () => Promise.reject(new Error("connection reset")) });
+    const { transactions, ledger } = rig([paying(spec)]);
+    const outcome = await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } });
+    expect(outcome.output).toContain("payment (a) may have happened");
+    expect(ledger.closings()[0]).toMatchObject({ effects: "unknown" });
+    expect(await transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } })).toMatchObject({
+      reason: "EFFECT_UNKNOWN",
+    });
+  });
+
+  test("[TX-27] that says it did not happen may be tried again", async () => {
+    let declines = 1;
+    const { spec } = bank({
+      run: async () => {
+        declines -= 1;
+        if (declines >= 0) throw new EffectDidNotHappen("card declined");
+        return "paid";
+      },
+    });
+    const { transactions, ledger } = rig([paying(spec)]);
+    expect(await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } })).toMatchObject({
+      ok: false,
+      effects: [],
+    });
+    expect(await transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } })).toMatchObject({ ok: true });
+    expect(ledger.kinds("c1")).toEqual(["opened", "effect-opened", "effect-undone", "closed"]);
+  });
+
+  test("[TX-27] still running when its call ends is unknown then, and undone when it turns out to have happened", async () => {
+    const done = Promise.withResolvers<Json>();
+    const { did, spec } = bank({ run: () => done.promise });
+    const { transactions, clock } = rig([{ ...paying(spec), deadlineMs: 10 }]);
+    const running = transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } });
+    await quiet();
+    clock.advance(10);
+    expect((await running).output).toContain("payment (a) may have happened: it had not ended when the call did");
+    done.resolve({ receipt: 1 });
+    await quiet();
+    expect(did).toEqual(["refund a 1"]);
+  });
+
+  test("[TX-24] that the tool does not declare, or whose data cannot be kept, is not done", async () => {
+    const { did, spec } = bank({ run: async () => new Date(0) as unknown as Json });
+    const tool = defineTool<{ name: string; args: Json }>({
+      name: "charge",
+      access: "external",
+      effects: { payment: spec },
+      run: ({ name, args }, call) => call.effect(name, args, { key: "k" }),
+    });
+    const { transactions } = rig([tool]);
+    const reasons: string[] = [];
+    for (const [id, name, args] of [
+      ["c1", "toString", {}],
+      ["c2", "payment", { at: new Date(0) }],
+      ["c3", "payment", {}],
+    ] as const)
+      reasons.push((await transactions.run({ id, name: "charge", input: { name, args } })).reason);
+    expect(reasons).toEqual(["EFFECT_UNDECLARED", "VALUE_NOT_JSON", "VALUE_NOT_JSON"]);
+    expect(did).toEqual([]);
+  });
+
+  test("[TX-28] of an attempt that was given up is undone when the next does not ask for it", async () => {
+    const { did, spec } = bank();
+    let first = true;
+    const tool = defineTool({
+      name: "charge",
+      access: "external",
+      retryable: true,
+      effects: { payment: spec },
+      async run(_, call) {
+        call.get(counter);
+        await call.effect("payment", { n: 0 }, { key: "both" });
+        await call.effect("payment", { n: 1 }, { key: first ? "first" : "second" });
+        if (first) await quiet();
+        first = false;
+      },
+    });
+    const { transactions } = rig([tool, writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    const [charged] = await transactions.runAll([
+      { id: "c1", name: "charge", input: {} },
+      { id: "c2", name: "add", input: {} },
+    ]);
+    expect(did).toEqual(["pay both", "pay first", "pay second", "refund first 1"]);
+    expect(charged?.attempts).toBe(2);
+  });
+
+  test("[TX-29] is found again by another process: done stays done, open becomes unknown, and anybody can undo it", async () => {
+    const { did, spec } = bank();
+    const book = new EffectBook(new ListLedger(), new FixedClock());
+    const entry = { tool: "charge", name: "payment", callId: "c1", args: { n: 1 }, generation: 0 };
+    book.recall({ ...entry, key: "a" }, { is: "done", result: { receipt: 5 } }, ["c1"]);
+    book.recall({ ...entry, key: "b" }, { is: "open" }, ["c1"]);
+    const request = {
+      tool: paying(spec),
+      callId: "c9",
+      name: "payment",
+      args: {},
+      signal: new AbortController().signal,
+    };
+    expect(await book.run({ ...request, key: "a" })).toEqual({ receipt: 5 });
+    await expect(book.run({ ...request, key: "b" })).rejects.toMatchObject({ code: "EFFECT_UNKNOWN" });
+    expect(book.planUndo(["c1", "c9"]).map(({ key, is }) => [key, is])).toEqual([
+      ["b", "unknown"],
+      ["a", "happened"],
+    ]);
+    expect(book.planUndo(["c1"]).map(({ key }) => key)).toEqual(["b"]);
+    await book.undo(["c1", "c9"], () => spec);
+    expect(did).toEqual(["refund a 5"]);
+  });
+});

@@ -1,0 +1,216 @@
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import {
+  EffectDidNotHappen,
+  type EffectEntry,
+  effectId,
+  type EffectReport,
+  type EffectSpec,
+  type Standing,
+} from "./effect.ts";
+import type { EffectLedger } from "./ledger.ts";
+import type { Tool } from "./tool.ts";
+
+interface Known {
+  readonly entry: EffectEntry;
+  standing: Standing;
+  /** Calls that rely on it. It is undone when the last of them is discarded. */
+  readonly owners: Set<string>;
+}
+
+export interface EffectRequest {
+  readonly tool: Tool;
+  readonly callId: string;
+  readonly name: string;
+  readonly args: Json;
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
+export type SpecOf = (tool: string, name: string) => EffectSpec | undefined;
+
+const UNDO_ATTEMPTS = 3;
+const UNDO_MS = 30_000;
+
+/** Every effect of a session by its key: done once, found again after a restart, undone newest first. */
+export class EffectBook {
+  readonly #ledger: EffectLedger;
+  readonly #clock: Clock;
+  /** In the order they were begun. */
+  readonly #known = new Map<string, Known>();
+  readonly #running = new Map<string, Promise<Json>>();
+  readonly #touched = new Map<string, Set<string>>();
+
+  constructor(ledger: EffectLedger, clock: Clock) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+  }
+
+  /** What an earlier process left, in the order it happened. */
+  recall(entry: EffectEntry, standing: Standing, owners: Iterable<string>): void {
+    const id = effectId(entry);
+    this.#known.delete(id);
+    this.#known.set(id, {
+      entry,
+      standing: standing.is === "open" ? { is: "unknown" } : standing,
+      owners: new Set(owners),
+    });
+  }
+
+  /** In a fork: what was inherited stays as it is, whatever is rewound here. */
+  disown(): void {
+    for (const { owners } of this.#known.values()) owners.clear();
+  }
+
+  /** A call begins its handler, perhaps for the second time: what the first attempt did is kept only if asked for again. */
+  beginAttempt(callId: string): void {
+    this.#touched.set(callId, new Set());
+  }
+
+  /** The same key is the same effect: a second request gets the first one's result, also while that is still running. */
+  async run(request: EffectRequest): Promise<Json> {
+    const { tool, callId, name, key } = request;
+    const id = effectId({ tool: tool.name, name, key });
+    this.#touched.get(callId)?.add(id);
+    const running = this.#running.get(id);
+    if (running !== undefined) return this.#joined(id, callId, await running);
+    const known = this.#known.get(id);
+    if (known?.standing.is === "done" || known?.standing.is === "not-undone")
+      return this.#joined(id, callId, known.standing.result);
+    if (known !== undefined && known.standing.is !== "undone")
+      throw new HoldfastError("EFFECT_UNKNOWN", { key, effect: name, call: known.entry.callId });
+    const work = this.#begin(request, id, known === undefined ? 0 : known.entry.generation + 1);
+    this.#running.set(id, work);
+    return work.finally(() => this.#running.delete(id));
+  }
+
+  /** What this call did or relied on. */
+  of(callId: string): readonly EffectReport[] {
+    return this.#owned([callId]).flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
+  }
+
+  /** Undoes what earlier attempts of a call did and the last did not ask for again. */
+  async undoUntouched(callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
+    const touched = this.#touched.get(callId) ?? new Set();
+    const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
+    this.#touched.delete(callId);
+    return this.#release(stale, [callId], specOf);
+  }
+
+  /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
+  async undo(callIds: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
+    for (const callId of callIds) this.#touched.delete(callId);
+    return this.#release(this.#owned(callIds), callIds, specOf);
+  }
+
+  /** What `undo` would find to do. */
+  planUndo(callIds: readonly string[]): readonly EffectReport[] {
+    const gone = new Set(callIds);
+    return this.#owned(callIds)
+      .toReversed()
+      .filter(({ owners }) => owners.isSubsetOf(gone))
+      .flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
+  }
+
+  async #begin(request: EffectRequest, id: string, generation: number): Promise<Json> {
+    const { tool, callId, name, key, signal } = request;
+    const spec = Object.hasOwn(tool.effects, name) ? tool.effects[name] : undefined;
+    if (spec === undefined) throw new HoldfastError("EFFECT_UNDECLARED", { tool: tool.name, effect: name });
+    const entry: EffectEntry = { tool: tool.name, name, key, callId, args: plain(name, request.args), generation };
+    await this.#ledger.effectOpened(entry);
+    const known: Known = { entry, standing: { is: "open" }, owners: new Set([callId]) };
+    this.#known.delete(id);
+    this.#known.set(id, known);
+    try {
+      const result = plain(name, await spec.run(entry.args as never, { key, signal }));
+      await this.#ledger.effectDone(entry, result);
+      known.standing = { is: "done", result };
+      // The call ended while it ran, and found it neither done nor undone.
+      if (known.owners.size === 0) await this.#undo(known, () => spec);
+      return result;
+    } catch (error) {
+      if (error instanceof EffectDidNotHappen) {
+        await this.#ledger.effectUndone(entry, "undone", "it did not happen");
+        known.standing = { is: "undone" };
+      } else known.standing = { is: "unknown" }; // it failed while it ran: nobody knows how far it came
+      throw error;
+    }
+  }
+
+  async #joined(id: string, callId: string, result: Json): Promise<Json> {
+    const known = this.#known.get(id);
+    if (known === undefined || known.owners.has(callId)) return result;
+    await this.#ledger.effectJoined(known.entry, callId);
+    known.owners.add(callId);
+    return result;
+  }
+
+  async #release(owned: readonly Known[], gone: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
+    const reports: EffectReport[] = [];
+    for (const known of owned.toReversed()) {
+      for (const callId of gone) known.owners.delete(callId);
+      if (known.owners.size === 0) reports.push(await this.#undo(known, specOf));
+    }
+    return reports;
+  }
+
+  async #undo(known: Known, specOf: SpecOf): Promise<EffectReport> {
+    const { entry, standing } = known;
+    const about = { tool: entry.tool, name: entry.name, key: entry.key };
+    if (standing.is !== "done") return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    const spec = specOf(entry.tool, entry.name);
+    let detail = "no way to undo it is declared here";
+    let undone = false;
+    for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
+      try {
+        await this.#inTime(async () => spec.undo?.(entry.args as never, standing.result as never, { key: entry.key }));
+        undone = true;
+      } catch (error) {
+        detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${error instanceof Error ? error.message : String(error)}`;
+      }
+    }
+    if (undone) {
+      await this.#ledger.effectUndone(entry, "undone");
+      known.standing = { is: "undone" };
+      return { ...about, is: "undone" };
+    }
+    await this.#ledger.effectUndone(entry, "not-undone", detail);
+    known.standing = { is: "not-undone", result: standing.result, detail };
+    return { ...about, is: "not-undone", detail };
+  }
+
+  /** An undo that never answers must not hold the session for ever. */
+  async #inTime(work: () => Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const late = this.#clock.sleep(UNDO_MS, done.signal).then(() => {
+      throw new Error(`no answer within ${UNDO_MS} ms`);
+    });
+    late.catch(() => {}); // aborted when the work was in time
+    try {
+      await Promise.race([work(), late]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  #owned(callIds: readonly string[]): readonly Known[] {
+    return [...this.#known.values()].filter(
+      ({ standing, owners }) => standing.is !== "undone" && callIds.some((callId) => owners.has(callId)),
+    );
+  }
+}
+
+function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectReport | undefined {
+  const about = { tool, name, key };
+  if (standing.is === "done") return { ...about, is: "happened" };
+  if (standing.is === "not-undone") return { ...about, is: "not-undone", detail: standing.detail };
+  if (standing.is === "undone") return undefined;
+  return { ...about, is: "unknown", detail: "it had not ended when the call did" };
+}
+
+function plain(effect: string, value: unknown): Json {
+  const encoded = encodeJson(value ?? null, KEPT_LIMITS);
+  if (encoded.ok) return encoded.value.value;
+  throw new HoldfastError("VALUE_NOT_JSON", { effect, path: encoded.error.path, detail: encoded.error.detail });
+}

@@ -1,0 +1,103 @@
+import { HoldfastError } from "../base/errors.ts";
+import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { OutputStatus } from "../records/kinds.ts";
+
+/** A failure the tool reports itself. Everything it changed is undone; `payload` reaches the log, never the state. */
+export interface Failure {
+  readonly ok: false;
+  readonly code: string;
+  readonly message: string;
+  readonly payload?: Json;
+}
+
+/** A tool asks to see more of the prompt before it can work. Its call leaves no trace; the request goes to the caller. */
+export class VisibilityExpansionRequired extends Error {
+  override readonly name = "VisibilityExpansionRequired";
+  readonly sections: readonly string[];
+
+  constructor(sections: readonly string[], reason = "the tool needs these sections in full") {
+    super(reason);
+    this.sections = sections;
+  }
+}
+
+/** Thrown by a handler whose arguments turn out to be wrong after all. */
+export class ToolValidationError extends Error {
+  override readonly name = "ToolValidationError";
+}
+
+/** Thrown by a handler that sees its time is up before the kernel says so. */
+export class DeadlineExceededError extends Error {
+  override readonly name = "DeadlineExceededError";
+}
+
+/** Every way a call can end. Only the first commits. */
+export type Ending =
+  | { readonly kind: "succeeded"; readonly value: Json }
+  | { readonly kind: "failed"; readonly reason: string; readonly message: string; readonly payload?: Json }
+  | { readonly kind: "bad-arguments"; readonly message: string }
+  | { readonly kind: "denied"; readonly message: string }
+  | { readonly kind: "canceled"; readonly message: string }
+  | { readonly kind: "timeout"; readonly message: string }
+  /** The whole evaluation's time is up, not only this call's. */
+  | { readonly kind: "evaluation-ended"; readonly message: string }
+  | { readonly kind: "conflict"; readonly message: string }
+  | { readonly kind: "expansion"; readonly message: string; readonly request: VisibilityExpansionRequired };
+
+export type Discarded = Exclude<Ending, { readonly kind: "succeeded" }>;
+
+/** The seed's four statuses, and beside them why. */
+export const STATUS: Readonly<Record<Ending["kind"], OutputStatus>> = {
+  succeeded: "success",
+  failed: "failed",
+  "bad-arguments": "failed",
+  denied: "failed",
+  canceled: "canceled",
+  timeout: "timeout",
+  "evaluation-ended": "timeout",
+  conflict: "failed",
+  expansion: "canceled",
+};
+
+export function reasonOf(ending: Ending): string {
+  return ending.kind === "failed" ? ending.reason : ending.kind;
+}
+
+/** What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed. */
+export function endingOf(returned: unknown): Ending {
+  if (isFailure(returned)) return endingOfFailure(returned);
+  const encoded = encodeJson(returned ?? null, KEPT_LIMITS);
+  if (encoded.ok) return { kind: "succeeded", value: encoded.value.value };
+  const message = `The result cannot be kept: ${encoded.error.path} ${encoded.error.detail}`;
+  return { kind: "failed", reason: "result-not-json", message };
+}
+
+export function endingOfThrown(thrown: unknown): Discarded {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof VisibilityExpansionRequired)
+    return {
+      kind: "expansion",
+      message: `More of the prompt is needed first: ${thrown.sections.join(", ")}.`,
+      request: thrown,
+    };
+  if (thrown instanceof ToolValidationError) return { kind: "bad-arguments", message };
+  if (thrown instanceof DeadlineExceededError) return { kind: "timeout", message };
+  return { kind: "failed", reason: HoldfastError.is(thrown) ? thrown.code : "threw", message };
+}
+
+function endingOfFailure({ code, message, payload }: Partial<Failure>): Ending {
+  const kept = payload === undefined ? undefined : encodeJson(payload, KEPT_LIMITS);
+  return {
+    kind: "failed",
+    reason: typeof code === "string" ? code : "failed",
+    message: typeof message === "string" ? message : "The tool reported a failure.",
+    ...(kept?.ok === true ? { payload: kept.value.value } : {}),
+  };
+}
+
+/** `{ ok: false }` is ours, `{ success: false }` the seed's. */
+function isFailure(value: unknown): value is Partial<Failure> {
+  if (typeof value !== "object" || value === null) return false;
+  const { ok, success } = value as { readonly ok?: unknown; readonly success?: unknown };
+  return ok === false || success === false;
+}

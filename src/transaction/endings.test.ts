@@ -1,0 +1,365 @@
+import { describe, expect, test } from "vitest";
+import { Box, counter, diary, quiet, type Rig, rig, steps, writes } from "../../test/support/calls.ts";
+import type { StandardSchema } from "../contracts/schema.ts";
+import { filesOf } from "../files/access.ts";
+import { Plan, ToolInvoked } from "../state/default-slices.ts";
+import { lazily, resourceKey } from "../state/resources.ts";
+import type { Call } from "./call.ts";
+import { Deadline, DEADLINE } from "./deadline.ts";
+import { DeadlineExceededError, ToolValidationError, VisibilityExpansionRequired } from "./ending.ts";
+import { defineTool } from "./tool.ts";
+
+const BOX = resourceKey<Box>("box");
+
+/** Touches everything a call can touch, then ends in its own way. */
+async function touchAll(call: Call): Promise<void> {
+  call.dispatch(counter.added(10));
+  call.dispatch(Plan.set({ objective: "dirty", status: "active" }));
+  call.dispatch(diary.said("tried"));
+  await call.files.writeText("file.txt", "dirty");
+  await call.files.writeText("new.txt", "dirty");
+  (await call.resource(BOX)).value = 99;
+}
+
+const anyNumber: StandardSchema<{ readonly n: number }> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: (value) =>
+      typeof (value as { n?: unknown })?.n === "number"
+        ? { value: value as { n: number } }
+        : { issues: [{ message: "must be a number", path: ["n"] }] },
+  },
+};
+
+const ENDINGS = {
+  "returns ok: false": {
+    status: "failed",
+    reason: "not-found",
+    run: (call: Call) => call.fail("not-found", "no such thing"),
+  },
+  "returns success: false": { status: "failed", reason: "failed", run: () => ({ success: false }) },
+  throws: { status: "failed", reason: "threw", run: () => Promise.reject(new Error("boom")) },
+  "throws what is no error": {
+    status: "failed",
+    reason: "threw",
+    run: () => Promise.reject("boom" as unknown as Error),
+  },
+  "throws a validation error": {
+    status: "failed",
+    reason: "bad-arguments",
+    run: () => Promise.reject(new ToolValidationError("n is odd")),
+  },
+  "throws a deadline error": {
+    status: "timeout",
+    reason: "timeout",
+    run: () => Promise.reject(new DeadlineExceededError("late")),
+  },
+  "asks for more of the prompt": {
+    status: "canceled",
+    reason: "expansion",
+    run: () => Promise.reject(new VisibilityExpansionRequired(["rules"])),
+  },
+  "returns what cannot be kept": { status: "failed", reason: "result-not-json", run: () => ({ at: new Date(0) }) },
+  "dispatches to a reducer that throws": {
+    status: "failed",
+    reason: "REDUCER_FAILED",
+    run: (call: Call) => call.dispatch(counter.broke()),
+  },
+  "dispatches to a slice that is not there": {
+    status: "failed",
+    reason: "SLICE_UNKNOWN",
+    run: (call: Call) => call.dispatch({ slice: "no", event: "no", payload: 0 }),
+  },
+  "changes the state behind the call's back": { status: "failed", reason: "STATE_INSIDE_CALL", run: null },
+} as const;
+
+async function prepared(world: Rig): Promise<void> {
+  await filesOf(world.state).writeText("file.txt", "original");
+  await world.state.session.seed(Plan, [{ objective: "test", status: "active" }]);
+}
+
+describe("a call that does not succeed", () => {
+  test.each(Object.keys(ENDINGS) as readonly (keyof typeof ENDINGS)[])(
+    "[TX-1] [K01] [K02] [K14] [K15] leaves nothing but its log: it %s",
+    async (name) => {
+      const { status, reason, run } = ENDINGS[name];
+      const world: Rig = rig(
+        [
+          writes("tool", async (_, call) => {
+            await touchAll(call);
+            if (run === null) await world.state.session.dispatch(counter.added(1));
+            else return await run(call);
+          }),
+        ],
+        { state: { resources: [[BOX, new Box()]] } },
+      );
+      const { state, transactions, ledger } = world;
+      await prepared(world);
+      const before = await state.snapshot();
+      const outcome = await transactions.run({ id: "c1", name: "tool", input: {} });
+      expect(outcome).toMatchObject({ callId: "c1", tool: "tool", ok: false, status, reason, attempts: 1 });
+      expect(typeof outcome.output).toBe("string");
+      expect(state.diff(before, await state.snapshot())).toMatchObject({ slices: {}, resources: [] });
+      expect(await filesOf(state).readText("file.txt")).toBe("original");
+      expect(await filesOf(state).exists("new.txt")).toBe(false);
+      expect(state.session.latest(Plan)?.objective).toBe("test");
+      expect(state.resources.get(BOX).value).toBe(0);
+      expect(state.session.get(diary)).toEqual(["tried"]);
+      expect(ledger.kinds("c1")).toEqual(["opened", "closed"]);
+      expect(state.session.all(ToolInvoked)).toMatchObject([{ toolCallId: "c1", status, reason, success: false }]);
+      expect(transactions.pending).toEqual([]);
+    },
+  );
+
+  test("[TX-2] [K14] a failed result's payload reaches the log and no state slice", async () => {
+    const { state, transactions } = rig([writes("tool", (_, call) => call.fail("no", "no", { secret: "payload" }))]);
+    const outcome = await transactions.run({ id: "c1", name: "tool", input: {} });
+    expect(outcome.payload).toEqual({ secret: "payload" });
+    expect(JSON.stringify([...state.session.snapshot().slices])).not.toContain("secret");
+    expect(state.session.latest(ToolInvoked)?.payload).toEqual({ secret: "payload" });
+  });
+
+  test("[TX-3] [K03] with bad arguments, or no such tool, its handler never runs", async () => {
+    let ran = 0;
+    const { state, transactions, ledger } = rig([
+      writes(
+        "tool",
+        () => {
+          ran += 1;
+        },
+        { input: anyNumber },
+      ),
+    ]);
+    const before = state.session.snapshot().slices;
+    const bad = await transactions.run({ id: "c1", name: "tool", input: { n: "one" } });
+    expect(bad).toMatchObject({ reason: "bad-arguments", output: expect.stringContaining("n: must be a number") });
+    expect(await transactions.run({ id: "c2", name: "nope", input: {} })).toMatchObject({
+      reason: "bad-arguments",
+      output: expect.stringContaining("no tool named nope"),
+    });
+    expect(await transactions.run({ id: "c3", name: "tool", input: { n: 1, at: new Date(0) } })).toMatchObject({
+      ok: true,
+    });
+    expect(ran).toBe(1);
+    expect([...state.session.snapshot().slices]).toEqual([...before]);
+    expect(ledger.lines.find(({ kind, id }) => kind === "opened" && id === "c3")?.detail).toMatchObject({
+      args: { notJson: "$.at" },
+    });
+  });
+
+  test("[TX-4] [K10] canceled before it starts or while it runs, it is rolled back once and closed as canceled", async () => {
+    const started = Promise.withResolvers<void>();
+    const { state, transactions, ledger } = rig([
+      writes("slow", async (_, call) => {
+        call.dispatch(counter.added(1));
+        started.resolve();
+        await new Promise((_resolve, reject) =>
+          call.signal.addEventListener("abort", () => reject(call.signal.reason as Error)),
+        );
+      }),
+    ]);
+    const abort = new AbortController();
+    const running = transactions.run({ id: "c1", name: "slow", input: {} }, { signal: abort.signal });
+    await started.promise;
+    abort.abort(new Error("the user pressed escape"));
+    expect(await running).toMatchObject({
+      status: "canceled",
+      reason: "canceled",
+      output: expect.stringContaining("pressed escape"),
+    });
+    expect(await transactions.run({ id: "c2", name: "slow", input: {} }, { signal: abort.signal })).toMatchObject({
+      status: "canceled",
+    });
+    await quiet();
+    expect(state.session.get(counter)).toBe(0);
+    expect(ledger.closings().map(({ callId, status }) => [callId, status])).toEqual([
+      ["c1", "canceled"],
+      ["c2", "canceled"],
+    ]);
+  });
+
+  test("[TX-5] [K11] past its deadline, before or during, it is closed as timeout", async () => {
+    let ran = 0;
+    const tool = writes(
+      "slow",
+      async (_, call) => {
+        ran += 1;
+        call.dispatch(counter.added(1));
+        await call.clock.sleep(1000, call.signal);
+      },
+      { deadlineMs: 100 },
+    );
+    const world = rig([tool, writes("block", async (_, call) => call.clock.sleep(500))], { parallel: 1 });
+    const running = world.transactions.run({ id: "c1", name: "slow", input: {} });
+    await quiet();
+    world.clock.advance(100);
+    expect(await running).toMatchObject({ status: "timeout", reason: "timeout" });
+    const blocking = world.transactions.run({ id: "c2", name: "block", input: {} });
+    const waiting = world.transactions.run({ id: "c3", name: "slow", input: {} });
+    await quiet();
+    world.clock.advance(500);
+    expect(await blocking).toMatchObject({ ok: true });
+    expect(await waiting).toMatchObject({ status: "timeout" });
+    expect([ran, world.state.session.get(counter)]).toEqual([1, 0]);
+  });
+
+  test("[TX-6] when the evaluation's time is up the call is closed and the run ends", async () => {
+    const world = rig([
+      writes(
+        "slow",
+        async (_, call) => {
+          call.dispatch(counter.added(1));
+          await call.clock.sleep(1000);
+        },
+        { deadlineMs: 5000 },
+      ),
+    ]);
+    const deadline = Deadline.after(world.clock, 200);
+    const running = world.transactions.run({ id: "c1", name: "slow", input: {} }, { deadline });
+    const ended = running.catch((error: unknown) => error);
+    await quiet();
+    world.clock.advance(200);
+    expect(await ended).toMatchObject({ name: "PromptEvaluationError", code: "EVALUATION_ENDED", phase: "tool" });
+    await expect(world.transactions.run({ id: "c2", name: "slow", input: {} }, { deadline })).rejects.toMatchObject({
+      code: "EVALUATION_ENDED",
+    });
+    expect(world.ledger.closings()).toMatchObject([
+      { callId: "c1", status: "timeout", reason: "evaluation-ended" },
+      { callId: "c2", status: "timeout" },
+    ]);
+    expect(world.state.session.get(counter)).toBe(0);
+    const other = rig([writes("slow", () => 1)], { state: { clock: world.clock, resources: [[DEADLINE, deadline]] } });
+    await expect(other.transactions.run({ id: "c3", name: "slow", input: {} })).rejects.toMatchObject({
+      code: "EVALUATION_ENDED",
+    });
+    expect(() => Deadline.after(world.clock, Number.NaN)).toThrowError(expect.objectContaining({ code: "BAD_OPTION" }));
+  });
+
+  test("[TX-7] [K12] a resource first made inside a failing call keeps nothing of it", async () => {
+    const world = rig(
+      [
+        writes("make", async (input: { fail: boolean }, call) => {
+          const box = await call.resource(BOX);
+          box.value += 1;
+          if (input.fail) throw new Error("boom");
+        }),
+      ],
+      { state: { resources: [[BOX, lazily(() => new Box())]] } },
+    );
+    await world.transactions.run({ id: "c1", name: "make", input: { fail: true } });
+    expect(world.state.resources.get(BOX).value).toBe(0);
+    await world.transactions.run({ id: "c2", name: "make", input: { fail: false } });
+    expect(world.state.resources.get(BOX).value).toBe(1);
+    await world.state.restore(world.state.checkpoints.getPreSnapshot("c1"));
+    expect(world.state.resources.get(BOX).value).toBe(0);
+  });
+
+  test("[TX-8] [K09] a resource that refuses to be put back poisons the state: no further call, and the call is still closed", async () => {
+    const box = new Box();
+    const world = rig(
+      [
+        writes("use", async (_, call) => {
+          (await call.resource(BOX)).value = 1;
+          box.refuses = 1;
+          return call.fail("no", "no");
+        }),
+      ],
+      { state: { resources: [[BOX, box]] } },
+    );
+    expect(await world.transactions.run({ id: "c1", name: "use", input: {} })).toMatchObject({
+      reason: "RESTORE_FAILED",
+    });
+    expect(world.ledger.kinds("c1")).toEqual(["opened", "closed"]);
+    await expect(world.transactions.run({ id: "c2", name: "use", input: {} })).rejects.toMatchObject({
+      code: "STATE_POISONED",
+    });
+    expect(world.ledger.kinds("c2")).toEqual([]);
+  });
+
+  test("[TX-9] whose end cannot be written down leaves the state as it was, poisoned", async () => {
+    const world = rig([writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    world.ledger.failOn = "closed";
+    await expect(world.transactions.run({ id: "c1", name: "add", input: {} })).rejects.toThrow("cannot write closed");
+    expect([world.state.session.get(counter), world.state.poisoned]).toEqual([0, true]);
+    const other = rig([writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    other.ledger.failOn = "opened";
+    await expect(other.transactions.run({ id: "c1", name: "add", input: {} })).rejects.toThrow("cannot write opened");
+    other.ledger.failOn = undefined;
+    expect(await other.transactions.run({ id: "c1", name: "add", input: {} })).toMatchObject({ ok: true });
+  });
+});
+
+describe("a call that succeeds", () => {
+  test("[TX-10] [K20] changes everything at once and leaves checkpoints that name it", async () => {
+    const world = rig([writes("all", (_, call) => touchAll(call).then(() => ({ fine: true })))], {
+      state: { resources: [[BOX, new Box()]] },
+    });
+    const outcome = await world.transactions.run({ id: "c1", name: "all", input: {} });
+    expect(outcome).toMatchObject({ ok: true, status: "success", output: { fine: true } });
+    expect([world.state.session.get(counter), world.state.resources.get(BOX).value]).toEqual([10, 99]);
+    expect(await filesOf(world.state).readText("new.txt")).toBe("dirty");
+    const [kept] = world.state.checkpoints.listCheckpoints();
+    expect(kept).toMatchObject({ toolCallId: "c1", toolName: "all", success: true, resultSummary: '{"fine":true}' });
+    expect(kept?.preSnapshot.metadata).toEqual({ tag: "pre:c1", phase: "pre_tool", toolCallId: "c1", toolName: "all" });
+    expect(kept?.postSnapshot?.metadata).toEqual({
+      tag: "post:c1",
+      phase: "post_tool",
+      toolCallId: "c1",
+      toolName: "all",
+    });
+    await world.state.restore(world.state.checkpoints.getPreSnapshot("c1"));
+    expect([
+      world.state.session.get(counter),
+      world.state.resources.get(BOX).value,
+      await filesOf(world.state).exists("new.txt"),
+    ]).toEqual([0, 0, false]);
+    const post = world.state.checkpoints.getPostSnapshot("c1");
+    if (post !== undefined) await world.state.restore(post);
+    expect([world.state.session.get(counter), world.state.resources.get(BOX).value]).toEqual([10, 99]);
+  });
+
+  test("[TX-10] [K05] succeed, fail, succeed: the first and the third remain", async () => {
+    const world = rig([
+      writes("step", async ({ n, fail }: { n: number; fail?: boolean }, call) => {
+        call.dispatch(steps.added(`step ${n}`));
+        await call.files.writeText(`${n}.txt`, String(n));
+        return fail === true ? call.fail("no", "no") : n;
+      }),
+    ]);
+    for (const input of [{ n: 1 }, { n: 2, fail: true }, { n: 3 }])
+      await world.transactions.run({ id: `c${input.n}`, name: "step", input });
+    expect(world.state.session.get(steps)).toEqual(["step 1", "step 3"]);
+    expect((await filesOf(world.state).list()).map(({ name }) => name)).toEqual(["1.txt", "3.txt"]);
+  });
+
+  test("[TX-11] [K19] stands when those who watch it throw", async () => {
+    const failures: unknown[] = [];
+    const watchers = [
+      () => {
+        throw new Error("sync");
+      },
+      () => Promise.reject(new Error("async")),
+    ];
+    for (const observe of watchers) {
+      const world = rig([writes("add", (_, call) => call.dispatch(counter.added(1)))], {
+        observe,
+        onTelemetryFailure: (failure) => {
+          failures.push(failure.event);
+          throw new Error("and so does the one who hears of it");
+        },
+      });
+      expect(await world.transactions.run({ id: "c1", name: "add", input: {} })).toMatchObject({ ok: true });
+      expect(world.state.session.get(counter)).toBe(1);
+    }
+    await quiet();
+    expect(failures).toEqual(["telemetry_publish_failed", "telemetry_publish_failed"]);
+  });
+});
+
+test("a tool's name is checked", () => {
+  expect(() => defineTool({ name: "no spaces", access: "read", run: () => 1 })).toThrowError(
+    expect.objectContaining({ code: "BAD_OPTION" }),
+  );
+  expect(() => rig([], { parallel: 0 })).toThrowError(expect.objectContaining({ code: "BAD_OPTION" }));
+});

@@ -1,0 +1,278 @@
+import { describe, expect, test } from "vitest";
+import { counter, diary, quiet, rig, steps, writes } from "../../test/support/calls.ts";
+import { filesOf } from "../files/access.ts";
+import { ToolInvoked } from "../state/default-slices.ts";
+import { ExecutionState } from "../state/execution-state.ts";
+import type { Call } from "./call.ts";
+import { defineTool } from "./tool.ts";
+
+describe("a handle after its call has ended", () => {
+  test("[TX-19] refuses every use, and each attempt is told", async () => {
+    let kept: Call | undefined;
+    const { state, transactions, ledger } = rig([
+      writes("keep", (_, call) => {
+        kept = call;
+      }),
+    ]);
+    await transactions.run({ id: "c1", name: "keep", input: {} });
+    const call = kept!;
+    const root = state.root;
+    expect(() => call.dispatch(counter.added(1))).toThrowError(expect.objectContaining({ code: "CALL_CLOSED" }));
+    expect(() => call.get(counter)).toThrowError(expect.objectContaining({ code: "CALL_CLOSED" }));
+    expect(() => call.savepoint()).toThrowError(expect.objectContaining({ code: "CALL_CLOSED" }));
+    const uses = [
+      () => call.files.writeText("a", "b"),
+      () => call.files.readText("a"),
+      () => call.effect("e", {}, { key: "k" }),
+      () => call.run({ name: "keep", input: {} }),
+      () => call.resource({ key: "r" }),
+      () => call.transaction(() => 1),
+      () => call.child({ mark: async () => async () => {} }),
+    ];
+    for (const use of uses) await expect(use()).rejects.toMatchObject({ code: "CALL_CLOSED" });
+    expect(call.signal.aborted).toBe(true);
+    expect(state.root).toBe(root);
+    expect(ledger.lines.filter(({ kind }) => kind === "late")).toHaveLength(10);
+  });
+
+  test("[TX-19] a tool that ignores its signal writes nothing, and its late result is told, never applied", async () => {
+    const { state, transactions, ledger, clock } = rig([
+      writes(
+        "zombie",
+        async (_, call) => {
+          await call.clock.sleep(1000);
+          try {
+            call.dispatch(counter.added(1));
+          } catch {
+            return "late anyway";
+          }
+          return "written";
+        },
+        { deadlineMs: 10 },
+      ),
+    ]);
+    const running = transactions.run({ id: "c1", name: "zombie", input: {} });
+    await quiet();
+    clock.advance(10);
+    expect(await running).toMatchObject({ status: "timeout" });
+    clock.advance(1000);
+    await quiet();
+    expect(state.session.get(counter)).toBe(0);
+    expect(ledger.lines.filter(({ kind }) => kind === "late").map(({ detail }) => detail)).toEqual([
+      "dispatch",
+      "late anyway",
+    ]);
+    expect(state.session.all(ToolInvoked)).toHaveLength(1);
+  });
+
+  test("[TX-19] a zombie cannot write around its handle either", async () => {
+    const world = rig([
+      writes("zombie", async () => {
+        void (async () => {
+          await quiet();
+          await world.state.session
+            .dispatch(counter.added(1))
+            .catch((error: { code: string }) => codes.push(error.code));
+          await world.transactions
+            .run({ id: "other", name: "zombie", input: {} })
+            .catch((error: { code: string }) => codes.push(error.code));
+        })();
+      }),
+    ]);
+    const codes: string[] = [];
+    await world.transactions.run({ id: "c1", name: "zombie", input: {} });
+    await quiet();
+    await quiet();
+    expect(codes).toEqual(["STATE_INSIDE_CALL", "STATE_INSIDE_CALL"]);
+    expect(world.state.session.get(counter)).toBe(0);
+  });
+});
+
+describe("inside a call", () => {
+  test("[TX-20] [K18] a nested transaction that fails takes only its own changes with it", async () => {
+    const { state, transactions } = rig([
+      writes("outer", async (_, call) => {
+        call.dispatch(steps.added("outer"));
+        await call.files.writeText("outer.txt", "kept");
+        await call
+          .transaction(async () => {
+            call.dispatch(steps.added("inner"));
+            call.dispatch(diary.said("tried"));
+            await call.files.writeText("inner.txt", "gone");
+            throw new Error("inner failed");
+          })
+          .catch(() => {});
+        const savepoint = call.savepoint();
+        call.dispatch(steps.added("after the savepoint"));
+        savepoint.rollback();
+        const kept = await call.transaction(() => {
+          call.dispatch(steps.added("second"));
+          return "kept";
+        });
+        return [kept, call.get(steps)];
+      }),
+    ]);
+    const outcome = await transactions.run({ id: "c1", name: "outer", input: {} });
+    expect(outcome.output).toEqual(["kept", ["outer", "second"]]);
+    expect(state.session.get(steps)).toEqual(["outer", "second"]);
+    expect(state.session.get(diary)).toEqual(["tried"]);
+    expect((await filesOf(state).list()).map(({ name }) => name)).toEqual(["outer.txt"]);
+  });
+
+  test("[TX-21] a call inside a call shares its branch, fails alone, and goes with it", async () => {
+    const inner = writes<{ fail?: boolean }>("inner", (input, call) => {
+      call.dispatch(steps.added(call.id));
+      return input.fail === true ? call.fail("no", "no") : call.get(steps).length;
+    });
+    const outer = writes<{ fail?: boolean }>("outer", async (input, call) => {
+      call.dispatch(steps.added("outer"));
+      const good = await call.run({ name: "inner", input: {} });
+      const bad = await call.run({ name: "inner", input: { fail: true } });
+      return input.fail === true ? call.fail("no", "no") : [good.output, bad.reason];
+    });
+    const { state, transactions, ledger } = rig([inner, outer]);
+    expect((await transactions.run({ id: "a", name: "outer", input: {} })).output).toEqual([2, "no"]);
+    expect(state.session.get(steps)).toEqual(["outer", "a.1"]);
+    await transactions.run({ id: "b", name: "outer", input: { fail: true } });
+    expect(state.session.get(steps)).toEqual(["outer", "a.1"]);
+    expect(ledger.closings().map(({ callId, status, reason }) => [callId, status, reason])).toEqual([
+      ["a.1", "success", undefined],
+      ["a.2", "failed", "no"],
+      ["a", "success", undefined],
+      ["b.1", "canceled", "parent-discarded"],
+      ["b.2", "failed", "no"],
+      ["b", "failed", "no"],
+    ]);
+    expect(ledger.lines.find(({ id }) => id === "a.1")?.detail).toMatchObject({ parent: "a" });
+    expect(state.session.all(ToolInvoked).map(({ toolCallId }) => toolCallId)).toEqual([
+      "a.1",
+      "a.2",
+      "a",
+      "b.1",
+      "b.2",
+      "b",
+    ]);
+  });
+
+  test("[TX-21] calls inside a call run one after the other, and one that fails takes those inside it", async () => {
+    const leaf = writes<{ n: string; wait?: number; fail?: boolean }>("leaf", async ({ n, wait = 0, fail }, call) => {
+      for (let turn = 0; turn < wait; turn += 1) await Promise.resolve();
+      call.dispatch(steps.added(n));
+      return fail === true ? call.fail("no", "no") : n;
+    });
+    const middle = writes("middle", async (_, call) => {
+      await call.run({ name: "leaf", input: { n: "inside the middle" } });
+      return call.fail("no", "no");
+    });
+    const outer = writes("outer", async (_, call) => {
+      const inner = ["a", "b", "c"].map((n, at) =>
+        call.run({ name: "leaf", input: { n, wait: 30 - 10 * at, fail: n === "b" } }),
+      );
+      await Promise.all([...inner, call.run({ name: "middle", input: {} })]);
+    });
+    const { state, transactions, ledger } = rig([leaf, middle, outer]);
+    await transactions.run({ id: "x", name: "outer", input: {} });
+    expect(state.session.get(steps)).toEqual(["a", "c"]);
+    expect(ledger.closings().map(({ callId, reason }) => [callId, reason])).toEqual([
+      ["x.1", undefined],
+      ["x.2", "no"],
+      ["x.3", undefined],
+      ["x.4", "no"],
+      ["x.5", "parent-discarded"],
+      ["x", undefined],
+    ]);
+    expect(ledger.lines.find(({ id }) => id === "x.5")?.detail).toMatchObject({ parent: "x.4" });
+  });
+
+  test("[TX-21] a call that ends while one inside it still runs commits nothing of either", async () => {
+    const slow = writes("slow", async (_, call) => {
+      call.dispatch(steps.added("half"));
+      await quiet();
+      call.dispatch(steps.added("done"));
+    });
+    const hasty = writes("hasty", async (_, call) => {
+      void call.run({ name: "slow", input: {} }).catch(() => {});
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    });
+    const { state, transactions, ledger } = rig([slow, hasty]);
+    expect(await transactions.run({ id: "x", name: "hasty", input: {} })).toMatchObject({
+      reason: "inner-call-running",
+    });
+    await quiet();
+    await quiet();
+    expect(state.session.get(steps)).toEqual([]);
+    expect(ledger.closings().map(({ callId, status }) => [callId, status])).toEqual([
+      ["x.1", "canceled"],
+      ["x", "failed"],
+    ]);
+  });
+
+  test("[TX-21] what reaches outside cannot run inside another call, and an unknown tool is an outcome", async () => {
+    const out = defineTool({ name: "out", access: "external", run: () => "sent" });
+    const { transactions } = rig([
+      out,
+      writes("outer", async (_, call) => [
+        (await call.run({ name: "out", input: {} })).reason,
+        (await call.run({ name: "none", input: {} })).reason,
+      ]),
+    ]);
+    expect((await transactions.run({ id: "a", name: "outer", input: {} })).output).toEqual(["denied", "bad-arguments"]);
+  });
+
+  test("[TX-21] a call inside an attempt that was given up is closed too", async () => {
+    let first = true;
+    const inner = writes("inner", (_, call) => call.dispatch(steps.added(call.id)));
+    const outer = writes("outer", async (_, call) => {
+      call.get(counter);
+      await call.run({ name: "inner", input: {} });
+      if (first) await quiet();
+      first = false;
+    });
+    const { state, transactions, ledger } = rig([
+      inner,
+      outer,
+      writes("add", (_, call) => call.dispatch(counter.added(1))),
+    ]);
+    await transactions.runAll([
+      { id: "a", name: "outer", input: {} },
+      { id: "b", name: "add", input: {} },
+    ]);
+    expect(state.session.get(steps)).toEqual(["a.2"]);
+    expect(ledger.closings().map(({ callId, reason }) => [callId, reason])).toEqual([
+      ["b", undefined],
+      ["a.1", "superseded"],
+      ["a.2", undefined],
+      ["a", undefined],
+    ]);
+  });
+
+  test("[TX-22] [K17] a child's work goes with the call that is discarded, and stays with one that is not", async () => {
+    const child = ExecutionState.create({ slices: [steps] });
+    const work = writes<{ fail: boolean }>("work", async ({ fail }, call) => {
+      await call.child(child);
+      await child.session.dispatch(steps.added("child"));
+      if (fail) throw new Error("boom");
+    });
+    const { transactions } = rig([work]);
+    await transactions.run({ id: "a", name: "work", input: { fail: false } });
+    await transactions.run({ id: "b", name: "work", input: { fail: true } });
+    expect(child.session.get(steps)).toEqual(["child"]);
+    const stuck = writes("stuck", async (_, call) => {
+      await call.child({ mark: async () => () => Promise.reject(new Error("gone for good")) });
+      throw new Error("boom");
+    });
+    transactions.add([stuck]);
+    expect((await transactions.run({ id: "c", name: "stuck", input: {} })).output).toContain(
+      "Not taken back: a child: gone for good",
+    );
+  });
+
+  test("[TX-23] the same call draws the same numbers in every run", async () => {
+    const draw = writes("draw", (_, call) => [call.random.hex(4), call.random.fraction()]);
+    const once = await rig([draw]).transactions.run({ id: "c1", name: "draw", input: {} });
+    const again = await rig([draw]).transactions.run({ id: "c1", name: "draw", input: {} });
+    const other = await rig([draw]).transactions.run({ id: "c2", name: "draw", input: {} });
+    expect(once.output).toEqual(again.output);
+    expect(once.output).not.toEqual(other.output);
+  });
+});

@@ -1,0 +1,51 @@
+import type { Json } from "../base/json.ts";
+import type { CallEffects, OutputStatus } from "../records/kinds.ts";
+import type { RootChange } from "../state/part.ts";
+import type { EffectEntry } from "./effect.ts";
+
+export interface OpenedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: Json;
+  readonly alias?: string;
+  readonly parent?: string;
+}
+
+/** The one record with which a call ends. */
+export interface ClosedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly status: OutputStatus;
+  readonly reason?: string;
+  readonly output: Json;
+  readonly effects: CallEffects;
+}
+
+export interface EffectLedger {
+  effectOpened(effect: EffectEntry): Promise<void>;
+  effectDone(effect: EffectEntry, result: Json): Promise<void>;
+  /** Another call relies on it too. */
+  effectJoined(effect: EffectEntry, callId: string): Promise<void>;
+  effectUndone(effect: EffectEntry, how: "undone" | "not-undone", detail?: string): Promise<void>;
+}
+
+/** Where a transaction writes down what it does. Rejecting means that it did not happen. */
+export interface Ledger extends EffectLedger {
+  /** Before the handler runs. */
+  opened(call: OpenedCall): Promise<void>;
+  /** A call and those it had run inside it, with everything they changed: written together or not at all. */
+  closed(calls: readonly ClosedCall[], change: RootChange): Promise<void>;
+  /** A result, or an attempted write, of a call that had ended. Told, never applied. */
+  late(call: { readonly callId: string; readonly tool: string; readonly output: Json }): Promise<void>;
+}
+
+/** For state that need not outlive the process. */
+export const NO_LEDGER: Ledger = {
+  opened: async () => {},
+  closed: async () => {},
+  late: async () => {},
+  effectOpened: async () => {},
+  effectDone: async () => {},
+  effectJoined: async () => {},
+  effectUndone: async () => {},
+};

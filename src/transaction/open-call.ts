@@ -1,0 +1,273 @@
+import { SeededRandom } from "../base/random.ts";
+import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { Branch } from "../state/branch.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import { attempt } from "./attempt.ts";
+import { type Call, openHandle, type Rewindable } from "./call.ts";
+import { type Deadline, DEADLINE } from "./deadline.ts";
+import type { EffectReport } from "./effect.ts";
+import type { EffectBook } from "./effects.ts";
+import { type Ending, reasonOf } from "./ending.ts";
+import { admit, handle } from "./guard.ts";
+import type { Ledger } from "./ledger.ts";
+import { type CallOutcome, outcomeOf } from "./outcome.ts";
+import type { ToolPolicy } from "./policy.ts";
+import { absentTool, type Tool, type ToolAccess } from "./tool.ts";
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+  /** The provider's own id for it. */
+  readonly alias?: string;
+}
+
+/** What every call of one state shares. */
+export interface CallWorld {
+  readonly state: ExecutionState;
+  readonly ledger: Ledger;
+  readonly effects: EffectBook;
+  readonly policies: readonly ToolPolicy[];
+  tool(name: string): Tool | undefined;
+}
+
+export interface CallLimits {
+  readonly signal?: AbortSignal;
+  /** The evaluation's; default: the one among the resources, if any. */
+  readonly deadline?: Deadline;
+}
+
+type Handle = ReturnType<typeof openHandle>;
+type InnerCall = Parameters<Call["run"]>[0];
+
+/** Inside another call only what the branch holds can be undone with it. */
+const NESTABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
+
+/** One call between its opening and its end: it may be attempted more than once, and it is settled once. */
+export class OpenCall {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly started: number;
+  readonly signal: AbortSignal;
+  /** Where its turn to use what cannot branch comes: at once, or after the calls before it. */
+  readonly turn: Promise<unknown>;
+  attempts = 0;
+  branch: Branch;
+  /** Calls that ran inside this one, in the last attempt. */
+  nested: CallOutcome[] = [];
+  /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
+  readonly superseded: CallOutcome[] = [];
+  readonly #world: CallWorld;
+  readonly #deadline: Deadline | undefined;
+  #children: (() => Promise<void>)[] = [];
+  #handle: Handle | undefined;
+  readonly #inner = new Set<Handle>();
+  #unfinished = 0;
+  #stop = new AbortController();
+  readonly #onAbort = () => this.#stop.abort(this.signal.reason);
+
+  constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
+    this.#world = world;
+    this.call = call;
+    this.tool = world.tool(call.name) ?? absentTool(call.name);
+    this.started = world.state.clock.monotonic();
+    this.signal = limits.signal ?? NO_SIGNAL;
+    this.turn = turn;
+    this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
+    this.branch = world.state.branch();
+  }
+
+  get elapsed(): number {
+    return this.#world.state.clock.monotonic() - this.started;
+  }
+
+  /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
+  announce(): Promise<void> {
+    const { id, name, input, alias } = this.call;
+    return this.#world.ledger.opened({
+      callId: id,
+      tool: name,
+      args: keptInput(input),
+      ...(alias === undefined ? {} : { alias }),
+    });
+  }
+
+  /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
+  async attempt(): Promise<Ending> {
+    const call = this.begin();
+    const { policies } = this.#world;
+    const run = async (): Promise<Ending> => {
+      const admitted = await admit(this.tool, this.call.input, this.branch, policies);
+      return admitted.ok ? handle(admitted.view, this.branch, policies, call) : admitted.ending;
+    };
+    const ending = await attempt(
+      () => this.#world.state.truth.gate.inside(this.call.id, run),
+      this.limits(),
+      (late) => this.tellLate(late.kind === "succeeded" ? late.value : reasonOf(late)),
+    );
+    this.end();
+    return ending.kind === "succeeded" && this.#unfinished > 0 ? STILL_RUNNING : ending;
+  }
+
+  /** A fresh branch and a living handle on it. */
+  begin(): Call {
+    const { state, effects } = this.#world;
+    this.end();
+    this.attempts += 1;
+    this.supersede("It was undone when the call it ran inside was run again.", "superseded");
+    this.#unfinished = 0;
+    this.branch = state.branch();
+    this.#stop = new AbortController();
+    this.signal.addEventListener("abort", this.#onAbort, { once: true });
+    effects.beginAttempt(this.call.id);
+    this.#handle = this.#openHandle(this.call.id, this.tool);
+    return this.#handle.call;
+  }
+
+  /** Every later use of the handle is refused, and whoever listens to its signal hears that it is over. */
+  end(): void {
+    this.#handle?.close();
+    for (const inner of this.#inner) inner.close();
+    this.#inner.clear();
+    this.signal.removeEventListener("abort", this.#onAbort);
+    this.#stop.abort(HAS_ENDED);
+  }
+
+  limits() {
+    const { deadlineMs } = this.tool;
+    return {
+      clock: this.#world.state.clock,
+      signal: this.signal,
+      callLeft: deadlineMs === undefined ? undefined : deadlineMs - this.elapsed,
+      evaluationLeft: this.#deadline?.left,
+    };
+  }
+
+  /** What ran inside goes, as the call around it does. */
+  supersede(message: string, reason: string): void {
+    this.superseded.push(...this.nested.map((inner) => undone(inner, message, reason)));
+    this.nested = [];
+  }
+
+  /** Takes children back to where they stood, newest first. Answers those that refused. */
+  async rewindChildren(): Promise<readonly string[]> {
+    const stuck: string[] = [];
+    for (const rewind of this.#children.splice(0).toReversed()) {
+      try {
+        await rewind();
+      } catch (error) {
+        stuck.push(`a child: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    return stuck;
+  }
+
+  tellLate(output: Json): void {
+    const { id, name } = this.call;
+    // Best effort: the call is closed and nothing depends on this line.
+    this.#world.ledger.late({ callId: id, tool: name, output }).catch(() => {});
+  }
+
+  #openHandle(id: string, tool: Tool) {
+    const { state, effects } = this.#world;
+    const stop = this.#stop.signal;
+    let last: Promise<unknown> = Promise.resolve();
+    return openHandle({
+      id,
+      tool: tool.name,
+      branch: this.branch,
+      signal: stop,
+      clock: state.clock,
+      random: () => new SeededRandom(id),
+      resource: async (key) => {
+        await this.turn;
+        return state.exclusive.acquire(this.call.id, key, stop);
+      },
+      effect: (name, args, key) => effects.run({ tool, callId: id, name, args, key, signal: stop }),
+      run: (inner) => {
+        // One after the other: a savepoint that is rolled back would take a neighbour's changes with it.
+        const turn = last.then(() => this.#runNested(id, inner));
+        last = turn.catch(() => {});
+        return turn;
+      },
+      child: (child) => this.#adopt(child),
+      onLate: (what) => this.tellLate(what),
+    });
+  }
+
+  async #adopt(child: Rewindable): Promise<void> {
+    this.#children.push(await child.mark());
+  }
+
+  /** On this call's branch, from a savepoint; its closing record is written with this call's. */
+  async #runNested(parent: string, { name, input }: InnerCall): Promise<CallOutcome> {
+    const { ledger, effects, state } = this.#world;
+    const started = state.clock.monotonic();
+    const place = this.nested.length;
+    const id = `${this.call.id}.${this.superseded.length + place + 1}`;
+    const about = (reports: readonly EffectReport[]) => {
+      const elapsed = state.clock.monotonic() - started;
+      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports };
+    };
+    this.nested.push(outcomeOf(UNFINISHED, about([])));
+    this.#unfinished += 1;
+    await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent });
+    const savepoint = this.branch.savepoint();
+    const ending = await this.#attemptNested(id, name, input);
+    let reports = effects.of(id);
+    if (ending.kind !== "succeeded") {
+      this.branch.rollbackTo(savepoint);
+      const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
+      this.nested.push(...inside);
+      reports = await effects.undo([...inside.map(({ callId }) => callId), id], specsOf(this.#world));
+    }
+    const outcome = outcomeOf(ending, about(reports));
+    this.nested[place] = outcome;
+    this.#unfinished -= 1;
+    return outcome;
+  }
+
+  async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
+    const { policies } = this.#world;
+    const tool = this.#world.tool(name) ?? absentTool(name);
+    if (!NESTABLE[tool.access])
+      return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
+    const inner = this.#openHandle(id, tool);
+    this.#inner.add(inner);
+    const run = async (): Promise<Ending> => {
+      const admitted = await admit(tool, input, this.branch, policies);
+      return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
+    };
+    const ending = await attempt(run, this.limits(), () => {});
+    inner.close();
+    this.#inner.delete(inner);
+    return ending;
+  }
+}
+
+function undone(outcome: CallOutcome, message: string, reason: string): CallOutcome {
+  return outcome.ok ? { ...outcomeOf({ kind: "canceled", message }, outcome), reason } : outcome;
+}
+
+export function specsOf({ tool }: Pick<CallWorld, "tool">) {
+  return (name: string, effect: string) => {
+    const specs = tool(name)?.effects ?? {};
+    return Object.hasOwn(specs, effect) ? specs[effect] : undefined;
+  };
+}
+
+/** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
+function keptInput(input: unknown): Json {
+  const encoded = encodeJson(input ?? null, KEPT_LIMITS);
+  return encoded.ok ? encoded.value.value : { notJson: encoded.error.path, detail: encoded.error.detail };
+}
+
+const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
+const NO_SIGNAL = new AbortController().signal;
+export const UNDONE_INSIDE = "It was undone with the call it ran inside.";
+const STILL_RUNNING: Ending = {
+  kind: "failed",
+  reason: "inner-call-running",
+  message: "It ended while a call inside it was still running.",
+};
+const UNFINISHED: Ending = { kind: "canceled", message: "It had not ended when the call around it did." };

@@ -1,0 +1,80 @@
+import type { Json } from "../base/json.ts";
+import type { CallEffects, OutputStatus } from "../records/kinds.ts";
+import type { ToolInvoked } from "../state/default-slices.ts";
+import { type EffectReport, effectWords } from "./effect.ts";
+import { type Ending, reasonOf, STATUS, type VisibilityExpansionRequired } from "./ending.ts";
+import type { ClosedCall } from "./ledger.ts";
+
+/** How a call ended: what the model is told, and what a person can check. */
+export interface CallOutcome {
+  readonly callId: string;
+  readonly tool: string;
+  readonly ok: boolean;
+  readonly status: OutputStatus;
+  readonly reason: string;
+  /** The result, or the words for the model when there is none. */
+  readonly output: Json;
+  /** Milliseconds. */
+  readonly elapsed: number;
+  /** More than one when another call changed what this one had read. */
+  readonly attempts: number;
+  readonly effects: readonly EffectReport[];
+  /** What a failed tool handed back beside its message. */
+  readonly payload?: Json;
+  /** What the tool asked to see first. */
+  readonly expansion?: VisibilityExpansionRequired;
+}
+
+export interface OutcomeFacts {
+  readonly callId: string;
+  readonly tool: string;
+  readonly elapsed: number;
+  readonly attempts: number;
+  readonly effects: readonly EffectReport[];
+  /** Children that could not be taken back. */
+  readonly stuckChildren?: readonly string[];
+}
+
+export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
+  const { stuckChildren = [], ...known } = facts;
+  return {
+    ...known,
+    ok: ending.kind === "succeeded",
+    status: STATUS[ending.kind],
+    reason: reasonOf(ending),
+    output: ending.kind === "succeeded" ? ending.value : wordsOf(ending.message, facts.effects, stuckChildren),
+    ...(ending.kind === "failed" && ending.payload !== undefined ? { payload: ending.payload } : {}),
+    ...(ending.kind === "expansion" ? { expansion: ending.request } : {}),
+  };
+}
+
+/** The one record that closes it. */
+export function closingOf({ callId, tool, ok, status, reason, output, effects }: CallOutcome): ClosedCall {
+  return { callId, tool, status, ...(ok ? {} : { reason }), output, effects: effectsOf(effects) };
+}
+
+/** The line it leaves in the log. */
+export function loggedOf(outcome: CallOutcome, at: string): ToolInvoked {
+  const { callId, tool, status, reason, ok, elapsed, payload } = outcome;
+  const line = { toolCallId: callId, toolName: tool, status, reason, success: ok, at, elapsed };
+  return payload === undefined ? line : { ...line, payload };
+}
+
+export function summaryOf({ output }: CallOutcome): string {
+  return (typeof output === "string" ? output : JSON.stringify(output)).slice(0, SUMMARY).toWellFormed();
+}
+
+const SUMMARY = 200;
+
+/** What the model reads of a discarded call: that nothing of it remains, and what could not be taken back. */
+function wordsOf(message: string, effects: readonly EffectReport[], stuckChildren: readonly string[]): string {
+  const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
+  const outside = stuck.length === 0 ? [] : [`Outside: ${stuck.join("; ")}.`];
+  const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${stuckChildren.join("; ")}.`];
+  return [message, "Its changes were undone.", ...outside, ...children].join(" ");
+}
+
+function effectsOf(effects: readonly EffectReport[]): CallEffects {
+  if (effects.some(({ is }) => is === "unknown")) return "unknown";
+  return effects.some(({ is }) => is !== "undone") ? "happened" : "none";
+}

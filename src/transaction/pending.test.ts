@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import { counter, quiet, rig, steps, writes } from "../../test/support/calls.ts";
+import { ToolInvoked } from "../state/default-slices.ts";
+import { Deadline } from "./deadline.ts";
+import { beginCall, runTool, ToolRunner } from "./runner.ts";
+import { VisibilityExpansionRequired } from "./ending.ts";
+import { ExecutionState } from "../state/execution-state.ts";
+import { Transactions } from "./transactions.ts";
+
+describe("a call that a host begins and ends", () => {
+  test("[TX-30] commits what it changed, and without a commit is rolled back", async () => {
+    const { state, transactions } = rig([]);
+    {
+      await using pending = await beginCall(transactions, { id: "c1", name: "theirs" });
+      pending.call.dispatch(counter.added(1));
+      expect(transactions.pending).toEqual(["c1"]);
+      expect(await pending.commit("done")).toMatchObject({ ok: true, output: "done" });
+    }
+    {
+      await using pending = await beginCall(state, { id: "c2", name: "theirs" });
+      pending.call.dispatch(counter.added(10));
+    }
+    expect(state.session.get(counter)).toBe(1);
+    expect(state.session.all(ToolInvoked).map(({ toolCallId, status }) => [toolCallId, status])).toEqual([
+      ["c1", "success"],
+      ["c2", "canceled"],
+    ]);
+    expect(transactions.pending).toEqual([]);
+  });
+
+  test('[TX-31] [K07] ends once: a second end, and an end of what was never begun, answer "not pending"', async () => {
+    const { state, transactions, ledger } = rig([]);
+    const pending = await transactions.begin({ id: "c1", name: "theirs", input: {} });
+    pending.call.dispatch(counter.added(1));
+    expect(await transactions.commit("c1", "fine")).toMatchObject({ ok: true });
+    expect(await transactions.commit("c1", { ok: false })).toBe("not pending");
+    expect(await pending.abort()).toBe("not pending");
+    expect(await pending.commit("again")).toBe("not pending");
+    expect(await transactions.abort("nobody")).toBe("not pending");
+    expect(state.session.get(counter)).toBe(1);
+    expect(ledger.kinds("c1")).toEqual(["opened", "closed"]);
+  });
+
+  test("[TX-31] [K13] begun a second time is refused, and the first goes on as it was", async () => {
+    const { state, transactions, ledger } = rig([]);
+    const pending = await transactions.begin({ id: "c1", name: "theirs", input: {} });
+    pending.call.dispatch(counter.added(1));
+    await expect(transactions.begin({ id: "c1", name: "theirs", input: {} })).rejects.toMatchObject({
+      code: "CALL_OPEN",
+    });
+    await expect(transactions.run({ id: "c1", name: "theirs", input: {} })).rejects.toMatchObject({
+      code: "CALL_OPEN",
+    });
+    await transactions.abort("c1", "changed my mind");
+    expect(state.session.get(counter)).toBe(0);
+    expect(ledger.closings()).toMatchObject([
+      { callId: "c1", status: "canceled", output: expect.stringContaining("changed my mind") },
+    ]);
+  });
+
+  test("[TX-32] [K08] one that fails takes nothing of another that committed meanwhile", async () => {
+    const { state, transactions } = rig([]);
+    const a = await transactions.begin({ id: "a", name: "theirs", input: {} });
+    const b = await transactions.begin({ id: "b", name: "theirs", input: {} });
+    a.call.dispatch(steps.added("a"));
+    await a.call.files.writeText("shared.txt", "a");
+    b.call.dispatch(steps.added("b"));
+    await b.call.files.writeText("shared.txt", "b");
+    await b.commit("fine");
+    await a.commit({ ok: false, code: "no", message: "no" });
+    expect(state.session.get(steps)).toEqual(["b"]);
+  });
+
+  test("[TX-14] [TX-32] one that read what another changed is a conflict: its tool is not ours to run again", async () => {
+    const { transactions } = rig([]);
+    const a = await transactions.begin({ id: "a", name: "theirs", input: {} });
+    a.call.get(counter);
+    const b = await transactions.begin({ id: "b", name: "theirs", input: {} });
+    b.call.dispatch(counter.added(1));
+    await b.commit(1);
+    expect(await a.commit(1)).toMatchObject({ status: "failed", reason: "conflict" });
+  });
+
+  test("[TX-33] passes arguments, policies and deadlines like any other, is closed and refused with the reason", async () => {
+    const policies = [
+      { name: "never", check: ({ input }: { input: unknown }) => (input === "deny" ? "never" : undefined) },
+    ];
+    const { transactions, ledger, clock } = rig([writes("ours", () => 1, { deadlineMs: 100 })], { policies });
+    await expect(transactions.begin({ id: "c1", name: "ours", input: "deny" })).rejects.toMatchObject({
+      code: "CALL_REFUSED",
+      details: { reason: "denied" },
+    });
+    await expect(
+      transactions.begin({ id: "c2", name: "theirs", input: 1 }, { deadline: Deadline.after(clock, 0) }),
+    ).rejects.toMatchObject({ code: "EVALUATION_ENDED" });
+    const late = await transactions.begin({ id: "c3", name: "ours", input: 1 });
+    clock.advance(100);
+    expect(await late.commit("too late")).toMatchObject({ status: "timeout" });
+    const abort = new AbortController();
+    const stopped = await transactions.begin({ id: "c4", name: "theirs", input: 1 }, { signal: abort.signal });
+    abort.abort();
+    await quiet();
+    expect(await stopped.commit("too late")).toBe("not pending");
+    expect(ledger.closings().map(({ callId, status }) => [callId, status])).toEqual([
+      ["c1", "failed"],
+      ["c2", "timeout"],
+      ["c3", "timeout"],
+      ["c4", "canceled"],
+    ]);
+  });
+});
+
+describe("the runner", () => {
+  test("[TX-34] runs one call on a state, and hands what is for the driver of the run to the driver", async () => {
+    const state = ExecutionState.create({ slices: [counter] });
+    const tools = [
+      writes("add", (_, call) => {
+        call.dispatch(counter.added(1));
+        return "added";
+      }),
+      writes("peek", (_, call) => {
+        call.dispatch(counter.added(100));
+        throw new VisibilityExpansionRequired(["rules"]);
+      }),
+    ];
+    expect(await runTool(state, { id: "c1", name: "add", input: {} }, { tools })).toMatchObject({ ok: true });
+    await expect(runTool(state, { id: "c2", name: "peek", input: {} })).rejects.toMatchObject({ sections: ["rules"] });
+    const runner = new ToolRunner({
+      executionState: state,
+      toolRegistry: new Map(tools.map((tool) => [tool.name, tool])),
+      promptName: "main",
+    });
+    expect(await runner.execute({ id: "c3", name: "add", input: {} })).toEqual({
+      success: true,
+      value: "added",
+      message: "added",
+    });
+    expect(await runner.execute({ id: "c4", name: "none", input: {} })).toMatchObject({ success: false, value: null });
+    await expect(runner.execute({ id: "c5", name: "peek", input: {} })).rejects.toBeInstanceOf(
+      VisibilityExpansionRequired,
+    );
+    expect(state.session.get(counter)).toBe(2);
+    expect(Transactions.of(state).tool("add")).toBe(tools[0]);
+    expect(() => new Transactions(state)).toThrowError(expect.objectContaining({ code: "TRANSACTIONS_EXIST" }));
+  });
+});

@@ -1,0 +1,90 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Call } from "./call.ts";
+import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
+import { admit, remember } from "./guard.ts";
+import type { CallWorld, OpenCall } from "./open-call.ts";
+import type { CallOutcome } from "./outcome.ts";
+import type { PolicyView } from "./policy.ts";
+import { settle } from "./settle.ts";
+
+/**
+ * A call whose tool somebody else runs. It ends once, by whoever comes first: `commit`, `abort`, its signal, or leaving
+ * the scope of `await using`; whoever comes later hears "not pending".
+ */
+export class PendingCall implements AsyncDisposable {
+  readonly id: string;
+  /** To read and change the state with, until the end. */
+  readonly call: Call;
+  readonly #world: CallWorld;
+  readonly #open: OpenCall;
+  readonly #told: (outcome: CallOutcome) => CallOutcome;
+  readonly #failed: () => void;
+  readonly #onAbort = () => void this.abort("Its signal aborted.").catch(() => {});
+  #ended = false;
+  #view: PolicyView | undefined;
+
+  constructor(world: CallWorld, open: OpenCall, told: (outcome: CallOutcome) => CallOutcome, failed: () => void) {
+    this.#world = world;
+    this.#open = open;
+    this.#told = told;
+    this.#failed = failed;
+    this.id = open.call.id;
+    this.call = open.begin();
+    open.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Arguments and policies, as for a tool of ours. What does not pass is closed, and refused with the reason. */
+  async admit(denial: Discarded | undefined): Promise<void> {
+    const { policies } = this.#world;
+    const { tool, call, branch } = this.#open;
+    const known = this.#world.tool(call.name) !== undefined;
+    const theirs = { ...tool, parse: async (input: unknown) => ({ ok: true as const, input }) };
+    const limits = this.#open.limits();
+    const passed = await admit(known ? tool : theirs, call.input, branch, policies);
+    if (passed.ok) this.#view = passed.view;
+    const ending = denial ?? (passed.ok ? endedAlready(limits) : passed.ending);
+    if (ending === undefined) return;
+    const outcome = await this.#end(ending);
+    const { reason, output } = outcome === "not pending" ? { reason: "canceled", output: "" } : outcome;
+    throw new HoldfastError("CALL_REFUSED", { call: this.id, tool: call.name, reason, message: output });
+  }
+
+  async commit(result: unknown): Promise<CallOutcome | "not pending"> {
+    if (this.#ended) return "not pending";
+    let ending = endedAlready(this.#open.limits()) ?? endingOf(result);
+    try {
+      if (ending.kind === "succeeded" && this.#view !== undefined)
+        remember(this.#view, ending.value, this.#open.branch, this.#world.policies);
+    } catch (error) {
+      ending = endingOfThrown(error);
+    }
+    return this.#end(ending);
+  }
+
+  abort(reason = "The call was aborted."): Promise<CallOutcome | "not pending"> {
+    return this.#end({ kind: "canceled", message: reason });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.abort("It was not committed.");
+  }
+
+  async #end(ending: Ending): Promise<CallOutcome | "not pending"> {
+    if (this.#ended) return "not pending";
+    this.#ended = true;
+    this.#open.signal.removeEventListener("abort", this.#onAbort);
+    try {
+      return this.#told(await settle(this.#world, this.#open, ending, false));
+    } finally {
+      this.#failed();
+    }
+  }
+}
+
+function endedAlready(limits: ReturnType<OpenCall["limits"]>): Discarded | undefined {
+  if (limits.evaluationLeft !== undefined && limits.evaluationLeft <= 0)
+    return { kind: "evaluation-ended", message: "The time for the whole evaluation is up." };
+  if (limits.callLeft !== undefined && limits.callLeft <= 0)
+    return { kind: "timeout", message: "The call took longer than it was allowed to." };
+  return undefined;
+}

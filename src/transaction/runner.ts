@@ -1,0 +1,78 @@
+import type { Json } from "../base/json.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { Call } from "./call.ts";
+import type { CallLimits, ToolCall } from "./open-call.ts";
+import type { CallOutcome } from "./outcome.ts";
+import type { PendingCall } from "./pending.ts";
+import type { Tool } from "./tool.ts";
+import { Transactions } from "./transactions.ts";
+
+/** The seed's name for what a handler works with. */
+export type ToolContext = Call;
+
+/** The seed's shape of a call's result. */
+export interface ToolResult {
+  readonly success: boolean;
+  readonly value: Json;
+  readonly message: string;
+}
+
+export interface RunToolOptions extends CallLimits {
+  readonly tools?: readonly Tool[];
+}
+
+/**
+ * Runs one call as a transaction on a state. What the tool does is an outcome; only a request to see more of the prompt
+ * and the end of the whole evaluation are thrown, because they are for whoever drives the run.
+ */
+export async function runTool(
+  on: ExecutionState | Transactions,
+  call: ToolCall,
+  options: RunToolOptions = {},
+): Promise<CallOutcome> {
+  const transactions = transactionsOf(on);
+  transactions.add(options.tools ?? []);
+  const outcome = await transactions.run(call, options);
+  if (outcome.expansion !== undefined) throw outcome.expansion;
+  return outcome;
+}
+
+/** Opens a call for a host that runs the tool itself. Left without a commit, it is rolled back. */
+export function beginCall(
+  on: ExecutionState | Transactions,
+  call: Omit<ToolCall, "input"> & { readonly input?: unknown },
+  limits: CallLimits = {},
+): Promise<PendingCall> {
+  return transactionsOf(on).begin({ input: null, ...call }, limits);
+}
+
+/** One runner under every adapter: the same call gives the same state, whoever drives the loop. */
+export class ToolRunner {
+  readonly executionState: ExecutionState;
+  readonly toolRegistry: ReadonlyMap<string, Tool>;
+  readonly promptName: string;
+
+  constructor(options: {
+    readonly executionState: ExecutionState;
+    readonly toolRegistry: ReadonlyMap<string, Tool>;
+    readonly promptName: string;
+  }) {
+    this.executionState = options.executionState;
+    this.toolRegistry = options.toolRegistry;
+    this.promptName = options.promptName;
+  }
+
+  async execute(toolCall: ToolCall, limits: CallLimits = {}): Promise<ToolResult> {
+    const tools = [...this.toolRegistry.values()];
+    const { ok, output } = await runTool(this.executionState, toolCall, { ...limits, tools });
+    return {
+      success: ok,
+      value: ok ? output : null,
+      message: typeof output === "string" ? output : JSON.stringify(output),
+    };
+  }
+}
+
+function transactionsOf(on: ExecutionState | Transactions): Transactions {
+  return on instanceof Transactions ? on : Transactions.of(on);
+}

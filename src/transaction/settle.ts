@@ -1,0 +1,193 @@
+import { instantOf } from "../base/clock.ts";
+import type { ErrorCode } from "../base/error-codes.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { ToolInvoked } from "../state/default-slices.ts";
+import { RestoreFailedError } from "../state/errors.ts";
+import type { RootChange } from "../state/part.ts";
+import type { CompositeSnapshot } from "../state/snapshot.ts";
+import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
+import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
+import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
+
+/** Said before anything is written: the call is at fault, not the store. */
+const REFUSED_UNWRITTEN: ReadonlySet<ErrorCode> = new Set(["VALUE_TOO_LARGE", "VALUE_TOO_DEEP", "VALUE_NOT_JSON"]);
+
+type Tried = { readonly committed: CallOutcome } | { readonly instead: Discarded } | "needs-lock";
+
+/**
+ * The one exit: every call ends here, whatever happened to it. Durable first, true afterwards; one closing record each.
+ * Only a store that cannot write makes this throw, and then the state is poisoned, because nobody knows what it holds.
+ */
+export async function settle(
+  world: CallWorld,
+  open: OpenCall,
+  ending: Ending,
+  mayRunAgain: boolean,
+): Promise<CallOutcome> {
+  open.end();
+  await open.turn;
+  try {
+    return ending.kind === "succeeded"
+      ? await commitOrDiscard(world, open, ending, mayRunAgain)
+      : await discard(world, open, ending);
+  } catch (error) {
+    world.state.truth.poison(error instanceof Error ? error : new Error(String(error)));
+    throw error;
+  } finally {
+    world.state.exclusive.release(open.call.id);
+  }
+}
+
+async function commitOrDiscard(
+  world: CallWorld,
+  open: OpenCall,
+  ending: Ending,
+  mayRunAgain: boolean,
+): Promise<CallOutcome> {
+  const { gate } = world.state.truth;
+  const { exclusive } = world.state;
+  let tried = await gate.run(() => tryCommit(world, open, ending, mayRunAgain));
+  if (tried === "needs-lock") {
+    // Lock first, gate second, like everybody: the other way round two calls could wait for each other.
+    await exclusive.hold(open.call.id);
+    tried = await gate.run(() => tryCommit(world, open, ending, mayRunAgain));
+  }
+  if (tried === "needs-lock") throw new Error("the lock was taken and is needed again");
+  if ("instead" in tried) return discard(world, open, tried.instead);
+  const stale = [
+    ...(await world.effects.undo(idsOf(open.superseded), specsOf(world))),
+    ...(await world.effects.undoUntouched(open.call.id, specsOf(world))),
+  ];
+  return stale.length === 0 ? tried.committed : { ...tried.committed, effects: [...tried.committed.effects, ...stale] };
+}
+
+/** Inside the gate: nobody else commits meanwhile, so a second attempt from here sees the newest root and is enough. */
+async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRunAgain: boolean): Promise<Tried> {
+  const { state } = world;
+  let ending = first;
+  const conflicts = open.branch.conflictsWith(state.root);
+  if (conflicts.length > 0) {
+    if (!mayRunAgain) return { instead: conflictOn(conflicts) };
+    if (!state.exclusive.isHeldBy(open.call.id) && state.resources.mayLock) return "needs-lock";
+    try {
+      await state.exclusive.putBack(open.call.id);
+      await open.rewindChildren();
+    } catch (error) {
+      return { instead: poisonedBy(world, error) };
+    }
+    ending = await open.attempt();
+  }
+  if (ending.kind !== "succeeded") return { instead: ending };
+  return commit(world, open, ending);
+}
+
+async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
+  const { state } = world;
+  const outcome = outcomeOf(ending, { ...factsOf(open), effects: world.effects.of(open.call.id) });
+  const outcomes = [...open.superseded, ...open.nested, outcome];
+  const pre = boundary(world, outcome, "pre_tool");
+  let change: RootChange;
+  try {
+    logOutcomes(world, open, outcomes);
+    change = open.branch.onto(state.root);
+    await state.exclusive.capture(open.call.id);
+  } catch (error) {
+    return { instead: endingOfThrown(error) };
+  }
+  try {
+    await write(world, outcomes, change);
+  } catch (error) {
+    if (HoldfastError.is(error) && REFUSED_UNWRITTEN.has(error.code)) return { instead: endingOfThrown(error) };
+    throw error;
+  }
+  checkpoint(world, outcome, pre);
+  return { committed: outcome };
+}
+
+/** What was changed inside is dropped; what was done outside is undone as far as it can be; what was logged is kept. */
+async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Promise<CallOutcome> {
+  const { state, effects } = world;
+  let last = ending;
+  try {
+    await state.exclusive.putBack(open.call.id);
+  } catch (error) {
+    last = poisonedBy(world, error);
+  }
+  const stuckChildren = await open.rewindChildren();
+  open.supersede(UNDONE_INSIDE, "parent-discarded");
+  const reports = await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));
+  const outcome = outcomeOf(last, { ...factsOf(open), effects: reports, stuckChildren });
+  const outcomes = [...open.superseded, outcome];
+  await state.truth.gate.run(async () => {
+    const pre = boundary(world, outcome, "pre_tool");
+    await write(world, outcomes, logsOf(world, open, outcomes));
+    checkpoint(world, outcome, pre);
+  });
+  return outcome;
+}
+
+/** The closing records and the change, durable together; then true. */
+async function write(world: CallWorld, outcomes: readonly CallOutcome[], change: RootChange): Promise<void> {
+  const { state, ledger } = world;
+  const closings = outcomes.map(closingOf);
+  // A poisoned state changes no more, but the call still ends, and is written down.
+  if (state.poisoned) await ledger.closed(closings, { root: state.root, delta: {}, contents: [] });
+  else await state.truth.commit(change, (decided) => ledger.closed(closings, decided));
+}
+
+function logOutcomes(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): void {
+  const at = instantOf(world.state.clock);
+  for (const outcome of outcomes) open.branch.dispatch(ToolInvoked.ended(loggedOf(outcome, at)));
+}
+
+/** What a discarded call leaves: its own log entries, or, when those are at fault, only the line that it ended. */
+function logsOf(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): RootChange {
+  const { root } = world.state;
+  open.branch.discard();
+  const own = open.branch.savepoint();
+  try {
+    logOutcomes(world, open, outcomes);
+    return open.branch.onto(root);
+  } catch {
+    open.branch.rollbackTo(own);
+    open.branch.forgetAll();
+    logOutcomes(world, open, outcomes);
+    return open.branch.onto(root);
+  }
+}
+
+function checkpoint(world: CallWorld, outcome: CallOutcome, pre: CompositeSnapshot): void {
+  world.state.checkpoints.record({
+    toolCallId: outcome.callId,
+    toolName: outcome.tool,
+    preSnapshot: pre,
+    postSnapshot: boundary(world, outcome, "post_tool"),
+    resultSummary: summaryOf(outcome),
+    success: outcome.ok,
+    elapsed: outcome.elapsed,
+    recordedAt: pre.createdAt,
+  });
+}
+
+function boundary(world: CallWorld, { callId, tool }: CallOutcome, phase: "pre_tool" | "post_tool"): CompositeSnapshot {
+  const tag = `${phase === "pre_tool" ? "pre" : "post"}:${callId}`;
+  return world.state.snapshotAtBoundary({ tag, metadata: { phase, toolCallId: callId, toolName: tool } });
+}
+
+function factsOf(open: OpenCall) {
+  return { callId: open.call.id, tool: open.call.name, elapsed: open.elapsed, attempts: open.attempts };
+}
+
+function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {
+  return outcomes.map(({ callId }) => callId);
+}
+
+function poisonedBy({ state }: CallWorld, error: unknown): Discarded {
+  if (error instanceof RestoreFailedError) state.truth.poison(error);
+  return endingOfThrown(error);
+}
+
+function conflictOn(what: readonly string[]): Discarded {
+  const message = `Another call changed ${what.join(", ")} after this one had read it. Read again and retry.`;
+  return { kind: "conflict", message };
+}

@@ -1,0 +1,82 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
+import type { Call } from "./call.ts";
+import type { EffectSpec } from "./effect.ts";
+
+/** What a tool touches: plan mode and the rules for running it again read it. */
+export type ToolAccess = "read" | "write" | "execute" | "external";
+
+export interface ToolSpec<I> {
+  readonly name: string;
+  readonly description?: string;
+  /** Any Standard Schema. Without one, arguments pass as they come. */
+  readonly input?: StandardSchema<I>;
+  readonly access: ToolAccess;
+  /** Whether it may be run a second time when another call changed what it read. Default: `read` and `write` yes. */
+  readonly retryable?: boolean;
+  /** Milliseconds a call may take. */
+  readonly deadlineMs?: number;
+  readonly effects?: Readonly<Record<string, EffectSpec>>;
+  run(input: I, call: Call): unknown;
+}
+
+type ParsedInput = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly message: string };
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly access: ToolAccess;
+  readonly retryable: boolean;
+  readonly deadlineMs?: number;
+  readonly effects: Readonly<Record<string, EffectSpec>>;
+  /** Checks arguments; the handler never sees what did not pass. */
+  parse(input: unknown): Promise<ParsedInput>;
+  run(input: unknown, call: Call): unknown;
+}
+
+/** What may be run again: a second look or a second write on a private branch harms nobody; anything outside might. */
+const RETRYABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
+
+export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
+  if (!/^[A-Za-z_][\w.-]{0,127}$/.test(spec.name))
+    throw new HoldfastError("BAD_OPTION", { option: "tool name", value: spec.name.slice(0, 80) });
+  return {
+    name: spec.name,
+    description: spec.description ?? "",
+    access: spec.access,
+    retryable: spec.retryable ?? RETRYABLE[spec.access],
+    ...(spec.deadlineMs === undefined ? {} : { deadlineMs: spec.deadlineMs }),
+    effects: spec.effects ?? {},
+    parse: async (input) => {
+      if (spec.input === undefined) return { ok: true, input };
+      const result = await spec.input["~standard"].validate(input);
+      return result.issues === undefined
+        ? { ok: true, input: result.value }
+        : { ok: false, message: issuesText(result.issues) };
+    },
+    run: (input, call) => spec.run(input as I, call),
+  };
+}
+
+/** Stands in for a tool that is not there: its arguments never pass, so it ends like any other bad call. */
+export function absentTool(name: string): Tool {
+  return {
+    name,
+    description: "",
+    access: "read",
+    retryable: false,
+    effects: {},
+    parse: async () => ({ ok: false, message: `There is no tool named ${name}.` }),
+    run: (): Json => null,
+  };
+}
+
+function issuesText(issues: readonly SchemaIssue[]): string {
+  return issues
+    .map(({ message, path }) => {
+      const place = (path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
+      return place === "" ? message : `${place}: ${message}`;
+    })
+    .join("; ");
+}

@@ -1,0 +1,184 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import { canceled } from "./attempt.ts";
+import { BUDGET } from "./budget.ts";
+import { PromptEvaluationError } from "./deadline.ts";
+import type { EffectReport } from "./effect.ts";
+import { EffectBook } from "./effects.ts";
+import { type Ledger, NO_LEDGER } from "./ledger.ts";
+import { type CallLimits, type CallWorld, OpenCall, specsOf, type ToolCall } from "./open-call.ts";
+import type { CallOutcome } from "./outcome.ts";
+import { PendingCall } from "./pending.ts";
+import type { ToolPolicy } from "./policy.ts";
+import { Semaphore } from "./semaphore.ts";
+import { settle } from "./settle.ts";
+import type { Tool } from "./tool.ts";
+
+export interface TransactionOptions {
+  readonly tools?: readonly Tool[];
+  readonly ledger?: Ledger;
+  readonly policies?: readonly ToolPolicy[];
+  /** Calls that run at once. Default 8. */
+  readonly parallel?: number;
+  /** `settle` (default): in the order they finish. `call`: in the order they were opened, for identical runs. */
+  readonly commitOrder?: "settle" | "call";
+  /** Hears of every call that ended. What it throws changes nothing. */
+  readonly observe?: (outcome: CallOutcome) => void | Promise<void>;
+  readonly onTelemetryFailure?: (failure: TelemetryFailure) => void;
+}
+
+export interface TelemetryFailure {
+  readonly event: "telemetry_publish_failed";
+  readonly callId: string;
+  readonly error: unknown;
+}
+
+const PARALLEL = 8;
+const theOneOf = new WeakMap<ExecutionState, Transactions>();
+
+/** Runs calls on branches of one state and settles each exactly once. */
+export class Transactions {
+  readonly state: ExecutionState;
+  readonly effects: EffectBook;
+  readonly #options: TransactionOptions;
+  readonly #tools: Map<string, Tool>;
+  readonly #world: CallWorld;
+  readonly #slots: Semaphore;
+  readonly #open = new Map<string, PendingCall | undefined>();
+  #last: Promise<void> = Promise.resolve();
+
+  /** One per state: two would not know of each other's open calls, effects and journal. */
+  constructor(state: ExecutionState, options: TransactionOptions = {}) {
+    if (theOneOf.has(state)) throw new HoldfastError("TRANSACTIONS_EXIST");
+    const { parallel = PARALLEL, ledger = NO_LEDGER, policies = [], tools = [] } = options;
+    if (!(Number.isSafeInteger(parallel) && parallel > 0))
+      throw new HoldfastError("BAD_OPTION", { option: "parallel", value: String(parallel) });
+    theOneOf.set(state, this);
+    this.state = state;
+    this.effects = new EffectBook(ledger, state.clock);
+    this.#options = options;
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#slots = new Semaphore(parallel);
+    this.#world = { state, ledger, effects: this.effects, policies, tool: (name) => this.#tools.get(name) };
+  }
+
+  static of(state: ExecutionState): Transactions {
+    return theOneOf.get(state) ?? new Transactions(state);
+  }
+
+  /** Tools that arrive later, e.g. with a host's own call. */
+  add(tools: readonly Tool[]): void {
+    for (const tool of tools) this.#tools.set(tool.name, tool);
+  }
+
+  tool(name: string): Tool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** Ids of the calls that have been opened and not settled. */
+  get pending(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  /**
+   * Opens, runs and settles a call. It rejects only when the state or the store is unusable, or when the evaluation's
+   * time is up; whatever the tool does is an outcome.
+   */
+  async run(call: ToolCall, limits: CallLimits = {}): Promise<CallOutcome> {
+    const { open, done } = await this.#opening(call, limits, this.#options.commitOrder === "call");
+    try {
+      const leave = await this.#slots.enter(open.signal);
+      const ending = leave === undefined ? canceled(open.signal) : (this.#overBudget() ?? (await open.attempt()));
+      // Its slot is free while it waits for its turn to commit, or a long queue would hold up calls that could run.
+      leave?.();
+      return this.#told(await settle(this.#world, open, ending, open.tool.retryable));
+    } finally {
+      done();
+    }
+  }
+
+  /** Several calls of one answer, at once. The outcomes stand in the order of the calls, whichever ended first. */
+  runAll(calls: readonly ToolCall[], limits: CallLimits = {}): Promise<readonly CallOutcome[]> {
+    return Promise.all(calls.map((call) => this.run(call, limits)));
+  }
+
+  /** For hosts that run the tool themselves: opened here, ended by `commit` or `abort`, by whichever comes first. */
+  async begin(call: ToolCall, limits: CallLimits = {}): Promise<PendingCall> {
+    const { open, done } = await this.#opening(call, limits, false);
+    const pending = new PendingCall(
+      this.#world,
+      open,
+      (outcome) => {
+        done();
+        return this.#told(outcome);
+      },
+      done,
+    );
+    this.#open.set(call.id, pending);
+    await pending.admit(this.#overBudget());
+    return pending;
+  }
+
+  /** Ends a begun call by its id. A call that is not pending, or was never begun, answers "not pending". */
+  commit(callId: string, result: unknown): Promise<CallOutcome | "not pending"> {
+    return this.#open.get(callId)?.commit(result) ?? NOT_PENDING;
+  }
+
+  abort(callId: string, reason?: string): Promise<CallOutcome | "not pending"> {
+    return this.#open.get(callId)?.abort(reason) ?? NOT_PENDING;
+  }
+
+  /** Undoes what calls that were taken back had done outside, newest first. */
+  undoEffects(callIds: readonly string[]): Promise<readonly EffectReport[]> {
+    return this.effects.undo(callIds, specsOf(this.#world));
+  }
+
+  async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean) {
+    this.state.truth.gate.refuseInside();
+    if (this.#open.has(call.id)) throw new HoldfastError("CALL_OPEN", { call: call.id });
+    this.#open.set(call.id, undefined);
+    const ended = Promise.withResolvers<void>();
+    const before = inOrder ? this.#last : Promise.resolve();
+    // Taken before anything is awaited: the order of the calls is the order in which they were asked for.
+    if (inOrder) this.#last = before.then(() => ended.promise);
+    const done = () => {
+      this.#open.delete(call.id);
+      ended.resolve();
+    };
+    try {
+      const open = new OpenCall(this.#world, call, limits, before);
+      await open.announce();
+      return { open, done };
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  #overBudget() {
+    const exceeded = this.state.resources.get(BUDGET, undefined)?.exceeded;
+    if (exceeded === undefined) return undefined;
+    return { kind: "denied", message: `The ${exceeded} budget is used up.` } as const;
+  }
+
+  /** Telemetry is best effort: the commit stands, whatever its listeners do. */
+  #told(outcome: CallOutcome): CallOutcome {
+    const { observe, onTelemetryFailure } = this.#options;
+    const failed = (error: unknown) => {
+      try {
+        onTelemetryFailure?.({ event: "telemetry_publish_failed", callId: outcome.callId, error });
+      } catch {
+        // The one who hears of failures has failed: there is nobody left to tell.
+      }
+    };
+    try {
+      Promise.resolve(observe?.(outcome)).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+    if (outcome.reason === "evaluation-ended") throw new PromptEvaluationError(outcome.callId, outcome.tool);
+    return outcome;
+  }
+}
+
+const NOT_PENDING = Promise.resolve("not pending" as const);

@@ -1,0 +1,79 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { CallId } from "../records/ids.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { AnyPart } from "../state/part.ts";
+import type { CompositeSnapshot, SnapshotPhase } from "../state/snapshot.ts";
+import type { ToolBoundary, SessionFold } from "./fold.ts";
+import type { PartBlobs } from "./part-blobs.ts";
+import { stateAt } from "./rebuild.ts";
+
+/** Which side of a call: as it was just before it committed, or just after. */
+export type BoundarySide = "before" | "after";
+
+/** The newest tool boundaries of a durable session, whichever process made them. */
+export class SessionCheckpoints {
+  readonly #journal: Journal<SessionFold>;
+  readonly #state: ExecutionState;
+  readonly #blobs: PartBlobs;
+
+  constructor(journal: Journal<SessionFold>, state: ExecutionState, blobs: PartBlobs) {
+    this.#journal = journal;
+    this.#state = state;
+    this.#blobs = blobs;
+  }
+
+  /** Oldest first. Those that a rewind took back are told as such. */
+  list(): readonly ToolBoundary[] {
+    return this.#journal.folded.boundaries;
+  }
+
+  /** Throws CHECKPOINT_UNKNOWN for a call that is not kept, and CHECKPOINT_REWOUND for one that was taken back. */
+  boundary(callId: string): ToolBoundary {
+    const found = this.list().findLast((one) => one.callId === callId);
+    if (found === undefined) throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId, kept: this.list().length });
+    if (found.rewound) throw new HoldfastError("CHECKPOINT_REWOUND", { call: callId });
+    return found;
+  }
+
+  getPreSnapshot(callId: string): Promise<CompositeSnapshot> {
+    return this.snapshot(callId, "before");
+  }
+
+  getPostSnapshot(callId: string): Promise<CompositeSnapshot> {
+    return this.snapshot(callId, "after");
+  }
+
+  /** From this process's memory when it made the boundary, else from the journal: then without resources. */
+  async snapshot(callId: string, side: BoundarySide): Promise<CompositeSnapshot> {
+    const boundary = this.boundary(callId);
+    const { checkpoints } = this.#state;
+    if (checkpoints.has(callId)) {
+      const kept = side === "before" ? checkpoints.getPreSnapshot(callId) : checkpoints.getPostSnapshot(callId);
+      if (kept !== undefined) return kept;
+    }
+    return this.#fromJournal(boundary, side);
+  }
+
+  async #fromJournal(boundary: ToolBoundary, side: BoundarySide): Promise<CompositeSnapshot> {
+    const known = [...this.#state.truth.parts.values()] as readonly AnyPart[];
+    const { root, parts } = await stateAt(this.#journal, boundary[side], known, this.#blobs);
+    const phase: SnapshotPhase = side === "before" ? "pre_tool" : "post_tool";
+    const now = this.#state.session.snapshot({ includeAll: true });
+    return {
+      snapshotId: this.#state.ids.next(),
+      createdAt: now.createdAt,
+      session: {
+        ...now,
+        slices: new Map([...root].filter(([name]) => parts.get(name)?.policy === "state")),
+      },
+      resources: new Map(),
+      metadata: {
+        phase,
+        tag: `${side === "before" ? "pre" : "post"}:${boundary.callId}`,
+        toolCallId: boundary.callId as CallId,
+        toolName: boundary.tool,
+      },
+    };
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { writes } from "../../test/support/calls.ts";
+import { look, opened, run, step } from "../../test/support/durable.ts";
+import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { defineTool } from "../transaction/tool.ts";
+
+describe("a fork of a durable session", () => {
+  test("[TURN-15] [K24] [T13] goes on from a boundary, and neither sees the other's changes", async () => {
+    const { session } = await opened();
+    const a = await run(session, "a");
+    const b = await run(session, "b");
+    const fork = await session.fork({ before: b, as: "other" });
+    await run(fork, "fork");
+    await run(session, "trunk");
+    expect((await look(fork)).steps).toEqual(["a", "fork"]);
+    expect((await look(session)).steps).toEqual(["a", "b", "trunk"]);
+    const after = await session.fork({ after: b, as: "third" });
+    expect(await look(after)).toMatchObject({ steps: ["a", "b"], files: ["a.txt", "b.txt"] });
+    await after.rewind({ after: a });
+    expect((await look(after)).steps).toEqual(["a"]);
+    expect((await look(session)).steps).toEqual(["a", "b", "trunk"]);
+  });
+
+  test("[TURN-15] [T13] at a running call is refused after it and allowed before it; at a rewound or unknown one refused", async () => {
+    const { session } = await opened();
+    await run(session, "a");
+    const b = await run(session, "b");
+    const pending = await session.begin({ name: "theirs", input: {} });
+    await expect(session.fork({ after: pending.id, as: "x" })).rejects.toMatchObject({ code: "CALLS_OPEN" });
+    const before = await session.fork({ before: pending.id, as: "y" });
+    expect([(await look(before)).steps, before.openCalls]).toEqual([["a", "b"], []]);
+    await pending.abort();
+    await session.rewind({ before: b });
+    await expect(session.fork({ after: b, as: "z" })).rejects.toMatchObject({ code: "CHECKPOINT_REWOUND" });
+    await expect(session.fork({ after: "nope", as: "z" })).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+  });
+
+  test("[TURN-16] inherits effects and never undoes them", async () => {
+    const did: string[] = [];
+    const pay = defineTool<{ key: string }>({
+      name: "pay",
+      access: "external",
+      effects: {
+        payment: {
+          run: (_args: unknown, { key }) => did.push(key),
+          undo: () => void did.push("undone"),
+        },
+      },
+      run: ({ key }, call) => call.effect("payment", {}, { key }),
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [pay, step] });
+    const first = await run(session, "a");
+    const paid = (await session.runTool({ name: "pay", input: { key: "k" } })).callId;
+    const fork = await session.fork({ after: paid, as: "fork" });
+    await fork.rewind({ after: first });
+    expect(did).toEqual(["k"]);
+    await fork.runTool({ name: "pay", input: { key: "k" } });
+    expect(did).toEqual(["k"]);
+    await session.rewind({ after: first });
+    expect(did).toEqual(["k", "undone"]);
+  });
+});
+
+test("[TURN-17] [K17] a child session's span is rewound when the call it worked for is discarded", async () => {
+  const { holdfast, session } = await opened();
+  const child = await holdfast.open("child");
+  await run(child, "before");
+  const delegate = writes<{ fail: boolean }>("delegate", async ({ fail }, call) => {
+    await call.child(child);
+    await run(child, "work");
+    if (fail) throw new Error("boom");
+  });
+  session.transactions.add([delegate]);
+  await session.runTool({ name: "delegate", input: { fail: false } });
+  await session.runTool({ name: "delegate", input: { fail: true } });
+  expect((await look(child)).steps).toEqual(["before", "work"]);
+  expect((await collect(child.read())).at(-2)).toMatchObject({ kind: "rewound" });
+  expect(await child.conversation()).toHaveLength(4);
+});

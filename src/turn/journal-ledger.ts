@@ -1,0 +1,94 @@
+import type { Json } from "../base/json.ts";
+import type { NewBlob } from "../contracts/store.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { CallId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import type { RootChange } from "../state/part.ts";
+import type { StateLedger } from "../state/truth.ts";
+import type { EffectEntry } from "../transaction/effect.ts";
+import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
+import type { SessionFold } from "./fold.ts";
+
+/** Where transactions and the state write: the session's journal. A call's end and what it changed are one commit. */
+export class JournalLedger implements Ledger, StateLedger {
+  readonly #journal: Journal<SessionFold>;
+  readonly #written: (change: RootChange) => Promise<void>;
+
+  /** `written` hears, inside the gate, what has just become durable. */
+  constructor(journal: Journal<SessionFold>, written: (change: RootChange) => Promise<void>) {
+    this.#journal = journal;
+    this.#written = written;
+  }
+
+  async opened({ callId, ...call }: OpenedCall): Promise<void> {
+    const { parent, ...rest } = call;
+    const family = parent === undefined ? {} : { parent: parent as CallId };
+    await this.#journal.append({ kind: "call-opened", callId: callId as CallId, ...rest, ...family });
+  }
+
+  async closed(calls: readonly ClosedCall[], change: RootChange): Promise<void> {
+    const closings = calls.map(
+      ({ callId, ...call }): RecordDraft => ({ kind: "call-closed", callId: callId as CallId, ...call }),
+    );
+    await this.write(closings, change, "call", calls.at(-1)?.callId);
+  }
+
+  async changed(change: RootChange, cause: string): Promise<void> {
+    await this.write([], change, cause);
+  }
+
+  /** Records and a change of the state, durable together. */
+  async write(drafts: readonly RecordDraft[], change: RootChange, cause: string, callId?: string): Promise<void> {
+    const staged = await this.#stage(change);
+    const blobs = staged.map(({ ref }) => ref);
+    const changed: RecordDraft = {
+      kind: "state-changed",
+      delta: change.delta,
+      cause,
+      ...(callId === undefined ? {} : { callId: callId as CallId }),
+      ...(blobs.length === 0 ? {} : { blobs }),
+    };
+    const moved = Object.keys(change.delta).length > 0;
+    await this.#journal.append(moved ? [...drafts, changed] : drafts, { staged });
+    await this.#written(change);
+  }
+
+  async late({
+    callId,
+    tool,
+    output,
+  }: {
+    readonly callId: string;
+    readonly tool: string;
+    readonly output: Json;
+  }): Promise<void> {
+    await this.#journal.append({ kind: "call-late", callId: callId as CallId, tool, output });
+  }
+
+  async effectOpened(effect: EffectEntry): Promise<void> {
+    await this.#journal.append({ kind: "effect-opened", ...effect, callId: effect.callId as CallId });
+  }
+
+  async effectDone(effect: EffectEntry, result: Json): Promise<void> {
+    await this.#journal.append({ kind: "effect-done", ...aboutOf(effect), result });
+  }
+
+  async effectJoined(effect: EffectEntry, callId: string): Promise<void> {
+    await this.#journal.append({ kind: "effect-joined", ...aboutOf(effect), callId: callId as CallId });
+  }
+
+  async effectUndone(effect: EffectEntry, how: "undone" | "not-undone", detail?: string): Promise<void> {
+    const words = detail === undefined ? {} : { detail };
+    await this.#journal.append({ kind: "effect-undone", ...aboutOf(effect), how, ...words });
+  }
+
+  async #stage({ contents }: RootChange): Promise<readonly NewBlob[]> {
+    const staged: NewBlob[] = [];
+    for (const { bytes } of contents) staged.push(await this.#journal.stageBlob(bytes));
+    return staged;
+  }
+}
+
+function aboutOf({ tool, name, key, generation }: EffectEntry) {
+  return { tool, name, key, generation };
+}

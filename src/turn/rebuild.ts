@@ -1,0 +1,138 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { JournalEntry } from "../journal/prove.ts";
+import { opaquePart } from "../state/opaque.ts";
+import {
+  type AnyPart,
+  applyRootDelta,
+  type Parts,
+  type Root,
+  type RootDelta,
+  type SlicePolicy,
+} from "../state/part.ts";
+import { type Epoch, type KeptState, keptState, type SessionFold } from "./fold.ts";
+import type { PartBlobs } from "./part-blobs.ts";
+
+export interface Rebuilt {
+  readonly root: Root;
+  /** Those of this process, and one for every slice that only the journal knows. */
+  readonly parts: Parts;
+  /** Changes that could not be applied, because something they build on is lost. */
+  readonly skipped: readonly number[];
+}
+
+/**
+ * The state that opening found: the newest kept one, and every change after it. When its content is damaged, the kept
+ * state before it and every change since: a flipped byte must not cost the session.
+ */
+export async function rebuildNewest(
+  journal: Journal<SessionFold>,
+  known: readonly AnyPart[],
+  blobs: PartBlobs,
+): Promise<Rebuilt> {
+  try {
+    return await rebuildFromTail(journal.opened.tail, known, blobs);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    for (const epoch of journal.folded.epochs.slice(0, -1).toReversed()) {
+      try {
+        return await stateFrom(journal, epoch, journal.head.seq, known, blobs);
+      } catch (older) {
+        if (!isDamage(older)) throw older;
+      }
+    }
+    throw error;
+  }
+}
+
+async function rebuildFromTail(
+  tail: readonly JournalEntry[],
+  known: readonly AnyPart[],
+  blobs: PartBlobs,
+): Promise<Rebuilt> {
+  const at = tail.findLastIndex((entry) => keptState(entry) !== undefined);
+  const base = tail[at];
+  return rebuild(base === undefined ? undefined : keptState(base), tail.slice(at + 1), known, blobs);
+}
+
+/** The state as it was after a record, however long ago, as long as what it is made of is kept. */
+export async function stateAt(
+  journal: Journal<SessionFold>,
+  seq: number,
+  known: readonly AnyPart[],
+  blobs: PartBlobs,
+): Promise<Rebuilt> {
+  const epoch = journal.folded.epochs.findLast(({ base }) => base <= seq);
+  if (epoch === undefined) throw gone(seq);
+  return stateFrom(journal, epoch, seq, known, blobs);
+}
+
+async function stateFrom(
+  journal: Journal<SessionFold>,
+  from: Epoch,
+  seq: number,
+  known: readonly AnyPart[],
+  blobs: PartBlobs,
+): Promise<Rebuilt> {
+  const kept = from.base === 0 ? undefined : keptState(await entryAt(journal, from.base));
+  if (from.base > 0 && kept === undefined) throw gone(seq);
+  const later = journal.folded.epochs.filter(({ base }) => base >= from.base).flatMap(({ changes }) => changes);
+  const changes: JournalEntry[] = [];
+  for (const change of later) if (change <= seq) changes.push(await entryAt(journal, change));
+  const rebuilt = await rebuild(kept, changes, known, blobs);
+  if (rebuilt.skipped.length > 0) throw gone(seq);
+  return rebuilt;
+}
+
+async function rebuild(
+  kept: KeptState | undefined,
+  entries: readonly JournalEntry[],
+  known: readonly AnyPart[],
+  blobs: PartBlobs,
+): Promise<Rebuilt> {
+  const parts = withStrangers(known, kept, entries);
+  let root = await blobs.load(parts, kept?.parts ?? {});
+  const skipped: number[] = [];
+  for (const entry of entries) {
+    if (entry.kind === "dropped" && entry.was === "state-changed") skipped.push(entry.seq);
+    if (entry.kind !== "state-changed") continue;
+    try {
+      root = applyRootDelta(parts, root, entry.delta as RootDelta);
+    } catch {
+      skipped.push(entry.seq);
+    }
+  }
+  return { root: await blobs.fill(parts, root), parts, skipped };
+}
+
+/** A slice that is not registered here must not be lost when this process writes the next checkpoint. */
+function withStrangers(
+  known: readonly AnyPart[],
+  kept: KeptState | undefined,
+  entries: readonly JournalEntry[],
+): Parts {
+  const parts = new Map(known.map((part) => [part.name, part]));
+  for (const [name, { policy }] of Object.entries(kept?.parts ?? {}))
+    if (!parts.has(name)) parts.set(name, opaquePart(name, policy as SlicePolicy));
+  for (const entry of entries) {
+    if (entry.kind !== "state-changed") continue;
+    for (const name of Object.keys(entry.delta as RootDelta))
+      if (!parts.has(name)) parts.set(name, opaquePart(name, "state"));
+  }
+  return parts;
+}
+
+async function entryAt(journal: Journal<SessionFold>, seq: number): Promise<JournalEntry> {
+  for await (const entry of journal.read({ from: seq, to: seq })) if (entry.seq === seq) return entry;
+  throw gone(seq);
+}
+
+function isDamage(error: unknown): boolean {
+  return DAMAGE.some((code) => HoldfastError.is(error, code));
+}
+
+const DAMAGE = ["BLOB_CORRUPT", "BLOB_MISSING", "CHECKPOINT_UNKNOWN"] as const;
+
+function gone(seq: number): HoldfastError {
+  return new HoldfastError("CHECKPOINT_UNKNOWN", { record: seq });
+}

@@ -1,0 +1,226 @@
+import { describe, expect, test } from "vitest";
+import { quiet, steps, writes } from "../../test/support/calls.ts";
+import { look, OPTIONS, opened, run, step } from "../../test/support/durable.ts";
+import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
+import { ToolInvoked } from "../state/default-slices.ts";
+import { resourceKey } from "../state/resources.ts";
+import { defineTool, type Tool } from "../transaction/tool.ts";
+import { Holdfast } from "./holdfast.ts";
+
+describe("checkpoints of a durable session", () => {
+  test("[TURN-10] [K21] [K22] lead back before and after a call, here and in a fresh process; logs keep everything", async () => {
+    for (const side of ["before", "after"] as const) {
+      for (const fresh of [false, true]) {
+        let { disk, deps, session } = await opened();
+        const ids: string[] = [];
+        const states = [await look(session)];
+        for (const n of ["a", "b", "c"]) {
+          ids.push(await run(session, n));
+          states.push(await look(session));
+        }
+        if (fresh) {
+          await deps.store.close();
+          ({ disk, deps, session } = await opened(disk));
+        }
+        expect(session.checkpoints.list().map(({ callId }) => callId)).toEqual(ids);
+        const target = ids[1]!;
+        const options = side === "before" ? { before: target } : { after: target };
+        const dry = await session.rewind({ ...options, dryRun: true });
+        expect(dry).toMatchObject({ done: false, calls: side === "before" ? ids.slice(1) : ids.slice(2) });
+        const head = session.journal.head.seq;
+        const report = await session.rewind(options);
+        expect(report).toEqual({ ...dry, done: true });
+        const wanted = states[side === "before" ? 1 : 2];
+        expect(await look(session)).toEqual({ ...wanted, diary: ["a", "b", "c"] });
+        expect(session.state.session.all(ToolInvoked)).toHaveLength(3);
+        expect((await collect(session.read({ from: head + 1 }))).map(({ kind }) => kind)).toEqual([
+          "rewound",
+          "state-changed",
+        ]);
+        await expect(session.rewind({ before: ids[2]! })).rejects.toMatchObject({ code: "CHECKPOINT_REWOUND" });
+        await run(session, "d");
+        const now = await look(session);
+        await deps.store.close();
+        expect(await look((await opened(disk)).session)).toEqual(now);
+      }
+    }
+  });
+
+  test("[TURN-10] [K23] are kept up to a bound; what they alone needed is reclaimed, and asking for one is a typed error", async () => {
+    const { session, deps, holdfast, disk } = await opened(new MemoryDisk(), { checkpoints: { limit: 5 } });
+    const ids: string[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      ids.push(await run(session, `${n}`));
+      if (n % 3 === 2) await session.checkpoint();
+    }
+    expect(session.checkpoints.list().map(({ callId }) => callId)).toEqual(ids.slice(-5));
+    await expect(session.rewind({ before: ids[0]! })).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+    const entries = await collect(session.read());
+    const dropped = entries.filter((entry) => entry.kind === "dropped");
+    expect(new Set(dropped.map(({ was }) => was))).toEqual(new Set(["state-changed", "checkpoint-kept"]));
+    expect(entries.filter(({ kind }) => kind === "call-closed")).toHaveLength(12);
+    await holdfast.sweep({ graceMs: 0 });
+    expect((await holdfast.verify()).ok).toBe(true);
+    await deps.store.close();
+    const again = await opened(disk, { checkpoints: { limit: 5 } });
+    for (const [at, id] of ids.slice(-5).entries()) {
+      const pre = await again.session.checkpoints.getPreSnapshot(id);
+      expect(pre.session.slices.get("steps")).toHaveLength(7 + at);
+      expect(pre.metadata).toMatchObject({ phase: "pre_tool", toolCallId: id, toolName: "step" });
+      expect((await again.session.checkpoints.getPostSnapshot(id)).session.slices.get("counter")).toBe(8 + at);
+    }
+  });
+
+  test("[TURN-11] a rewind may take the state, the files or the conversation alone", async () => {
+    const { session } = await opened();
+    const a = await run(session, "a");
+    await run(session, "b");
+    await session.rewind({ after: a, scope: "files" });
+    expect(await look(session)).toMatchObject({ steps: ["a", "b"], files: ["a.txt"] });
+    await session.rewind({ after: a, scope: ["state"] });
+    expect(await look(session)).toMatchObject({ steps: ["a"], files: ["a.txt"] });
+    const items = await session.conversation();
+    expect(items.filter(({ kind }) => kind === "output")).toHaveLength(2);
+    await session.rewind({ before: a, scope: "conversation" });
+    expect(await session.conversation()).toEqual([]);
+    expect(await look(session)).toMatchObject({ steps: ["a"], files: ["a.txt"] });
+  });
+
+  test("[TURN-11] [T10] is refused while calls run, and for calls that are not kept", async () => {
+    const { session } = await opened();
+    const a = await run(session, "a");
+    const pending = await session.begin({ name: "theirs", input: {} });
+    await expect(session.rewind({ before: a })).rejects.toMatchObject({ code: "CALLS_OPEN" });
+    await pending.abort();
+    await expect(session.rewind({ before: "nope" })).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+  });
+
+  test("[TURN-11] [T09] that cannot be written down changes nothing", async () => {
+    const deps = memoryDeps();
+    let broken = false;
+    const store = between(deps.store, {
+      before: (batch) => {
+        if (broken && batch.kind === "append") throw ioError();
+        return undefined;
+      },
+    });
+    const session = await new Holdfast({ ...deps, store }, OPTIONS).open("s");
+    const a = await run(session, "a");
+    const before = await look(session);
+    broken = true;
+    await expect(session.rewind({ before: a })).rejects.toMatchObject({ code: "STORE_IO" });
+    expect(await look(session)).toEqual(before);
+    broken = false;
+    await session.rewind({ before: a });
+    expect((await look(session)).steps).toEqual([]);
+  });
+
+  test("[TURN-12] [K57] after a rewind the conversation pairs up, whatever overlapped", async () => {
+    const gates = new Map<string, PromiseWithResolvers<void>>();
+    const slow = writes<{ n: string }>("slow", async ({ n }, call) => {
+      const gate = Promise.withResolvers<void>();
+      gates.set(n, gate);
+      await gate.promise;
+      call.dispatch(steps.added(n));
+      return n;
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [slow, step] });
+    await session.append(said("go"));
+    const calls = session.runTools(["a", "b", "c"].map((n) => ({ name: "slow", input: { n } })));
+    await quiet();
+    for (const n of ["c", "a", "b"]) {
+      gates.get(n)?.resolve();
+      await quiet();
+    }
+    const [a, b, c] = (await calls).map(({ callId }) => callId);
+    await session.append(said("more"));
+    await session.rewind({ before: a! });
+    expect(session.state.session.get(steps)).toEqual(["c"]);
+    const items = await session.conversation();
+    expect(items.map((item) => ("callId" in item ? `${item.kind} ${item.callId}` : item.kind))).toEqual([
+      "user",
+      `call ${c}`,
+      `output ${c}`,
+    ]);
+    expect(
+      session.checkpoints
+        .list()
+        .filter(({ rewound }) => rewound)
+        .map(({ callId }) => callId),
+    ).toEqual([a, b]);
+  });
+
+  test("[TURN-13] undoes effects newest first, and reports what it cannot undo, by another process too", async () => {
+    const did: string[] = [];
+    const pay = (undo: boolean): Tool =>
+      defineTool<{ key: string }>({
+        name: "pay",
+        access: "external",
+        effects: {
+          payment: {
+            run: (_args: unknown, { key }) => key,
+            ...(undo
+              ? { undo: (_args: unknown, _result: unknown, { key }: { key: string }) => void did.push(key) }
+              : {}),
+          },
+        },
+        run: ({ key }, call) => call.effect("payment", { key }, { key }),
+      });
+    for (const undo of [true, false]) {
+      did.length = 0;
+      const { disk, session } = await opened(new MemoryDisk(), { tools: [pay(undo), step] });
+      const first = await run(session, "a");
+      for (const key of ["one", "two"]) await session.runTool({ name: "pay", input: { key } });
+      await session.close();
+      const { session: again } = await opened(disk, { tools: [pay(undo), step] });
+      const dry = await again.rewind({ after: first, dryRun: true });
+      expect(dry.effects.map(({ key, is }) => [key, is])).toEqual([
+        ["two", "happened"],
+        ["one", "happened"],
+      ]);
+      expect(did).toEqual([]);
+      const { effects } = await again.rewind({ after: first });
+      expect(effects.map(({ key, is }) => [key, is])).toEqual([
+        ["two", undo ? "undone" : "not-undone"],
+        ["one", undo ? "undone" : "not-undone"],
+      ]);
+      expect(did).toEqual(undo ? ["two", "one"] : []);
+    }
+  });
+
+  test("[TURN-13] a rewind that was cut off before it could undo is finished by the next process", async () => {
+    const did: string[] = [];
+    const pay = (undo: () => void | Promise<void>): Tool =>
+      defineTool({
+        name: "pay",
+        access: "external",
+        effects: { payment: { run: () => "paid", undo } },
+        run: (_, call) => call.effect("payment", {}, { key: "k" }),
+      });
+    const hangs = pay(() => new Promise<void>(() => {}));
+    const { disk, deps, session } = await opened(new MemoryDisk(), { tools: [hangs, step] });
+    const first = await run(session, "a");
+    await session.runTool({ name: "pay", input: {} });
+    void session.rewind({ after: first }).catch(() => {});
+    await quiet();
+    await deps.store.close();
+    const again = await opened(disk, { tools: [pay(() => void did.push("undone")), step] });
+    expect(did).toEqual(["undone"]);
+    await again.deps.store.close();
+    await opened(disk, { tools: [pay(() => void did.push("twice")), step] });
+    expect(did).toEqual(["undone"]);
+  });
+
+  test("[TURN-14] puts resources back too, when this process captured them", async () => {
+    const BOX = resourceKey<{ value: number }>("box");
+    const box = { value: 0, snapshot: () => box.value, restore: (to: number) => void (box.value = to) };
+    const use = writes("use", async (_, call) => {
+      (await call.resource(BOX)).value += 1;
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [use], resources: () => [[BOX, box]] });
+    const first = (await session.runTool({ name: "use", input: {} })).callId;
+    await session.runTool({ name: "use", input: {} });
+    await session.rewind({ after: first });
+    expect(box.value).toBe(1);
+  });
+});

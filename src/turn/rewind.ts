@@ -1,0 +1,96 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { CallId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { RootDelta } from "../state/part.ts";
+import type { RestorePlan } from "../state/restore.ts";
+import type { EffectReport } from "../transaction/effect.ts";
+import type { Transactions } from "../transaction/transactions.ts";
+import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
+import type { JournalLedger } from "./journal-ledger.ts";
+
+export type RewindScope = "state" | "files" | "conversation";
+
+export type RewindTarget = { readonly before: string } | { readonly after: string };
+
+export type RewindOptions = RewindTarget & {
+  /** Default `all`. */
+  readonly scope?: RewindScope | "all" | readonly RewindScope[];
+  /** Say exactly what would happen, and do nothing. */
+  readonly dryRun?: boolean;
+};
+
+/** What a rewind did, or would do. */
+export interface RewindReport {
+  readonly done: boolean;
+  readonly to: number;
+  readonly scope: readonly RewindScope[];
+  /** Changes of slices and files, as data. */
+  readonly delta: RootDelta;
+  /** Calls that are taken back, oldest first. */
+  readonly calls: readonly CallId[];
+  /** What was done outside by them, newest first, and what became of it. */
+  readonly effects: readonly EffectReport[];
+}
+
+export interface RewindGround {
+  readonly state: ExecutionState;
+  readonly transactions: Transactions;
+  readonly checkpoints: SessionCheckpoints;
+  readonly ledger: JournalLedger;
+}
+
+const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
+const FILES = "files";
+
+/**
+ * Goes back to a tool boundary. Written down first, true afterwards; the journal keeps everything and gains one record.
+ * Effects outside are undone last, newest first, and what cannot be undone is reported.
+ */
+export async function rewind(ground: RewindGround, options: RewindOptions): Promise<RewindReport> {
+  const { state, transactions, checkpoints, ledger } = ground;
+  const { callId, side } = targetOf(options);
+  if (transactions.pending.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: [...transactions.pending] });
+  const boundary = checkpoints.boundary(callId);
+  const to = boundary[side];
+  const scope = scopeOf(options.scope);
+  const snapshot = await checkpoints.snapshot(callId, side);
+  const calls = checkpoints
+    .list()
+    .filter((one) => one.after > to && !one.rewound)
+    .map((one) => one.callId);
+  const how = {
+    slices: partsIn(state, scope),
+    resources: scope.includes("state") ? [...snapshot.resources.keys()] : [],
+  };
+  const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
+  const report = (plan: RestorePlan, effects: readonly EffectReport[], done: boolean): RewindReport => ({
+    done,
+    to,
+    scope,
+    delta: plan.change.delta,
+    calls,
+    effects,
+  });
+  const undoable = scope.includes("state") ? calls : [];
+  if (options.dryRun === true)
+    return report(state.planRestore(snapshot, how), transactions.effects.planUndo(undoable), false);
+  const plan = await state.restore(snapshot, {
+    ...how,
+    decide: (planned) => ledger.write([record], planned.change, "rewound"),
+  });
+  return report(plan, await transactions.undoEffects(undoable), true);
+}
+
+export function targetOf(target: RewindTarget): { readonly callId: string; readonly side: BoundarySide } {
+  return "before" in target ? { callId: target.before, side: "before" } : { callId: target.after, side: "after" };
+}
+
+function scopeOf(scope: RewindOptions["scope"] = "all"): readonly RewindScope[] {
+  if (scope === "all") return ALL;
+  return typeof scope === "string" ? [scope] : ALL.filter((one) => scope.includes(one));
+}
+
+function partsIn(state: ExecutionState, scope: readonly RewindScope[]): readonly string[] {
+  return [...state.truth.parts.keys()].filter((name) => scope.includes(name === FILES ? "files" : "state"));
+}

@@ -1,0 +1,68 @@
+import type { Item, Origin, Part, WireFormat } from "./item.ts";
+import { readMessages } from "./project.ts";
+
+/** Items as a journal can keep them: plain JSON, with each provider's message once, however many items it holds. */
+export interface KeptItems {
+  readonly originals: readonly { readonly format: WireFormat; readonly message: object }[];
+  readonly items: readonly KeptItem[];
+}
+
+/** An item without its original; `from` says which original it was read from, and as which of how many items. */
+export type KeptItem = Omit<Item, "origin"> & { readonly from?: readonly [original: number, nth: number, of: number] };
+
+/**
+ * Makes items ready to be kept. As plain JSON each would carry a copy of its message, and items that were one message
+ * would come back as many: the calls of one answer parted, and refused.
+ */
+export function keepItems(items: readonly Item[]): KeptItems {
+  const places = new Map<object, number>();
+  const originals: { readonly format: WireFormat; readonly message: object }[] = [];
+  const kept = items.map((item): KeptItem => {
+    const { origin, ...rest } = item;
+    if (origin === undefined) return rest;
+    const { format, message, nth, of } = origin;
+    const place = places.get(message) ?? originals.push({ format, message }) - 1;
+    places.set(message, place);
+    return { ...withoutPieces(rest, origin), from: [place, nth, of] };
+  });
+  return { originals, items: kept };
+}
+
+/** The items again, each tied to its original, so that what was not touched is sent as it came. */
+export function unkeepItems({ originals, items }: KeptItems): readonly Item[] {
+  const read = originals.map(({ format, message }) => readMessages([message], format).items);
+  return items.map((kept) => {
+    const { from, ...item } = kept;
+    const source = from === undefined ? undefined : read[from[0]]?.[from[1]];
+    // A later version may cut a message into other items: then each stands for itself, without an original.
+    if (source?.origin === undefined || source.origin.of !== from?.[2]) return item as Item;
+    return { ...withPieces(item as Item, source), origin: source.origin };
+  });
+}
+
+/** A part is a piece of its item's original, so its own copy of the piece need not be kept. */
+function withoutPieces(item: Omit<Item, "origin">, { pieces, message }: Origin): KeptItem {
+  if (!("parts" in item)) return item;
+  const own = new Set<unknown>([...pieces, ...contentOf(message)]);
+  const parts = (item.parts as readonly Part[]).map((part) => {
+    if (part.type === "other" || part.origin === undefined || !own.has(part.origin.piece)) return part;
+    const { origin: _origin, ...plain } = part;
+    return plain;
+  });
+  return { ...item, parts } as KeptItem;
+}
+
+function withPieces(item: Item, source: Item): Item {
+  if (!("parts" in item) || !("parts" in source)) return item;
+  const parts = item.parts.map((part, at): Part => {
+    const origin = source.parts[at]?.origin;
+    const same = origin !== undefined && source.parts[at]?.type === part.type && part.origin === undefined;
+    return same ? ({ ...part, origin } as Part) : part;
+  });
+  return { ...item, parts } as Item;
+}
+
+function contentOf(message: object): readonly unknown[] {
+  const { content } = message as { readonly content?: unknown };
+  return Array.isArray(content) ? content : [];
+}

@@ -1,0 +1,93 @@
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
+import { expect, test } from "vitest";
+import { failureOf as anthropicFailure } from "../../src/adapters/anthropic/errors.ts";
+import { retryAfterMs } from "../../src/adapters/failure.ts";
+import { failureOf as openaiFailure } from "../../src/adapters/openai/errors.ts";
+
+test("[ADAPT-10] how long to wait is read from seconds, milliseconds and dates, by the provider's own clock", () => {
+  const date = "Sun, 01 Nov 2026 10:00:00 GMT";
+  const later = "Sun, 01 Nov 2026 10:00:30 GMT";
+  expect(retryAfterMs(new Headers({ "retry-after": "1.5" }))).toBe(1500);
+  expect(retryAfterMs(new Headers({ "retry-after-ms": "250", "retry-after": "9" }))).toBe(250);
+  expect(retryAfterMs(new Headers({ "retry-after": later, date }))).toBe(30_000);
+  expect(retryAfterMs(new Headers({ "retry-after": date, date: later }))).toBe(0);
+  expect(retryAfterMs(new Headers({ "retry-after": later }))).toBeUndefined();
+  expect(retryAfterMs(new Headers({ "retry-after": "soon" }))).toBeUndefined();
+  expect(retryAfterMs(new Headers())).toBeUndefined();
+});
+
+test("[ADAPT-10] a provider that says whether to try again is believed", () => {
+  const told = (word: string) => new Headers({ "x-should-retry": word });
+  const error = (status: number, word: string) => APIError.generate(status, { error: {} }, "no", told(word));
+  expect(openaiFailure(error(500, "false"), false)).toMatchObject({ kind: "provider-broken", retryable: false });
+  expect(openaiFailure(error(400, "true"), false)).toMatchObject({ kind: "refused-request", retryable: true });
+});
+
+test("[ADAPT-10] every status has its kind, also those that no table of names knows", () => {
+  const kindOf = (status: number) =>
+    openaiFailure(APIError.generate(status, { error: { message: "no" } }, "no", new Headers()), false).kind;
+  expect([401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529].map(kindOf)).toEqual([
+    "not-allowed",
+    "not-allowed",
+    "refused-request",
+    "timed-out",
+    "provider-broken",
+    "too-long",
+    "refused-request",
+    "rate-limited",
+    "provider-broken",
+    "provider-broken",
+    "overloaded",
+    "timed-out",
+    "overloaded",
+  ]);
+});
+
+test("[ADAPT-10] nobody read what nobody listened to, and a time-out is no refusal", () => {
+  const refused = new APIConnectionError({ cause: new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } }) });
+  expect(openaiFailure(refused, false)).toMatchObject({ kind: "unreachable", reached: "no", retryable: true });
+  const reset = new APIConnectionError({ cause: new Error("reset") });
+  expect(openaiFailure(reset, false)).toMatchObject({ kind: "unreachable", reached: "maybe" });
+  expect(openaiFailure(reset, true)).toMatchObject({ kind: "cut", reached: "yes" });
+  expect(openaiFailure(new APIConnectionTimeoutError(), false)).toMatchObject({ kind: "timed-out", reached: "maybe" });
+});
+
+test("[ADAPT-10] a context that is too long is told apart from other refusals, in every server's words", () => {
+  const refusal = (message: string) => ({ status: 400, error: { message, type: "invalid_request_error" } });
+  const texts = [
+    "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
+    "the request exceeds the available context window",
+    "Too many input tokens",
+  ];
+  for (const text of texts) expect(openaiFailure(refusal(text), false).kind).toBe("too-long");
+  expect(openaiFailure(refusal("Unknown parameter: 'foo'"), false).kind).toBe("refused-request");
+  const body = (message: string) => ({
+    status: 400,
+    error: { type: "error", error: { type: "invalid_request_error", message } },
+  });
+  expect(anthropicFailure(body("prompt is too long: 210000 tokens > 200000 maximum"), false).kind).toBe("too-long");
+  expect(anthropicFailure(body("input length and `max_tokens` exceed context limit: 1 + 2 > 2"), false).kind).toBe(
+    "too-long",
+  );
+  expect(anthropicFailure(body("messages.0: odd"), false).kind).toBe("refused-request");
+});
+
+test("[ADAPT-10] what could not be read is never quoted", () => {
+  const failure = openaiFailure(new SyntaxError('Unexpected token in "the secret text"'), true);
+  expect(failure).toMatchObject({ kind: "unreadable", reached: "yes", retryable: true });
+  expect(failure.message).not.toContain("secret");
+});
+
+test("[ADAPT-10] whatever is thrown, it becomes a failure", () => {
+  for (const thrown of [undefined, null, "text", 7, {}]) expect(openaiFailure(thrown, false).kind).toBe("unreadable");
+});
+
+test("[ADAPT-10] what the SDK itself would not send never reached anybody, and a missing key is told as one", () => {
+  expect(anthropicFailure(new Error("Streaming is required for operations that may take long"), false)).toMatchObject({
+    kind: "refused-request",
+    reached: "no",
+    retryable: false,
+    message: "Streaming is required for operations that may take long",
+  });
+  expect(openaiFailure(new Error("Missing credentials. Please pass an `apiKey`."), false).kind).toBe("not-allowed");
+});

@@ -1,0 +1,35 @@
+import type { SessionOptions } from "../../src/turn/resume.ts";
+import { Holdfast } from "../../src/turn/holdfast.ts";
+import type { Session } from "../../src/turn/session.ts";
+import { countingIds } from "../../src/base/ids.ts";
+import { counter, diary, steps, writes } from "./calls.ts";
+import { MemoryDisk, memoryDeps } from "./stores.ts";
+
+export const step = writes<{ readonly n: string; readonly fail?: boolean }>("step", async ({ n, fail }, call) => {
+  call.dispatch(steps.added(n));
+  call.dispatch(counter.added(1));
+  call.dispatch(diary.said(n));
+  await call.files.writeText(`${n}.txt`, `file ${n}`);
+  return fail === true ? call.fail("no", "no") : n;
+});
+
+export const OPTIONS: SessionOptions = { tools: [step], slices: [counter, steps, diary], development: true };
+
+export function kernel(disk: MemoryDisk, options: SessionOptions = {}) {
+  const deps = memoryDeps(disk);
+  return { deps, holdfast: new Holdfast(deps, { ...OPTIONS, ids: countingIds(), ...options }) };
+}
+
+export async function opened(disk = new MemoryDisk(), options: SessionOptions = {}) {
+  const { deps, holdfast } = kernel(disk, options);
+  return { disk, deps, holdfast, session: await holdfast.open("s") };
+}
+
+export const run = async (session: Session, n: string, fail = false) =>
+  (await session.runTool({ name: "step", input: { n, fail } })).callId;
+export const look = async (session: Session) => ({
+  steps: session.state.session.get(steps),
+  counter: session.state.session.get(counter),
+  diary: session.state.session.get(diary),
+  files: (await session.files.list()).map(({ name }) => name),
+});
