@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** Everything a rig leaves in the world while it runs. Undone in reverse order, on success, failure and Ctrl-C alike. */
 const undo: (() => void)[] = [];
-const children = new Set<ChildProcess>();
+const children = new Map<ChildProcess, NodeJS.Signals>();
 
 export function scratchFolder(rig: string): string {
   const folder = mkdtempSync(join(tmpdir(), `holdfast-${rig}-`));
@@ -17,9 +17,15 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-export function startChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+/** `end` is how it is ended if the rig is: a child that is a rig itself must be let clean up. */
+export function startChild(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  end: NodeJS.Signals = "SIGKILL",
+): ChildProcess {
   const child = spawn(command, args, options);
-  children.add(child);
+  children.set(child, end);
   child.once("exit", () => children.delete(child));
   child.once("error", () => children.delete(child));
   return child;
@@ -51,7 +57,7 @@ export function mountAt(folder: string, args: readonly string[]): () => void {
 }
 
 export function cleanUp(): void {
-  for (const child of children) child.kill("SIGKILL");
+  for (const [child, end] of children) child.kill(end);
   for (const step of undo.splice(0).reverse()) {
     try {
       step();

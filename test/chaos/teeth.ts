@@ -73,10 +73,13 @@ function runIn(
   args: readonly string[],
 ): Promise<{ readonly code: number | null; readonly said: string }> {
   return new Promise((resolve) => {
-    const child = startChild(process.execPath, [join(root, "test/chaos/main.ts"), rig, "--seed", "teeth", ...args], {
-      cwd: root,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const program = join(root, "test/chaos/main.ts");
+    const child = startChild(
+      process.execPath,
+      [program, rig, "--seed", "teeth", ...args],
+      { cwd: root, stdio: ["ignore", "pipe", "pipe"] },
+      "SIGTERM",
+    );
     let out = "";
     let violation = "";
     child.stdout?.on("data", (chunk: Buffer) => {
