@@ -125,3 +125,16 @@ test("[STORE-16] what recovery needs keeps its body until a checkpoint stands be
   await journal.append({ kind: "checkpoint-kept", openCalls: [] });
   expect(await dropBodies(deps.store, journal, both, "a secret")).toMatchObject({ dropped: 2 });
 });
+
+test("[STORE-16] the cut falls at a checkpoint that has its body, and the one it falls at keeps it", async () => {
+  const { deps, journal } = await made(3);
+  const first = await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+  await journal.append(said("a"));
+  const second = await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+  await journal.append(said("b"));
+  expect(await dropBodies(deps.store, journal, [second.last], "stale")).toMatchObject({ dropped: 1 });
+  await retain(deps, journal, { records: 3 });
+  const [oldest] = await collect(journal.read());
+  expect(oldest).toMatchObject({ kind: "checkpoint-kept", seq: first.last });
+  expect(await dropBodies(deps.store, journal, [first.last], "stale")).toMatchObject({ dropped: 0 });
+});

@@ -65,7 +65,8 @@ export async function dropBodies(
   reason: string,
 ): Promise<{ readonly dropped: number; readonly bytes: number }> {
   const row = await rowOf(store, journal.session);
-  const needed = new Set<number>();
+  // What a cut has left begins with a checkpoint; without its body, nobody could begin there.
+  const needed = new Set<number>(row.anchor.seq > 0 ? [row.anchor.seq + 1] : []);
   for (const seq of wanted.filter((seq) => seq >= row.checkpoint)) {
     const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
     if (record !== undefined && RECOVERY_NEEDS.has(record.kind)) needed.add(seq);
@@ -104,7 +105,8 @@ async function chooseCut(
       exceeded ||= !fits(bounds, kept.records, kept.bytes, ageMs);
       const chosen = fitting ?? newest;
       if (exceeded && chosen !== undefined) return { anchor: chosen, withinBounds: fitting !== undefined };
-      if (record.kind !== "checkpoint-kept" || flawOf(record) !== undefined) continue;
+      // One without its body says neither what was open nor what was true: nobody could begin there.
+      if (record.kind !== "checkpoint-kept" || record.body === null || flawOf(record) !== undefined) continue;
       const anchor = { seq: record.seq - 1, hash: record.prev };
       if (exceeded) return { anchor, withinBounds: false };
       if (fits(bounds, kept.records + CUT.records, kept.bytes + CUT.bytes, ageMs)) fitting = anchor;

@@ -145,10 +145,11 @@ function chainFlaw(record: SealedRecord, before: Link): string | undefined {
 function auditCalls(row: SessionRow, entries: readonly JournalEntry[], say: Say): void {
   const opened = new Set<string>();
   const closed = new Set<string>();
-  // What was open at the cut is known from the checkpoint that the kept part begins with.
-  const [oldest] = entries;
-  if (oldest?.kind === "checkpoint-kept") for (const { callId } of oldest.openCalls) opened.add(callId);
   for (const entry of entries) {
+    // What was opened before a cut is known from the checkpoints after it.
+    if (entry.kind === "checkpoint-kept" && row.anchor.seq > 0) {
+      for (const { callId } of entry.openCalls) opened.add(callId);
+    }
     if (entry.kind === "call-opened") {
       if (opened.has(entry.callId)) say("I3", `${row.id}:${entry.seq} opens ${entry.callId} again`);
       opened.add(entry.callId);
