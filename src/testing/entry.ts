@@ -6,5 +6,6 @@ export { type Law, register } from "./law.ts";
 export type { SeenRequest } from "./provider-server/log.ts";
 export { replayScript } from "./provider-server/replay.ts";
 export { type ProviderServer, type ProviderServerOptions, startProviderServer } from "./provider-server/server.ts";
-export { type StoreUnderLaw, storeLaws } from "./store-laws.ts";
+export { storeLaws } from "./store-laws.ts";
+export type { StoreUnderLaw } from "./store-laws/context.ts";
 export { snapshotsEquivalent } from "./snapshots-equivalent.ts";

@@ -252,3 +252,45 @@ test("[DOC-1] older and newer shapes of the same formats are recognised", async 
   };
   expect((await examined(JSON.stringify(mini))).format).toBe("swe-agent");
 });
+
+test("[DOC-11] OpenCode: calls that share an id keep their own outputs, also when one of them has none", async () => {
+  const part = (state: Fields) => ({ type: "tool", tool: "bash", callID: "same", state });
+  const parts = [
+    part({ status: "running", input: { a: 1 } }),
+    part({ status: "completed", input: {}, output: "second" }),
+  ];
+  const message = { info: { id: "m", role: "assistant", time: { created: 1 } }, parts };
+  const file = JSON.stringify({ info: { id: "ses" }, messages: [message] });
+  expect(codesOf(await examined(file)).toSorted()).toEqual(["duplicate-call-id", "missing-output"]);
+  const after = JSON.parse(await repairedText(file)) as { messages: [{ parts: { callID: string; state: Fields }[] }] };
+  const [first, second] = after.messages[0].parts;
+  expect(first).toMatchObject({ callID: "same", state: { status: "error", input: { a: 1 } } });
+  expect(second).toMatchObject({ state: { status: "completed", output: "second" } });
+  expect(second!.callID).not.toBe("same");
+});
+
+test("[DOC-1] a file of requests, one to a line, is as many conversations, each repaired for itself", async () => {
+  const call = { id: "t1", type: "function", function: { name: "edit", arguments: "{}" } };
+  const open = {
+    messages: [
+      { role: "user", content: "go" },
+      { role: "assistant", content: null, tool_calls: [call] },
+    ],
+  };
+  const sound = {
+    messages: [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "hello" },
+    ],
+  };
+  const text = jsonl(sound, open, sound);
+  expect(await examined(text)).toMatchObject({
+    format: "openai-chat",
+    conversations: 3,
+    calls: 1,
+    findings: [{ line: 2, conversation: 2 }],
+  });
+  const after = (await repairedText(text)).split("\n");
+  expect([after[0], after[2]]).toEqual([JSON.stringify(sound), JSON.stringify(sound)]);
+  expect(JSON.parse(after[1]!)).toMatchObject({ messages: [{}, {}, { role: "tool", tool_call_id: "t1" }] });
+});

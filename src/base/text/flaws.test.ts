@@ -27,3 +27,9 @@ test("[DOC-7] raw line separators become escapes of the same character", () => {
   expect(textFlaws(mendText(json))).toEqual([]);
   expect(JSON.parse(mendText(json))).toEqual({ text: "a\u2028b\u2029c" });
 });
+
+test("[DOC-7] a high surrogate before anything but its other half stands alone", () => {
+  expect(mendText('"\\ud83d\\ud83d\\ude00"')).toBe('"\\ufffd\\ud83d\\ude00"');
+  expect(mendText('"\\ud83d\\n"')).toBe('"\\ufffd\\n"');
+  expect(mendText('"\\ud83dx\\ude00"')).toBe('"\\ufffdx\\ufffd"');
+});

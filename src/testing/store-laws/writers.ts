@@ -1,0 +1,165 @@
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { genesisOf } from "../../records/chain.ts";
+import { toSessionId } from "../../records/ids.ts";
+import type { LawBook } from "../law.ts";
+import { AT, appendOf, applied, begin, expectBodies, type Pen, refused, rowOf, sealed, take, write } from "../pen.ts";
+import type { StoreContext } from "./context.ts";
+
+/** Who may write, and who no longer may. */
+export const writers: LawBook<StoreContext> = [
+  [
+    "[STORE-1] a session is created once, and a second creation changes nothing",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      await write(pen, "{}");
+      const before = await rowOf(store, "session");
+      const again = { kind: "create", session: pen.session, at: AT, genesis: genesisOf(pen.session) } as const;
+      refused(await store.commit(again), "session-exists");
+      deepStrictEqual(await rowOf(store, "session"), before);
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-1] a new session is empty, hangs on its genesis and has no writer",
+    async ({ open }) => {
+      const store = await open();
+      const session = toSessionId("new");
+      const genesis = genesisOf(session);
+      const { row } = applied(await store.commit({ kind: "create", session, at: AT, genesis }));
+      const { segments, ...plain } = row;
+      const lease = { epoch: 0, owner: null, leaseUntil: 0 };
+      const chain = { head: genesis, anchor: genesis, checkpoint: 0 };
+      deepStrictEqual(plain, { id: session, createdAt: AT, ...lease, ...chain });
+      strictEqual(segments.length, 1);
+      deepStrictEqual(await rowOf(store, "new"), row);
+      await expectBodies(store, "new", []);
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-2] every write to a session that is not there is refused as unknown",
+    async ({ open }) => {
+      const store = await open();
+      const session = toSessionId("nobody");
+      const fence = { session, epoch: 1 };
+      const pen: Pen = { store, session, epoch: 1, head: genesisOf(session) };
+      refused(await store.commit({ kind: "lease", session, owner: store.owner, now: 0, until: 9 }), "session-unknown");
+      refused(await store.commit({ kind: "renew", ...fence, until: 9 }), "session-unknown");
+      refused(await store.commit({ kind: "release", ...fence }), "session-unknown");
+      refused(await store.commit(appendOf(pen, sealed(pen.head, "{}"))), "session-unknown");
+      refused(await store.commit({ kind: "drop", ...fence, seqs: [1], reason: "r" }), "session-unknown");
+      refused(await store.commit({ kind: "delete", ...fence }), "session-unknown");
+      const fork = { kind: "fork", from: session, after: pen.head, session: toSessionId("child"), at: AT } as const;
+      refused(await store.commit(fork), "session-unknown");
+      strictEqual(await store.reading((read) => read.session(session)), undefined);
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-3] a lease raises the epoch by one and tells how the previous writer ended",
+    async ({ open }) => {
+      const store = await open();
+      const session = toSessionId("s");
+      applied(await store.commit({ kind: "create", session, at: AT, genesis: genesisOf(session) }));
+      const lease = (now: number, over?: number) =>
+        store.commit({
+          kind: "lease",
+          session,
+          owner: store.owner,
+          now,
+          until: now + 10,
+          ...(over === undefined ? {} : { over }),
+        });
+      const first = applied(await lease(0));
+      deepStrictEqual([first.row.epoch, first.previousWriter], [1, "none"]);
+      applied(await store.commit({ kind: "release", session, epoch: 1 }));
+      const second = applied(await lease(0));
+      deepStrictEqual([second.row.epoch, second.previousWriter], [2, "closed"]);
+      const third = applied(await lease(10));
+      deepStrictEqual([third.row.epoch, third.previousWriter], [3, "expired"]);
+      const fourth = applied(await lease(11, 3));
+      deepStrictEqual([fourth.row.epoch, fourth.previousWriter], [4, "died"]);
+      deepStrictEqual(await rowOf(store, "s"), fourth.row);
+      strictEqual(fourth.row.owner, store.owner);
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-4] a held lease is refused to everyone, also to its own holder, and says until when",
+    async ({ open }) => {
+      const store = await open();
+      const other = await open();
+      const pen = await begin(store);
+      const { leaseUntil } = await rowOf(store, "session");
+      for (const asker of [store, other]) {
+        const batch = {
+          kind: "lease",
+          session: pen.session,
+          owner: asker.owner,
+          now: leaseUntil - 1,
+          until: 2 * leaseUntil,
+        } as const;
+        const conflict = refused(await asker.commit(batch), "lease-held");
+        deepStrictEqual(conflict, { kind: "lease-held", owner: store.owner, epoch: 1, until: leaseUntil });
+        // Death is claimed for one holder, by its epoch: a claim about an earlier one takes nothing from this one.
+        refused(await asker.commit({ ...batch, over: 0 }), "lease-held");
+      }
+      await write(pen, "{}");
+      await other.close();
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-4] renewing and appending put off the expiry, and nothing else of the session",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      const before = await rowOf(store, "session");
+      const renewed = applied(await store.commit({ kind: "renew", session: pen.session, epoch: 1, until: 5_000_000 }));
+      strictEqual(renewed.until, 5_000_000);
+      deepStrictEqual(await rowOf(store, "session"), { ...before, leaseUntil: 5_000_000 });
+      const records = sealed(pen.head, "{}");
+      applied(await store.commit(appendOf(pen, records, { leaseUntil: 6_000_000 })));
+      strictEqual((await rowOf(store, "session")).leaseUntil, 6_000_000);
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-5] a writer with another epoch is fenced off from every kind of write, and nothing changes",
+    async ({ open }) => {
+      const store = await open();
+      const old = await begin(store);
+      await write(old, '{"by":"old"}');
+      const young = await take(store, "session", { now: 2_000_000 });
+      const before = await rowOf(store, "session");
+      for (const epoch of [old.epoch, young.epoch + 1]) {
+        const fence = { session: old.session, epoch };
+        const stale: Pen = { ...old, epoch };
+        const conflict = refused(await store.commit(appendOf(stale, sealed(old.head, "{}"))), "lease-lost");
+        deepStrictEqual(conflict, { kind: "lease-lost", epoch: young.epoch });
+        refused(await store.commit({ kind: "renew", ...fence, until: 9e6 }), "lease-lost");
+        refused(await store.commit({ kind: "release", ...fence }), "lease-lost");
+        refused(await store.commit({ kind: "drop", ...fence, seqs: [1], reason: "r" }), "lease-lost");
+        refused(await store.commit({ kind: "delete", ...fence }), "lease-lost");
+      }
+      deepStrictEqual(await rowOf(store, "session"), before);
+      await write(young, '{"by":"young"}');
+      await expectBodies(store, "session", ['{"by":"old"}', '{"by":"young"}']);
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-5] whoever has released can write no more, although nobody came after",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      applied(await store.commit({ kind: "release", session: pen.session, epoch: pen.epoch }));
+      refused(await store.commit(appendOf(pen, sealed(pen.head, "{}"))), "lease-lost");
+      refused(await store.commit({ kind: "renew", session: pen.session, epoch: pen.epoch, until: 9 }), "lease-lost");
+      const row = await rowOf(store, "session");
+      deepStrictEqual([row.owner, row.leaseUntil, row.head.seq], [null, 0, 0]);
+      await store.close();
+    },
+  ],
+];
