@@ -6,7 +6,7 @@
  */
 import { readSync, writeSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { createHoldfast, SeededRandom } from "../../src/index.ts";
+import { createHoldfast, type Holdfast, HoldfastError, SeededRandom } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import type { Testimony } from "./ledger.ts";
 import { describe, SCRIPT, Workload } from "./workload.ts";
@@ -92,14 +92,15 @@ async function workThroughFaults(store: ReturnType<typeof sqlite>, random: Seede
 }
 
 async function tryOpen(store: ReturnType<typeof sqlite>, options: Parameters<typeof Workload.open>[1]) {
+  let hf: Holdfast | undefined;
   try {
-    const hf = await createHoldfast({ store });
+    hf = await createHoldfast({ store });
     return { hf, work: await Workload.open(hf, options) };
   } catch (error) {
-    const typed = (error as { code?: unknown }).code;
-    if (error instanceof Error && error.name === "HoldfastError")
-      say({ kind: "refused", step: "open", code: String(typed) });
+    if (HoldfastError.is(error)) say({ kind: "refused", step: "open", code: error.code });
     else say({ kind: "broken", what: `open: ${describe(error)}` });
+    // A lease whose release failed with everything else is held by this owner; closing ends the owner, and the lease.
+    await hf?.close();
     return undefined;
   }
 }
