@@ -74,6 +74,7 @@ async function appendVersioned(hf: Holdfast): Promise<void> {
 async function appendLeased(hf: Holdfast): Promise<void> {
   for (let nth = 0; nth < orders.appends; ) {
     let session: Awaited<ReturnType<Holdfast["open"]>>;
+    say({ kind: "ready" }); // a sign of life: the checker measures silence
     try {
       session = await hf.open(SHARED.leased, { leaseMs: orders.leaseMs });
     } catch (error) {

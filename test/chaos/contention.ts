@@ -158,10 +158,10 @@ function checkHistory(history: readonly Line[], stops: readonly Stop[], mode: Co
   return wrong;
 }
 
-/** Between two lines of one process, since it took the lease of this epoch. */
+/** Between two lines of one process, since it asked for the lease of this epoch: it may be stopped before it can say that it has it. */
 function longestSilence(lines: readonly Line[], epoch: number): number {
   const from = lines.findIndex(({ said }) => said.kind === "took" && said.epoch === epoch);
-  const held = lines.slice(Math.max(from, 0));
+  const held = lines.slice(Math.max(from - 1, 0));
   return Math.max(0, ...held.slice(1).map((line, index) => line.at - (held[index]?.at ?? line.at)));
 }
 

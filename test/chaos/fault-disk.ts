@@ -35,7 +35,8 @@ async function fillUp(tally: Tally, root: string, nth: number): Promise<readonly
   const filler = join(root, "filler");
   const random = tally.random.split(`disk ${nth}`);
   // So much is taken beforehand that the disk fills at another place each time; now and then while the store is made.
-  writeFileSync(filler, Buffer.alloc(Math.floor((SMALL_MB - 3) * 1024 * 1024 * random.fraction())));
+  // Never too little: when it goes, there must be room to work and to recover in.
+  writeFileSync(filler, Buffer.alloc(Math.floor((3 + (SMALL_MB - 7) * random.fraction()) * 1024 * 1024)));
   const last = join(root, "last");
   if (nth % 7 === 6) fillCompletely(last);
   const ledger = new Ledger();
