@@ -16,13 +16,6 @@ interface Line {
   readonly at: number;
 }
 
-/** A time during which a process was stopped. */
-interface Stop {
-  readonly name: string;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** One case is one append that was asked for; the checker sees them all, and every acknowledgement beside. */
 export const contention: Rig = {
   about: `${CONTENDERS} processes × 1,000 version-checked appends, then the same for one lease, with stops and kills`,
@@ -61,8 +54,7 @@ async function contend(
   const names = Array.from({ length: CONTENDERS }, (_, index) => `c${index}`);
   const running = new Map(names.map((name) => [name, start(name, appends)]));
   const over = { all: false };
-  const stops: Stop[] = [];
-  const nemesis = mode === "leased" ? torment(tally, running, history, stops, over, start, appends) : Promise.resolve();
+  const nemesis = mode === "leased" ? torment(tally, running, history, over, start, appends) : Promise.resolve();
   const everybody = (async () => {
     // Whoever is killed is replaced: the map grows while we wait.
     for (const witness of running.values()) await witness.ended;
@@ -71,7 +63,7 @@ async function contend(
   over.all = true;
   await nemesis;
   for (const witness of running.values()) await witness.ended;
-  const wrong = [...(await audit(path, ledger)), ...checkHistory(history, stops, mode)];
+  const wrong = [...(await audit(path, ledger)), ...checkHistory(history, mode)];
   const acked = history.filter(({ said }) => said.kind === "acked").length;
   tally.count("acknowledged", acked);
   tally.count("leases taken over", history.filter(({ said }) => said.kind === "took" && said.how === "expired").length);
@@ -87,7 +79,6 @@ async function torment(
   tally: Tally,
   running: Map<string, Witness>,
   history: readonly Line[],
-  stops: Stop[],
   over: { all: boolean },
   start: (name: string, left: number) => Witness,
   appends: number,
@@ -100,10 +91,8 @@ async function torment(
     const witness = holder === undefined ? undefined : running.get(holder);
     if (holder === undefined || witness === undefined || !isAlive(witness)) continue;
     if (random.below(3) > 0) {
-      const from = performance.now();
       witness.child.kill("SIGSTOP");
       await pause(LEASE_MS * 1.4);
-      stops.push({ name: holder, from, to: performance.now() });
       witness.child.kill("SIGCONT");
       tally.count("stops");
     } else {
@@ -123,7 +112,7 @@ function isAlive({ child }: Witness): boolean {
 }
 
 /** Total order by sequence number; epochs never go back along it; nobody unharmed loses what it held. */
-function checkHistory(history: readonly Line[], stops: readonly Stop[], mode: ContenderOrders["mode"]): string[] {
+function checkHistory(history: readonly Line[], mode: ContenderOrders["mode"]): string[] {
   const wrong: string[] = [];
   const acked = history
     .flatMap(({ name, said }) => (said.kind === "acked" ? [{ name, ...said }] : []))
@@ -146,13 +135,11 @@ function checkHistory(history: readonly Line[], stops: readonly Stop[], mode: Co
     }
     if (said.kind !== "lost") continue;
     // Whoever speaks keeps its lease: without a silence of its length it was taken from a living holder.
-    const own = history.filter((line) => line.name === name && line.at <= at);
-    const silence = Math.max(longestSilence(own, said.epoch), stoppedWhileTaking(own, said.epoch, stops));
-    if (silence < LEASE_MS / 2) {
-      const heir = history.find((line) => line.said.kind === "took" && line.said.epoch > said.epoch)?.said;
-      const how = heir?.kind === "took" ? heir.how : "nobody";
-      wrong.push(`${name} lost its lease to ${how} after ${silence.toFixed(0)} ms of silence at most`);
-    }
+    const silence = longestSilence(
+      history.filter((line) => line.name === name && line.at <= at),
+      said.epoch,
+    );
+    if (silence < LEASE_MS / 2) wrong.push(`${name} lost its lease after ${silence.toFixed(0)} ms of silence at most`);
   }
   if (!acked.every(({ session }) => session === SHARED.leased)) wrong.push("an append went to another session");
   return wrong;
@@ -163,15 +150,4 @@ function longestSilence(lines: readonly Line[], epoch: number): number {
   const from = lines.findIndex(({ said }) => said.kind === "took" && said.epoch === epoch);
   const held = lines.slice(Math.max(from - 1, 0));
   return Math.max(0, ...held.slice(1).map((line, index) => line.at - (held[index]?.at ?? line.at)));
-}
-
-/**
- * How long somebody was stopped around the time this lease was taken. Stopped inside a transaction it holds up everybody,
- * and a lease is counted from when it was asked for: it may be over before it is had.
- */
-function stoppedWhileTaking(lines: readonly Line[], epoch: number, stops: readonly Stop[]): number {
-  const took = lines.find(({ said }) => said.kind === "took" && said.epoch === epoch);
-  if (took === undefined) return 0;
-  const spans = stops.filter(({ from, to }) => from <= took.at && to >= took.at - LEASE_MS);
-  return Math.max(0, ...spans.map(({ from, to }) => to - from));
 }
