@@ -2,6 +2,7 @@ import { sumTotals } from "./counts.ts";
 import { type Detected, detectDocument, detectLines } from "./detect.ts";
 import { readDocument } from "./document.ts";
 import type { Format, FormatId } from "./format.ts";
+import { FORMATS } from "./formats.ts";
 import { type Head, headOf } from "./head.ts";
 import { isStrict, type LogLine, logLines } from "./records.ts";
 import { isFields } from "./skeleton.ts";
@@ -24,7 +25,7 @@ export async function readTranscript(source: Source, options: ReadOptions = {}):
 
 /** Lines of records, or nothing when the file is one document. */
 function asLines(head: Head, only: FormatId | undefined): Detected | undefined {
-  if (head.opens || !(head.sound || isGlued(head))) return undefined;
+  if (head.opens || !(head.sound || isGlued(head) || isNamedLog(head, only))) return undefined;
   if (!head.several && detectDocument(head.records[0], only) !== undefined) return undefined;
   return detectLines(head, only);
 }
@@ -32,6 +33,11 @@ function asLines(head: Head, only: FormatId | undefined): Detected | undefined {
 /** One line of several records: a log whose newlines were lost. */
 function isGlued({ records, several }: Head): boolean {
   return !several && records.length > 1;
+}
+
+/** The user says that it is a log, and it has lines that can be read, though damage left no record whole in its head. */
+function isNamedLog({ records, several }: Head, only: FormatId | undefined): boolean {
+  return several && records.length > 0 && only !== undefined && FORMATS[only].isRecord !== undefined;
 }
 
 async function readLines(source: Source, { format, layout }: Detected, named: boolean): Promise<Transcript> {

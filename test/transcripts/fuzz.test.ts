@@ -14,6 +14,14 @@ test(
   SECONDS * 1000 + 60_000,
 );
 
+test("[DOC-24] a log that damage left without one record is repaired to a log that can still be read", async () => {
+  const { examined, repaired } = await import("./in-memory.ts");
+  const torn = '{"type":"user","uuid":"a","sessionId":"s","message":{"role":"user",\n"call_1"\n"call_1"\n';
+  const found = await examined(torn, { format: "claude-code" });
+  const again = await examined(await repaired(found), { format: "claude-code" });
+  expect(again.findings).toEqual([]);
+});
+
 test("[DOC-24] the rig has teeth: its wounds reach findings of every kind, not only files that nobody knows", async () => {
   const { SeededRandom } = await import("../../src/base/random.ts");
   const { sampleOf, wounded } = await import("../chaos/fuzz-wounds.ts");
