@@ -142,7 +142,7 @@ export type {
 } from "./contracts/model.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export { filesOf } from "./files/access.ts";
-export { LARGEST_FILE } from "./files/filesystem.ts";
+export { LARGEST_FILE } from "./files/tree-layer.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
 export { filesPart } from "./files/part.ts";
 export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";

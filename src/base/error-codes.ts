@@ -257,6 +257,18 @@ export const ERROR_CODES = {
     says: "The file is not UTF-8 text.",
     tryThis: "Read it as bytes: as text it would come back changed.",
   },
+  FILE_SPECIAL: {
+    says: "The path is a pipe, a socket or a device, which has no content to read, keep or bring back.",
+    tryThis: "Leave it to a tool that is declared as reaching outside.",
+  },
+  FILE_EDIT_NOT_FOUND: {
+    says: "An edit's text does not occur in the file. None of the edits was made.",
+    tryThis: "Read the file again and copy the text to replace exactly, white space included.",
+  },
+  FILE_EDIT_AMBIGUOUS: {
+    says: "An edit's text occurs more than once in the file. None of the edits was made.",
+    tryThis: "Give more of the surrounding text, or set `all: true` to change every place.",
+  },
   FILE_TOO_LARGE: {
     says: "The file is larger than the limit. Nothing was written.",
     tryThis: "Split it, or keep it outside the workspace.",
