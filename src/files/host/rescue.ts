@@ -1,0 +1,121 @@
+import type { Json } from "../../base/json.ts";
+import { parseJson } from "../../base/json.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { HostRoot } from "./folders.ts";
+import type { RescueBounds } from "./limits.ts";
+import { PLACES, readNamed, writeNamed } from "./meta.ts";
+import { type HostStat, isSystem } from "./port.ts";
+
+/** A file that is kept aside, and why. */
+export interface Rescued {
+  /** Its name in `.holdfast/workspace/rescue`. */
+  readonly name: string;
+  readonly path: string;
+  /** `theirs`: what somebody else had written. `ours`: what a call had written and their version kept out. */
+  readonly whose: "theirs" | "ours";
+}
+
+const NOTE = ".note";
+
+/**
+ * Where files go that were in the way, instead of nowhere. What a call replaced lies here until the bounds ask for room:
+ * its content is kept beside the journal too, but a program that had it open may have written to it since.
+ */
+export class Rescue {
+  readonly #root: HostRoot;
+  readonly #bounds: RescueBounds;
+  readonly #clock: Clock;
+  #watched: readonly { readonly name: string; readonly path: string; readonly stat: HostStat }[] = [];
+
+  constructor(root: HostRoot, bounds: RescueBounds, clock: Clock) {
+    this.#root = root;
+    this.#bounds = bounds;
+    this.#clock = clock;
+  }
+
+  /** Says what a file in here is, so that it is found by its path and not pruned for room. */
+  note(name: string, about: Omit<Rescued, "name">): void {
+    using folder = this.#root.mustHave(PLACES.rescue);
+    writeNamed(this.#root.port, folder, `${name}${NOTE}`, Buffer.from(JSON.stringify(about)));
+  }
+
+  list(): readonly Rescued[] {
+    using folder = this.#root.mustHave(PLACES.rescue);
+    const { port } = this.#root;
+    return this.#names().flatMap((name): Rescued[] => {
+      if (!name.endsWith(NOTE)) return [];
+      const about = parseJson(readNamed(port, folder, name).toString("utf8"));
+      const kept = name.slice(0, -NOTE.length);
+      if (!about.ok || port.stat(folder.at(kept)) === undefined) return [];
+      const { path = "", whose = "theirs" } = about.value as { readonly [key: string]: Json } as Partial<Rescued>;
+      return [{ name: kept, path, whose }];
+    });
+  }
+
+  /** Remembers what the newest commit took out of the way: somebody may have it open, and write on. */
+  watch(moved: readonly { readonly name: string; readonly path: string }[]): void {
+    using folder = this.#root.mustHave(PLACES.rescue);
+    this.#watched = moved.flatMap(({ name, path }) => {
+      const stat = this.#root.port.stat(folder.at(name));
+      return stat === undefined ? [] : [{ name, path, stat }];
+    });
+  }
+
+  /** Files that were written to after they had been taken out of the way: now they are told, and kept. */
+  lateWrites(): readonly Rescued[] {
+    if (this.#watched.length === 0) return [];
+    using folder = this.#root.mustHave(PLACES.rescue);
+    const late = this.#watched.flatMap(({ name, path, stat }): Rescued[] => {
+      const now = this.#root.port.stat(folder.at(name));
+      const same = now === undefined || (now.mtimeNs === stat.mtimeNs && now.size === stat.size);
+      return same ? [] : [{ name, path, whose: "theirs" }];
+    });
+    for (const { name, ...about } of late) this.note(name, about);
+    this.#watched = [];
+    return late;
+  }
+
+  /** Keeps within the bounds, oldest first. What is noted goes by age only; what the newest commit moved does not go. */
+  prune(): { readonly removed: number; readonly bytes: number } {
+    using folder = this.#root.mustHave(PLACES.rescue);
+    const { port } = this.#root;
+    const spared = new Set(this.#watched.map(({ name }) => name));
+    const noted = new Set(this.list().map(({ name }) => name));
+    const files = this.#names()
+      .filter((name) => !name.endsWith(NOTE))
+      .flatMap((name) => {
+        const stat = port.stat(folder.at(name));
+        return stat === undefined ? [] : [{ name, size: stat.size, since: Number(stat.ctimeNs / 1_000_000n) }];
+      })
+      .toSorted((a, b) => b.since - a.since);
+    const oldest = this.#clock.now() - this.#bounds.ageMs;
+    let [kept, bytes, removed, freed] = [0, 0, 0, 0];
+    for (const { name, size, since } of files) {
+      kept += 1;
+      bytes += size;
+      const crowded = (kept > this.#bounds.files || bytes > this.#bounds.bytes) && kept > 1 && !noted.has(name);
+      if (spared.has(name) || !(crowded || since < oldest)) continue;
+      port.unlink(folder.at(name));
+      if (noted.has(name)) port.unlink(folder.at(`${name}${NOTE}`));
+      kept -= 1;
+      bytes -= size;
+      removed += 1;
+      freed += size;
+    }
+    return { removed, bytes: freed };
+  }
+
+  #names(): readonly string[] {
+    using folder = this.#root.mustHave(PLACES.rescue);
+    return this.#root.port.names(folder.at()).map((name) => name.toString("utf8"));
+  }
+}
+
+/** Removes a name that may be gone already. */
+export function unlinkIfThere(root: HostRoot, path: string): void {
+  try {
+    root.port.unlink(path);
+  } catch (error) {
+    if (!isSystem(error, "ENOENT")) throw error;
+  }
+}

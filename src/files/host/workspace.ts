@@ -1,0 +1,336 @@
+import type { Clock } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import type { Bytes, ByteSource, ByteRange } from "../../contracts/blob-store.ts";
+import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
+import type { NewBlob } from "../../contracts/store.ts";
+import { mustBeBytes, piecesOf } from "../../records/blob-name.ts";
+import type { BlobName } from "../../records/ids.ts";
+import type { BlobRef } from "../../records/kinds.ts";
+import { refuseLarge } from "../filesystem.ts";
+import { type Applied, apply, type Diverged } from "./apply.ts";
+import { Disk } from "./disk.ts";
+import { hostError } from "./failures.ts";
+import { HostRoot } from "./folders.ts";
+import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
+import { ChunkHasher } from "./hasher.ts";
+import { type Intent, readIntent, slotText } from "./intent.ts";
+import { bounded, RESCUE_BOUNDS, type RescueBounds, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
+import { makePlaces, PLACES, readSlot, type Slot, workspaceId, writeAll, writeSlot } from "./meta.ts";
+import { OWN_FOLDER } from "./own.ts";
+import type { Step } from "./part.ts";
+import { type HostPort, realHost } from "./port.ts";
+import { abandon, prepare, type PrepareGround } from "./prepare.ts";
+import { Rescue, type Rescued } from "./rescue.ts";
+
+export interface WorkspaceOptions {
+  readonly root: string;
+  /** Take the folder whatever it is: a home folder, or one of millions of files. */
+  readonly anyRoot?: boolean;
+  readonly limits?: Partial<WorkspaceLimits>;
+  readonly rescue?: Partial<RescueBounds>;
+  /** The system, or one that behaves otherwise; for tests. */
+  readonly port?: HostPort;
+}
+
+export interface WorkspaceDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Locks that go with the process that holds them, in a folder. */
+  readonly locks: (folder: string) => OsLocks;
+  /** False when acknowledged work need not survive a loss of power. */
+  readonly sync: boolean;
+  /** Where the store lies, if it lies in a file. */
+  readonly store?: string;
+  /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */
+  readonly decided: (intent: Intent) => Promise<boolean>;
+}
+
+/** One commit's files, as the session knows them. */
+export interface FilesToCommit {
+  readonly session: string;
+  readonly after: number;
+  readonly callId?: string;
+  readonly steps: readonly Step[];
+  stageBlob(source: ByteSource): Promise<NewBlob>;
+  content(name: BlobName, step: Step): AsyncIterable<Bytes>;
+}
+
+/** What the decision has to write down beside the change: which plan it decides, and the content it names. */
+export interface FilesDecision {
+  readonly tx: string;
+  readonly images: readonly NewBlob[];
+  readonly named: readonly BlobRef[];
+}
+
+/** A plan that an earlier process left, and what became of it. */
+export interface Finished {
+  readonly session: string;
+  readonly callId?: string;
+  readonly diverged: readonly Diverged[];
+}
+
+/** How often what is kept aside is brought within its bounds. */
+const COMMITS_PER_PRUNE = 32;
+
+/**
+ * A folder of the system that sessions of this process change, and no other process does meanwhile. The one place where
+ * files are touched: prepared before the decision, put in place after it, finished by whoever comes next.
+ */
+export class Workspace {
+  readonly id: string;
+  readonly disk: Disk;
+  readonly limits: WorkspaceLimits;
+  readonly rescue: Rescue;
+  /** Plans of earlier processes that were finished when this one opened. */
+  readonly finished: Finished[] = [];
+  readonly pending = new Set<string>();
+  readonly #deps: WorkspaceDeps;
+  readonly #root: HostRoot;
+  readonly #lock: HeldLock;
+  readonly #proven = new Set<string>();
+  readonly #unsynced = new Set<string>();
+  #stuck: { readonly intent: Intent; readonly slot: Slot } | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #slot: Slot = 0;
+  #order = 0;
+  #commits = 0;
+  #users = 0;
+
+  private constructor(root: HostRoot, lock: HeldLock, deps: WorkspaceDeps, options: WorkspaceOptions, caseMatters: boolean) {
+    this.#root = root;
+    this.#lock = lock;
+    this.#deps = deps;
+    const store = placeIn(root.path, deps.store);
+    this.disk = new Disk(root, store === undefined ? [] : [store], { caseMatters });
+    this.limits = bounded(WORKSPACE_LIMITS, options.limits, "workspace.limits");
+    this.rescue = new Rescue(root, bounded(RESCUE_BOUNDS, options.rescue, "workspace.rescue"), deps.clock);
+    this.id = workspaceId(root, () => deps.random.hex(32));
+  }
+
+  /** Takes the folder's lock and finishes what others left. */
+  static async open(options: WorkspaceOptions, deps: WorkspaceDeps): Promise<Workspace> {
+    const port = options.port ?? realHost;
+    const path = guardedRoot(port, options.root, options);
+    const first = port.stat(`${path}/${PLACES.home.join("/")}`) === undefined;
+    if (first && options.anyRoot !== true) refuseHuge(port, path);
+    const root = new HostRoot(port, path);
+    let lock: HeldLock | undefined;
+    try {
+      makePlaces(root);
+      lock = await deps.locks(`${path}/${PLACES.home.join("/")}`).tryAcquire("lock");
+      if (lock === undefined) throw new HoldfastError("WORKSPACE_BUSY", { root: path });
+      const caseMatters = port.stat(`${path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
+      const workspace = new Workspace(root, lock, deps, options, caseMatters);
+      await workspace.#begin();
+      return workspace;
+    } catch (error) {
+      root[Symbol.dispose]();
+      await lock?.release();
+      throw unusable(error, path);
+    }
+  }
+
+  get path(): string {
+    return this.#root.path;
+  }
+
+  /** Prepare, decide, apply. Nothing of another session of this process comes between. */
+  commit(files: FilesToCommit, decide: (decision: FilesDecision) => Promise<void>): Promise<readonly Diverged[]> {
+    return this.#alone(async () => {
+      const late = await this.#finish();
+      const tx = this.#deps.random.hex(24);
+      const { session, after, callId, steps } = files;
+      const slot = this.#slot;
+      const order = this.#order + 1;
+      const ground: PrepareGround = { ...this.#ground(slot), ...pick(files) };
+      const about = { tx, order, session, after, ...(callId === undefined ? {} : { callId }) };
+      const { intent, images, named } = await unwritten(prepare(ground, about, steps));
+      this.#order = order;
+      this.#slot = other(slot);
+      await this.#decided(() => decide({ tx, images, named }), intent, slot);
+      this.#stuck = { intent, slot };
+      for (const { path } of steps) this.pending.add(path);
+      // Decided: from here on a failure leaves it pending, to be tried again, and takes nothing back.
+      return [...late, ...(await this.#finish().catch(() => []))];
+    });
+  }
+
+  /** Puts in place what waits. Throws WORKSPACE_PENDING while something is in its way. */
+  settle(): Promise<readonly Diverged[]> {
+    return this.#alone(() => this.#finish());
+  }
+
+  rescued(): readonly Rescued[] {
+    return this.rescue.list();
+  }
+
+  /** Streams content into a file of ours. */
+  async keep(source: ByteSource, path: string) {
+    const { port } = this.#root;
+    const file = `stage-${this.#deps.random.hex(16)}`;
+    using folder = this.#root.mustHave(PLACES.temporary);
+    const handle = port.openFile(folder.at(file), "create");
+    const hasher = new ChunkHasher();
+    try {
+      for await (const piece of piecesOf(source)) {
+        const bytes = mustBeBytes(piece);
+        refuseLarge({ limits: this.limits }, path, hasher.size + bytes.length);
+        writeAll(port, handle, bytes, hasher.size);
+        hasher.add(bytes);
+      }
+    } catch (error) {
+      port.unlink(folder.at(file));
+      throw hostError(error, path);
+    } finally {
+      port.close(handle);
+    }
+    return { file, digest: hasher.name(), size: hasher.size };
+  }
+
+  kept(file: string, range?: ByteRange): AsyncIterable<Bytes> {
+    return this.disk.stream([...PLACES.temporary, file], range);
+  }
+
+  /** Sessions of one process share the folder; the last one to leave gives it free. */
+  enter(): void {
+    this.#users += 1;
+  }
+
+  /** Answers true when nobody is left and the folder was given free. */
+  async leave(): Promise<boolean> {
+    this.#users -= 1;
+    if (this.#users > 0) return false;
+    await this.#alone(async () => {
+      try {
+        await this.#finish();
+        await this.#syncFolders();
+        this.rescue.prune();
+        this.#clearTemporary();
+        for (const slot of [0, 1] as const) this.#root.port.close(writeSlot(this.#root, slot, slotText("none")));
+      } finally {
+        this.#root[Symbol.dispose]();
+        await this.#lock.release();
+      }
+    });
+    return true;
+  }
+
+  async #begin(): Promise<void> {
+    const found = ([0, 1] as const)
+      .flatMap((slot) => {
+        const read = readIntent(readSlot(this.#root, slot));
+        return read === undefined ? [] : [{ slot, ...read }];
+      })
+      .toSorted((a, b) => a.intent.order - b.intent.order);
+    for (const { slot, state, intent } of found) {
+      this.#order = Math.max(this.#order, intent.order);
+      if (state === "prepared" && !(await this.#deps.decided(intent))) {
+        abandon(this.#root, slot, intent);
+        continue;
+      }
+      this.#stuck = { intent, slot };
+      const diverged = await this.#finish();
+      const { session, callId } = intent;
+      if (state === "prepared") this.finished.push({ session, ...(callId === undefined ? {} : { callId }), diverged });
+    }
+    await this.#syncFolders();
+    this.#clearTemporary();
+    for (const slot of [0, 1] as const) {
+      const handle = writeSlot(this.#root, slot, slotText("none"));
+      try {
+        if (this.#deps.sync) await this.#root.port.sync(handle);
+      } finally {
+        this.#root.port.close(handle);
+      }
+    }
+    for (const place of [[], [OWN_FOLDER], PLACES.home]) this.#unsynced.add(place.join("/"));
+    await this.#syncFolders();
+    this.rescue.prune();
+  }
+
+  /** A plan whose decision is not known stays written down: the journal will say, to whoever opens next. */
+  async #decided(decide: () => Promise<void>, intent: Intent, slot: Slot): Promise<void> {
+    try {
+      await decide();
+    } catch (error) {
+      if (isRefusedUnwritten(error)) abandon(this.#root, slot, intent);
+      throw error;
+    }
+  }
+
+  async #finish(): Promise<readonly Diverged[]> {
+    const late = this.rescue
+      .lateWrites()
+      .map(({ path, name }): Diverged => ({ path, why: "written-late", kept: name }));
+    const stuck = this.#stuck;
+    if (stuck === undefined) return late;
+    const { intent, slot } = stuck;
+    let applied: Applied;
+    try {
+      applied = await apply(
+        { root: this.#root, disk: this.disk, rescue: this.rescue, done: (path) => this.pending.delete(path) },
+        intent,
+      );
+    } catch (error) {
+      const path = [...this.pending][0] ?? "";
+      throw new HoldfastError("WORKSPACE_PENDING", { path, waiting: this.pending.size }, { cause: hostError(error, path) });
+    }
+    this.#stuck = undefined;
+    this.pending.clear();
+    for (const folder of applied.folders) this.#unsynced.add(folder);
+    this.#unsynced.add(PLACES.rescue.join("/"));
+    this.rescue.watch(applied.moved);
+    this.#root.port.close(writeSlot(this.#root, slot, slotText("applied", intent)));
+    this.#commits += 1;
+    if (this.#commits % COMMITS_PER_PRUNE === 0) this.rescue.prune();
+    return [...late, ...applied.diverged];
+  }
+
+  #ground(slot: Slot) {
+    return {
+      disk: this.disk,
+      root: this.#root,
+      slot,
+      sync: this.#deps.sync,
+      proven: this.#proven,
+      unsynced: this.#unsynced,
+    };
+  }
+
+  async #syncFolders(): Promise<void> {
+    const names = [...this.#unsynced];
+    this.#unsynced.clear();
+    if (!this.#deps.sync) return;
+    for (const path of names) {
+      using folder = this.#root.folder(path === "" ? [] : path.split("/"));
+      if (folder !== undefined) await this.#root.port.sync(folder.handle);
+    }
+  }
+
+  #clearTemporary(): void {
+    using folder = this.#root.mustHave(PLACES.temporary);
+    for (const name of this.#root.port.names(folder.at())) this.#root.port.unlink(folder.at(name.toString("utf8")));
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work, work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+function pick({ stageBlob, content }: FilesToCommit): Pick<FilesToCommit, "stageBlob" | "content"> {
+  return { stageBlob: (source) => stageBlob(source), content: (name, step) => content(name, step) };
+}
+
+function other(slot: Slot): Slot {
+  return slot === 0 ? 1 : 0;
+}
+
+function unusable(error: unknown, root: string): unknown {
+  const named = hostError(error, root);
+  if (HoldfastError.is(named) && !HoldfastError.is(named, "FILE_BAD_PATH") && !HoldfastError.is(named, "FILE_NOT_WRITABLE"))
+    return named;
+  return new HoldfastError("WORKSPACE_UNUSABLE", { root, found: error instanceof Error ? error.message : String(error) }, { cause: error });
+}
