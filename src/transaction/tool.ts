@@ -1,11 +1,9 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
-
-/** What a tool touches: plan mode and the rules for running it again read it. */
-export type ToolAccess = "read" | "write" | "execute" | "external";
 
 export interface ToolSpec<I> {
   readonly name: string;
