@@ -259,7 +259,7 @@ export {
   VisibilityExpansionRequired,
 } from "./transaction/ending.ts";
 export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
-export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
+export type { CallLimits, Refusal, ToolCall } from "./transaction/open-call.ts";
 export type { CallOutcome } from "./transaction/outcome.ts";
 export type { PendingCall } from "./transaction/pending.ts";
 export {
@@ -281,10 +281,16 @@ export {
 export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { answered } from "./turn/answered.ts";
+export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
+export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
 export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
+export type { RequestOptions } from "./turn/request.ts";
+export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";

@@ -53,7 +53,21 @@ export const RECORD_SHAPES = {
     parts: optional(list(json)),
     model: optional(string),
     usage: optional(json),
+    /** The answer as it came: kept items, each provider's message once. Its calls are opened in the same commit. */
+    items: optional(json),
+    stop: optional(string),
   }),
+  /** The model was asked and did not answer: what it said so far is evidence, and no part of the conversation. */
+  "model-failed": kind({
+    failure: json,
+    attempt: count,
+    model: optional(string),
+    usage: optional(json),
+    items: optional(json),
+  }),
+  /** Somebody stopped the turn. The model reads of it, once. */
+  "turn-interrupted": kind({ text: string }),
+  "turn-ended": kind({ status: string, steps: count, detail: optional(json) }),
   "call-opened": kind({ callId, tool: string, args: json, alias: optional(string), parent: optional(callId) }),
   "call-closed": kind({
     callId,
