@@ -76,7 +76,13 @@ export const RECORD_SHAPES = {
     reason: optional(string),
     output: optional(json),
     effects: optional(effects),
+    /** Attempts inside this one call whose result its own checks refused: undone, and told here. */
+    attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),
   }),
+  /** It waits for somebody to consent, or to answer. A restart leaves it open: nobody has begun it. */
+  "call-waiting": kind({ callId, tool: string, args: json, for: oneOf("approval", "answer") }),
+  /** Somebody has: from here on it runs like any other. */
+  "approval-given": kind({ callId, approved: boolean, reason: optional(string) }),
   "call-late": kind({ callId, tool: string, output: optional(json) }),
   "checkpoint-kept": kind({
     openCalls: list(fields({ callId, tool: string })),

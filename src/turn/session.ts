@@ -18,18 +18,14 @@ import type { Transactions } from "../transaction/transactions.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
-import type { SessionFold, StateNote } from "./fold.ts";
+import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
 import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { reclaim } from "./reclaim.ts";
 import { closingsOf, type Recovered } from "./recover.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
-
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
-
-/** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
-const RECORDS_PER_CHECKPOINT = 256;
 
 /** What a session is made of, once it is open. */
 export interface SessionParts {
@@ -229,7 +225,7 @@ async function writeTurn(
 }
 
 export function isDue(journal: Journal<SessionFold>): boolean {
-  return journal.sinceCheckpoint >= RECORDS_PER_CHECKPOINT;
+  return isDueAfter(journal.sinceCheckpoint);
 }
 
 /** The whole state by name, unchanged parts by the names they have. Only from inside the gate: the root must not move. */
