@@ -215,7 +215,6 @@ export type {
   Part as StatePart,
   PartChange,
   PartContents,
-  Root,
   RootChange,
   RootDelta,
   SlicePolicy,
@@ -223,6 +222,7 @@ export type {
 export { reducers } from "./state/reducers.ts";
 export { lazily, type ResourceKey, ResourceRegistry, resourceKey, type Snapshotable } from "./state/resources.ts";
 export type { RestoreOptions, RestorePlan } from "./state/restore.ts";
+export { Root } from "./state/root.ts";
 export { SessionSnapshotAdapter, SessionState } from "./state/session-state.ts";
 export { type AnySlice, defineSlice, type Slice, type SliceDefinition, type SliceEvent } from "./state/slice.ts";
 export type {

@@ -43,6 +43,7 @@ export const filesPart: Part<TreeFolder> = {
   decode: (data) => placesOf(data).reduce(put, EMPTY_FOLDER),
   change: (before, after) => {
     const delta = deltaBetween(before, after);
+    if (delta.gone.length === 0 && delta.put.length === 0) return undefined;
     const held = new Set<BlobName>();
     const fresh = delta.put.flatMap(({ path, digest }): Content[] => {
       if (digest === undefined || held.has(digest)) return [];

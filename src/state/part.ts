@@ -1,8 +1,11 @@
 import type { Json } from "../base/json.ts";
 import type { BlobName } from "../records/ids.ts";
+import type { Root } from "./root.ts";
 
 /** What happens to a part when a call is discarded or a snapshot restored. */
 export type SlicePolicy = "state" | "log" | "cache";
+
+export const SLICE_POLICIES: readonly SlicePolicy[] = ["state", "log", "cache"];
 
 /**
  * One part of the root: a slice, the files, the transcript. State knows it by shape: an immutable value that can become
@@ -15,8 +18,11 @@ export interface Part<V> {
   encode(value: V): Json;
   /** Throws a typed error when the data is not this part's. */
   decode(data: Json): V;
-  /** The change as data, and the value as it will be read back: the two must not differ. Cost follows the change. */
-  change(before: V, after: V): PartChange<V>;
+  /**
+   * The change as data, and the value as it will be read back: the two must not differ. Cost follows the change. Undefined
+   * when the two hold the same, though they are not the same reference.
+   */
+  change(before: V, after: V): PartChange<V> | undefined;
   apply(value: V, delta: Json): V;
   /** Present when the data of this part names content that is kept beside it. */
   readonly contents?: PartContents<V>;
@@ -51,7 +57,7 @@ export interface AnyPart {
   readonly initial: unknown;
   encode(value: never): Json;
   decode(data: Json): unknown;
-  change(before: never, after: never): PartChange<unknown>;
+  change(before: never, after: never): PartChange<unknown> | undefined;
   apply(value: never, delta: Json): unknown;
   readonly contents?: {
     of(value: never): Iterable<Content>;
@@ -63,9 +69,6 @@ export interface AnyPart {
 
 export type Parts = ReadonlyMap<string, AnyPart>;
 
-/** The values of all parts at one moment. Immutable, so holding on to it is a snapshot. */
-export type Root = ReadonlyMap<string, unknown>;
-
 /** Changes of several parts, by name: what one commit did. */
 export type RootDelta = { readonly [part: string]: Json };
 
@@ -76,34 +79,57 @@ export interface RootChange {
   readonly contents: readonly Content[];
 }
 
-/** The difference between two roots, part by part. Equal references are never looked into. */
-export function changeBetween(parts: Parts, before: Root, after: Root): RootChange {
-  return changeOf(parts, before, after, parts.keys());
-}
-
-/** The same, when it is known which parts can differ. */
-export function changeOf(parts: Parts, before: Root, after: Root, names: Iterable<string>): RootChange {
-  let root: Map<string, unknown> | undefined;
+/** What new values of parts make of a root. They are checked, part by part; equal references are never looked into. */
+export function changeOf(parts: Parts, before: Root, after: Iterable<readonly [string, unknown]>): RootChange {
+  const changed: (readonly [string, unknown])[] = [];
   const delta: Record<string, Json> = {};
   const contents: Content[] = [];
-  for (const name of names) {
-    if (before.get(name) === after.get(name)) continue;
-    const change = parts.get(name)?.change(before.get(name) as never, after.get(name) as never);
+  for (const [name, value] of after) {
+    const now = before.get(name);
+    if (now === value) continue;
+    const change = parts.get(name)?.change(now as never, value as never);
     if (change === undefined) continue;
-    root ??= new Map(before);
-    root.set(name, change.value);
+    changed.push([name, change.value]);
     delta[name] = change.delta;
-    contents.push(...(change.contents ?? []));
+    for (const content of change.contents ?? []) contents.push(content);
   }
-  return { root: root ?? before, delta, contents };
+  return { root: changed.length === 0 ? before : before.with(changed), delta, contents };
+}
+
+/**
+ * The way to values that were true once, such as a snapshot's. They need no check, so what differs is worked out only when
+ * somebody asks, to write it down or to show it.
+ */
+export class ChangeTo implements RootChange {
+  readonly root: Root;
+  readonly #work: () => RootChange;
+  #worked: RootChange | undefined;
+
+  constructor(parts: Parts, before: Root, after: readonly (readonly [string, unknown])[]) {
+    this.root = after.length === 0 ? before : before.with(after);
+    this.#work = () => changeOf(parts, before, after);
+  }
+
+  get delta(): RootDelta {
+    return this.#change.delta;
+  }
+
+  get contents(): readonly Content[] {
+    return this.#change.contents;
+  }
+
+  get #change(): RootChange {
+    this.#worked ??= this.#work();
+    return this.#worked;
+  }
 }
 
 /** The root that a stored change makes of an older one. Parts that are not known here are left out. */
 export function applyRootDelta(parts: Parts, root: Root, delta: RootDelta): Root {
-  const next = new Map(root);
-  for (const [name, change] of Object.entries(delta)) {
-    const part = parts.get(name);
-    if (part !== undefined) next.set(name, part.apply(next.get(name) as never, change));
-  }
-  return next;
+  return root.with(
+    Object.entries(delta).flatMap(([name, change]): [string, unknown][] => {
+      const part = parts.get(name);
+      return part === undefined ? [] : [[name, part.apply(root.get(name) as never, change)]];
+    }),
+  );
 }

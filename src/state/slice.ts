@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
 import type { AnyPart, Part, PartChange, SlicePolicy } from "./part.ts";
@@ -92,11 +92,12 @@ function makersOf(slice: string, events: readonly string[]): object {
 }
 
 /** Only the delta is checked: what both values share was checked when it came in. */
-function changeOf<T>(slice: string, before: T, after: T): PartChange<T> {
+function changeOf<T>(slice: string, before: T, after: T): PartChange<T> | undefined {
   const delta = diff(before as Json, after as Json);
+  if (delta.length === 0) return undefined;
   const lost = delta.find((change) => "set" in change && change.to === undefined);
   if (lost !== undefined) throw new HoldfastError("SLICE_NOT_JSON", { slice, detail: "undefined has no JSON form" });
-  const checked = encodeJson(delta, KEPT_LIMITS);
+  const checked = checkJson(delta, KEPT_LIMITS);
   if (!checked.ok)
     throw new HoldfastError("SLICE_NOT_JSON", { slice, path: checked.error.path, detail: checked.error.detail });
   const kept = checked.value.value;
@@ -106,10 +107,10 @@ function changeOf<T>(slice: string, before: T, after: T): PartChange<T> {
 
 /** A slice's value must survive the process; what JSON would change is a mistake, told with its place. */
 function jsonOf(slice: string, value: unknown): Json {
-  const encoded = encodeJson(value, KEPT_LIMITS);
-  if (!encoded.ok)
-    throw new HoldfastError("SLICE_NOT_JSON", { slice, path: encoded.error.path, detail: encoded.error.detail });
-  return encoded.value.value;
+  const checked = checkJson(value, KEPT_LIMITS);
+  if (!checked.ok)
+    throw new HoldfastError("SLICE_NOT_JSON", { slice, path: checked.error.path, detail: checked.error.detail });
+  return checked.value.value;
 }
 
 function validated<T>(slice: string, data: Json, schema: StandardSchema<T> | undefined): T {
@@ -119,5 +120,6 @@ function validated<T>(slice: string, data: Json, schema: StandardSchema<T> | und
     throw new HoldfastError("BAD_OPTION", { option: `schema of slice ${slice}`, value: "asynchronous" });
   if (result.issues !== undefined)
     throw new HoldfastError("SLICE_INVALID", { slice, issue: result.issues[0]?.message ?? "" });
-  return result.value;
+  // A schema may transform: what it makes must survive the process, too.
+  return jsonOf(slice, result.value) as T;
 }

@@ -6,10 +6,10 @@ import {
   type AnyPart,
   applyRootDelta,
   type Parts,
-  type Root,
   type RootDelta,
   type SlicePolicy,
 } from "../state/part.ts";
+import type { Root } from "../state/root.ts";
 import { type Epoch, type KeptState, keptState, type SessionFold } from "./fold.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 
