@@ -209,15 +209,15 @@ export {
   type SnapshotOptions,
   type StateOptions,
 } from "./state/execution-state.ts";
-export type {
-  AnyPart,
-  Content,
-  Part as StatePart,
-  PartChange,
-  PartContents,
-  RootChange,
-  RootDelta,
-  SlicePolicy,
+export {
+  type AnyPart,
+  type Content,
+  type Part as StatePart,
+  type PartChange,
+  type PartContents,
+  type RootChange,
+  type RootDelta,
+  type SlicePolicy,
 } from "./state/part.ts";
 export { reducers } from "./state/reducers.ts";
 export { lazily, type ResourceKey, ResourceRegistry, resourceKey, type Snapshotable } from "./state/resources.ts";

@@ -51,7 +51,7 @@ export const filesPart: Part<TreeFolder> = {
       const node = nodeAt(after, namesIn(path));
       return node?.kind === "file" && node.bytes !== undefined ? [{ name: digest, bytes: node.bytes }] : [];
     });
-    return { delta: delta as unknown as Json, value: after, contents: fresh };
+    return { delta: delta as unknown as Json, contents: fresh };
   },
   apply: (tree, delta) => {
     const fault = deltaShape.fault(delta, "files");

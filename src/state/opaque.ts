@@ -12,7 +12,7 @@ export function opaquePart(name: string, policy: SlicePolicy): Part<Json> {
     decode: (data) => data,
     change: (before, after) => {
       const delta = diff(before, after);
-      return delta.length === 0 ? undefined : { delta: delta as unknown as Json, value: after };
+      return delta.length === 0 ? undefined : { delta: delta as unknown as Json };
     },
     apply: (value, delta) => applyDelta(value, delta as unknown as Delta),
   };

@@ -19,10 +19,12 @@ export interface Part<V> {
   /** Throws a typed error when the data is not this part's. */
   decode(data: Json): V;
   /**
-   * The change as data, and the value as it will be read back: the two must not differ. Cost follows the change. Undefined
-   * when the two hold the same, though they are not the same reference.
+   * A new value as it will be read back, or a typed error. What it shares with the value before need not be looked at.
+   * Without it every value is as good as it is.
    */
-  change(before: V, after: V): PartChange<V> | undefined;
+  accept?(before: V, after: V): V;
+  /** What turns one accepted value into the other, as data; undefined when they hold the same. Cost follows the change. */
+  change(before: V, after: V): PartChange | undefined;
   apply(value: V, delta: Json): V;
   /** Present when the data of this part names content that is kept beside it. */
   readonly contents?: PartContents<V>;
@@ -30,9 +32,8 @@ export interface Part<V> {
   pick?(now: V, then: V, paths: readonly string[]): V;
 }
 
-export interface PartChange<V> {
+export interface PartChange {
   readonly delta: Json;
-  readonly value: V;
   /** Content that the delta names and the value before did not. */
   readonly contents?: readonly Content[];
 }
@@ -57,7 +58,8 @@ export interface AnyPart {
   readonly initial: unknown;
   encode(value: never): Json;
   decode(data: Json): unknown;
-  change(before: never, after: never): PartChange<unknown> | undefined;
+  accept?(before: never, after: never): unknown;
+  change(before: never, after: never): PartChange | undefined;
   apply(value: never, delta: Json): unknown;
   readonly contents?: {
     of(value: never): Iterable<Content>;
@@ -72,56 +74,59 @@ export type Parts = ReadonlyMap<string, AnyPart>;
 /** Changes of several parts, by name: what one commit did. */
 export type RootDelta = { readonly [part: string]: Json };
 
-/** A change that is about to become true: as data, with the content it names, and what it makes of the root. */
-export interface RootChange {
+/** What new values of parts make of a root. Whatever its part does not accept is refused here. */
+export function changeOf(parts: Parts, before: Root, after: Iterable<readonly [string, unknown]>): RootChange {
+  const accepted: (readonly [string, unknown])[] = [];
+  for (const [name, value] of after) {
+    const now = before.get(name);
+    if (now === value) continue;
+    const part = parts.get(name);
+    accepted.push([name, part?.accept === undefined ? value : part.accept(now as never, value as never)]);
+  }
+  return new RootChange(parts, before, accepted);
+}
+
+/**
+ * A change that is about to become true: what it makes of the root, and, as data with the content it names, how. The data
+ * is worked out when somebody asks, to write it down or to show it: state that need not outlive the process never does.
+ */
+export class RootChange {
   readonly root: Root;
+  readonly #work: () => Worked;
+  #worked: Worked | undefined;
+
+  /** `after`: values that their parts have accepted, such as those of a snapshot. */
+  constructor(parts: Parts, before: Root, after: readonly (readonly [string, unknown])[]) {
+    this.root = after.length === 0 ? before : before.with(after);
+    this.#work = () => workOut(parts, before, after);
+  }
+
+  get delta(): RootDelta {
+    this.#worked ??= this.#work();
+    return this.#worked.delta;
+  }
+
+  get contents(): readonly Content[] {
+    this.#worked ??= this.#work();
+    return this.#worked.contents;
+  }
+}
+
+interface Worked {
   readonly delta: RootDelta;
   readonly contents: readonly Content[];
 }
 
-/** What new values of parts make of a root. They are checked, part by part; equal references are never looked into. */
-export function changeOf(parts: Parts, before: Root, after: Iterable<readonly [string, unknown]>): RootChange {
-  const changed: (readonly [string, unknown])[] = [];
+function workOut(parts: Parts, before: Root, after: readonly (readonly [string, unknown])[]): Worked {
   const delta: Record<string, Json> = {};
   const contents: Content[] = [];
   for (const [name, value] of after) {
-    const now = before.get(name);
-    if (now === value) continue;
-    const change = parts.get(name)?.change(now as never, value as never);
+    const change = parts.get(name)?.change(before.get(name) as never, value as never);
     if (change === undefined) continue;
-    changed.push([name, change.value]);
     delta[name] = change.delta;
     for (const content of change.contents ?? []) contents.push(content);
   }
-  return { root: changed.length === 0 ? before : before.with(changed), delta, contents };
-}
-
-/**
- * The way to values that were true once, such as a snapshot's. They need no check, so what differs is worked out only when
- * somebody asks, to write it down or to show it.
- */
-export class ChangeTo implements RootChange {
-  readonly root: Root;
-  readonly #work: () => RootChange;
-  #worked: RootChange | undefined;
-
-  constructor(parts: Parts, before: Root, after: readonly (readonly [string, unknown])[]) {
-    this.root = after.length === 0 ? before : before.with(after);
-    this.#work = () => changeOf(parts, before, after);
-  }
-
-  get delta(): RootDelta {
-    return this.#change.delta;
-  }
-
-  get contents(): readonly Content[] {
-    return this.#change.contents;
-  }
-
-  get #change(): RootChange {
-    this.#worked ??= this.#work();
-    return this.#worked;
-  }
+  return { delta, contents };
 }
 
 /** The root that a stored change makes of an older one. Parts that are not known here are left out. */

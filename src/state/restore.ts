@@ -1,5 +1,5 @@
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
-import { type AnyPart, ChangeTo, type RootChange } from "./part.ts";
+import { type AnyPart, RootChange } from "./part.ts";
 import type { ResourceRegistry, Snapshotable } from "./resources.ts";
 import type { Root } from "./root.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
@@ -46,12 +46,13 @@ export function planRestore(
   if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
   const after: (readonly [string, unknown])[] = [];
-  for (const [name, part] of parts) {
-    if (options.slices?.includes(name) === false) continue;
+  for (const name of now.unlike(snapshot.session.slices)) {
+    const part = parts.get(name);
+    if (part === undefined || options.slices?.includes(name) === false) continue;
     const value = restoredValue(snapshot, part, now, options);
     if (value !== now.get(name)) after.push([name, value]);
   }
-  const change = new ChangeTo(parts, now, after);
+  const change = new RootChange(parts, now, after);
   return {
     change,
     get slices() {

@@ -56,6 +56,16 @@ export class Root implements Iterable<readonly [name: string, value: unknown]> {
     return this.with([...names].filter((name) => this.has(name)).map((name) => [name, ABSENT]));
   }
 
+  /** Names whose value here is not the other's, those that the other lacks included. */
+  unlike(other: Root): readonly string[] {
+    const names: string[] = [];
+    for (const [name, place] of this.#places) {
+      const value = other.#places === this.#places ? other.#values[place] : other.#at(name);
+      if (value !== this.#values[place]) names.push(name);
+    }
+    return names;
+  }
+
   #at(name: string): unknown {
     const place = this.#places.get(name);
     return place === undefined ? ABSENT : this.#values[place];

@@ -40,7 +40,8 @@ export class Truth {
   constructor(options: TruthOptions) {
     this.parts = byName(options.parts);
     this.policies = new Map([...this.parts].map(([name, part]) => [name, part.policy]));
-    const namesBy = (policy: SlicePolicy) => [...this.policies].flatMap(([name, one]) => (one === policy ? [name] : []));
+    const namesBy = (policy: SlicePolicy) =>
+      [...this.policies].flatMap(([name, one]) => (one === policy ? [name] : []));
     this.namesBy = { state: namesBy("state"), log: namesBy("log"), cache: namesBy("cache") };
     this.#ledger = options.ledger ?? NO_STATE_LEDGER;
     this.#freeze = options.development ?? false;
