@@ -16,15 +16,12 @@ import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import { conversationOf } from "./conversation.ts";
-import type { SessionFold, StateNote } from "./fold.ts";
+import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { reclaim } from "./reclaim.ts";
 import type { Recovered } from "./recover.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
-
-/** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
-const RECORDS_PER_CHECKPOINT = 256;
 
 /** What a session is made of, once it is open. */
 export interface SessionParts {
@@ -178,7 +175,7 @@ export class Session implements AsyncDisposable {
 }
 
 export function isDue(journal: Journal<SessionFold>): boolean {
-  return journal.sinceCheckpoint >= RECORDS_PER_CHECKPOINT;
+  return isDueAfter(journal.sinceCheckpoint);
 }
 
 /** The whole state by name, unchanged parts by the names they have. Only from inside the gate: the root must not move. */
