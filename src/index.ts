@@ -209,20 +209,20 @@ export {
   type SnapshotOptions,
   type StateOptions,
 } from "./state/execution-state.ts";
-export type {
-  AnyPart,
-  Content,
-  Part as StatePart,
-  PartChange,
-  PartContents,
-  Root,
-  RootChange,
-  RootDelta,
-  SlicePolicy,
+export {
+  type AnyPart,
+  type Content,
+  type Part as StatePart,
+  type PartChange,
+  type PartContents,
+  type RootChange,
+  type RootDelta,
+  type SlicePolicy,
 } from "./state/part.ts";
 export { reducers } from "./state/reducers.ts";
 export { lazily, type ResourceKey, ResourceRegistry, resourceKey, type Snapshotable } from "./state/resources.ts";
 export type { RestoreOptions, RestorePlan } from "./state/restore.ts";
+export { Root } from "./state/root.ts";
 export { SessionSnapshotAdapter, SessionState } from "./state/session-state.ts";
 export { type AnySlice, defineSlice, type Slice, type SliceDefinition, type SliceEvent } from "./state/slice.ts";
 export type {

@@ -1,5 +1,5 @@
 import { SeededRandom } from "../base/random.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
@@ -265,8 +265,8 @@ export function specsOf({ tool }: Pick<CallWorld, "tool">) {
 
 /** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
 export function keptJson(input: unknown): Json {
-  const encoded = encodeJson(input ?? null, KEPT_LIMITS);
-  return encoded.ok ? encoded.value.value : { notJson: encoded.error.path, detail: encoded.error.detail };
+  const checked = checkJson(input ?? null, KEPT_LIMITS);
+  return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
 }
 
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");

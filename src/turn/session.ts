@@ -9,7 +9,7 @@ import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { Root } from "../state/part.ts";
+import type { Root } from "../state/root.ts";
 import type { SliceEvent } from "../state/slice.ts";
 import type { CallLimits } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
