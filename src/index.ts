@@ -274,20 +274,20 @@ export {
   type SnapshotOptions,
   type StateOptions,
 } from "./state/execution-state.ts";
-export type {
-  AnyPart,
-  Content,
-  Part as StatePart,
-  PartChange,
-  PartContents,
-  Root,
-  RootChange,
-  RootDelta,
-  SlicePolicy,
+export {
+  type AnyPart,
+  type Content,
+  type Part as StatePart,
+  type PartChange,
+  type PartContents,
+  type RootChange,
+  type RootDelta,
+  type SlicePolicy,
 } from "./state/part.ts";
 export { reducers } from "./state/reducers.ts";
 export { lazily, type ResourceKey, ResourceRegistry, resourceKey, type Snapshotable } from "./state/resources.ts";
 export type { RestoreOptions, RestorePlan } from "./state/restore.ts";
+export { Root } from "./state/root.ts";
 export { SessionSnapshotAdapter, SessionState } from "./state/session-state.ts";
 export { type AnySlice, defineSlice, type Slice, type SliceDefinition, type SliceEvent } from "./state/slice.ts";
 export type {
@@ -324,7 +324,7 @@ export {
   VisibilityExpansionRequired,
 } from "./transaction/ending.ts";
 export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
-export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
+export type { CallLimits, Refusal, ToolCall } from "./transaction/open-call.ts";
 export type { CallOutcome } from "./transaction/outcome.ts";
 export type { PendingCall } from "./transaction/pending.ts";
 export {
@@ -346,10 +346,16 @@ export {
 export { defineTool, type Tool, type ToolSpec } from "./transaction/tool.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { answered } from "./turn/answered.ts";
+export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
+export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
 export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
+export type { RequestOptions } from "./turn/request.ts";
+export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";

@@ -263,6 +263,10 @@ export const ERROR_CODES = {
   },
 
   // calls
+  TURN_RUNNING: {
+    says: "A turn of this session is running. Nothing was changed.",
+    tryThis: "Follow its events to the end, or stop it with its signal, and try again.",
+  },
   CALL_CLOSED: {
     says: "The call has ended. Nothing was changed.",
     tryThis: "Finish the work before the handler returns, and stop when its signal aborts.",
