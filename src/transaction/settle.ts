@@ -3,7 +3,7 @@ import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { RestoreFailedError } from "../state/errors.ts";
-import type { RootChange } from "../state/part.ts";
+import { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
@@ -131,7 +131,7 @@ async function write(world: CallWorld, outcomes: readonly CallOutcome[], change:
   const { state, ledger } = world;
   const closings = outcomes.map(closingOf);
   // A poisoned state changes no more, but the call still ends, and is written down.
-  if (state.poisoned) await ledger.closed(closings, { root: state.root, delta: {}, contents: [] });
+  if (state.poisoned) await ledger.closed(closings, new RootChange(state.truth.parts, state.root, []));
   else await state.truth.commit(change, (decided) => ledger.closed(closings, decided));
 }
 
