@@ -331,6 +331,10 @@ export const ERROR_CODES = {
   },
 
   // calls
+  TURN_RUNNING: {
+    says: "A turn of this session is running. Nothing was changed.",
+    tryThis: "Follow its events to the end, or stop it with its signal, and try again.",
+  },
   CALL_CLOSED: {
     says: "The call has ended. Nothing was changed.",
     tryThis: "Finish the work before the handler returns, and stop when its signal aborts.",
@@ -376,6 +380,12 @@ export const ERROR_CODES = {
   MESSAGES_UNREADABLE: {
     says: "Messages could not be read in the format that was named.",
     tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
+  },
+
+  // prompt and catalog
+  PROMPT_INVALID: {
+    says: "A prompt cannot be defined as it is.",
+    tryThis: "Correct the section named in the details.",
   },
 
   // models

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { OutputStatus } from "../records/kinds.ts";
 
 /** A failure the tool reports itself. Everything it changed is undone; `payload` reaches the log, never the state. */
@@ -66,9 +66,9 @@ export function reasonOf(ending: Ending): string {
 /** What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed. */
 export function endingOf(returned: unknown): Ending {
   if (isFailure(returned)) return endingOfFailure(returned);
-  const encoded = encodeJson(returned ?? null, KEPT_LIMITS);
-  if (encoded.ok) return { kind: "succeeded", value: encoded.value.value };
-  const message = `The result cannot be kept: ${encoded.error.path} ${encoded.error.detail}`;
+  const checked = checkJson(returned ?? null, KEPT_LIMITS);
+  if (checked.ok) return { kind: "succeeded", value: checked.value.value };
+  const message = `The result cannot be kept: ${checked.error.path} ${checked.error.detail}`;
   return { kind: "failed", reason: "result-not-json", message };
 }
 
@@ -86,7 +86,7 @@ export function endingOfThrown(thrown: unknown): Discarded {
 }
 
 function endingOfFailure({ code, message, payload }: Partial<Failure>): Ending {
-  const kept = payload === undefined ? undefined : encodeJson(payload, KEPT_LIMITS);
+  const kept = payload === undefined ? undefined : checkJson(payload, KEPT_LIMITS);
   return {
     kind: "failed",
     reason: typeof code === "string" ? code : "failed",

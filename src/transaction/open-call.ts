@@ -1,5 +1,6 @@
 import { SeededRandom } from "../base/random.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
@@ -7,12 +8,12 @@ import { type Call, openHandle, type Rewindable } from "./call.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
-import { type Ending, reasonOf } from "./ending.ts";
+import { type Discarded, type Ending, reasonOf } from "./ending.ts";
 import { admit, handle } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { ToolPolicy } from "./policy.ts";
-import { absentTool, type Tool, type ToolAccess } from "./tool.ts";
+import { absentTool, type Tool } from "./tool.ts";
 
 export interface ToolCall {
   readonly id: string;
@@ -20,7 +21,13 @@ export interface ToolCall {
   readonly input: unknown;
   /** The provider's own id for it. */
   readonly alias?: string;
+  /** Its opening is journalled already, with the answer that asked for it. */
+  readonly announced?: boolean;
+  /** Why it must not run: it is closed so, and its handler never sees it. */
+  readonly refusal?: Refusal;
 }
+
+export type Refusal = Extract<Discarded, { readonly kind: "denied" | "bad-arguments" | "canceled" }>;
 
 /** What every call of one state shares. */
 export interface CallWorld {
@@ -82,12 +89,13 @@ export class OpenCall {
   }
 
   /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
-  announce(): Promise<void> {
-    const { id, name, input, alias } = this.call;
-    return this.#world.ledger.opened({
+  async announce(): Promise<void> {
+    const { id, name, input, alias, announced } = this.call;
+    if (announced === true) return;
+    await this.#world.ledger.opened({
       callId: id,
       tool: name,
-      args: keptInput(input),
+      args: keptJson(input),
       ...(alias === undefined ? {} : { alias }),
     });
   }
@@ -211,7 +219,7 @@ export class OpenCall {
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
-    await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent });
+    await ledger.opened({ callId: id, tool: name, args: keptJson(input), parent });
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
@@ -257,9 +265,9 @@ export function specsOf({ tool }: Pick<CallWorld, "tool">) {
 }
 
 /** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
-function keptInput(input: unknown): Json {
-  const encoded = encodeJson(input ?? null, KEPT_LIMITS);
-  return encoded.ok ? encoded.value.value : { notJson: encoded.error.path, detail: encoded.error.detail };
+export function keptJson(input: unknown): Json {
+  const checked = checkJson(input ?? null, KEPT_LIMITS);
+  return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
 }
 
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");

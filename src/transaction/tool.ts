@@ -1,17 +1,17 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import { checkJson, type Json, type JsonObject } from "../base/json.ts";
 import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
-
-/** What a tool touches: plan mode and the rules for running it again read it. */
-export type ToolAccess = "read" | "write" | "execute" | "external";
 
 export interface ToolSpec<I> {
   readonly name: string;
   readonly description?: string;
   /** Any Standard Schema. Without one, arguments pass as they come. */
   readonly input?: StandardSchema<I>;
+  /** JSON Schema of the arguments, as models read it. Asked of `input` when it can say so itself. */
+  readonly inputSchema?: JsonObject;
   readonly access: ToolAccess;
   /** Whether it may be run a second time when another call changed what it read. Default: `read` and `write` yes. */
   readonly retryable?: boolean;
@@ -27,6 +27,8 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly access: ToolAccess;
+  /** JSON Schema of the arguments: what a model is offered. */
+  readonly inputSchema: JsonObject;
   readonly retryable: boolean;
   readonly deadlineMs?: number;
   readonly effects: Readonly<Record<string, EffectSpec>>;
@@ -45,6 +47,7 @@ export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
     name: spec.name,
     description: spec.description ?? "",
     access: spec.access,
+    inputSchema: spec.inputSchema ?? schemaOf(spec.name, spec.input),
     retryable: spec.retryable ?? RETRYABLE[spec.access],
     ...(spec.deadlineMs === undefined ? {} : { deadlineMs: spec.deadlineMs }),
     effects: spec.effects ?? {},
@@ -65,11 +68,32 @@ export function absentTool(name: string): Tool {
     name,
     description: "",
     access: "read",
+    inputSchema: ANY_OBJECT,
     retryable: false,
     effects: {},
     parse: async () => ({ ok: false, message: `There is no tool named ${name}.` }),
     run: (): Json => null,
   };
+}
+
+const ANY_OBJECT: JsonObject = { type: "object" };
+
+/** Many schemas can describe themselves (Standard JSON Schema). One that cannot is offered as any object. */
+function schemaOf(tool: string, schema: StandardSchema<unknown> | undefined): JsonObject {
+  const described = schema?.["~standard"].jsonSchema;
+  if (described === undefined) return ANY_OBJECT;
+  try {
+    const checked = checkJson(described.input({ target: "draft-2020-12" }));
+    if (checked.ok) return checked.value.value as JsonObject;
+    throw new Error(checked.error.detail);
+  } catch (cause) {
+    // Offered as any object, a model would guess; better to hear of it where the tool is defined.
+    throw new HoldfastError(
+      "BAD_OPTION",
+      { option: "inputSchema", tool, value: String(cause).slice(0, 80) },
+      { cause },
+    );
+  }
 }
 
 function issuesText(issues: readonly SchemaIssue[]): string {

@@ -75,6 +75,10 @@ export class Transactions {
     return this.#tools.get(name);
   }
 
+  get tools(): readonly Tool[] {
+    return [...this.#tools.values()];
+  }
+
   /** Ids of the calls that have been opened and not settled. */
   get pending(): readonly string[] {
     return [...this.#open.keys()];
@@ -88,7 +92,8 @@ export class Transactions {
     const { open, done } = await this.#opening(call, limits, this.#options.commitOrder === "call");
     try {
       const leave = await this.#slots.enter(open.signal);
-      const ending = leave === undefined ? canceled(open.signal) : (this.#overBudget() ?? (await open.attempt()));
+      const refused = call.refusal ?? this.#overBudget();
+      const ending = leave === undefined ? canceled(open.signal) : (refused ?? (await open.attempt()));
       // Its slot is free while it waits for its turn to commit, or a long queue would hold up calls that could run.
       leave?.();
       return this.#told(await settle(this.#world, open, ending, open.tool.retryable));
@@ -176,7 +181,7 @@ export class Transactions {
     } catch (error) {
       failed(error);
     }
-    if (outcome.reason === "evaluation-ended") throw new PromptEvaluationError(outcome.callId, outcome.tool);
+    if (outcome.reason === "evaluation-ended") throw new PromptEvaluationError(outcome);
     return outcome;
   }
 }

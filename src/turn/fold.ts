@@ -36,6 +36,8 @@ export interface SessionFold {
   readonly epochs: readonly Epoch[];
   /** Epochs that the newest checkpoint made needless: their state may be taken out of the records. */
   readonly stale: readonly Epoch[];
+  /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
+  readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
 
 /** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
@@ -51,6 +53,11 @@ export interface StateNote extends CheckpointNote {
   readonly parts?: KeptState["parts"];
   readonly blobs?: readonly BlobRef[];
 }
+
+/** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
+const RECORDS_PER_CHECKPOINT = 256;
+/** Taking state out of records is a commit of its own, so it waits until it is worth one. */
+const STALE_AT_ONCE = 8;
 
 const NOTHING: SessionFold = {
   openCalls: new Map(),
@@ -73,20 +80,32 @@ export function sessionFold(limit: number): Fold<SessionFold> {
         NOTHING,
       ),
     step,
-    // A checkpoint must hold the state, and content must be durable before a record names it: the session keeps them.
-    due: () => undefined,
-    checkpoint: (now, note: StateNote) => {
-      const { parts = {}, blobs, tag } = note;
-      const { boundaries, epochs } = now;
-      const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()] };
-      return {
-        kind: "checkpoint-kept",
-        openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
-        state: kept as unknown as Json,
-        ...(tag === undefined ? {} : { tag }),
-        ...(blobs === undefined ? {} : { blobs }),
-      };
-    },
+    // Content must be durable before a record names it, so a checkpoint of new state is the session's to keep, and so is
+    // one that lets old state go. Any other says what the last one said and joins the append that made it due.
+    due: (now, since) =>
+      isDueAfter(since) && now.kept !== undefined && isUnchanged(now) ? checkpointOf(now, now.kept) : undefined,
+    checkpoint: checkpointOf,
+  };
+}
+
+export function isDueAfter(records: number): boolean {
+  return records >= RECORDS_PER_CHECKPOINT;
+}
+
+function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
+  const next = sorted([...epochs, { base: Number.POSITIVE_INFINITY, changes: [] }], boundaries);
+  return epochs.at(-1)?.changes.length === 0 && next.stale.length === 0;
+}
+
+function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
+  const { boundaries, epochs } = now;
+  const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()] };
+  return {
+    kind: "checkpoint-kept",
+    openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
+    state: kept as unknown as Json,
+    ...(tag === undefined ? {} : { tag }),
+    ...(blobs === undefined ? {} : { blobs }),
   };
 }
 
@@ -113,6 +132,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       openCalls,
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
+      kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
   },
@@ -155,7 +175,8 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
 function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): Pick<SessionFold, "epochs" | "stale"> {
   const oldest = boundaries.find(({ rewound }) => !rewound)?.before ?? Number.POSITIVE_INFINITY;
   const serving = epochs.findLastIndex(({ base }) => base <= oldest);
-  const from = Math.max(0, Math.min(serving, epochs.length - 2));
+  const needless = Math.max(0, Math.min(serving, epochs.length - 2));
+  const from = needless < STALE_AT_ONCE ? 0 : needless;
   return { epochs: epochs.slice(from), stale: epochs.slice(0, from) };
 }
 

@@ -1,7 +1,7 @@
 import { canonicalHash } from "../../base/hash.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
-import { fields, list, oneOf, optional, string } from "../../records/shape.ts";
+import { boolean, fields, list, oneOf, optional, string } from "../../records/shape.ts";
 import type { Content, Part } from "../../state/part.ts";
 import { liesBelow, namesIn } from "../path.ts";
 import { differences, entriesOf, lookUp, type SortedMap, withKey, withoutKey } from "../sorted-map.ts";
@@ -29,6 +29,8 @@ export interface Touched {
   readonly was: HostEntry;
   /** Names that run of changes. Another run began when somebody else had edited the file in between. */
   readonly since: string;
+  /** An earlier run of ours came before their edit. */
+  readonly interrupted?: true;
   /** Only inside a call: what the path held when the call first touched it. Gone at the commit. */
   readonly staged?: { readonly from: HostEntry; readonly content?: StagedContent };
 }
@@ -45,7 +47,7 @@ export interface Step {
   readonly path: string;
   readonly from: HostEntry;
   readonly to: HostEntry;
-  readonly kept: { readonly was: HostEntry; readonly since: string } | null;
+  readonly kept: Pick<Touched, "was" | "since" | "interrupted"> | null;
 }
 
 export interface WorkspaceDelta {
@@ -55,14 +57,22 @@ export interface WorkspaceDelta {
   readonly tx?: string;
 }
 
-const keptShape = fields({ was: entryShape, since: string });
+const keptShape = fields({ was: entryShape, since: string, interrupted: optional(boolean) });
 const bindingShape = fields({ mode: oneOf("host", "memory", "read-only"), workspace: string });
 const stepShape = fields({ path: string, from: entryShape, to: entryShape });
 const deltaShape = fields({ steps: list(stepShape), binding: optional(bindingShape), tx: optional(string) });
 const valueShape = fields({
   binding: optional(bindingShape),
-  paths: list(fields({ path: string, now: entryShape, was: entryShape, since: string })),
+  paths: list(
+    fields({ path: string, now: entryShape, was: entryShape, since: string, interrupted: optional(boolean) }),
+  ),
 });
+
+/** A value with what the disk was found to hold: where that is not what the session last left, the change begins there. */
+export function withFound(value: WorkspaceValue, found: ReadonlyMap<string, HostEntry>): WorkspaceValue {
+  waiting.set(value, new Map([...found].map(([path, from]) => [path, { from }])));
+  return value;
+}
 
 /** A change of one path by a call, on whatever the session has made of the workspace by then. */
 export function stage(
@@ -82,13 +92,29 @@ export function stage(
   const from = before === seen.before || before === undefined ? seen.from : before.now;
   const run =
     before !== undefined && sameEntry(before.now, from)
-      ? { was: before.was, since: before.since }
-      : { was: from, since: runOf(path, from, before?.since) };
+      ? runIn(before)
+      : { was: from, since: runOf(path, from, before?.since), ...(before === undefined ? {} : INTERRUPTED) };
   return { ...value, paths: withKey(value.paths, path, { ...run, now: to, staged: { from, ...waiting } }) };
+}
+
+const INTERRUPTED = { interrupted: true } as const;
+
+function runIn({ was, since, interrupted }: Pick<Touched, "was" | "since" | "interrupted">) {
+  return { was, since, ...(interrupted === true ? INTERRUPTED : {}) };
 }
 
 function runOf(path: string, from: HostEntry, after = ""): string {
   return canonicalHash([path, from as unknown as Json, after]).slice(0, 16);
+}
+
+/** What a call had staged, by the value it became. */
+const waiting = new WeakMap<WorkspaceValue, ReadonlyMap<string, NonNullable<Touched["staged"]>>>();
+
+/** Where the content of a change waits, by path. Needed once, when the change is written down, and kept no longer. */
+export function takeStaged(value: WorkspaceValue): ReadonlyMap<string, StagedContent> {
+  const staged = waiting.get(value);
+  waiting.delete(value);
+  return new Map([...(staged ?? [])].flatMap(([path, { content }]) => (content === undefined ? [] : [[path, content]])));
 }
 
 /** The workspace as a part of the root: not the files, which lie on the disk, but what this session did to which. */
@@ -99,38 +125,51 @@ export const workspacePart: Part<WorkspaceValue> = {
   encode: ({ binding, paths }) =>
     ({
       ...(binding === undefined ? {} : { binding }),
-      paths: [...entriesOf(paths)].map(([path, { now, was, since }]) => ({ path, now, was, since })),
+      paths: [...entriesOf(paths)].map(([path, touched]) => ({ path, now: touched.now, ...runIn(touched) })),
     }) as unknown as Json,
   decode: (data) => {
     mustFit(valueShape.fault(data, WORKSPACE_PART));
     const { binding, paths } = data as unknown as {
       readonly binding?: Binding;
-      readonly paths: readonly { path: string; now: HostEntry; was: HostEntry; since: string }[];
+      readonly paths: readonly (Touched & { readonly path: string })[];
     };
     const map = paths.reduce<SortedMap<Touched>>((now, { path, ...touched }) => {
-      const kept = { now: entryOf(touched.now), was: entryOf(touched.was), since: touched.since };
+      const kept = { now: entryOf(touched.now), ...runIn({ ...touched, was: entryOf(touched.was) }) };
       return withKey(now, properPath(path), kept);
     }, undefined);
     return { paths: map, ...(binding === undefined ? {} : { binding }) };
   },
+  /** Without what only the call needed: that waits aside until the change is written down. */
+  accept: (before, after) => {
+    const staged = new Map<string, NonNullable<Touched["staged"]>>();
+    let paths = before.paths;
+    for (const { key, after: is } of differences(before.paths, after.paths)) {
+      if (is?.staged === undefined) paths = is === undefined ? withoutKey(paths, key) : withKey(paths, key, is);
+      else if (!sameEntry(is.staged.from, is.now)) {
+        staged.set(key, is.staged);
+        paths = withKey(paths, key, { now: is.now, ...runIn(is) });
+      } // else: written as it was, so nothing happened
+    }
+    const value: WorkspaceValue = paths === before.paths && after.binding === before.binding ? before : { ...after, paths };
+    if (staged.size > 0) waiting.set(value, staged);
+    return value;
+  },
   change: (before, after) => {
+    const staged = waiting.get(after);
     const steps: Step[] = [];
     const contents: Content[] = [];
-    let paths = before.paths;
     for (const { key: path, before: was, after: is } of differences(before.paths, after.paths)) {
-      const step = stepBetween(path, was, is);
+      const step = stepBetween(path, was, is, staged?.get(path)?.from);
       if (step === undefined) continue;
       steps.push(step);
-      paths = withStep(paths, step);
-      const content = is?.staged?.content;
+      const content = staged?.get(path)?.content;
       if (content !== undefined && "bytes" in content && step.to.kind === "file")
         contents.push({ name: step.to.digest, bytes: content.bytes });
     }
-    const binding = after.binding === undefined ? {} : { binding: after.binding };
-    const bound = after.binding === before.binding ? {} : binding;
+    const bound = after.binding === undefined || after.binding === before.binding ? {} : { binding: after.binding };
+    if (steps.length === 0 && bound.binding === undefined) return undefined;
     const delta: WorkspaceDelta = { steps, ...bound };
-    const value = paths === before.paths && bound.binding === undefined ? before : { paths, ...binding };
-    return { delta: delta as unknown as Json, value, contents };
+    return { delta: delta as unknown as Json, contents };
   },
   apply: (value, data) => {
     const { steps, binding = value.binding } = workspaceDelta(data);
@@ -165,21 +204,22 @@ export function workspaceDelta(data: Json): WorkspaceDelta {
         path: properPath(path),
         from: entryOf(from),
         to: entryOf(to),
-        kept: run === null ? null : { was: entryOf(run.was), since: run.since },
+        kept: run === null ? null : runIn({ ...run, was: entryOf(run.was) }),
       };
     }),
   };
 }
 
-function stepBetween(path: string, was: Touched | undefined, is: Touched | undefined): Step | undefined {
-  if (is === undefined) {
-    // Back to before this session: what was there comes back.
-    return was === undefined ? undefined : { path, from: was.now, to: was.was, kept: null };
-  }
-  const from = is.staged?.from ?? was?.now ?? is.was;
-  if (is.staged !== undefined && sameEntry(from, is.now)) return undefined; // written as it was: nothing happened
-  const same = was !== undefined && sameEntry(was.now, is.now) && sameEntry(was.was, is.was) && was.since === is.since;
-  return same ? undefined : { path, from, to: is.now, kept: { was: is.was, since: is.since } };
+function stepBetween(
+  path: string,
+  was: Touched | undefined,
+  is: Touched | undefined,
+  found: HostEntry | undefined,
+): Step | undefined {
+  // Back to before this session: what was there comes back.
+  if (is === undefined)
+    return was === undefined ? undefined : { path, from: found ?? was.now, to: was.was, kept: null };
+  return { path, from: found ?? was?.now ?? is.was, to: is.now, kept: runIn(is) };
 }
 
 function withStep(paths: SortedMap<Touched>, { path, to, kept }: Step): SortedMap<Touched> {

@@ -98,7 +98,7 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
   const small = from.kind === "file" && from.size <= HELD ? await disk.file(names, HELD) : undefined;
   const now = small?.entry ?? (await disk.entry(names));
   if (!sameEntry(now, from)) throw new HoldfastError("FILE_CONFLICT", { path, found: foundWords(now, from) });
-  if (from.kind !== "file") return [];
+  if (from.kind !== "file" || sameEntry(from, to)) return [];
   const blob = await ground.stageBlob(small?.bytes ?? disk.stream(names));
   if (blob.ref.name !== from.digest) throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });
   return [blob];
@@ -114,8 +114,8 @@ function foundWords(now: HostEntry, from: HostEntry): string {
 }
 
 function plan(ground: PrepareGround, step: Step, aside: string): PlannedStep {
-  const { path, to } = step;
-  if (to.kind !== "file" && to.kind !== "link") return { ...step, aside };
+  const { path, from, to } = step;
+  if ((to.kind !== "file" && to.kind !== "link") || sameEntry(from, to)) return { ...step, aside };
   const folder = existingFolder(ground, namesIn(path)).join("/");
   return { ...step, aside, temp: { folder, name: `${OWN_PREFIX}${aside}` } };
 }

@@ -7,6 +7,7 @@ import type { NewBlob } from "../../contracts/store.ts";
 import { mustBeBytes, piecesOf } from "../../records/blob-name.ts";
 import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
+import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
 import { refuseLarge } from "../filesystem.ts";
 import { type Applied, apply, type Diverged } from "./apply.ts";
 import { Disk } from "./disk.ts";
@@ -70,6 +71,11 @@ export interface Finished {
   readonly diverged: readonly Diverged[];
 }
 
+interface Planned {
+  readonly intent: Intent;
+  readonly slot: Slot;
+}
+
 /** How often what is kept aside is brought within its bounds. */
 const COMMITS_PER_PRUNE = 32;
 
@@ -90,12 +96,16 @@ export class Workspace {
   readonly #lock: HeldLock;
   readonly #proven = new Set<string>();
   readonly #unsynced = new Set<string>();
-  #stuck: { readonly intent: Intent; readonly slot: Slot } | undefined;
+  /** Decided and not in place yet. */
+  #stuck: Planned | undefined;
+  /** Prepared, and the store has not said whether it was decided. */
+  #doubted: Planned | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #slot: Slot = 0;
   #order = 0;
   #commits = 0;
   #users = 0;
+  #closed: Promise<void> | undefined;
 
   private constructor(root: HostRoot, lock: HeldLock, deps: WorkspaceDeps, options: WorkspaceOptions, caseMatters: boolean) {
     this.#root = root;
@@ -105,7 +115,7 @@ export class Workspace {
     this.disk = new Disk(root, store === undefined ? [] : [store], { caseMatters });
     this.limits = bounded(WORKSPACE_LIMITS, options.limits, "workspace.limits");
     this.rescue = new Rescue(root, bounded(RESCUE_BOUNDS, options.rescue, "workspace.rescue"), deps.clock);
-    this.id = workspaceId(root, () => deps.random.hex(32));
+    this.id = workspaceId(root, () => deps.random.hex(16));
   }
 
   /** Takes the folder's lock and finishes what others left. */
@@ -138,14 +148,14 @@ export class Workspace {
   /** Prepare, decide, apply. Nothing of another session of this process comes between. */
   commit(files: FilesToCommit, decide: (decision: FilesDecision) => Promise<void>): Promise<readonly Diverged[]> {
     return this.#alone(async () => {
-      const late = await this.#finish();
-      const tx = this.#deps.random.hex(24);
+      const late = await beforeWriting(this.#finish());
+      const tx = this.#deps.random.hex(12);
       const { session, after, callId, steps } = files;
       const slot = this.#slot;
       const order = this.#order + 1;
       const ground: PrepareGround = { ...this.#ground(slot), ...pick(files) };
       const about = { tx, order, session, after, ...(callId === undefined ? {} : { callId }) };
-      const { intent, images, named } = await unwritten(prepare(ground, about, steps));
+      const { intent, images, named } = await beforeWriting(prepare(ground, about, steps));
       this.#order = order;
       this.#slot = other(slot);
       await this.#decided(() => decide({ tx, images, named }), intent, slot);
@@ -168,7 +178,7 @@ export class Workspace {
   /** Streams content into a file of ours. */
   async keep(source: ByteSource, path: string) {
     const { port } = this.#root;
-    const file = `stage-${this.#deps.random.hex(16)}`;
+    const file = `stage-${this.#deps.random.hex(8)}`;
     using folder = this.#root.mustHave(PLACES.temporary);
     const handle = port.openFile(folder.at(file), "create");
     const hasher = new ChunkHasher();
@@ -201,7 +211,13 @@ export class Workspace {
   async leave(): Promise<boolean> {
     this.#users -= 1;
     if (this.#users > 0) return false;
-    await this.#alone(async () => {
+    await this.close();
+    return true;
+  }
+
+  /** Puts in place what waits, and gives the folder free whether or not that could be done. */
+  close(): Promise<void> {
+    this.#closed ??= this.#alone(async () => {
       try {
         await this.#finish();
         await this.#syncFolders();
@@ -213,7 +229,7 @@ export class Workspace {
         await this.#lock.release();
       }
     });
-    return true;
+    return this.#closed;
   }
 
   async #begin(): Promise<void> {
@@ -254,15 +270,26 @@ export class Workspace {
     try {
       await decide();
     } catch (error) {
-      if (isRefusedUnwritten(error)) abandon(this.#root, slot, intent);
+      if (isUnwritten(error)) abandon(this.#root, slot, intent);
+      else this.#doubted = { intent, slot };
       throw error;
     }
+  }
+
+  async #askForDoubted(): Promise<void> {
+    const doubted = this.#doubted;
+    if (doubted === undefined) return;
+    const decided = await this.#deps.decided(doubted.intent);
+    this.#doubted = undefined;
+    if (decided) this.#stuck = doubted;
+    else abandon(this.#root, doubted.slot, doubted.intent);
   }
 
   async #finish(): Promise<readonly Diverged[]> {
     const late = this.rescue
       .lateWrites()
       .map(({ path, name }): Diverged => ({ path, why: "written-late", kept: name }));
+    await this.#askForDoubted();
     const stuck = this.#stuck;
     if (stuck === undefined) return late;
     const { intent, slot } = stuck;
