@@ -14,6 +14,76 @@ export {
 } from "./base/json.ts";
 export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
+export { type Calibration, budgetWithin, calibrate, reserveOf, UNCALIBRATED } from "./context/tokens/calibrate.ts";
+export { contentCompressor } from "./context/compress/compress.ts";
+export { type DeriveOptions, deriveView, type Marks, MARKS, TAIL_TOKENS } from "./context/derive.ts";
+export { estimateCounter } from "./context/tokens/estimate.ts";
+export { type Explanation, explain } from "./context/explain.ts";
+export {
+  type CallSeen,
+  type ContextCounts,
+  type ContextFault,
+  FaultObserver,
+  missedIn,
+  NO_COUNTS,
+  thrashOf,
+} from "./context/faults.ts";
+export { type Handle, type Lineage, looksLikeHandle } from "./context/handle.ts";
+export { PageMaker, pagesOf } from "./context/ingest.ts";
+export {
+  classify,
+  classifyAll,
+  degradationPath,
+  minFidelity,
+  PAGE_KINDS,
+  type PageKind,
+  type ResidencyLevel,
+  type RoleMessage,
+} from "./context/kind.ts";
+export { makePage, type PageDeps, type PageSource } from "./context/make-page.ts";
+export { itemTokens, MEDIA_COSTS, type MediaCosts } from "./context/tokens/count.ts";
+export {
+  degrade,
+  type Demand,
+  demanded,
+  type FloorRejection,
+  type Page,
+  type PageScope,
+  type PinClass,
+  pinned,
+  type Provenance,
+  recencyAt,
+  type Representation,
+} from "./context/page.ts";
+export {
+  constraintPage,
+  goalsOf,
+  instructionFilePage,
+  type PlanLike,
+  planPage,
+  type Preference,
+  preferencePage,
+  type Rule,
+} from "./context/producers.ts";
+export {
+  type Backing,
+  HandleTable,
+  type RecallCode,
+  type Recalled,
+  type RecallFault,
+  type RecallRequest,
+} from "./context/recall.ts";
+export { type ChosenLevels, type LevelRun, traceLine, viewChosen } from "./context/record.ts";
+export { resumeView } from "./context/resume.ts";
+export {
+  type Candidate,
+  type Selection,
+  type SelectOptions,
+  selectLevels,
+  type Unmet,
+  type UpgradeOrder,
+} from "./context/select.ts";
+export type { DerivePolicy, Reason, Reclaim, RefusedView, View, ViewEntry } from "./context/view.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
 export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
 export {
@@ -94,6 +164,7 @@ export {
   parseOutputStatus,
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
@@ -140,6 +211,7 @@ export type {
   ToolOffer,
   Usage,
 } from "./contracts/model.ts";
+export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export { filesOf } from "./files/access.ts";
 export { LARGEST_FILE } from "./files/filesystem.ts";

@@ -32,6 +32,12 @@ export const ERROR_CODES = {
     tryThis: "Upgrade holdfast; nothing was written.",
   },
 
+  // pages
+  PAGE_KIND_REFUSED: {
+    says: "A tool's output was to become something else than evidence.",
+    tryThis: "Make a rule, a plan or a preference with its producer; a tool cannot promote its own output.",
+  },
+
   // stores
   STORE_EMPTY_FILE: {
     says: "The store file is empty, so it is not a store. Nothing was written.",
