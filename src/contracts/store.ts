@@ -87,7 +87,11 @@ export interface Reference {
   readonly name: BlobName;
 }
 
-/** Whoever writes must hold the lease: the epoch is checked in the same transaction as the write. */
+/**
+ * Whoever writes must hold the lease: the epoch is checked in the same transaction as the write. A lease is asked for by
+ * its length, which the store counts from its own clock inside the transaction: the wait for somebody else's transaction
+ * would otherwise be taken from it, and a living writer could lose what it had just been given.
+ */
 export interface Fence {
   readonly session: SessionId;
   readonly epoch: number;
@@ -103,14 +107,13 @@ export interface LeaseBatch {
   readonly kind: "lease";
   readonly session: SessionId;
   readonly owner: OwnerId;
-  readonly now: number;
-  readonly until: number;
+  readonly leaseMs: number;
   /** The epoch of a holder known to be dead: its lease need not have expired. */
   readonly over?: number;
 }
 export interface RenewBatch extends Fence {
   readonly kind: "renew";
-  readonly until: number;
+  readonly leaseMs: number;
 }
 export interface ReleaseBatch extends Fence {
   readonly kind: "release";
@@ -122,7 +125,7 @@ export interface AppendBatch extends Fence {
   readonly records: readonly SealedRecord[];
   readonly blobs: readonly NewBlob[];
   readonly references: readonly Reference[];
-  readonly leaseUntil: number;
+  readonly leaseMs: number;
   /** The newest checkpoint among the records. */
   readonly checkpoint?: number;
   /** Retention: the session forgets everything up to here. Rows go when no other session needs them (sweep). */

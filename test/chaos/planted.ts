@@ -93,7 +93,7 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: APPLY,
-        find: "row.owner !== null && row.leaseUntil > batch.now && row.epoch !== batch.over",
+        find: "row.owner !== null && row.leaseUntil > clock.now() && row.epoch !== batch.over",
         replace: "row.owner !== null && row.leaseUntil < 0",
       },
     ],

@@ -90,7 +90,8 @@ export class SqliteStore implements Store {
     let undone = true;
     try {
       const writer = await patiently(this.#parts, () => this.#begin());
-      const receipts = batches.map((batch) => applyBatch(writer.tables, this.blobs, batch));
+      const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock };
+      const receipts = batches.map((batch) => applyBatch(ground, batch));
       undone = false;
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
       await patiently(this.#parts, () => this.#told(() => writer.tables.commit()));

@@ -53,7 +53,7 @@ export const life: LawBook<StoreContext> = [
       await store.close();
       strictEqual(other.isDead(store.owner), true);
       strictEqual(other.isDead(store.owner), true);
-      const heir = await take(other, "session", { now: 1, over: pen.epoch });
+      const heir = await take(other, "session", { over: pen.epoch });
       strictEqual(heir.epoch, pen.epoch + 1);
       await other.close();
       const again = await open();
