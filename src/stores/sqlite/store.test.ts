@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
+import { testTogether } from "../../../test/support/together.ts";
 import type { AppendBatch, Store } from "../../contracts/store.ts";
 import { genesisOf, type Link, seal } from "../../records/chain.ts";
 import { toSessionId } from "../../records/ids.ts";
@@ -22,24 +23,27 @@ const appendAfter = (after: Link, epoch: number): AppendBatch => {
 };
 const tipOf = (batch: AppendBatch): Link => batch.records.at(-1) as Link;
 
-test("[STORE-5] a holder that remembers the row as it left it is refused once another store has taken over", async () => {
-  const [slow, quick] = [await openSqlite(join(folder, "s.db")), await openSqlite(join(folder, "s.db"))];
-  stores.push(slow, quick);
-  await slow.commit({ kind: "create", session, at: "2026-01-01T00:00:00.000Z", genesis: genesisOf(session) });
-  await slow.commit({ kind: "lease", session, owner: slow.owner, leaseMs: 10 });
-  const first = appendAfter(genesisOf(session), 1);
-  expect(await slow.commit(first)).toMatchObject({ ok: true, last: 1 });
+testTogether(
+  "[STORE-5] a holder that remembers the row as it left it is refused once another store has taken over",
+  async () => {
+    const [slow, quick] = [await openSqlite(join(folder, "s.db")), await openSqlite(join(folder, "s.db"))];
+    stores.push(slow, quick);
+    await slow.commit({ kind: "create", session, at: "2026-01-01T00:00:00.000Z", genesis: genesisOf(session) });
+    await slow.commit({ kind: "lease", session, owner: slow.owner, leaseMs: 10 });
+    const first = appendAfter(genesisOf(session), 1);
+    expect(await slow.commit(first)).toMatchObject({ ok: true, last: 1 });
 
-  await quick.commit({ kind: "lease", session, owner: quick.owner, leaseMs: 10, over: 1 });
-  const late = appendAfter(tipOf(first), 1);
-  expect(await slow.commit(late)).toEqual({ ok: false, conflict: { kind: "lease-lost", epoch: 2 } });
+    await quick.commit({ kind: "lease", session, owner: quick.owner, leaseMs: 10, over: 1 });
+    const late = appendAfter(tipOf(first), 1);
+    expect(await slow.commit(late)).toEqual({ ok: false, conflict: { kind: "lease-lost", epoch: 2 } });
 
-  const rightful = appendAfter(tipOf(first), 2);
-  expect(await quick.commit(rightful)).toMatchObject({ ok: true, last: 2 });
-  expect(await slow.commit({ kind: "release", session, epoch: 1 })).toMatchObject({ ok: false });
-  const row = await slow.reading((read) => read.session(session));
-  expect(row).toMatchObject({ epoch: 2, owner: quick.owner, head: { seq: 2, hash: tipOf(rightful).hash } });
-});
+    const rightful = appendAfter(tipOf(first), 2);
+    expect(await quick.commit(rightful)).toMatchObject({ ok: true, last: 2 });
+    expect(await slow.commit({ kind: "release", session, epoch: 1 })).toMatchObject({ ok: false });
+    const row = await slow.reading((read) => read.session(session));
+    expect(row).toMatchObject({ epoch: 2, owner: quick.owner, head: { seq: 2, hash: tipOf(rightful).hash } });
+  },
+);
 
 test.each(["lease", "renew", "append"] as const)(
   "[STORE-31] %s: what waited for somebody else's transaction runs from when it is written",

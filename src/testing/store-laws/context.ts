@@ -11,6 +11,8 @@ export interface StoreUnderLaw {
   readonly can: {
     /** Others commit while somebody reads. Without it a commit waits for the readers. */
     readonly commitDuringRead: boolean;
+    /** Several have it open at once. Without it everybody but the first is refused until that one has closed. */
+    readonly shared: boolean;
   };
 }
 
