@@ -69,8 +69,8 @@ export const ERROR_CODES = {
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer.",
   },
   STORE_BUSY: {
-    says: "Another process kept the store locked for too long.",
-    tryThis: "Try again; if it persists, look for a process that holds the store in a long transaction.",
+    says: "The store stayed busy for too long.",
+    tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",
   },
   STORE_FULL: {
     says: "The disk is full. The write is not acknowledged.",

@@ -17,12 +17,13 @@ export interface Store {
   readonly owner: OwnerId;
   /** Where content too large for a row lives. */
   readonly blobs: BlobStore;
+  /** As of one moment. A store may let a bounded number read at once: never wait for one reading inside another. */
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
   /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /** True only when it is certain that nobody will ever write as this owner again. */
   isDead(owner: OwnerId): boolean;
-  /** Gives freed space back to the disk. Answers the bytes the file shrank by. */
+  /** Gives freed space back to the disk, in steps that hold nobody up. Answers the bytes the file shrank by. */
   shrink(): Promise<number>;
   close(): Promise<void>;
 }

@@ -499,6 +499,27 @@ test("[JOURNAL-8] content that was changed after it was staged is refused, and n
   expect(journal.head.seq).toBe(0);
 });
 
+test.each([10, 100_000])(
+  "[JOURNAL-8] an abort ends the staging of a source that stalls after %i bytes",
+  async (given) => {
+    const deps = memoryDeps();
+    const journal = await openJournal(deps, "s");
+    const stop = new AbortController();
+    const stalled = Promise.withResolvers<void>();
+    const source = async function* () {
+      yield Buffer.alloc(given);
+      stalled.resolve();
+      await new Promise<never>(() => {});
+    };
+    const staging = journal.stageBlob(source(), stop.signal);
+    await stalled.promise;
+    stop.abort(new Error("enough"));
+    await expect(staging).rejects.toThrow("enough");
+    expect(await collect(deps.store.blobs.list())).toEqual([]);
+    await journal.close();
+  },
+);
+
 test("[JOURNAL-8] a source that fails, is aborted or gives no bytes is left in order and leaves nothing", async () => {
   const { store, clock, random } = memoryDeps();
   const journal = await openJournal({ store, clock, random }, "s");

@@ -132,7 +132,7 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/stores/sqlite/store.ts",
-        find: "closeQuietly(this.#writer?.connection);\n      this.#writer = undefined;\n      return { ok: false, undone",
+        find: "this.#dropWriter();\n      return { ok: false, undone",
         replace: "return { ok: false, undone",
       },
     ],

@@ -188,7 +188,7 @@ function removeLeftovers(temporary: string): void {
 }
 
 function writeSchema(connect: ConnectOptions): void {
-  const { connection, tables } = connectWriter(connect);
+  const { connection, tables } = connectWriter(connect, true);
   try {
     connection.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
     tables.setMeta("durability", connect.durability);
