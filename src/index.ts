@@ -259,7 +259,7 @@ export {
   VisibilityExpansionRequired,
 } from "./transaction/ending.ts";
 export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
-export type { CallLimits, Refusal, ToolCall } from "./transaction/open-call.ts";
+export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
 export type { CallOutcome } from "./transaction/outcome.ts";
 export type { PendingCall } from "./transaction/pending.ts";
 export {
@@ -278,8 +278,10 @@ export {
   type ToolResult,
   ToolRunner,
 } from "./transaction/runner.ts";
-export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
+export { defineTool, type Tool, type ToolAccess, type ToolSpec, type WaitsFor } from "./transaction/tool.ts";
+export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/validators.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
+export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
@@ -288,9 +290,11 @@ export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
+export type { OpenQuestion, Reply } from "./turn/questions.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
 export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
+export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";

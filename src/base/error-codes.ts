@@ -263,6 +263,14 @@ export const ERROR_CODES = {
   },
 
   // calls
+  QUESTION_UNKNOWN: {
+    says: "No call of that id waits for a reply. Nothing was changed.",
+    tryThis: "Look at `session.questions`; it may have been answered, or closed when the user went on.",
+  },
+  REPLY_MISFIT: {
+    says: "The reply does not fit what the call waits for. It still waits.",
+    tryThis: "Give `approve` to a call that waits for consent, and `answer` to one that waits for an answer.",
+  },
   TURN_RUNNING: {
     says: "A turn of this session is running. Nothing was changed.",
     tryThis: "Follow its events to the end, or stop it with its signal, and try again.",
