@@ -322,6 +322,12 @@ export const ERROR_CODES = {
     tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
   },
 
+  // prompt and catalog
+  PROMPT_INVALID: {
+    says: "A prompt cannot be defined as it is.",
+    tryThis: "Correct the section named in the details.",
+  },
+
   // models
   REQUEST_MALFORMED: {
     says: "The request breaks what its provider demands. Nothing was sent.",

@@ -38,7 +38,7 @@ describe("guardrails", () => {
   });
 
   test("[LOOP-16] attempts are bounded; then the call fails and leaves nothing, and every objection is kept", async () => {
-    const tool = counting((n) => `${String(n)} will not do`, { attempts: 3 });
+    const tool = counting((n) => `${JSON.stringify(n)} will not do`, { attempts: 3 });
     const { transactions, state, ledger, box } = world(tool);
     const outcome = await transactions.run({ id: "c", name: "count", input: {} });
     expect(outcome).toMatchObject({ ok: false, status: "failed", reason: "rejected", attempts: 3 });
@@ -70,11 +70,11 @@ describe("guardrails", () => {
     const done: string[] = [];
     const pay = {
       run: (args: Json) => {
-        done.push(`pay ${String(args)}`);
+        done.push(`pay ${JSON.stringify(args)}`);
         return args;
       },
       undo: (args: Json) => {
-        done.push(`refund ${String(args)}`);
+        done.push(`refund ${JSON.stringify(args)}`);
       },
     };
     const tool = writes(
@@ -88,7 +88,7 @@ describe("guardrails", () => {
     );
     const { transactions } = rig([tool]);
     expect(await transactions.run({ id: "c", name: "pay", input: {} })).toMatchObject({ ok: true });
-    expect(done).toEqual(["pay fee", "pay gift", "refund gift"]);
+    expect(done).toEqual(['pay "fee"', 'pay "gift"', 'refund "gift"']);
   });
 
   test("[LOOP-16] a call that a host ran is looked at too, and only the host can try again", async () => {
@@ -154,6 +154,6 @@ describe("progress", () => {
     clock.advance(10);
     const outcome = await run;
     expect(outcome).toMatchObject({ status: "timeout", output: expect.stringContaining("line 2999") });
-    expect(String(outcome.output).length).toBeLessThan(17_000);
+    expect(JSON.stringify(outcome.output).length).toBeLessThan(20_000);
   });
 });

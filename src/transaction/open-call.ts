@@ -1,5 +1,6 @@
 import { SeededRandom } from "../base/random.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
@@ -13,7 +14,7 @@ import type { AttemptFailure } from "./validators.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { ToolPolicy } from "./policy.ts";
-import { absentTool, type Tool, type ToolAccess } from "./tool.ts";
+import { absentTool, type Tool } from "./tool.ts";
 
 export interface ToolCall {
   readonly id: string;

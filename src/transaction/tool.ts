@@ -1,12 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, type JsonObject } from "../base/json.ts";
 import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
 import type { OutputValidator } from "./validators.ts";
-
-/** What a tool touches: plan mode and the rules for running it again read it. */
-export type ToolAccess = "read" | "write" | "execute" | "external";
 
 export interface ToolSpec<I> {
   readonly name: string;
