@@ -13,13 +13,18 @@ export const ROOMS = {
   wire: ["base", "records"],
   history: [...LOW, "wire"],
 
+  // the story
+  catalog: [...LOW],
+  prompt: [...LOW, "catalog"],
+  alignment: [...LOW, "catalog", "prompt"],
+
   // the truth
   journal: [...LOW],
   state: [...LOW, "journal"],
   files: [...LOW, "journal", "state"],
   transaction: [...LOW, "journal", "state", "files"],
 
-  turn: [...LOW, "wire", "history", "journal", "state", "files", "transaction"],
+  turn: [...LOW, "wire", "history", "catalog", "prompt", "alignment", "journal", "state", "files", "transaction"],
 
   // the edges
   blobs: [...LOW],
@@ -30,5 +35,17 @@ export const ROOMS = {
   cli: [...LOW, "door", "stores", "blobs", "transcripts", "testing"],
 
   // src/index.ts
-  door: [...LOW, "wire", "history", "journal", "state", "files", "transaction", "turn"],
+  door: [
+    ...LOW,
+    "wire",
+    "history",
+    "catalog",
+    "prompt",
+    "alignment",
+    "journal",
+    "state",
+    "files",
+    "transaction",
+    "turn",
+  ],
 } as const satisfies Record<string, readonly string[]>;
