@@ -14,13 +14,30 @@ export const ROOMS = {
   history: [...LOW, "wire"],
   context: [...LOW, "wire", "history"],
 
+  // the story
+  catalog: [...LOW],
+  prompt: [...LOW, "catalog"],
+  alignment: [...LOW, "catalog", "prompt"],
+
   // the truth
   journal: [...LOW],
   state: [...LOW, "journal"],
   files: [...LOW, "journal", "state"],
   transaction: [...LOW, "journal", "state", "files"],
 
-  turn: [...LOW, "wire", "history", "context", "journal", "state", "files", "transaction"],
+  turn: [
+    ...LOW,
+    "wire",
+    "history",
+    "context",
+    "catalog",
+    "prompt",
+    "alignment",
+    "journal",
+    "state",
+    "files",
+    "transaction",
+  ],
 
   // the edges
   blobs: [...LOW],
@@ -31,5 +48,18 @@ export const ROOMS = {
   cli: [...LOW, "door", "stores", "blobs", "transcripts", "testing"],
 
   // src/index.ts
-  door: [...LOW, "wire", "history", "context", "journal", "state", "files", "transaction", "turn"],
+  door: [
+    ...LOW,
+    "wire",
+    "history",
+    "context",
+    "catalog",
+    "prompt",
+    "alignment",
+    "journal",
+    "state",
+    "files",
+    "transaction",
+    "turn",
+  ],
 } as const satisfies Record<string, readonly string[]>;

@@ -6,7 +6,7 @@ import { writeMessages } from "../wire/project.ts";
 import { validateHistory } from "../history/repair.ts";
 import type { Item } from "../wire/item.ts";
 import { deriveView } from "./derive.ts";
-import { explain } from "./explain.ts";
+import { explainPage } from "./explain.ts";
 import { PageMaker } from "./ingest.ts";
 import { isBelow, minFidelity } from "./kind.ts";
 import { makePage } from "./make-page.ts";
@@ -111,11 +111,11 @@ describe("pressure", () => {
     for (const line of trace) expect(line).not.toContain("\n");
     const last = walk().at(-1)!;
     for (const { id, kind } of last.pages) {
-      const why = explain(last, id);
+      const why = explainPage(last, id);
       expect(why).toMatchObject({ page: id, kind, floor: minFidelity(kind) });
       expect(why!.words).not.toBe("");
     }
-    expect(explain(last, "nobody")).toBeUndefined();
+    expect(explainPage(last, "nobody")).toBeUndefined();
   });
 
   test("[VIEW-14] journalled levels give the same bytes to whoever opens the session next", () => {
@@ -210,7 +210,7 @@ describe("what must be there", () => {
     const all = pages([user("look"), call("c"), output("c", { parts: [{ type: "text", text: longText(2_000) }] })]);
     const view = viewOf(all, { budget: 10_000 });
     expect(levelAt(view, 2)).toBe("compressed");
-    expect(explain(view, all[2]!.id)).toMatchObject({ why: "over-cap" });
+    expect(explainPage(view, all[2]!.id)).toMatchObject({ why: "over-cap" });
     expect(bytesOf(view.items)).toContain(all[2]!.handle);
   });
 

@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
 };
 
 /** Undefined for a page that the view does not know. */
-export function explain(view: View, pageId: string): Explanation | undefined {
+export function explainPage(view: View, pageId: string): Explanation | undefined {
   const all = [...view.pages, ...view.tail];
   const at = all.findIndex(({ id }) => id === pageId);
   const page = all[at];

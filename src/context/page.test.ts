@@ -7,7 +7,7 @@ import { looksLikeCall } from "./compress/weigh.ts";
 import { pagesOf } from "./ingest.ts";
 import { degradationPath, type ResidencyLevel } from "./kind.ts";
 import { makePage } from "./make-page.ts";
-import { degrade, demanded, type Page, pinned, recencyAt, representationAt } from "./page.ts";
+import { degrade, demandPage, type Page, pinPage, recencyAt, representationAt } from "./page.ts";
 import { constraintPage, goalsOf, instructionFilePage, planPage, preferencePage } from "./producers.ts";
 
 const text = (words: string) => ({ parts: [{ type: "text" as const, text: words }] });
@@ -48,9 +48,9 @@ test("[PAGE-12] [P10] a page fades by turns in which nobody wants it", () => {
   expect([7, 8, 9, 10].map((now) => Number(recencyAt(wanted.demand, now).toFixed(6)))).toEqual([
     1, 0.88, 0.7744, 0.681472,
   ]);
-  expect(demanded(wanted, 8).demand).toEqual({ recency: 1.88, turn: 8 });
-  expect(pinned(wanted, "hard").pin).toBe("hard");
-  expect(pinned(wanted, "none")).toBe(wanted);
+  expect(demandPage(wanted, 8).demand).toEqual({ recency: 1.88, turn: 8 });
+  expect(pinPage(wanted, "hard").pin).toBe("hard");
+  expect(pinPage(wanted, "none")).toBe(wanted);
 });
 
 describe("tool output", () => {

@@ -60,11 +60,11 @@ export function recencyAt({ recency, turn }: Demand, now: number): number {
 }
 
 /** The page, wanted once more. */
-export function demanded(page: Page, now: number): Page {
+export function demandPage(page: Page, now: number): Page {
   return { ...page, demand: { recency: recencyAt(page.demand, now) + 1, turn: now } };
 }
 
-export function pinned(page: Page, pin: PinClass): Page {
+export function pinPage(page: Page, pin: PinClass): Page {
   return page.pin === pin ? page : { ...page, pin };
 }
 

@@ -8,6 +8,7 @@ import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
+import { type OpenQuestion, unansweredOf } from "./questions.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
 
@@ -38,6 +39,8 @@ export interface RewindGround {
   readonly transactions: Transactions;
   readonly checkpoints: SessionCheckpoints;
   readonly ledger: JournalLedger;
+  /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
+  readonly questions: readonly OpenQuestion[];
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
@@ -64,6 +67,9 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     resources: scope.includes("state") ? [...snapshot.resources.keys()] : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
+  const closed = scope.includes("conversation")
+    ? ground.questions.map((question) => unansweredOf(question, "The session was taken back to before this."))
+    : [];
   const report = (plan: RestorePlan, effects: readonly EffectReport[], done: boolean): RewindReport => ({
     done,
     to,
@@ -77,7 +83,7 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     return report(state.planRestore(snapshot, how), transactions.effects.planUndo(undoable), false);
   const plan = await state.restore(snapshot, {
     ...how,
-    decide: (planned) => ledger.write([record], planned.change, "rewound"),
+    decide: (planned) => ledger.write([...closed, record], planned.change, "rewound"),
   });
   return report(plan, await transactions.undoEffects(undoable), true);
 }
