@@ -21,10 +21,10 @@ export function globOf(pattern: string): Glob {
 
 function matchesAll(parts: readonly string[], names: readonly string[]): boolean {
   // One row of "the first i parts match the first j names" at a time: no pattern takes more than parts × names.
-  let row = new Array<boolean>(names.length + 1).fill(false);
+  let row = Array.from({ length: names.length + 1 }, (): boolean => false);
   row[0] = true;
   for (const part of parts) {
-    const next = new Array<boolean>(names.length + 1).fill(false);
+    const next = Array.from({ length: names.length + 1 }, (): boolean => false);
     if (part === ANY_DEPTH) {
       let seen = false;
       for (const [at, before] of row.entries()) {
@@ -49,7 +49,7 @@ function matchesBeginning(parts: readonly string[], folder: readonly string[]): 
 
 /** Wildcards with one step back: linear but for the retries of the last `*`, and never exponential. */
 function matchesName(pattern: string, name: string): boolean {
-  const [letters, wanted] = [[...name], tokensOf(pattern)];
+  const [letters, wanted] = [Array.from(name), tokensOf(pattern)];
   let [at, token, star, retry] = [0, 0, -1, 0];
   while (at < letters.length) {
     const now = wanted[token];
@@ -65,7 +65,7 @@ function matchesName(pattern: string, name: string): boolean {
 /** `*`, `?`, a set `[...]`, or one letter. */
 function tokensOf(pattern: string): readonly string[] {
   const tokens: string[] = [];
-  const letters = [...pattern];
+  const letters = Array.from(pattern);
   for (let at = 0; at < letters.length; at += 1) {
     const letter = letters[at] ?? "";
     const end = letter === "[" ? letters.indexOf("]", at + 2) : -1;
@@ -85,7 +85,7 @@ function fits(token: string, letter: string): boolean {
   if (token.length > 1 && token.startsWith("\\")) return token.slice(1) === letter;
   if (token.length < 3 || !token.startsWith("[")) return token === letter;
   const not = token[1] === "!" || token[1] === "^";
-  const members = [...token.slice(not ? 2 : 1, -1)];
+  const members = Array.from(token.slice(not ? 2 : 1, -1));
   let found = false;
   for (let at = 0; at < members.length; at += 1) {
     const [low = "", dash, high] = members.slice(at, at + 3);

@@ -15,7 +15,7 @@ export function namesOfTarget(folder: readonly string[], target: string, path: s
   return names;
 }
 
-export function leaves(path: string): HoldfastError {
+function leaves(path: string): HoldfastError {
   return new HoldfastError("FILE_BAD_PATH", { path: path.slice(0, 200), fault: "a link leads out of the root" });
 }
 

@@ -23,23 +23,23 @@ export class InMemoryFilesystem implements Filesystem, Snapshotable<FilesystemSn
     }),
   );
   readonly limits: Filesystem["limits"] = this.#files.limits;
-  readonly read: Filesystem["read"] = this.#files.read;
-  readonly readText: Filesystem["readText"] = this.#files.readText;
-  readonly readStream: Filesystem["readStream"] = this.#files.readStream;
-  readonly write: Filesystem["write"] = this.#files.write;
-  readonly writeText: Filesystem["writeText"] = this.#files.writeText;
-  readonly writeStream: Filesystem["writeStream"] = this.#files.writeStream;
-  readonly edit: Filesystem["edit"] = this.#files.edit;
-  readonly delete: Filesystem["delete"] = this.#files.delete;
-  readonly move: Filesystem["move"] = this.#files.move;
-  readonly list: Filesystem["list"] = this.#files.list;
-  readonly glob: Filesystem["glob"] = this.#files.glob;
-  readonly grep: Filesystem["grep"] = this.#files.grep;
-  readonly exists: Filesystem["exists"] = this.#files.exists;
-  readonly stat: Filesystem["stat"] = this.#files.stat;
-  readonly mkdir: Filesystem["mkdir"] = this.#files.mkdir;
-  readonly chmod: Filesystem["chmod"] = this.#files.chmod;
-  readonly link: Filesystem["link"] = this.#files.link;
+  readonly read: Filesystem["read"] = (path) => this.#files.read(path);
+  readonly readText: Filesystem["readText"] = (path) => this.#files.readText(path);
+  readonly readStream: Filesystem["readStream"] = (path, range) => this.#files.readStream(path, range);
+  readonly write: Filesystem["write"] = (path, bytes) => this.#files.write(path, bytes);
+  readonly writeText: Filesystem["writeText"] = (path, text) => this.#files.writeText(path, text);
+  readonly writeStream: Filesystem["writeStream"] = (path, source) => this.#files.writeStream(path, source);
+  readonly edit: Filesystem["edit"] = (path, edits) => this.#files.edit(path, edits);
+  readonly delete: Filesystem["delete"] = (path, options) => this.#files.delete(path, options);
+  readonly move: Filesystem["move"] = (from, to) => this.#files.move(from, to);
+  readonly list: Filesystem["list"] = (path) => this.#files.list(path);
+  readonly glob: Filesystem["glob"] = (pattern, options) => this.#files.glob(pattern, options);
+  readonly grep: Filesystem["grep"] = (find, options) => this.#files.grep(find, options);
+  readonly exists: Filesystem["exists"] = (path) => this.#files.exists(path);
+  readonly stat: Filesystem["stat"] = (path) => this.#files.stat(path);
+  readonly mkdir: Filesystem["mkdir"] = (path) => this.#files.mkdir(path);
+  readonly chmod: Filesystem["chmod"] = (path, mode) => this.#files.chmod(path, mode);
+  readonly link: Filesystem["link"] = (path, target) => this.#files.link(path, target);
 
   snapshot(options: { readonly tag?: string } = {}): FilesystemSnapshot {
     return { ...options, tree: this.#tree };

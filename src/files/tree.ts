@@ -20,7 +20,7 @@ export interface TreeFolder {
   readonly children: SortedMap<TreeNode>;
 }
 
-export interface TreeLink {
+interface TreeLink {
   readonly kind: "link";
   readonly target: string;
 }

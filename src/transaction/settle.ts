@@ -6,6 +6,7 @@ import { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { isUnwritten } from "../state/unwritten.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
+import { attemptUntilAccepted } from "./guardrails.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
 
@@ -65,7 +66,7 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
   if (conflicts.length === 0) {
     const tried = await commit(world, open, first);
     // Somebody outside has edited a file that it was about to write: run again, it sees their edit.
-    if (!(isConflict(tried) && mayRunAgain && open.attempts < 2)) return tried;
+    if (!(isConflict(tried) && mayRunAgain)) return tried;
   } else if (!mayRunAgain) return { instead: conflictOn(conflicts) };
   if (!state.exclusive.isHeldBy(open.call.id) && state.resources.mayLock) return "needs-lock";
   try {
@@ -74,7 +75,7 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
   } catch (error) {
     return { instead: poisonedBy(world, error) };
   }
-  return commit(world, open, await open.attempt());
+  return commit(world, open, await attemptUntilAccepted(world, open));
 }
 
 function isConflict(tried: Tried): boolean {
@@ -178,7 +179,9 @@ function boundary(world: CallWorld, { callId, tool }: CallOutcome, phase: "pre_t
 }
 
 function factsOf(open: OpenCall) {
-  return { callId: open.call.id, tool: open.call.name, elapsed: open.elapsed, attempts: open.attempts };
+  const { call, elapsed, attempts, progress, refused } = open;
+  const failures = refused.length === 0 ? {} : { attemptFailures: [...refused] };
+  return { callId: call.id, tool: call.name, elapsed, attempts, progress, ...failures };
 }
 
 function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {

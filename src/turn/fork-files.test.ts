@@ -78,6 +78,10 @@ test("[HOST-13] a fork in a folder of its own begins with the files as they were
   expect([there("f"), text("f")]).toEqual(["theirs", "3"]);
   mkdirSync(`${root}-full`);
   writeFileSync(join(`${root}-full`, "x"), "x");
-  const full = session.fork({ after: session.checkpoints.list()[0]?.callId ?? "", as: "full", workspace: `${root}-full` });
+  const full = session.fork({
+    after: session.checkpoints.list()[0]?.callId ?? "",
+    as: "full",
+    workspace: `${root}-full`,
+  });
   await expect(full).rejects.toMatchObject({ code: "FILE_EXISTS" });
 });

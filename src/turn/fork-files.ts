@@ -10,8 +10,8 @@ import { entriesOf, lookUp } from "../files/sorted-map.ts";
 import { readBlob } from "../journal/blobs.ts";
 import { readEntries } from "../journal/read.ts";
 import type { SessionId } from "../records/ids.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
 import type { RootDelta } from "../state/part.ts";
-import type { Session } from "./session.ts";
 
 /** Where a fork's files lie: in a folder of its own, above the original's and never written, or only to be read. */
 export type ForkWorkspace = "memory" | (string & {}) | undefined;
@@ -51,11 +51,15 @@ export async function copyFor(
  * Lays what the origin's paths held above the folder, and keeps the content under the fork's own name: from now on neither
  * the origin's next change nor its retention reaches these files.
  */
-export async function layOver(fork: Session, part: HostPart, entries: ReadonlyMap<string, HostEntry>): Promise<void> {
+export async function layOver(
+  { truth }: ExecutionState,
+  part: HostPart,
+  entries: ReadonlyMap<string, HostEntry>,
+): Promise<void> {
   const { disk } = part.host;
   const found: { readonly path: string; readonly entry: HostEntry; readonly there: HostEntry }[] = [];
   for (const [path, entry] of entries) found.push({ path, entry, there: await disk.entry(namesIn(path)) });
-  await fork.state.truth.change(
+  await truth.change(
     (branch) =>
       branch.change(part, (value) =>
         found.reduce((now, { path, entry, there }) => {

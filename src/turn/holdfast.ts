@@ -69,7 +69,7 @@ export class Holdfast implements AsyncDisposable {
     const then = fork.state.root.get(WORKSPACE_PART) as WorkspaceValue;
     const entries = await entriesAt(this.store, origin, after, then);
     if (workspace === undefined || workspace === "memory") {
-      await layOver(fork, part, entries);
+      await layOver(fork.state, part, entries);
       return fork;
     }
     await copyFor(this.store, part.host.disk, workspace, entries);

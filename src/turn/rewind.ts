@@ -9,6 +9,7 @@ import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
+import { type OpenQuestion, unansweredOf } from "./questions.ts";
 import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
@@ -42,6 +43,8 @@ export interface RewindGround {
   readonly transactions: Transactions;
   readonly checkpoints: SessionCheckpoints;
   readonly ledger: JournalLedger;
+  /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
+  readonly questions: readonly OpenQuestion[];
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
@@ -70,6 +73,9 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     resources: scope.includes("state") ? [...snapshot.resources.keys()] : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
+  const closed = scope.includes("conversation")
+    ? ground.questions.map((question) => unansweredOf(question, "The session was taken back to before this."))
+    : [];
   const report = async (
     { change }: RestorePlan,
     way: WayBack,
@@ -90,7 +96,7 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     try {
       const plan = await state.restore(way.snapshot, {
         ...how,
-        decide: (planned) => ledger.write([record], planned.change, "rewound"),
+        decide: (planned) => ledger.write([...closed, record], planned.change, "rewound"),
       });
       return await report(plan, way, await transactions.undoEffects(undoable), true);
     } catch (error) {

@@ -1,6 +1,7 @@
 import { instantOf } from "../base/clock.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
+import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted } from "../state/default-slices.ts";
 import { type Item, type Part, textOf } from "../wire/item.ts";
@@ -9,8 +10,9 @@ import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
+import { unansweredOf } from "./questions.ts";
 import { repairPairs, type RequestOptions, writeRequest } from "./request.ts";
-import { callsOf, openingOf, runCalls } from "./run-calls.ts";
+import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { Stop, type StopCause } from "./stop.ts";
 
 /** What the user says: words, or words with pictures and files. */
@@ -21,6 +23,8 @@ export interface RunOptions extends RequestOptions {
   readonly signal?: AbortSignal;
   readonly limits?: RunLimits;
   readonly retry?: RetryOptions;
+  /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
+  readonly ask?: AskSomebody;
 }
 
 /** Whether calls of an answer that stopped so are to be run. What a filter or a refusal left over is nobody's wish. */
@@ -70,6 +74,8 @@ class Turn {
   readonly #ground: Ground;
   readonly #options: RunOptions;
   readonly #budget: RunBudget;
+  /** Questions that somebody was asked in this turn. */
+  readonly #asked = new Set<CallId>();
   #begun = false;
   #text = "";
 
@@ -85,12 +91,21 @@ class Turn {
   /** The walk of ARCHITECTURE.md, station by station. */
   async *walk(input: UserInput | undefined): AsyncGenerator<RunEvent, RunEnd, undefined> {
     const { conversation, transactions } = this.#ground;
-    const { model, signal: _signal, limits: _limits, retry: _retry, ...saying } = this.#options;
+    const { model, signal: _signal, limits: _limits, retry: _retry, ask: _ask, ...saying } = this.#options;
     if (this.stop.cause !== undefined) return this.#stopped();
-    if (input !== undefined) await this.#write([userSaid(input)]);
+    await this.#readOn();
+    if (input !== undefined)
+      await this.#write([...conversation.questions.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
     for (;;) {
       await this.#readOn();
       if (this.stop.cause !== undefined) return this.#stopped();
+      if (conversation.questions.length > 0) {
+        const { questions } = conversation;
+        if (!questions.some(({ callId }) => !this.#asked.has(callId)))
+          return this.#end({ status: "waiting", questions });
+        yield* this.#run({ all: [], questions });
+        continue;
+      }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
       const limit = this.#budget.met;
       if (limit !== undefined) return this.#end({ status: "limit", limit });
@@ -143,15 +158,21 @@ class Turn {
     this.#text = spokenIn(answer);
     const { stop } = answer;
     const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
-    const calls = callsOf(this.#ground, this.#ground.conversation.answers + 1, answer.calls, denied);
-    await this.#write([modelSaid(model, answer, stop), ...calls.map(openingOf)], [this.#executed(answer)]);
-    if (calls.length > 0) {
-      yield* runCalls(this.#ground, calls, { stop: this.stop, deadline: this.#budget.deadline });
+    const calls = await callsOf(this.#ground, this.#ground.conversation.answers + 1, answer.calls, denied);
+    await this.#write([modelSaid(model, answer, stop), ...openingsOf(calls)], [this.#executed(answer)]);
+    if (calls.all.length > 0) {
+      yield* this.#run(calls);
       return RUNS_CALLS[stop] ? undefined : this.#end({ status: "stopped", stop });
     }
     if (isEmpty(answer)) return this.#end({ status: "stopped", stop: "empty" });
     if (stop === "paused") return undefined;
     return this.#end(stop === "stop" ? { status: "done" } : { status: "stopped", stop });
+  }
+
+  #run(calls: OpenedCalls): AsyncGenerator<RunEvent, void, undefined> {
+    for (const { callId } of calls.questions) this.#asked.add(callId);
+    const { ask } = this.#options;
+    return runCalls(this.#ground, calls, { stop: this.stop, deadline: this.#budget.deadline, ask });
   }
 
   async #unanswered(asked: Extract<Asked, { readonly failure: ModelFailure }>): Promise<RunEnd> {
@@ -209,6 +230,8 @@ const MARKS: Readonly<Record<Exclude<StopCause, "lost">, string>> = {
   left: "The turn was stopped here. What had not ended was canceled.",
   time: "The turn ran out of time here. What had not ended was canceled.",
 };
+
+const WENT_ON = "The user went on without an answer to this.";
 
 function userSaid(input: UserInput): RecordDraft {
   if (typeof input === "string") return { kind: "user-said", text: input };

@@ -115,7 +115,9 @@ export class SessionFiles {
     content: (name: BlobName, step: Step) => AsyncIterable<Bytes>,
   ): Promise<DecidedFiles> {
     const blobs = await beforeWriting(this.#posts(change, steps, staged, content));
-    const named = steps.flatMap(({ to }): BlobRef[] => (to.kind === "file" ? [{ name: to.digest, size: to.size }] : []));
+    const named = steps.flatMap(({ to }): BlobRef[] =>
+      to.kind === "file" ? [{ name: to.digest, size: to.size }] : [],
+    );
     return { staged: blobs, named, delta: change.delta };
   }
 

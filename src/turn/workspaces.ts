@@ -115,4 +115,3 @@ async function wasDecided(store: Store, { session, after, tx }: Intent): Promise
   }
   return false;
 }
-

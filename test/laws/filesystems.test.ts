@@ -24,7 +24,4 @@ register(
   test,
 );
 register(filesystemLaws("in a folder", { open: async () => (await working()).session.files }), test);
-register(
-  filesystemLaws("in a call on a folder", { open: async () => insideCall((await working()).session) }),
-  test,
-);
+register(filesystemLaws("in a call on a folder", { open: async () => insideCall((await working()).session) }), test);

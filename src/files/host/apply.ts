@@ -4,7 +4,7 @@ import type { Disk } from "./disk.ts";
 import { sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
-import { PLACES } from "./meta.ts";
+import { PLACES, type Places } from "./meta.ts";
 import { isSystem } from "./port.ts";
 import { type Rescue, unlinkIfThere } from "./rescue.ts";
 
@@ -26,6 +26,7 @@ export interface Applied {
 
 export interface ApplyGround {
   readonly root: HostRoot;
+  readonly places: Places;
   readonly disk: Disk;
   readonly rescue: Rescue;
   /** Hears of every path that is done. */
@@ -77,14 +78,14 @@ class Application implements Applied {
     if (to.kind === "file" || to.kind === "link") {
       if (!this.#waits(step)) return this.#recall(step);
     }
-    const parent = names.slice(0, -1);
-    using folder = root.folder(parent);
-    if (folder === undefined) {
-      if (to.kind !== "absent") this.#giveUp(step, "no-folder");
-      return;
-    }
-    this.folders.add(parent.join("/"));
-    const name = names.at(-1) ?? "";
+    const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
+    if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
+    await done;
+  }
+
+  async #in(folder: Folder, name: string, step: PlannedStep): Promise<void> {
+    const { from, to } = step;
+    this.folders.add(folder.names.join("/"));
     if (to.kind !== "absent" && to.kind !== "folder" && this.#isIn(folder, name, step)) return this.#unlinkTemp(step);
     if (from.kind === "folder" && to.kind !== "folder") {
       if (!this.#emptied(folder, name)) return this.#giveUp(step, "not-empty");
@@ -98,9 +99,8 @@ class Application implements Applied {
 
   /** Moves the old file to rescue and looks at what came: theirs goes back where it was. */
   async #asideOf(folder: Folder, name: string, step: PlannedStep): Promise<Diverged["why"] | undefined> {
-    const { root, disk } = this.#ground;
-    using rescue = root.mustHave(PLACES.rescue);
-    const place = rescue.at(step.aside);
+    const { root, disk, places } = this.#ground;
+    const place = places.rescue.at(step.aside);
     if (root.port.stat(place) === undefined) {
       folder.mustBeHere();
       try {
@@ -141,15 +141,18 @@ class Application implements Applied {
     const { root } = this.#ground;
     const { temp } = step;
     if (temp === undefined) return;
-    using waiting = root.mustHave(namesIn(temp.folder));
-    folder.mustBeHere();
-    try {
-      root.port.linkAs(waiting.at(temp.name), folder.at(name));
-    } catch (error) {
-      if (!isSystem(error, "EEXIST")) throw error;
-      return this.#giveUp(step, "made");
-    }
-    root.port.unlink(waiting.at(temp.name));
+    const linked = root.inside(namesIn(temp.folder), (waiting) => {
+      folder.mustBeHere();
+      try {
+        root.port.linkAs(waiting.at(temp.name), folder.at(name));
+      } catch (error) {
+        if (isSystem(error, "EEXIST")) return false;
+        throw error;
+      }
+      root.port.unlink(waiting.at(temp.name));
+      return true;
+    });
+    if (!linked) return this.#giveUp(step, "made");
     this.folders.add(temp.folder);
   }
 
@@ -186,47 +189,44 @@ class Application implements Applied {
 
   /** Theirs stays; ours goes to rescue, and it is told. */
   #giveUp(step: PlannedStep, why: Diverged["why"]): void {
-    const { root, rescue } = this.#ground;
+    const { root, rescue, places } = this.#ground;
     const { path, temp, aside } = step;
     if (temp === undefined) {
       this.diverged.push({ path, why });
       return;
     }
     const kept = `${aside}${OURS}`;
-    using waiting = root.mustHave(namesIn(temp.folder));
-    using ours = root.mustHave(PLACES.rescue);
     rescue.note(kept, { path, whose: "ours" });
-    root.port.rename(waiting.at(temp.name), ours.at(kept));
+    root.inside(namesIn(temp.folder), (waiting) => root.port.rename(waiting.at(temp.name), places.rescue.at(kept)));
     this.folders.add(temp.folder);
     this.diverged.push({ path, why, kept });
   }
 
   /** Nothing waits any more: it is in place, or was kept out by an attempt that could not tell of it. */
   #recall({ path, aside }: PlannedStep): void {
-    const { root } = this.#ground;
-    using rescue = root.mustHave(PLACES.rescue);
+    const { root, places } = this.#ground;
     const kept = `${aside}${OURS}`;
-    if (root.port.stat(rescue.at(kept)) !== undefined) this.diverged.push({ path, why: "changed", kept });
+    if (root.port.stat(places.rescue.at(kept)) !== undefined) this.diverged.push({ path, why: "changed", kept });
   }
 
   #waits({ temp }: PlannedStep): boolean {
     if (temp === undefined) return false;
-    using folder = this.#ground.root.folder(namesIn(temp.folder));
-    return folder !== undefined && this.#ground.root.port.stat(folder.at(temp.name)) !== undefined;
+    const { root } = this.#ground;
+    return root.within(namesIn(temp.folder), (folder) => root.port.stat(folder.at(temp.name))) !== undefined;
   }
 
   /** True when the waiting file and the one in place are the same file: only its second name is left to remove. */
   #isIn(folder: Folder, name: string, { temp }: PlannedStep): boolean {
     const { root } = this.#ground;
     if (temp === undefined) return false;
-    using waiting = root.mustHave(namesIn(temp.folder));
-    const [a, b] = [root.port.stat(waiting.at(temp.name)), root.port.stat(folder.at(name))];
+    const a = root.within(namesIn(temp.folder), (waiting) => root.port.stat(waiting.at(temp.name)));
+    const b = root.port.stat(folder.at(name));
     return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
   }
 
   #unlinkTemp({ temp }: PlannedStep): void {
     if (temp === undefined) return;
-    using waiting = this.#ground.root.mustHave(namesIn(temp.folder));
-    unlinkIfThere(this.#ground.root, waiting.at(temp.name));
+    const { root } = this.#ground;
+    root.within(namesIn(temp.folder), (waiting) => unlinkIfThere(root.port, waiting.at(temp.name)));
   }
 }

@@ -4,7 +4,7 @@ import type { Bytes } from "../../contracts/blob-store.ts";
 import { namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import type { HostEntry } from "./entry.ts";
-import { HostRoot } from "./folders.ts";
+import { type Folder, HostRoot } from "./folders.ts";
 import { writeAll } from "./meta.ts";
 import { type HostPort, isSystem } from "./port.ts";
 
@@ -20,15 +20,28 @@ export async function copyWorkspace(
 ): Promise<readonly string[]> {
   const { port } = disk.root;
   makeEmpty(port, target);
-  using root = new HostRoot(port, target);
+  const root = new HostRoot(port, target);
+  try {
+    return await copyInto(disk, root, at, content);
+  } finally {
+    root.close();
+  }
+}
+
+async function copyInto(
+  disk: Disk,
+  root: HostRoot,
+  at: ReadonlyMap<string, HostEntry>,
+  content: (entry: HostEntry & { readonly kind: "file" }) => AsyncIterable<Bytes>,
+): Promise<readonly string[]> {
   const left: string[] = [];
   const copy = async (folder: readonly string[]): Promise<void> => {
     if (disk.hidden(folder) > (folder.length === 0 ? 1 : 0)) left.push([...folder, "…"].join("/"));
     for (const { name } of disk.list(folder)) {
       const names = [...folder, name];
       const path = names.join("/");
-      if (at.has(path) || `${disk.root.path}/${path}` === target) continue;
-      if (!(await place(disk, root, names))) left.push(path);
+      if (at.has(path) || `${disk.root.path}/${path}` === root.path) continue;
+      if (!place(disk, root, names)) left.push(path);
       if (disk.stat(names)?.kind === "folder") await copy(names);
     }
   };
@@ -39,13 +52,17 @@ export async function copyWorkspace(
 }
 
 /** Copies one thing; false for what cannot be. */
-async function place(disk: Disk, root: HostRoot, names: readonly string[]): Promise<boolean> {
-  const { port } = root;
-  const name = names.at(-1) ?? "";
-  using from = disk.root.folder(names.slice(0, -1));
-  using to = root.mustHave(names.slice(0, -1));
-  const stat = from === undefined ? undefined : port.stat(from.at(name));
-  if (from === undefined || stat === undefined) return true; // gone meanwhile
+function place(disk: Disk, root: HostRoot, names: readonly string[]): boolean {
+  const parent = names.slice(0, -1);
+  const placed = disk.root.within(parent, (from) =>
+    root.inside(parent, (to) => placeIn(root.port, from, to, names.at(-1) ?? "")),
+  );
+  return placed ?? true; // gone meanwhile
+}
+
+function placeIn(port: HostPort, from: Folder, to: Folder, name: string): boolean {
+  const stat = port.stat(from.at(name));
+  if (stat === undefined) return true; // gone meanwhile
   if (stat.kind === "other") return false;
   if (stat.kind === "folder") port.makeFolder(to.at(name), stat.mode);
   else if (stat.kind === "link") port.makeLink(port.readLink(from.at(name)), to.at(name));
@@ -61,9 +78,16 @@ async function put(
   content: (entry: HostEntry & { readonly kind: "file" }) => AsyncIterable<Bytes>,
 ): Promise<void> {
   if (entry.kind === "absent") return;
-  const { port } = root;
-  const name = names.at(-1) ?? "";
-  using folder = root.mustHave(names.slice(0, -1));
+  await root.inside(names.slice(0, -1), (folder) => putIn(root.port, folder, names.at(-1) ?? "", entry, content));
+}
+
+async function putIn(
+  port: HostPort,
+  folder: Folder,
+  name: string,
+  entry: Exclude<HostEntry, { readonly kind: "absent" }>,
+  content: (entry: HostEntry & { readonly kind: "file" }) => AsyncIterable<Bytes>,
+): Promise<void> {
   if (entry.kind === "folder") return port.makeFolder(folder.at(name), entry.mode);
   if (entry.kind === "link") return port.makeLink(entry.target, folder.at(name));
   const handle = port.openFile(folder.at(name), "create");

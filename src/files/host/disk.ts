@@ -76,7 +76,8 @@ export class Disk {
         const before = this.#port.statOpen(handle);
         const read = before.size <= hold ? this.#whole(handle, before.size) : await this.#hashed(handle);
         const after = this.#port.statOpen(handle);
-        if (sameMoment(before, after) || look === STEADY_LOOKS) return { ...read, entry: fileEntry(this.#port, after, read) };
+        if (sameMoment(before, after) || look === STEADY_LOOKS)
+          return { ...read, entry: fileEntry(this.#port, after, read) };
       } finally {
         this.#port.close(handle);
       }
@@ -102,7 +103,7 @@ export class Disk {
 
   /** In the order of names. What is ours is not shown, nor what has no name in text. */
   list(names: readonly string[]): readonly FileEntry[] {
-    const entries = this.#within(names, (folder) =>
+    const entries = this.root.within(names, (folder) =>
       this.#textNames(folder)
         .filter((name) => !this.isOwn([...names, name]))
         .toSorted()
@@ -116,7 +117,7 @@ export class Disk {
 
   /** Names in a folder that no listing shows: no text, or ours. They cannot be kept, so nothing that holds one goes. */
   hidden(names: readonly string[]): number {
-    const all = this.#within(names, (folder) => this.#port.names(folder.at()).length) ?? 0;
+    const all = this.root.within(names, (folder) => this.#port.names(folder.at()).length) ?? 0;
     return all - this.list(names).length;
   }
 
@@ -161,12 +162,7 @@ export class Disk {
   #inFolder<T>(names: readonly string[], work: (folder: Folder, name: string) => T): T | undefined {
     const name = names.at(-1);
     if (name === undefined) return undefined;
-    return this.#within(names.slice(0, -1), (folder) => work(folder, name));
-  }
-
-  #within<T>(names: readonly string[], work: (folder: Folder) => T): T | undefined {
-    using folder = this.root.folder(names);
-    return folder === undefined ? undefined : work(folder);
+    return this.root.within(names.slice(0, -1), (folder) => work(folder, name));
   }
 
   #hasName(folder: Folder, name: string): boolean {

@@ -3,17 +3,18 @@ import { HoldfastError } from "../../base/errors.ts";
 import { type HostPort, type HostStat, isSystem } from "./port.ts";
 
 /** An open folder of the workspace. What is done through it happens in this very folder, whatever becomes of its path. */
-export interface Folder extends Disposable {
+export interface Folder {
   readonly names: readonly string[];
   readonly handle: number;
   /** What the system is to be asked for a name in this folder; for the folder itself without one. */
   at(name?: string): string;
   /** Throws when the folder is no longer where it was found: somebody moved it, or put a link in its place. */
   mustBeHere(): void;
+  close(): void;
 }
 
 /** The folder every path is below, held open: from here on its name is not asked for again. */
-export class HostRoot implements Disposable {
+export class HostRoot {
   readonly port: HostPort;
   readonly path: string;
   readonly dev: bigint;
@@ -38,7 +39,18 @@ export class HostRoot implements Disposable {
     return folder;
   }
 
-  [Symbol.dispose](): void {
+  /** Work in the folder at a path, which is let go when it is done; undefined when there is none. */
+  within<T>(names: readonly string[], work: (folder: Folder) => T): T | undefined {
+    const folder = this.folder(names);
+    return folder === undefined ? undefined : letGo(folder, work);
+  }
+
+  /** The same, with a typed refusal when there is none. */
+  inside<T>(names: readonly string[], work: (folder: Folder) => T): T {
+    return letGo(this.mustHave(names), work);
+  }
+
+  close(): void {
     this.port.close(this.#handle);
   }
 
@@ -62,7 +74,7 @@ export class HostRoot implements Disposable {
       mustBeHere: () => {
         if (!here()) throw moved(names);
       },
-      [Symbol.dispose]: () => {
+      close: () => {
         if (owned) port.close(handle);
       },
     };
@@ -96,9 +108,22 @@ export class HostRoot implements Disposable {
       mustBeHere: () => {
         if (chain() !== first) throw moved(names);
       },
-      [Symbol.dispose]: () => port.close(handle),
+      close: () => port.close(handle),
     };
   }
+}
+
+function letGo<T>(folder: Folder, work: (folder: Folder) => T): T {
+  let result: T;
+  try {
+    result = work(folder);
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+  if (result instanceof Promise) return result.finally(() => folder.close()) as T;
+  folder.close();
+  return result;
 }
 
 function openIfFolder(port: HostPort, path: string): number | undefined {

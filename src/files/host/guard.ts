@@ -11,8 +11,7 @@ export function guardedRoot(port: HostPort, given: string, options: { readonly a
   if (typeof given !== "string" || given === "" || given.includes("\0"))
     throw new HoldfastError("BAD_OPTION", { option: "workspace", value: String(given).slice(0, 80) });
   const root = realOf(given);
-  if (port.stat(root)?.kind !== "folder")
-    throw new HoldfastError("WORKSPACE_UNUSABLE", { root, found: "no folder" });
+  if (port.stat(root)?.kind !== "folder") throw new HoldfastError("WORKSPACE_UNUSABLE", { root, found: "no folder" });
   if (options.anyRoot === true) return root;
   const home = realOf(port.home);
   if (root === dirname(root)) throw new HoldfastError("WORKSPACE_ROOT_REFUSED", { root, is: "a file system's root" });
@@ -28,7 +27,8 @@ export function refuseHuge(port: HostPort, root: string, most: number = MOST_NAM
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const name of namesIn(port, folder)) {
       names += 1;
-      if (names > most) throw new HoldfastError("WORKSPACE_ROOT_REFUSED", { root, is: `a folder of more than ${most} names` });
+      if (names > most)
+        throw new HoldfastError("WORKSPACE_ROOT_REFUSED", { root, is: `a folder of more than ${most} names` });
       const path = `${folder}/${name.toString("utf8")}`;
       if (port.stat(path)?.kind === "folder") folders.push(path);
     }

@@ -67,5 +67,9 @@ export function readIntent(
 }
 
 function planned(step: Step, { temp, aside = "" }: Partial<PlannedStep> = {}): PlannedStep {
-  return { ...step, aside, ...(temp === undefined ? {} : { temp: { ...temp, folder: namesIn(temp.folder).join("/") } }) };
+  return {
+    ...step,
+    aside,
+    ...(temp === undefined ? {} : { temp: { ...temp, folder: namesIn(temp.folder).join("/") } }),
+  };
 }

@@ -95,16 +95,20 @@ export function hostLayer(host: HostSession, access: ValueAccess): FileLayer {
     return above === undefined ? { at: path } : above.staged?.content;
   };
   /** Everything at and below a path, the deepest last. */
-  const all = async (names: readonly string[]): Promise<readonly (Change & { readonly names: readonly string[] })[]> => {
+  const all = async (
+    names: readonly string[],
+  ): Promise<readonly (Change & { readonly names: readonly string[] })[]> => {
     const path = names.join("/");
     const node = view().node(names);
-    if (node?.kind === "other") throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "a pipe, socket or device" });
+    if (node?.kind === "other")
+      throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "a pipe, socket or device" });
     const from = await before(names);
     const content = from.kind === "file" ? contentOf(path) : undefined;
     const found = [{ path, names, from, to: ABSENT, ...(content === undefined ? {} : { content }) }];
     if (from.kind !== "folder") return found;
     const hidden = disk.hidden(names);
-    if (hidden > 0) throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "names that are no text, or ours", hidden });
+    if (hidden > 0)
+      throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "names that are no text, or ours", hidden });
     for (const { name } of view().list(names)) {
       found.push(...(await all([...names, name])));
       if (found.length > limits.paths) refuseMany(found, limits);

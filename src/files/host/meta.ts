@@ -19,49 +19,70 @@ const SLOTS = ["intent-a", "intent-b"] as const;
 const ID = "id";
 const IGNORE = ".gitignore";
 
+/** Our folders, held open as long as the workspace is. */
+export interface Places {
+  readonly home: Folder;
+  readonly temporary: Folder;
+  readonly rescue: Folder;
+}
+
 /** Makes our folders where they are missing. Nothing else of the workspace is touched. */
 export function makePlaces(root: HostRoot): void {
   for (const place of [[OWN_FOLDER], PLACES.home, PLACES.temporary, PLACES.rescue]) {
-    using parent = root.mustHave(place.slice(0, -1));
-    const name = place.at(-1) ?? "";
-    try {
-      root.port.makeFolder(parent.at(name), PRIVATE_FOLDER);
-    } catch (error) {
-      if (!isSystem(error, "EEXIST")) throw error;
-    }
+    root.inside(place.slice(0, -1), (parent) => {
+      try {
+        root.port.makeFolder(parent.at(place.at(-1)), PRIVATE_FOLDER);
+      } catch (error) {
+        if (!isSystem(error, "EEXIST")) throw error;
+      }
+    });
   }
-  using own = root.mustHave([OWN_FOLDER]);
   // Ours, and no part of the user's repository: said here, so that nothing of theirs has to be edited.
-  if (root.port.stat(own.at(IGNORE)) === undefined) writeNamed(root.port, own, IGNORE, Buffer.from("*\n"));
+  root.inside([OWN_FOLDER], (own) => {
+    if (root.port.stat(own.at(IGNORE)) === undefined) writeNamed(root.port, own, IGNORE, Buffer.from("*\n"));
+  });
+}
+
+export function openPlaces(root: HostRoot): Places {
+  const opened: Folder[] = [];
+  try {
+    for (const place of [PLACES.home, PLACES.temporary, PLACES.rescue]) opened.push(root.mustHave(place));
+  } catch (error) {
+    for (const folder of opened) folder.close();
+    throw error;
+  }
+  const [home, temporary, rescue] = opened as [Folder, Folder, Folder];
+  return { home, temporary, rescue };
+}
+
+export function closePlaces({ home, temporary, rescue }: Places): void {
+  for (const folder of [home, temporary, rescue]) folder.close();
 }
 
 /** The workspace's own name, made once: its path may change. */
-export function workspaceId(root: HostRoot, fresh: () => string): string {
-  using home = root.mustHave(PLACES.home);
-  const found = root.port.stat(home.at(ID)) === undefined ? undefined : readNamed(root.port, home, ID).toString("utf8");
+export function workspaceId(port: HostPort, { home }: Places, fresh: () => string): string {
+  const found = port.stat(home.at(ID)) === undefined ? undefined : readNamed(port, home, ID).toString("utf8");
   if (found !== undefined && /^[0-9a-f]{32}$/.test(found)) return found;
   const id = fresh();
-  if (found !== undefined) root.port.unlink(home.at(ID));
-  writeNamed(root.port, home, ID, Buffer.from(id));
+  if (found !== undefined) port.unlink(home.at(ID));
+  writeNamed(port, home, ID, Buffer.from(id));
   return id;
 }
 
 export type Slot = 0 | 1;
 
-export function readSlot(root: HostRoot, slot: Slot): Buffer | undefined {
-  using home = root.mustHave(PLACES.home);
-  return root.port.stat(home.at(SLOTS[slot])) === undefined ? undefined : readNamed(root.port, home, SLOTS[slot]);
+export function readSlot(port: HostPort, { home }: Places, slot: Slot): Buffer | undefined {
+  return port.stat(home.at(SLOTS[slot])) === undefined ? undefined : readNamed(port, home, SLOTS[slot]);
 }
 
 /** Over what was there: the name stays, so that one sync makes it durable. Answers the handle to sync and close. */
-export function writeSlot(root: HostRoot, slot: Slot, text: string): number {
-  using home = root.mustHave(PLACES.home);
-  const handle = root.port.openFile(home.at(SLOTS[slot]), "update");
+export function writeSlot(port: HostPort, { home }: Places, slot: Slot, text: string): number {
+  const handle = port.openFile(home.at(SLOTS[slot]), "update");
   try {
-    writeAll(root.port, handle, Buffer.from(`${text}\n`));
+    writeAll(port, handle, Buffer.from(`${text}\n`));
     return handle;
   } catch (error) {
-    root.port.close(handle);
+    port.close(handle);
     throw error;
   }
 }

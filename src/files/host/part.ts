@@ -114,7 +114,9 @@ const waiting = new WeakMap<WorkspaceValue, ReadonlyMap<string, NonNullable<Touc
 export function takeStaged(value: WorkspaceValue): ReadonlyMap<string, StagedContent> {
   const staged = waiting.get(value);
   waiting.delete(value);
-  return new Map([...(staged ?? [])].flatMap(([path, { content }]) => (content === undefined ? [] : [[path, content]])));
+  return new Map(
+    [...(staged ?? [])].flatMap(([path, { content }]) => (content === undefined ? [] : [[path, content]])),
+  );
 }
 
 /** The workspace as a part of the root: not the files, which lie on the disk, but what this session did to which. */
@@ -150,7 +152,8 @@ export const workspacePart: Part<WorkspaceValue> = {
         paths = withKey(paths, key, { now: is.now, ...runIn(is) });
       } // else: written as it was, so nothing happened
     }
-    const value: WorkspaceValue = paths === before.paths && after.binding === before.binding ? before : { ...after, paths };
+    const value: WorkspaceValue =
+      paths === before.paths && after.binding === before.binding ? before : { ...after, paths };
     if (staged.size > 0) waiting.set(value, staged);
     return value;
   },
@@ -228,11 +231,11 @@ function withStep(paths: SortedMap<Touched>, { path, to, kept }: Step): SortedMa
 
 function properPath(path: string): string {
   const proper = namesIn(path).join("/");
-  if (proper !== path || path === "") throw new HoldfastError("FILE_BAD_PATH", { path, fault: "not in its plain form" });
+  if (proper !== path || path === "")
+    throw new HoldfastError("FILE_BAD_PATH", { path, fault: "not in its plain form" });
   return path;
 }
 
 function mustFit(fault: string | undefined): void {
   if (fault !== undefined) throw new HoldfastError("SNAPSHOT_CORRUPT", { entry: WORKSPACE_PART, detail: fault });
 }
-

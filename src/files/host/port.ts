@@ -34,7 +34,6 @@ export interface HostStat {
   readonly gid: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
-  readonly links: number;
 }
 
 /**
@@ -127,7 +126,7 @@ function statIfThere(path: string): BigIntStats | undefined {
 
 function told(stat: BigIntStats): HostStat {
   const kind = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : stat.isSymbolicLink() ? "link" : "other";
-  const { dev, ino, size, mode, uid, gid, mtimeNs, ctimeNs, nlink } = stat;
+  const { dev, ino, size, mode, uid, gid, mtimeNs, ctimeNs } = stat;
   return {
     kind,
     dev,
@@ -138,7 +137,6 @@ function told(stat: BigIntStats): HostStat {
     gid: Number(gid),
     mtimeNs,
     ctimeNs,
-    links: Number(nlink),
   };
 }
 

@@ -10,7 +10,7 @@ import { hostError } from "./failures.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
 import { type Intent, type PlannedStep, slotText } from "./intent.ts";
-import { PLACES, type Slot, writeAll, writeSlot } from "./meta.ts";
+import { type Places, type Slot, writeAll, writeSlot } from "./meta.ts";
 import { nameFault } from "./names.ts";
 import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
@@ -22,14 +22,15 @@ const HELD = 1024 * 1024;
 export interface PrepareGround {
   readonly disk: Disk;
   readonly root: HostRoot;
+  readonly places: Places;
   readonly slot: Slot;
   readonly sync: boolean;
   /** Folders that were seen to be on the same file system as our own, by device and number. */
   readonly proven: Set<string>;
   /** Folders whose newest names are not synced yet. */
   readonly unsynced: Set<string>;
-  stageBlob(source: ByteSource): Promise<NewBlob>;
-  content(name: BlobName, step: Step): AsyncIterable<Bytes>;
+  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
+  readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
 }
 
 export interface Prepared {
@@ -55,7 +56,7 @@ export async function prepare(
   const intent: Intent = { ...about, steps: planned };
   const open: number[] = [];
   try {
-    open.push(writeSlot(ground.root, ground.slot, slotText("prepared", intent)));
+    open.push(writeSlot(ground.root.port, ground.places, ground.slot, slotText("prepared", intent)));
     const folders = new Set(ground.unsynced);
     for (const step of planned) {
       if (step.temp !== undefined) open.push(...(await writeTemp(ground, step, step.temp)));
@@ -66,22 +67,24 @@ export async function prepare(
     if (ground.sync) await syncAll(ground, open, folders);
     else ground.unsynced.clear();
   } catch (error) {
-    abandon(ground.root, ground.slot, intent);
+    abandon(ground, ground.slot, intent);
     throw hostError(error, steps[0]?.path ?? "");
   } finally {
     for (const handle of open) ground.root.port.close(handle);
   }
-  return { intent, images, named: steps.flatMap(({ to }) => (to.kind === "file" ? [{ name: to.digest, size: to.size }] : [])) };
+  return {
+    intent,
+    images,
+    named: steps.flatMap(({ to }) => (to.kind === "file" ? [{ name: to.digest, size: to.size }] : [])),
+  };
 }
 
 /** Takes a plan back that was not decided. What it had laid beside targets goes; nothing else was touched. */
-export function abandon(root: HostRoot, slot: Slot, { steps }: Intent): void {
-  for (const { temp } of steps) {
-    if (temp === undefined) continue;
-    using folder = root.folder(namesIn(temp.folder));
-    if (folder !== undefined) unlinkIfThere(root, folder.at(temp.name));
-  }
-  root.port.close(writeSlot(root, slot, slotText("none")));
+export function abandon({ root, places }: Pick<PrepareGround, "root" | "places">, slot: Slot, { steps }: Intent): void {
+  for (const { temp } of steps)
+    if (temp !== undefined)
+      root.within(namesIn(temp.folder), (folder) => unlinkIfThere(root.port, folder.at(temp.name)));
+  root.port.close(writeSlot(root.port, places, slot, slotText("none")));
 }
 
 /** Refuses what somebody else changed; answers the old content. */
@@ -90,7 +93,8 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
   const { disk } = ground;
   const names = namesIn(path);
   const fault = nameFault(names, ground.root.port.platform);
-  if (disk.isOwn(names)) throw new HoldfastError("FILE_BAD_PATH", { path, fault: "is where Holdfast keeps what is its own" });
+  if (disk.isOwn(names))
+    throw new HoldfastError("FILE_BAD_PATH", { path, fault: "is where Holdfast keeps what is its own" });
   if (fault !== undefined && to.kind !== "absent") throw new HoldfastError("FILE_BAD_PATH", { path, fault });
   const rival = disk.rivalOf(names);
   if (rival !== undefined && to.kind !== "absent" && !goes(all, [...names.slice(0, -1), rival].join("/")))
@@ -100,7 +104,8 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
   if (!sameEntry(now, from)) throw new HoldfastError("FILE_CONFLICT", { path, found: foundWords(now, from) });
   if (from.kind !== "file" || sameEntry(from, to)) return [];
   const blob = await ground.stageBlob(small?.bytes ?? disk.stream(names));
-  if (blob.ref.name !== from.digest) throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });
+  if (blob.ref.name !== from.digest)
+    throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });
   return [blob];
 }
 
@@ -122,35 +127,42 @@ function plan(ground: PrepareGround, step: Step, aside: string): PlannedStep {
 
 /** The folder a path lies in, or the nearest one above it that is there. */
 function existingFolder({ root }: PrepareGround, names: readonly string[]): readonly string[] {
-  for (let depth = names.length - 1; depth > 0; depth -= 1) {
-    using folder = root.folder(names.slice(0, depth));
-    if (folder !== undefined) return names.slice(0, depth);
-  }
+  for (let depth = names.length - 1; depth > 0; depth -= 1)
+    if (root.within(names.slice(0, depth), () => true) === true) return names.slice(0, depth);
   return [];
 }
 
-async function writeTemp(
+function writeTemp(
   ground: PrepareGround,
   step: PlannedStep,
   temp: NonNullable<PlannedStep["temp"]>,
 ): Promise<readonly number[]> {
-  const { root } = ground;
-  const { port } = root;
+  return ground.root.inside(namesIn(temp.folder), (folder) => writeIn(ground, step, folder, temp.name));
+}
+
+/** Answers what is open and waits to be synced. */
+async function writeIn(
+  ground: PrepareGround,
+  step: PlannedStep,
+  folder: Folder,
+  name: string,
+): Promise<readonly number[]> {
+  const { port } = ground.root;
   const { to } = step;
-  using folder = root.mustHave(namesIn(temp.folder));
   if (to.kind === "link") {
-    port.makeLink(to.target, folder.at(temp.name));
+    port.makeLink(to.target, folder.at(name));
     return [];
   }
   if (to.kind !== "file") return [];
-  const handle = port.openFile(folder.at(temp.name), "create");
+  const handle = port.openFile(folder.at(name), "create");
   try {
     const hasher = new ChunkHasher();
     for await (const piece of ground.content(to.digest, step)) {
       writeAll(port, handle, piece, hasher.size);
       hasher.add(piece);
     }
-    if (hasher.name() !== to.digest) throw new HoldfastError("FILE_CONFLICT", { path: step.path, found: "changed while it was copied" });
+    if (hasher.name() !== to.digest)
+      throw new HoldfastError("FILE_CONFLICT", { path: step.path, found: "changed while it was copied" });
     // First the owner, then the mode: changing the owner takes the special bits away.
     if (to.owner !== undefined) port.owner(handle, ...to.owner);
     port.mode(handle, to.mode);
@@ -162,14 +174,16 @@ async function writeTemp(
 }
 
 /** That a file of this folder can be moved to ours and back. Found out now: after the decision it would be too late. */
-function prove({ root, proven }: PrepareGround, path: string, step: PlannedStep): void {
+function prove({ root, proven, places }: PrepareGround, path: string, step: PlannedStep): void {
+  root.inside(namesIn(path), (folder) => proveFolder(root, proven, places.temporary, folder, step));
+}
+
+function proveFolder(root: HostRoot, proven: Set<string>, ours: Folder, folder: Folder, step: PlannedStep): void {
   const { port } = root;
-  using folder = root.mustHave(namesIn(path));
   const { dev, ino } = port.statOpen(folder.handle);
   const key = `${dev}:${ino}`;
-  if (dev !== root.dev) throw new HoldfastError("FILE_OTHER_DEVICE", { path });
+  if (dev !== root.dev) throw new HoldfastError("FILE_OTHER_DEVICE", { path: folder.names.join("/") });
   if (proven.has(key) && step.temp !== undefined) return; // the temporary file lies there: it can be written
-  using ours = root.mustHave(PLACES.temporary);
   const name = step.temp?.name ?? `${OWN_PREFIX}${step.aside}`;
   if (step.temp === undefined) port.close(port.openFile(folder.at(name), "create"));
   port.rename(folder.at(name), ours.at(name));
@@ -189,6 +203,6 @@ async function syncAll(ground: PrepareGround, handles: readonly number[], folder
     await Promise.all([...handles, ...opened.map(({ handle }) => handle)].map((handle) => root.port.sync(handle)));
     unsynced.clear();
   } finally {
-    for (const folder of opened) folder[Symbol.dispose]();
+    for (const folder of opened) folder.close();
   }
 }

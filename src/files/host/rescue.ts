@@ -1,10 +1,10 @@
 import type { Json } from "../../base/json.ts";
 import { parseJson } from "../../base/json.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { HostRoot } from "./folders.ts";
+import type { Folder } from "./folders.ts";
 import type { RescueBounds } from "./limits.ts";
-import { PLACES, readNamed, writeNamed } from "./meta.ts";
-import { type HostStat, isSystem } from "./port.ts";
+import { readNamed, writeNamed } from "./meta.ts";
+import { type HostPort, type HostStat, isSystem } from "./port.ts";
 
 /** A file that is kept aside, and why. */
 export interface Rescued {
@@ -22,26 +22,26 @@ const NOTE = ".note";
  * its content is kept beside the journal too, but a program that had it open may have written to it since.
  */
 export class Rescue {
-  readonly #root: HostRoot;
+  readonly #port: HostPort;
+  readonly #folder: Folder;
   readonly #bounds: RescueBounds;
   readonly #clock: Clock;
   #watched: readonly { readonly name: string; readonly path: string; readonly stat: HostStat }[] = [];
 
-  constructor(root: HostRoot, bounds: RescueBounds, clock: Clock) {
-    this.#root = root;
+  constructor(port: HostPort, folder: Folder, bounds: RescueBounds, clock: Clock) {
+    this.#port = port;
+    this.#folder = folder;
     this.#bounds = bounds;
     this.#clock = clock;
   }
 
   /** Says what a file in here is, so that it is found by its path and not pruned for room. */
   note(name: string, about: Omit<Rescued, "name">): void {
-    using folder = this.#root.mustHave(PLACES.rescue);
-    writeNamed(this.#root.port, folder, `${name}${NOTE}`, Buffer.from(JSON.stringify(about)));
+    writeNamed(this.#port, this.#folder, `${name}${NOTE}`, Buffer.from(JSON.stringify(about)));
   }
 
   list(): readonly Rescued[] {
-    using folder = this.#root.mustHave(PLACES.rescue);
-    const { port } = this.#root;
+    const [port, folder] = [this.#port, this.#folder];
     return this.#names().flatMap((name): Rescued[] => {
       if (!name.endsWith(NOTE)) return [];
       const about = parseJson(readNamed(port, folder, name).toString("utf8"));
@@ -54,9 +54,8 @@ export class Rescue {
 
   /** Remembers what the newest commit took out of the way: somebody may have it open, and write on. */
   watch(moved: readonly { readonly name: string; readonly path: string }[]): void {
-    using folder = this.#root.mustHave(PLACES.rescue);
     this.#watched = moved.flatMap(({ name, path }) => {
-      const stat = this.#root.port.stat(folder.at(name));
+      const stat = this.#port.stat(this.#folder.at(name));
       return stat === undefined ? [] : [{ name, path, stat }];
     });
   }
@@ -64,9 +63,8 @@ export class Rescue {
   /** Files that were written to after they had been taken out of the way: now they are told, and kept. */
   lateWrites(): readonly Rescued[] {
     if (this.#watched.length === 0) return [];
-    using folder = this.#root.mustHave(PLACES.rescue);
     const late = this.#watched.flatMap(({ name, path, stat }): Rescued[] => {
-      const now = this.#root.port.stat(folder.at(name));
+      const now = this.#port.stat(this.#folder.at(name));
       const same = now === undefined || (now.mtimeNs === stat.mtimeNs && now.size === stat.size);
       return same ? [] : [{ name, path, whose: "theirs" }];
     });
@@ -77,8 +75,7 @@ export class Rescue {
 
   /** Keeps within the bounds, oldest first. What is noted goes by age only; what the newest commit moved does not go. */
   prune(): { readonly removed: number; readonly bytes: number } {
-    using folder = this.#root.mustHave(PLACES.rescue);
-    const { port } = this.#root;
+    const [port, folder] = [this.#port, this.#folder];
     const spared = new Set(this.#watched.map(({ name }) => name));
     const noted = new Set(this.list().map(({ name }) => name));
     const files = this.#names()
@@ -106,15 +103,14 @@ export class Rescue {
   }
 
   #names(): readonly string[] {
-    using folder = this.#root.mustHave(PLACES.rescue);
-    return this.#root.port.names(folder.at()).map((name) => name.toString("utf8"));
+    return this.#port.names(this.#folder.at()).map((name) => name.toString("utf8"));
   }
 }
 
 /** Removes a name that may be gone already. */
-export function unlinkIfThere(root: HostRoot, path: string): void {
+export function unlinkIfThere(port: HostPort, path: string): void {
   try {
-    root.port.unlink(path);
+    port.unlink(path);
   } catch (error) {
     if (!isSystem(error, "ENOENT")) throw error;
   }

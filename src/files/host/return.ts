@@ -28,7 +28,7 @@ export interface ReturnPlan {
 interface Way {
   readonly path: string;
   readonly now: Touched | undefined;
-  readonly then: Touched | undefined;
+  readonly earlier: Touched | undefined;
   readonly target: HostEntry;
   /** What the session remembers of the path afterwards. */
   readonly left: Touched | undefined;
@@ -75,23 +75,23 @@ export async function planReturn(disk: Disk, now: WorkspaceValue, then: Workspac
 
 const DOES = { absent: "remove", file: "restore", link: "restore", folder: "make-folder" } as const;
 
-function wayOf(path: string, now: Touched | undefined, then: Touched | undefined): Way {
-  if (now === undefined) return { path, now, then, target: then?.now ?? ABSENT, left: then, stopped: false };
-  if (then !== undefined && then.since === now.since)
-    return { path, now, then, target: then.now, left: then, stopped: false };
-  const left = then === undefined ? undefined : { ...now, now: now.was };
-  return { path, now, then, target: now.was, left, stopped: now.interrupted === true };
+function wayOf(path: string, now: Touched | undefined, earlier: Touched | undefined): Way {
+  if (now === undefined) return { path, now, earlier, target: earlier?.now ?? ABSENT, left: earlier, stopped: false };
+  if (earlier !== undefined && earlier.since === now.since)
+    return { path, now, earlier, target: earlier.now, left: earlier, stopped: false };
+  const left = earlier === undefined ? undefined : { ...now, now: now.was };
+  return { path, now, earlier, target: now.was, left, stopped: now.interrupted === true };
 }
 
 function refusal(
   disk: Disk,
-  { path, now, then, target }: Way,
+  { path, now, earlier, target }: Way,
   there: HostEntry | undefined,
   goes: ReadonlySet<string>,
   comes: ReadonlySet<string>,
 ): KeptFile["why"] | undefined {
   if (there === undefined) return "special";
-  const ours = now?.now ?? then?.was;
+  const ours = now?.now ?? earlier?.was;
   if (!sameEntry(there, target) && (ours === undefined || !sameEntry(there, ours)))
     return there.kind === "absent" ? "removed" : ours?.kind === "absent" ? "made" : "changed";
   const names = namesIn(path);

@@ -14,7 +14,10 @@ export interface HostSession {
   readonly pending: ReadonlySet<string>;
   content(name: BlobName, range?: ByteRange): AsyncIterable<Bytes>;
   /** Streams content into a file of ours, to wait there for the commit. */
-  keep(source: ByteSource, path: string): Promise<{ readonly file: string; readonly digest: BlobName; readonly size: number }>;
+  keep(
+    source: ByteSource,
+    path: string,
+  ): Promise<{ readonly file: string; readonly digest: BlobName; readonly size: number }>;
   kept(file: string, range?: ByteRange): AsyncIterable<Bytes>;
 }
 

@@ -109,7 +109,6 @@ export class View {
       yield now.bytes.subarray(range?.from ?? 0, range?.to ?? now.bytes.length);
     }
   }
-
 }
 
 /** Names of a folder's own children among what the session touched, with their paths. */

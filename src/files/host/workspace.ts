@@ -4,7 +4,7 @@ import type { Random } from "../../base/random.ts";
 import type { Bytes, ByteSource, ByteRange } from "../../contracts/blob-store.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
 import type { NewBlob } from "../../contracts/store.ts";
-import { mustBeBytes, piecesOf } from "../../records/blob-name.ts";
+import { piecesOf } from "../../records/byte-source.ts";
 import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
@@ -17,7 +17,18 @@ import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
 import { ChunkHasher } from "./hasher.ts";
 import { type Intent, readIntent, slotText } from "./intent.ts";
 import { bounded, RESCUE_BOUNDS, type RescueBounds, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
-import { makePlaces, PLACES, readSlot, type Slot, workspaceId, writeAll, writeSlot } from "./meta.ts";
+import {
+  closePlaces,
+  makePlaces,
+  openPlaces,
+  PLACES,
+  type Places,
+  readSlot,
+  type Slot,
+  workspaceId,
+  writeAll,
+  writeSlot,
+} from "./meta.ts";
 import { OWN_FOLDER } from "./own.ts";
 import type { Step } from "./part.ts";
 import { type HostPort, realHost } from "./port.ts";
@@ -53,8 +64,8 @@ export interface FilesToCommit {
   readonly after: number;
   readonly callId?: string;
   readonly steps: readonly Step[];
-  stageBlob(source: ByteSource): Promise<NewBlob>;
-  content(name: BlobName, step: Step): AsyncIterable<Bytes>;
+  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
+  readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
 }
 
 /** What the decision has to write down beside the change: which plan it decides, and the content it names. */
@@ -93,6 +104,7 @@ export class Workspace {
   readonly pending = new Set<string>();
   readonly #deps: WorkspaceDeps;
   readonly #root: HostRoot;
+  readonly #places: Places;
   readonly #lock: HeldLock;
   readonly #proven = new Set<string>();
   readonly #unsynced = new Set<string>();
@@ -107,15 +119,27 @@ export class Workspace {
   #users = 0;
   #closed: Promise<void> | undefined;
 
-  private constructor(root: HostRoot, lock: HeldLock, deps: WorkspaceDeps, options: WorkspaceOptions, caseMatters: boolean) {
+  private constructor(
+    root: HostRoot,
+    lock: HeldLock,
+    deps: WorkspaceDeps,
+    options: WorkspaceOptions,
+    caseMatters: boolean,
+  ) {
     this.#root = root;
+    this.#places = openPlaces(root);
     this.#lock = lock;
     this.#deps = deps;
     const store = placeIn(root.path, deps.store);
     this.disk = new Disk(root, store === undefined ? [] : [store], { caseMatters });
     this.limits = bounded(WORKSPACE_LIMITS, options.limits, "workspace.limits");
-    this.rescue = new Rescue(root, bounded(RESCUE_BOUNDS, options.rescue, "workspace.rescue"), deps.clock);
-    this.id = workspaceId(root, () => deps.random.hex(16));
+    this.rescue = new Rescue(
+      root.port,
+      this.#places.rescue,
+      bounded(RESCUE_BOUNDS, options.rescue, "workspace.rescue"),
+      deps.clock,
+    );
+    this.id = workspaceId(root.port, this.#places, () => deps.random.hex(16));
   }
 
   /** Takes the folder's lock and finishes what others left. */
@@ -135,7 +159,7 @@ export class Workspace {
       await workspace.#begin();
       return workspace;
     } catch (error) {
-      root[Symbol.dispose]();
+      root.close();
       await lock?.release();
       throw unusable(error, path);
     }
@@ -153,7 +177,7 @@ export class Workspace {
       const { session, after, callId, steps } = files;
       const slot = this.#slot;
       const order = this.#order + 1;
-      const ground: PrepareGround = { ...this.#ground(slot), ...pick(files) };
+      const ground: PrepareGround = { ...this.#ground(slot), stageBlob: files.stageBlob, content: files.content };
       const about = { tx, order, session, after, ...(callId === undefined ? {} : { callId }) };
       const { intent, images, named } = await beforeWriting(prepare(ground, about, steps));
       this.#order = order;
@@ -179,12 +203,11 @@ export class Workspace {
   async keep(source: ByteSource, path: string) {
     const { port } = this.#root;
     const file = `stage-${this.#deps.random.hex(8)}`;
-    using folder = this.#root.mustHave(PLACES.temporary);
+    const folder = this.#places.temporary;
     const handle = port.openFile(folder.at(file), "create");
     const hasher = new ChunkHasher();
     try {
-      for await (const piece of piecesOf(source)) {
-        const bytes = mustBeBytes(piece);
+      for await (const bytes of piecesOf(source)) {
         refuseLarge({ limits: this.limits }, path, hasher.size + bytes.length);
         writeAll(port, handle, bytes, hasher.size);
         hasher.add(bytes);
@@ -223,9 +246,10 @@ export class Workspace {
         await this.#syncFolders();
         this.rescue.prune();
         this.#clearTemporary();
-        for (const slot of [0, 1] as const) this.#root.port.close(writeSlot(this.#root, slot, slotText("none")));
+        for (const slot of [0, 1] as const) this.#note(slot, slotText("none"));
       } finally {
-        this.#root[Symbol.dispose]();
+        closePlaces(this.#places);
+        this.#root.close();
         await this.#lock.release();
       }
     });
@@ -235,14 +259,14 @@ export class Workspace {
   async #begin(): Promise<void> {
     const found = ([0, 1] as const)
       .flatMap((slot) => {
-        const read = readIntent(readSlot(this.#root, slot));
+        const read = readIntent(readSlot(this.#root.port, this.#places, slot));
         return read === undefined ? [] : [{ slot, ...read }];
       })
       .toSorted((a, b) => a.intent.order - b.intent.order);
     for (const { slot, state, intent } of found) {
       this.#order = Math.max(this.#order, intent.order);
       if (state === "prepared" && !(await this.#deps.decided(intent))) {
-        abandon(this.#root, slot, intent);
+        abandon(this.#files(), slot, intent);
         continue;
       }
       this.#stuck = { intent, slot };
@@ -253,7 +277,7 @@ export class Workspace {
     await this.#syncFolders();
     this.#clearTemporary();
     for (const slot of [0, 1] as const) {
-      const handle = writeSlot(this.#root, slot, slotText("none"));
+      const handle = writeSlot(this.#root.port, this.#places, slot, slotText("none"));
       try {
         if (this.#deps.sync) await this.#root.port.sync(handle);
       } finally {
@@ -270,7 +294,7 @@ export class Workspace {
     try {
       await decide();
     } catch (error) {
-      if (isUnwritten(error)) abandon(this.#root, slot, intent);
+      if (isUnwritten(error)) abandon(this.#files(), slot, intent);
       else this.#doubted = { intent, slot };
       throw error;
     }
@@ -282,7 +306,7 @@ export class Workspace {
     const decided = await this.#deps.decided(doubted.intent);
     this.#doubted = undefined;
     if (decided) this.#stuck = doubted;
-    else abandon(this.#root, doubted.slot, doubted.intent);
+    else abandon(this.#files(), doubted.slot, doubted.intent);
   }
 
   async #finish(): Promise<readonly Diverged[]> {
@@ -296,28 +320,40 @@ export class Workspace {
     let applied: Applied;
     try {
       applied = await apply(
-        { root: this.#root, disk: this.disk, rescue: this.rescue, done: (path) => this.pending.delete(path) },
+        { ...this.#files(), rescue: this.rescue, done: (path) => this.pending.delete(path) },
         intent,
       );
     } catch (error) {
       const path = [...this.pending][0] ?? "";
-      throw new HoldfastError("WORKSPACE_PENDING", { path, waiting: this.pending.size }, { cause: hostError(error, path) });
+      throw new HoldfastError(
+        "WORKSPACE_PENDING",
+        { path, waiting: this.pending.size },
+        { cause: hostError(error, path) },
+      );
     }
     this.#stuck = undefined;
     this.pending.clear();
     for (const folder of applied.folders) this.#unsynced.add(folder);
     this.#unsynced.add(PLACES.rescue.join("/"));
     this.rescue.watch(applied.moved);
-    this.#root.port.close(writeSlot(this.#root, slot, slotText("applied", intent)));
+    this.#note(slot, slotText("applied", intent));
     this.#commits += 1;
     if (this.#commits % COMMITS_PER_PRUNE === 0) this.rescue.prune();
     return [...late, ...applied.diverged];
   }
 
+  #files() {
+    return { disk: this.disk, root: this.#root, places: this.#places };
+  }
+
+  /** Without a sync: it may be lost with the power, and then what it tells of is looked at again. */
+  #note(slot: Slot, text: string): void {
+    this.#root.port.close(writeSlot(this.#root.port, this.#places, slot, text));
+  }
+
   #ground(slot: Slot) {
     return {
-      disk: this.disk,
-      root: this.#root,
+      ...this.#files(),
       slot,
       sync: this.#deps.sync,
       proven: this.#proven,
@@ -329,15 +365,15 @@ export class Workspace {
     const names = [...this.#unsynced];
     this.#unsynced.clear();
     if (!this.#deps.sync) return;
-    for (const path of names) {
-      using folder = this.#root.folder(path === "" ? [] : path.split("/"));
-      if (folder !== undefined) await this.#root.port.sync(folder.handle);
-    }
+    const { port } = this.#root;
+    for (const path of names)
+      await this.#root.within(path === "" ? [] : path.split("/"), (folder) => port.sync(folder.handle));
   }
 
   #clearTemporary(): void {
-    using folder = this.#root.mustHave(PLACES.temporary);
-    for (const name of this.#root.port.names(folder.at())) this.#root.port.unlink(folder.at(name.toString("utf8")));
+    const { temporary } = this.#places;
+    for (const name of this.#root.port.names(temporary.at()))
+      this.#root.port.unlink(temporary.at(name.toString("utf8")));
   }
 
   #alone<T>(work: () => Promise<T>): Promise<T> {
@@ -347,17 +383,21 @@ export class Workspace {
   }
 }
 
-function pick({ stageBlob, content }: FilesToCommit): Pick<FilesToCommit, "stageBlob" | "content"> {
-  return { stageBlob: (source) => stageBlob(source), content: (name, step) => content(name, step) };
-}
-
 function other(slot: Slot): Slot {
   return slot === 0 ? 1 : 0;
 }
 
 function unusable(error: unknown, root: string): unknown {
   const named = hostError(error, root);
-  if (HoldfastError.is(named) && !HoldfastError.is(named, "FILE_BAD_PATH") && !HoldfastError.is(named, "FILE_NOT_WRITABLE"))
+  if (
+    HoldfastError.is(named) &&
+    !HoldfastError.is(named, "FILE_BAD_PATH") &&
+    !HoldfastError.is(named, "FILE_NOT_WRITABLE")
+  )
     return named;
-  return new HoldfastError("WORKSPACE_UNUSABLE", { root, found: error instanceof Error ? error.message : String(error) }, { cause: error });
+  return new HoldfastError(
+    "WORKSPACE_UNUSABLE",
+    { root, found: error instanceof Error ? error.message : String(error) },
+    { cause: error },
+  );
 }

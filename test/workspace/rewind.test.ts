@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { writes } from "../../../test/support/calls.ts";
-import { freshRoot, inWorkspace, type Working } from "../../../test/support/workspaces.ts";
-import type { Call } from "../../transaction/call.ts";
-import type { SessionOptions } from "../../turn/resume.ts";
-import { type HostPort, realHost } from "./port.ts";
+import { writes } from "../support/calls.ts";
+import { freshRoot, inWorkspace, type Working } from "../support/workspaces.ts";
+import type { Call } from "../../src/transaction/call.ts";
+import type { SessionOptions } from "../../src/turn/resume.ts";
+import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
 const opened: Working[] = [];
 afterEach(async () => {
@@ -68,7 +68,11 @@ test("[HOST-10] [K33] [T14] changed files come back, deleted ones are there agai
     { path: "run.sh", does: "restore" },
   ]);
   expect([rest.done, text("changed"), text("dir/deleted")]).toEqual([true, "old", "old"]);
-  expect([existsSync(on("made")), existsSync(on("link")), statSync(on("run.sh")).mode & 0o777]).toEqual([false, false, 0o711]);
+  expect([existsSync(on("made")), existsSync(on("link")), statSync(on("run.sh")).mode & 0o777]).toEqual([
+    false,
+    false,
+    0o711,
+  ]);
 });
 
 test("[HOST-10] [K45] another process returns to a boundary it did not make, and files and slices match", async () => {
@@ -133,7 +137,11 @@ test("[HOST-12] [T15] a return that one file refuses changes nothing at all", as
   const port: HostPort = {
     ...realHost,
     openFile: (path, how) => {
-      if (how === "create" && refuses.on !== "" && realHost.readLink(path.slice(0, path.lastIndexOf("/"))).endsWith(refuses.on))
+      if (
+        how === "create" &&
+        refuses.on !== "" &&
+        realHost.readLink(path.slice(0, path.lastIndexOf("/"))).endsWith(refuses.on)
+      )
         throw Object.assign(new Error("EACCES"), { code: "EACCES" });
       return realHost.openFile(path, how);
     },

@@ -15,11 +15,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { writes } from "../../../test/support/calls.ts";
-import { freshRoot, inWorkspace, type Working } from "../../../test/support/workspaces.ts";
-import type { Call } from "../../transaction/call.ts";
-import type { SessionOptions } from "../../turn/resume.ts";
-import { type HostPort, realHost } from "./port.ts";
+import { writes } from "../support/calls.ts";
+import { freshRoot, inWorkspace, type Working } from "../support/workspaces.ts";
+import type { Call } from "../../src/transaction/call.ts";
+import type { SessionOptions } from "../../src/turn/resume.ts";
+import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
 const coded = (code: string) => expect.objectContaining({ code });
 const opened: Working[] = [];
@@ -98,7 +98,10 @@ describe("a call's files", () => {
     mkdirSync(on("empty"), { mode: 0o700 });
     symlinkSync("run.sh", on("link"));
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x66, 0xff])]), "not UTF-8");
-    const look = () => execFileSync("find", [".", "-path", "./.holdfast", "-prune", "-o", "-printf", "%P %y %m %s %l %T@\\0"], { cwd: root });
+    const look = () =>
+      execFileSync("find", [".", "-path", "./.holdfast", "-prune", "-o", "-printf", "%P %y %m %s %l %T@\\0"], {
+        cwd: root,
+      });
     const before = look();
     const { ok } = await run(async (call) => {
       await call.files.writeText("run.sh", "rm -rf /");
@@ -162,20 +165,30 @@ describe("a call's files", () => {
   });
 
   test("[HOST-4] calls that overlap meet on the same path only, and only when one has read it", async () => {
-    const { session, text, put } = await working({ tools: [writes<string>("add", async (name, call) => {
-      await call.files.writeText("sum", `${(await call.files.exists("sum")) ? await call.files.readText("sum") : ""}${name}`);
-      await call.files.writeText(`own/${name}`, name);
-    })] });
+    const { session, text, put } = await working({
+      tools: [
+        writes<string>("add", async (name, call) => {
+          await call.files.writeText(
+            "sum",
+            `${(await call.files.exists("sum")) ? await call.files.readText("sum") : ""}${name}`,
+          );
+          await call.files.writeText(`own/${name}`, name);
+        }),
+      ],
+    });
     put("sum", "");
     const outcomes = await session.runTools(["a", "b", "c", "d"].map((input) => ({ name: "add", input })));
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, true]);
-    expect([...text("sum")].toSorted().join("")).toBe("abcd");
+    expect(Array.from(text("sum")).toSorted().join("")).toBe("abcd");
   });
 });
 
 describe("after the decision", () => {
   /** A port that does something just before a rename or a link of the commit. */
-  const meddling = (before: { rename?: (from: string, to: string) => void; linkAs?: (to: string) => void }): HostPort => ({
+  const meddling = (before: {
+    rename?: (from: string, to: string) => void;
+    linkAs?: (to: string) => void;
+  }): HostPort => ({
     ...realHost,
     rename: (from, to) => {
       before.rename?.(from, to);
@@ -327,7 +340,15 @@ describe("one workspace", () => {
     const at = freshRoot();
     const { session } = await working({}, { root: at.root, store: join(at.root, "data/holdfast.db") });
     const { files } = session;
-    for (const path of [".holdfast", ".holdfast/workspace/id", ".HOLDFAST/x", "a/.holdfast-1", "data/holdfast.db", "data/holdfast.db-wal", "data/holdfast.db.blobs/x"]) {
+    for (const path of [
+      ".holdfast",
+      ".holdfast/workspace/id",
+      ".HOLDFAST/x",
+      "a/.holdfast-1",
+      "data/holdfast.db",
+      "data/holdfast.db-wal",
+      "data/holdfast.db.blobs/x",
+    ]) {
       await expect(files.readText(path)).rejects.toEqual(coded("FILE_BAD_PATH"));
       await expect(files.writeText(path, "x")).rejects.toEqual(coded("FILE_BAD_PATH"));
       await expect(files.delete(path, { recursive: true })).rejects.toEqual(coded("FILE_BAD_PATH"));
@@ -339,4 +360,3 @@ describe("one workspace", () => {
     await expect(files.delete("data", { recursive: true })).rejects.toEqual(coded("FILE_NOT_COVERED"));
   });
 });
-
