@@ -31,7 +31,7 @@ export {
   type AlignmentFaultKind,
   explainFault,
 } from "./alignment/faults.ts";
-export { checkRequest, type SentStory } from "./alignment/request.ts";
+export { checkRequest } from "./alignment/request.ts";
 export {
   type AlignmentError,
   MUTATING_HINTS,
@@ -50,14 +50,7 @@ export {
   INITIAL_CATALOG,
   snapshotCatalog,
 } from "./catalog/state.ts";
-export {
-  ASK_USER,
-  type CatalogTool,
-  type Mode,
-  type ReadOnlyProof,
-  type ReadOnlyVerdict,
-  type ToolActions,
-} from "./catalog/tool.ts";
+export { ASK_USER, type CatalogTool, type Mode } from "./catalog/tool.ts";
 export {
   PLAN_MODE_INTERVIEW_POLICY_LINE,
   PLAN_MODE_NO_REQUEST_USER_INPUT_POLICY_LINE,
@@ -191,6 +184,7 @@ export type {
   Answer,
   AskedCall,
   AskedInput,
+  AskOptions,
   Model,
   ModelAbilities,
   ModelEvent,
@@ -200,12 +194,13 @@ export type {
   PartialAnswer,
   ReasoningEffort,
   RenamedCall,
+  SentRequest,
   StopReason,
   ToolOffer,
   Usage,
 } from "./contracts/model.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
-export type { ToolAccess } from "./contracts/tool-access.ts";
+export type { ReadOnlyProof, ReadOnlyVerdict, ToolAccess, ToolActions } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
 export { LARGEST_FILE } from "./files/filesystem.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";

@@ -9,10 +9,10 @@ import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Discarded, type Ending, reasonOf } from "./ending.ts";
-import { admit, handle } from "./guard.ts";
+import { type Admitted, admit, handle } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
-import type { ToolPolicy } from "./policy.ts";
+import type { PolicyView, ToolPolicy } from "./policy.ts";
 import { absentTool, type Tool } from "./tool.ts";
 
 export interface ToolCall {
@@ -21,6 +21,8 @@ export interface ToolCall {
   readonly input: unknown;
   /** The provider's own id for it. */
   readonly alias?: string;
+  /** The epoch of the catalog that offered its tool. */
+  readonly epoch?: number;
   /** Its opening is journalled already, with the answer that asked for it. */
   readonly announced?: boolean;
   /** Why it must not run: it is closed so, and its handler never sees it. */
@@ -60,6 +62,8 @@ export class OpenCall {
   readonly turn: Promise<unknown>;
   attempts = 0;
   branch: Branch;
+  /** What was admitted in the last attempt: the call itself, and those that ran inside it. */
+  admitted: PolicyView[] = [];
   /** Calls that ran inside this one, in the last attempt. */
   nested: CallOutcome[] = [];
   /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
@@ -90,13 +94,14 @@ export class OpenCall {
 
   /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
   async announce(): Promise<void> {
-    const { id, name, input, alias, announced } = this.call;
+    const { id, name, input, alias, epoch, announced } = this.call;
     if (announced === true) return;
     await this.#world.ledger.opened({
       callId: id,
       tool: name,
       args: keptJson(input),
       ...(alias === undefined ? {} : { alias }),
+      ...(epoch === undefined ? {} : { epoch }),
     });
   }
 
@@ -105,7 +110,7 @@ export class OpenCall {
     const call = this.begin();
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
-      const admitted = await admit(this.tool, this.call.input, this.branch, policies);
+      const admitted = await this.admit(this.tool, this.call.input, this.call.id);
       return admitted.ok ? handle(admitted.view, this.branch, policies, call) : admitted.ending;
     };
     const ending = await attempt(
@@ -117,6 +122,16 @@ export class OpenCall {
     return ending.kind === "succeeded" && this.#unfinished > 0 ? STILL_RUNNING : ending;
   }
 
+  /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
+  async admit(tool: Tool, input: unknown, id: string): Promise<Admitted> {
+    const { epoch } = this.call;
+    const call = epoch === undefined ? { id } : { id, epoch };
+    const { branch } = this;
+    const admitted = await admit({ tool, input, call }, branch, this.#world.policies);
+    if (admitted.ok && branch === this.branch) this.admitted.push(admitted.view);
+    return admitted;
+  }
+
   /** A fresh branch and a living handle on it. */
   begin(): Call {
     const { state, effects } = this.#world;
@@ -124,6 +139,7 @@ export class OpenCall {
     this.attempts += 1;
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
+    this.admitted = [];
     this.branch = state.branch();
     this.#stop = new AbortController();
     this.signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -243,7 +259,7 @@ export class OpenCall {
     const inner = this.#openHandle(id, tool);
     this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
-      const admitted = await admit(tool, input, this.branch, policies);
+      const admitted = await this.admit(tool, input, id);
       return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
     };
     const ending = await attempt(run, this.limits(), () => {});

@@ -13,10 +13,15 @@ import type { Stop } from "./stop.ts";
 export interface OpenedCall extends ToolCall {
   readonly id: CallId;
   readonly alias: string;
+  readonly epoch: number;
 }
 
-/** The calls of the session's `nth` answer, named by where they stand. `denied`: none of them may run. */
-export function callsOf(ground: Ground, nth: number, asked: readonly AskedCall[], denied?: string): OpenedCall[] {
+/** The calls of the session's `nth` answer, named by where they stand. `epoch`: what offered them. `denied`: none may run. */
+export function callsOf(
+  ground: Ground,
+  { nth, epoch, denied }: { readonly nth: number; readonly epoch: number; readonly denied: string | undefined },
+  asked: readonly AskedCall[],
+): OpenedCall[] {
   return asked.map(({ index, name, callId, input }) => {
     const refusal: Refusal | undefined =
       denied !== undefined
@@ -29,6 +34,7 @@ export function callsOf(ground: Ground, nth: number, asked: readonly AskedCall[]
       name,
       alias: callId,
       input: input.ok ? input.value : input.text,
+      epoch,
       announced: true,
       ...(refusal === undefined ? {} : { refusal }),
     };
@@ -36,8 +42,8 @@ export function callsOf(ground: Ground, nth: number, asked: readonly AskedCall[]
 }
 
 /** What opens a call in the journal, in the same commit as the answer that asked for it. */
-export function openingOf({ id, name, input, alias }: OpenedCall): RecordDraft {
-  return { kind: "call-opened", callId: id, tool: name, args: keptJson(input), alias };
+export function openingOf({ id, name, input, alias, epoch }: OpenedCall): RecordDraft {
+  return { kind: "call-opened", callId: id, tool: name, args: keptJson(input), alias, epoch };
 }
 
 /**
