@@ -14,6 +14,76 @@ export {
 } from "./base/json.ts";
 export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
+export { type Calibration, budgetWithin, calibrate, reserveOf, UNCALIBRATED } from "./context/tokens/calibrate.ts";
+export { contentCompressor } from "./context/compress/compress.ts";
+export { type DeriveOptions, deriveView, type Marks, MARKS, TAIL_TOKENS } from "./context/derive.ts";
+export { estimateCounter } from "./context/tokens/estimate.ts";
+export { type Explanation, explainPage } from "./context/explain.ts";
+export {
+  type CallSeen,
+  type ContextCounts,
+  type ContextFault,
+  FaultObserver,
+  missedIn,
+  NO_COUNTS,
+  thrashOf,
+} from "./context/faults.ts";
+export { type Handle, type Lineage, looksLikeHandle } from "./context/handle.ts";
+export { PageMaker, pagesOf } from "./context/ingest.ts";
+export {
+  classify,
+  classifyAll,
+  degradationPath,
+  minFidelity,
+  PAGE_KINDS,
+  type PageKind,
+  type ResidencyLevel,
+  type RoleMessage,
+} from "./context/kind.ts";
+export { makePage, type PageDeps, type PageSource } from "./context/make-page.ts";
+export { itemTokens, MEDIA_COSTS, type MediaCosts } from "./context/tokens/count.ts";
+export {
+  degrade,
+  type Demand,
+  demandPage,
+  type FloorRejection,
+  type Page,
+  type PageScope,
+  type PinClass,
+  pinPage,
+  type Provenance,
+  recencyAt,
+  type Representation,
+} from "./context/page.ts";
+export {
+  constraintPage,
+  goalsOf,
+  instructionFilePage,
+  type PlanLike,
+  planPage,
+  type Preference,
+  preferencePage,
+  type Rule,
+} from "./context/producers.ts";
+export {
+  type Backing,
+  HandleTable,
+  type RecallCode,
+  type Recalled,
+  type RecallFault,
+  type RecallRequest,
+} from "./context/recall.ts";
+export { type ChosenLevels, type LevelRun, traceLine, viewChosen } from "./context/record.ts";
+export { resumeView } from "./context/resume.ts";
+export {
+  type Candidate,
+  type Selection,
+  type SelectOptions,
+  selectLevels,
+  type Unmet,
+  type UpgradeOrder,
+} from "./context/select.ts";
+export type { DerivePolicy, Reason, Reclaim, RefusedView, View, ViewEntry } from "./context/view.ts";
 export {
   type AlignedPrompt,
   type Alignment,
@@ -151,6 +221,7 @@ export {
   parseOutputStatus,
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
@@ -199,6 +270,7 @@ export type {
   ToolOffer,
   Usage,
 } from "./contracts/model.ts";
+export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export type { ReadOnlyProof, ReadOnlyVerdict, ToolAccess, ToolActions } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
@@ -319,7 +391,7 @@ export {
   VisibilityExpansionRequired,
 } from "./transaction/ending.ts";
 export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
-export type { CallLimits, Refusal, ToolCall } from "./transaction/open-call.ts";
+export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
 export type { CallOutcome } from "./transaction/outcome.ts";
 export type { PendingCall } from "./transaction/pending.ts";
 export {
@@ -338,19 +410,25 @@ export {
   type ToolResult,
   ToolRunner,
 } from "./transaction/runner.ts";
-export { defineTool, type Tool, type ToolSpec } from "./transaction/tool.ts";
+export { defineTool, type Tool, type ToolSpec, type WaitsFor } from "./transaction/tool.ts";
+export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/validators.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
+export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
-export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
+export type { OpenQuestion, Reply } from "./turn/questions.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
 export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
+export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
+export type { SessionCatalog } from "./turn/session-catalog.ts";
+export type { StoryOptions } from "./turn/story.ts";

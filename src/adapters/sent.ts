@@ -7,8 +7,8 @@ export interface SentShape {
   /** From an element of `tools` to what describes it. */
   readonly described: (tool: object) => unknown;
   readonly schema: string;
-  /** From `tool_choice` to the one name that it demands. */
-  readonly demanded: (choice: unknown) => unknown;
+  /** From a body to the one name that it demands. */
+  readonly demanded: (body: Readonly<Record<string, unknown>>) => unknown;
 }
 
 /**
@@ -16,9 +16,10 @@ export interface SentShape {
  * the provider's own, without name or schema, counts as what it is called.
  */
 export function sentIn(body: object, shape: SentShape): SentRequest {
-  const { tools, tool_choice: choice } = fieldsOf(body);
+  const fields = fieldsOf(body);
+  const { tools } = fields;
   const offered = Array.isArray(tools) ? tools.map((tool) => offerIn(tool as object, shape)) : [];
-  const toolChoice = wordOf(shape.demanded(choice));
+  const toolChoice = wordOf(shape.demanded(fields));
   return toolChoice === undefined ? { tools: offered } : { tools: offered, toolChoice };
 }
 

@@ -1,6 +1,7 @@
 import type { Branch } from "../state/branch.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf } from "./ending.ts";
+import { objectionTo } from "./validators.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
 import type { Tool } from "./tool.ts";
 
@@ -47,8 +48,12 @@ export async function handle(
   policies: readonly ToolPolicy[],
   call: Call,
 ): Promise<Ending> {
-  const ending = endingOf(await view.tool.run(view.input, call));
-  if (ending.kind === "succeeded") remember(view, ending.value, branch, policies);
+  const { tool, input } = view;
+  const ending = endingOf(await tool.run(input, call));
+  if (ending.kind !== "succeeded") return ending;
+  const objection = await objectionTo(ending.value, tool.validators, { input, attempt: call.attempt });
+  if (objection !== undefined) return objection;
+  remember(view, ending.value, branch, policies);
   return ending;
 }
 

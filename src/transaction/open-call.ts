@@ -8,8 +8,9 @@ import { type Call, openHandle, type Rewindable } from "./call.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
-import { type Discarded, type Ending, reasonOf } from "./ending.ts";
+import { type Ending, reasonOf } from "./ending.ts";
 import { type Admitted, admit, handle } from "./guard.ts";
+import type { AttemptFailure } from "./validators.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
@@ -25,11 +26,9 @@ export interface ToolCall {
   readonly epoch?: number;
   /** Its opening is journalled already, with the answer that asked for it. */
   readonly announced?: boolean;
-  /** Why it must not run: it is closed so, and its handler never sees it. */
-  readonly refusal?: Refusal;
+  /** How it ends is known without running it: somebody refused it, or gave its answer. */
+  readonly known?: Extract<Ending, { readonly kind: "succeeded" | "denied" | "bad-arguments" | "canceled" }>;
 }
-
-export type Refusal = Extract<Discarded, { readonly kind: "denied" | "bad-arguments" | "canceled" }>;
 
 /** What every call of one state shares. */
 export interface CallWorld {
@@ -42,6 +41,8 @@ export interface CallWorld {
 
 export interface CallLimits {
   readonly signal?: AbortSignal;
+  /** Hears what the tool tells while it works. */
+  readonly onProgress?: (text: string) => void;
   /** The evaluation's; default: the one among the resources, if any. */
   readonly deadline?: Deadline;
 }
@@ -61,6 +62,10 @@ export class OpenCall {
   /** Where its turn to use what cannot branch comes: at once, or after the calls before it. */
   readonly turn: Promise<unknown>;
   attempts = 0;
+  /** Attempts whose result was refused. */
+  readonly refused: AttemptFailure[] = [];
+  /** What the handler has put out in this attempt, its newest part. */
+  progress = "";
   branch: Branch;
   /** What was admitted in the last attempt: the call itself, and those that ran inside it. */
   admitted: PolicyView[] = [];
@@ -70,6 +75,7 @@ export class OpenCall {
   readonly superseded: CallOutcome[] = [];
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
+  readonly #onProgress: ((text: string) => void) | undefined;
   #children: (() => Promise<void>)[] = [];
   #handle: Handle | undefined;
   readonly #inner = new Set<Handle>();
@@ -84,6 +90,7 @@ export class OpenCall {
     this.started = world.state.clock.monotonic();
     this.signal = limits.signal ?? NO_SIGNAL;
     this.turn = turn;
+    this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
   }
@@ -137,6 +144,7 @@ export class OpenCall {
     const { state, effects } = this.#world;
     this.end();
     this.attempts += 1;
+    this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
     this.admitted = [];
@@ -202,6 +210,9 @@ export class OpenCall {
       branch: this.branch,
       signal: stop,
       clock: state.clock,
+      attempt: this.attempts,
+      refused: [...this.refused],
+      progress: (text) => this.#told(text),
       random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
@@ -217,6 +228,15 @@ export class OpenCall {
       child: (child) => this.#adopt(child),
       onLate: (what) => this.tellLate(what),
     });
+  }
+
+  #told(text: string): void {
+    this.progress = (this.progress + text).slice(-KEPT_PROGRESS).toWellFormed();
+    try {
+      this.#onProgress?.(text);
+    } catch {
+      // Whoever follows has failed, not the tool.
+    }
   }
 
   async #adopt(child: Rewindable): Promise<void> {
@@ -286,6 +306,8 @@ export function keptJson(input: unknown): Json {
   return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
 }
 
+/** Characters: enough to see where a command stood when it was stopped. */
+const KEPT_PROGRESS = 16 * 1024;
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
 const NO_SIGNAL = new AbortController().signal;
 export const UNDONE_INSIDE = "It was undone with the call it ran inside.";

@@ -7,6 +7,7 @@ import { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
+import { attemptUntilAccepted } from "./guardrails.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
 
@@ -76,7 +77,7 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
     } catch (error) {
       return { instead: poisonedBy(world, error) };
     }
-    ending = await open.attempt();
+    ending = await attemptUntilAccepted(world, open);
   }
   if (ending.kind !== "succeeded") return { instead: ending };
   // Worked out only if a policy asks: most do not.
@@ -179,7 +180,9 @@ function boundary(world: CallWorld, { callId, tool }: CallOutcome, phase: "pre_t
 }
 
 function factsOf(open: OpenCall) {
-  return { callId: open.call.id, tool: open.call.name, elapsed: open.elapsed, attempts: open.attempts };
+  const { call, elapsed, attempts, progress, refused } = open;
+  const failures = refused.length === 0 ? {} : { attemptFailures: [...refused] };
+  return { callId: call.id, tool: call.name, elapsed, attempts, progress, ...failures };
 }
 
 function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {

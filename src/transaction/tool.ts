@@ -4,6 +4,7 @@ import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
 import type { ReadOnlyProof, ToolAccess, ToolActions } from "../contracts/tool-access.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
+import type { OutputValidator } from "./validators.ts";
 
 export interface ToolSpec<I> {
   readonly name: string;
@@ -24,8 +25,17 @@ export interface ToolSpec<I> {
   /** Milliseconds a call may take. */
   readonly deadlineMs?: number;
   readonly effects?: Readonly<Record<string, EffectSpec>>;
+  /** Whether somebody must consent before a call runs. One that cannot be asked counts as yes. */
+  readonly approval?: boolean | ((input: I) => boolean | Promise<boolean>);
+  /** Look at a result before it counts. One that is refused is undone, and the tool tries again inside the same call. */
+  readonly validators?: readonly OutputValidator<I>[];
+  /** Attempts at a result that the validators accept. Default 2. */
+  readonly attempts?: number;
   run(input: I, call: Call): unknown;
 }
+
+/** Somebody's consent to run it, or somebody's answer in place of running it. */
+export type WaitsFor = "approval" | "answer";
 
 type ParsedInput = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly message: string };
 
@@ -41,6 +51,10 @@ export interface Tool {
   readonly retryable: boolean;
   readonly deadlineMs?: number;
   readonly effects: Readonly<Record<string, EffectSpec>>;
+  readonly validators: readonly OutputValidator[];
+  readonly attempts: number;
+  /** What a call with these arguments must wait for before it may run. */
+  waitsFor(input: unknown): Promise<WaitsFor | undefined>;
   /** Checks arguments; the handler never sees what did not pass. */
   parse(input: unknown): Promise<ParsedInput>;
   run(input: unknown, call: Call): unknown;
@@ -49,9 +63,14 @@ export interface Tool {
 /** What may be run again: a second look or a second write on a private branch harms nobody; anything outside might. */
 const RETRYABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
 
+const MOST_ATTEMPTS = 10;
+
 export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
   if (!/^[A-Za-z_][\w.-]{0,127}$/.test(spec.name))
     throw new HoldfastError("BAD_OPTION", { option: "tool name", value: spec.name.slice(0, 80) });
+  const { attempts = 2 } = spec;
+  if (!(Number.isSafeInteger(attempts) && attempts > 0 && attempts <= MOST_ATTEMPTS))
+    throw new HoldfastError("BAD_OPTION", { option: "attempts", tool: spec.name, value: String(attempts) });
   return {
     name: spec.name,
     description: spec.description ?? "",
@@ -63,6 +82,13 @@ export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
     retryable: spec.retryable ?? RETRYABLE[spec.access],
     ...(spec.deadlineMs === undefined ? {} : { deadlineMs: spec.deadlineMs }),
     effects: spec.effects ?? {},
+    validators: (spec.validators ?? []) as readonly OutputValidator[],
+    attempts,
+    waitsFor: async (input) => {
+      const { approval = false } = spec;
+      const needed = typeof approval === "boolean" ? approval : await asks(() => approval(input as I));
+      return needed ? "approval" : undefined;
+    },
     parse: async (input) => {
       if (spec.input === undefined) return { ok: true, input };
       const result = await spec.input["~standard"].validate(input);
@@ -83,9 +109,21 @@ export function absentTool(name: string): Tool {
     inputSchema: ANY_OBJECT,
     retryable: false,
     effects: {},
+    validators: [],
+    attempts: 1,
+    waitsFor: async () => undefined,
     parse: async () => ({ ok: false, message: `There is no tool named ${name}.` }),
     run: (): Json => null,
   };
+}
+
+/** A question about consent that fails is a reason to ask for it, not to do without. */
+async function asks(question: () => boolean | Promise<boolean>): Promise<boolean> {
+  try {
+    return await question();
+  } catch {
+    return true;
+  }
 }
 
 const ANY_OBJECT: JsonObject = { type: "object" };

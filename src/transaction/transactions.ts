@@ -5,6 +5,7 @@ import { BUDGET } from "./budget.ts";
 import { PromptEvaluationError } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import { EffectBook } from "./effects.ts";
+import { attemptUntilAccepted } from "./guardrails.ts";
 import { type Ledger, NO_LEDGER } from "./ledger.ts";
 import { type CallLimits, type CallWorld, OpenCall, specsOf, type ToolCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
@@ -96,8 +97,9 @@ export class Transactions {
     const { open, done } = await this.#opening(call, limits, this.#options.commitOrder === "call");
     try {
       const leave = await this.#slots.enter(open.signal);
-      const refused = call.refusal ?? this.#overBudget();
-      const ending = leave === undefined ? canceled(open.signal) : (refused ?? (await open.attempt()));
+      const known = call.known ?? this.#overBudget();
+      const ending =
+        leave === undefined ? canceled(open.signal) : (known ?? (await attemptUntilAccepted(this.#world, open)));
       // Its slot is free while it waits for its turn to commit, or a long queue would hold up calls that could run.
       leave?.();
       return this.#told(await settle(this.#world, open, ending, open.tool.retryable));

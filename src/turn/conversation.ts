@@ -7,6 +7,8 @@ import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
 import { type KeptItems, unkeepItems } from "../wire/keep.ts";
 
+import { type OpenQuestion, questionOf } from "./questions.ts";
+
 /** One item of the conversation and the record that said it. */
 interface Said {
   readonly seq: number;
@@ -39,6 +41,7 @@ export class Conversation {
   readonly #open = new Map<CallId, AskedAs>();
   /** The calls of the newest answer in their order, with the outputs that have come so far. */
   #batch = new Map<CallId, Said | undefined>();
+  readonly #waiting = new Map<CallId, OpenQuestion>();
   readonly #inner = new Set<CallId>();
   readonly #repaired = new Set<string>();
 
@@ -62,6 +65,11 @@ export class Conversation {
     return new Map([...this.#open.values()].map(({ callId }) => [callId, {}]));
   }
 
+  /** Calls that wait for somebody. */
+  get questions(): readonly OpenQuestion[] {
+    return [...this.#waiting.values()];
+  }
+
   async readOn(entries: (from: number) => AsyncIterable<JournalEntry>): Promise<void> {
     for await (const entry of entries(this.next)) this.take(entry);
   }
@@ -80,6 +88,10 @@ export class Conversation {
         return this.#opened(entry);
       case "call-closed":
         return this.#closed(entry);
+      case "call-waiting":
+        return void this.#waiting.set(entry.callId, questionOf(entry));
+      case "approval-given":
+        return void this.#waiting.delete(entry.callId);
       case "rewound":
         return entry.scope.includes("conversation") ? this.#takeBack(entry.to) : undefined;
       case "history-repaired":
@@ -136,6 +148,7 @@ export class Conversation {
 
   #closed(entry: Extract<JournalEntry, { readonly kind: "call-closed" }>): void {
     const { seq, at, callId, tool, status, reason, output } = entry;
+    this.#waiting.delete(callId);
     if (this.#inner.has(callId)) return;
     const asked = this.#open.get(callId) ?? { callId: toolCallId(callId), callKind: "function" };
     this.#open.delete(callId);

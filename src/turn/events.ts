@@ -6,6 +6,7 @@ import type { FaultKind } from "../history/faults.ts";
 import type { CallId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { LimitKind, Spent } from "./limits.ts";
+import type { OpenQuestion } from "./questions.ts";
 
 /** What happens in a turn, as it happens. The last event, and only the last, is `end`. */
 export type RunEvent =
@@ -18,6 +19,10 @@ export type RunEvent =
   | { readonly kind: "retry"; readonly failure: ModelFailure; readonly attempt: number; readonly waitMs: number }
   /** The answer and its opened calls are durable. */
   | { readonly kind: "call-opened"; readonly callId: CallId; readonly tool: string; readonly alias: string }
+  /** What the tool put out while it works. */
+  | { readonly kind: "call-progress"; readonly callId: CallId; readonly text: string }
+  /** A call waits for somebody: see `session.reply`. */
+  | { readonly kind: "question"; readonly question: OpenQuestion }
   | { readonly kind: "call-closed"; readonly callId: CallId; readonly outcome: CallOutcome }
   /** A tool boundary that can be returned to. */
   | { readonly kind: "checkpoint"; readonly callId: CallId }
@@ -41,6 +46,8 @@ export type RunEnd =
   /** The model stopped without finishing: its limit, a refusal, a filter, or nothing at all. */
   | (Ended & { readonly status: "stopped"; readonly stop: StopReason | "empty" })
   | (Ended & { readonly status: "limit"; readonly limit: LimitKind })
+  /** Nothing goes on before somebody replies: see `session.reply`. Everything else has ended. */
+  | (Ended & { readonly status: "waiting"; readonly questions: readonly OpenQuestion[] })
   | (Ended & { readonly status: "aborted" })
   /** Prompt, tools and mode did not agree, also not after they were built anew: nothing was sent. */
   | (Ended & { readonly status: "refused"; readonly report: AlignmentReport })

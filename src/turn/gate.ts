@@ -1,4 +1,3 @@
-import { denialOfCall } from "../catalog/may-run.ts";
 import type { PolicyView, ToolPolicy } from "../transaction/policy.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
@@ -24,11 +23,6 @@ export function catalogGate(catalog: () => SessionCatalog): ToolPolicy {
   };
 }
 
-function denial(catalog: SessionCatalog, { tool, input, call: { epoch } }: PolicyView): string | undefined {
-  const { name } = tool;
-  const attempt = { tool: catalog.definition(name), name, input, live: catalog.snapshot() };
-  if (epoch === undefined) return denialOfCall(attempt);
-  const offeredBy = catalog.offeredAt(epoch);
-  if (offeredBy === undefined) return `${name} was offered too long ago, so it did not run. Ask for it again.`;
-  return denialOfCall({ ...attempt, offeredBy });
+function denial(catalog: SessionCatalog, { tool: { name }, input, call: { epoch } }: PolicyView): string | undefined {
+  return catalog.denial({ name, input, ...(epoch === undefined ? {} : { epoch }) });
 }

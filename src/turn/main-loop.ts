@@ -76,6 +76,8 @@ function groundOf(state: ExecutionState): Ground {
   return ground;
 }
 
+const WAITING: ReadonlySet<JournalEntry["kind"]> = new Set(["call-waiting", "approval-given", "call-closed"]);
+
 function inMemory(state: ExecutionState): Ground {
   const { truth, clock } = state;
   const entries: JournalEntry[] = [];
@@ -110,6 +112,13 @@ function inMemory(state: ExecutionState): Ground {
           for (const event of events) branch.dispatch(event);
         }, "turn")
         .then(() => append(drafts)),
+    waits: (callId) => {
+      const about = entries.findLast(
+        (entry) => WAITING.has(entry.kind) && "callId" in entry && entry.callId === callId,
+      );
+      return about?.kind === "call-waiting";
+    },
+    replies: new Map(),
     closed: (outcome) => append([{ kind: "call-closed", ...closingOf(outcome) } as RecordDraft]),
   };
 }

@@ -25,7 +25,8 @@ export interface Recovered {
  */
 export async function recover(journal: Journal<SessionFold>, skipped: readonly number[] = []): Promise<Recovered> {
   const { tail, previousWriter } = journal.opened;
-  const dangling = journal.folded.openCalls;
+  const { openCalls, waiting } = journal.folded;
+  const dangling = new Map([...openCalls].filter(([callId]) => !waiting.has(callId)));
   const effects = effectsOf(journal.folded, dangling);
   const damaged = newDamageIn(tail);
   const closedCalls = [...dangling.keys()];

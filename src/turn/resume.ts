@@ -17,7 +17,7 @@ import type { SessionFold } from "./fold.ts";
 import { catalogGate } from "./gate.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
-import { type AskUser, askUserTool, openSectionsTool } from "./kernel-tools.ts";
+import { openSectionsTool } from "./open-sections.ts";
 import { rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
@@ -32,8 +32,6 @@ export interface SessionOptions
   readonly policies?: readonly ToolPolicy[];
   /** What every request says before the conversation. */
   readonly prompt?: Prompt;
-  /** Puts a question of the model's to the user. With it the model is offered `ask_user`. */
-  readonly askUser?: AskUser;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -69,15 +67,15 @@ export async function resumeSession(
     ...(options.development === undefined ? {} : { development: options.development }),
   });
   const gate = catalogGate(() => catalog);
-  const { tools = [], policies = [], prompt, askUser, parent } = options;
+  const { tools = [], policies = [], prompt, parent } = options;
+  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
   const transactions = new Transactions(state, {
     ...options,
     ledger,
-    tools: [...tools, ...kernelTools(options)],
+    tools: opening === undefined ? tools : [...tools, opening],
     policies: [gate, ...policies],
   });
-  const asks = askUser !== undefined;
-  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, { parent, requestUserInputEnabled: asks });
+  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
   // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
@@ -104,12 +102,6 @@ function homeIn({ truth }: ExecutionState, ledger: JournalLedger): CatalogHome {
         await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, to.reason));
       }),
   };
-}
-
-/** What the kernel itself lets a model do: ask the user, open sections of the prompt. */
-function kernelTools({ askUser, prompt }: SessionOptions): readonly Tool[] {
-  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
-  return [...(askUser === undefined ? [] : [askUserTool(askUser)]), ...(opening === undefined ? [] : [opening])];
 }
 
 const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));

@@ -9,6 +9,7 @@ import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
+import { type OpenQuestion, unansweredOf } from "./questions.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
@@ -41,6 +42,8 @@ export interface RewindGround {
   readonly checkpoints: SessionCheckpoints;
   readonly ledger: JournalLedger;
   readonly catalog: SessionCatalog;
+  /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
+  readonly questions: readonly OpenQuestion[];
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
@@ -67,6 +70,9 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     resources: scope.includes("state") ? [...snapshot.resources.keys()] : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
+  const closed = scope.includes("conversation")
+    ? ground.questions.map((question) => unansweredOf(question, "The session was taken back to before this."))
+    : [];
   const report = (plan: RestorePlan, effects: readonly EffectReport[], done: boolean): RewindReport => ({
     done,
     to,
@@ -80,7 +86,8 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     return report(state.planRestore(snapshot, how), transactions.effects.planUndo(undoable), false);
   const plan = await state.restore(snapshot, {
     ...how,
-    decide: ({ change }) => ledger.write([record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
+    decide: ({ change }) =>
+      ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
   });
   return report(plan, await transactions.undoEffects(undoable), true);
 }

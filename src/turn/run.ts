@@ -4,6 +4,7 @@ import { instantOf } from "../base/clock.ts";
 import type { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
+import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { type Item, type Part, textOf } from "../wire/item.ts";
@@ -12,8 +13,9 @@ import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
+import { unansweredOf } from "./questions.ts";
 import { repairPairs, type RequestOptions, writeRequest } from "./request.ts";
-import { callsOf, type OpenedCall, openingOf, runCalls } from "./run-calls.ts";
+import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, type StoryOptions } from "./story.ts";
 
@@ -25,6 +27,8 @@ export interface RunOptions extends RequestOptions, StoryOptions {
   readonly signal?: AbortSignal;
   readonly limits?: RunLimits;
   readonly retry?: RetryOptions;
+  /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
+  readonly ask?: AskSomebody;
 }
 
 /** Whether calls of an answer that stopped so are to be run. What a filter or a refusal left over is nobody's wish. */
@@ -74,6 +78,8 @@ class Turn {
   readonly #ground: Ground;
   readonly #options: RunOptions;
   readonly #budget: RunBudget;
+  /** Questions that somebody was asked in this turn. */
+  readonly #asked = new Set<CallId>();
   #begun = false;
   #text = "";
   #unsentInARow = 0;
@@ -93,10 +99,19 @@ class Turn {
     const { model, toolChoice, maxOutputTokens, temperature, reasoning } = this.#options;
     const saying = defined({ toolChoice, maxOutputTokens, temperature, reasoning });
     if (this.stop.cause !== undefined) return this.#stopped();
-    if (input !== undefined) await this.#write([userSaid(input)]);
+    await this.#readOn();
+    if (input !== undefined)
+      await this.#write([...conversation.questions.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
     for (;;) {
       await this.#readOn();
       if (this.stop.cause !== undefined) return this.#stopped();
+      if (conversation.questions.length > 0) {
+        const { questions } = conversation;
+        if (!questions.some(({ callId }) => !this.#asked.has(callId)))
+          return this.#end({ status: "waiting", questions });
+        yield* this.#run({ all: [], questions });
+        continue;
+      }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
       const limit = this.#budget.met;
       if (limit !== undefined) return this.#end({ status: "limit", limit });
@@ -186,9 +201,10 @@ class Turn {
     const { stop } = answer;
     const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
     const { epoch } = aligned.catalog;
-    const calls = callsOf(this.#ground, { nth: this.#ground.conversation.answers + 1, epoch, denied }, answer.calls);
-    await this.#write([modelSaid(model, answer, stop), ...calls.map(openingOf)], [this.#executed(answer, aligned)]);
-    if (calls.length > 0) {
+    const nth = this.#ground.conversation.answers + 1;
+    const calls = await callsOf(this.#ground, { nth, epoch, denied }, answer.calls);
+    await this.#write([modelSaid(model, answer, stop), ...openingsOf(calls)], [this.#executed(answer, aligned)]);
+    if (calls.all.length > 0) {
       const end = yield* this.#run(calls);
       return end ?? (RUNS_CALLS[stop] ? undefined : this.#end({ status: "stopped", stop }));
     }
@@ -198,14 +214,17 @@ class Turn {
   }
 
   /** Runs the calls; what they asked to see of the prompt is open in the next request. */
-  async *#run(calls: readonly OpenedCall[]): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
-    const asked = new Map<string, readonly string[]>();
-    for await (const event of runCalls(this.#ground, calls, { stop: this.stop, deadline: this.#budget.deadline })) {
+  async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
+    for (const { callId } of calls.questions) this.#asked.add(callId);
+    const { ask } = this.#options;
+    const seen = new Map<string, readonly string[]>();
+    const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
+    for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
-        asked.set(event.callId, event.outcome.expansion.sections);
+        seen.set(event.callId, event.outcome.expansion.sections);
       yield event;
     }
-    const signals = calls.flatMap(({ id }) => (asked.has(id) ? [asked.get(id) ?? []] : []));
+    const signals = calls.all.flatMap(({ id }) => (seen.has(id) ? [seen.get(id) ?? []] : []));
     if (signals.length === 0) return undefined;
     if (signals.some(() => !this.#budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
     const sections = [...new Set(signals.flat())];
@@ -273,6 +292,8 @@ const MARKS: Readonly<Record<Exclude<StopCause, "lost">, string>> = {
   left: "The turn was stopped here. What had not ended was canceled.",
   time: "The turn ran out of time here. What had not ended was canceled.",
 };
+
+const WENT_ON = "The user went on without an answer to this.";
 
 function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;

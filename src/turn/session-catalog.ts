@@ -2,7 +2,8 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import { type CatalogChange, type CatalogState, changeCatalog, hashTools, snapshotCatalog } from "../catalog/state.ts";
-import type { CatalogTool, Mode } from "../catalog/tool.ts";
+import { ASK_USER, type CatalogTool, type Mode } from "../catalog/tool.ts";
+import { denialOfCall } from "../catalog/may-run.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { Tool } from "../transaction/tool.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -16,12 +17,6 @@ export interface CatalogHome {
   ): Promise<void>;
 }
 
-export interface CatalogOptions {
-  readonly parent?: SessionCatalog | undefined;
-  /** Whether there is somebody to ask in this process. */
-  readonly requestUserInputEnabled?: boolean;
-}
-
 /** Snapshots that calls may still refer to: a call that was offered by an older one than these is not run. */
 const KEPT = 32;
 
@@ -31,19 +26,17 @@ export class SessionCatalog {
   readonly #transactions: Transactions;
   readonly #parent: SessionCatalog | undefined;
   readonly #children = new Set<SessionCatalog>();
-  /** Not written down yet: the first request does that. */
-  #asks: boolean | undefined;
+  /** Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there. */
+  #asksSaid = false;
   readonly #offered = new Map<number, SessionToolCatalogSnapshot>();
   #latest:
     | { readonly of: CatalogState; readonly tools: readonly Tool[]; readonly snapshot: SessionToolCatalogSnapshot }
     | undefined;
 
-  constructor(home: CatalogHome, transactions: Transactions, how: CatalogOptions = {}) {
-    const { parent } = how;
+  constructor(home: CatalogHome, transactions: Transactions, parent?: SessionCatalog) {
     this.#home = home;
     this.#transactions = transactions;
     this.#parent = parent;
-    this.#asks = how.requestUserInputEnabled ?? false;
     if (parent !== undefined) parent.#children.add(this);
   }
 
@@ -80,14 +73,22 @@ export class SessionCatalog {
     if (this.#offered.size > KEPT && oldest !== undefined) this.#offered.delete(oldest);
   }
 
-  /** What a request of that epoch offered, as long as it is remembered. */
-  offeredAt(epoch: number): SessionToolCatalogSnapshot | undefined {
-    return this.#offered.get(epoch);
-  }
-
-  definition(name: string): CatalogTool | undefined {
+  /** Why a call may not start now, in words for the model, or nothing. `epoch`: of the request that offered it. */
+  denial({
+    name,
+    input,
+    epoch,
+  }: {
+    readonly name: string;
+    readonly input: unknown;
+    readonly epoch?: number;
+  }): string | undefined {
     const tool = this.#transactions.tool(name);
-    return tool === undefined ? undefined : asOffered(tool);
+    const attempt = { tool: tool === undefined ? undefined : asOffered(tool), name, input, live: this.snapshot() };
+    if (epoch === undefined) return denialOfCall(attempt);
+    const offeredBy = this.#offered.get(epoch);
+    if (offeredBy === undefined) return `${name} was offered too long ago, so it did not run. Ask for it again.`;
+    return denialOfCall({ ...attempt, offeredBy });
   }
 
   /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
@@ -104,7 +105,7 @@ export class SessionCatalog {
     enabled: boolean,
     reason = enabled ? "the user can be asked" : "nobody can be asked",
   ): Promise<void> {
-    this.#asks = undefined;
+    this.#asksSaid = true;
     await this.change({ requestUserInputEnabled: enabled }, reason);
   }
 
@@ -122,8 +123,7 @@ export class SessionCatalog {
   /** Writes down which tools there are, if that is not what the journal says. */
   sync(reason = "the session was opened with these tools"): Promise<void> {
     const tools = hashTools(this.#transactions.tools.map(asOffered));
-    const asks = this.#asks === undefined ? {} : { requestUserInputEnabled: this.#asks };
-    this.#asks = undefined;
+    const asks = this.#asksSaid ? {} : { requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
     return this.change({ tools, ...asks }, reason);
   }
 

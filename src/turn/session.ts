@@ -25,8 +25,10 @@ import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { catalogDrafts } from "./catalog-part.ts";
+import type { OpenQuestion, Reply } from "./questions.ts";
 import { reclaim } from "./reclaim.ts";
 import { closingsOf, type Recovered } from "./recover.ts";
+import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
@@ -95,6 +97,8 @@ export class Session implements AsyncDisposable {
       story: parts.story,
       signal: parts.journal.signal,
       read: (options) => this.read(options),
+      waits: (callId) => parts.journal.folded.waiting.has(callId),
+      replies: new Map(),
       write: (drafts, events = []) => writeTurn(parts, drafts, events),
     };
   }
@@ -146,12 +150,27 @@ export class Session implements AsyncDisposable {
     this.#refuseRunning();
     this.#running = true;
     try {
-      const strays = this.openCalls.filter((open) => !this.transactions.pending.includes(open));
+      const { openCalls, waiting } = this.journal.folded;
+      const known = (open: CallId) => waiting.has(open) || this.transactions.pending.includes(open);
+      const strays = [...openCalls.keys()].filter((open) => !known(open));
       if (strays.length > 0) await this.append(closingsOf(this.journal.folded, strays));
       return yield* runTurn(this.#ground, input, options);
     } finally {
       this.#running = false;
     }
+  }
+
+  /** Calls that wait for somebody's consent or answer, whichever process opened them. */
+  get questions(): readonly OpenQuestion[] {
+    return [...this.journal.folded.waiting.values()];
+  }
+
+  /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
+  async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
+    const question = this.questions.find((open) => open.callId === callId);
+    if (question === undefined || !isOpen(this.#ground, question))
+      throw new HoldfastError("QUESTION_UNKNOWN", { call: callId });
+    return replyTo(this.#ground, question, reply, this.#while(limits));
   }
 
   /** Goes back to a tool boundary, here. */
@@ -160,7 +179,11 @@ export class Session implements AsyncDisposable {
     const { ledger } = this.#parts;
     return rewind(
       {
-        ...{ state: this.state, transactions: this.transactions, checkpoints: this.checkpoints, ledger },
+        state: this.state,
+        transactions: this.transactions,
+        checkpoints: this.checkpoints,
+        ledger,
+        questions: this.questions,
         catalog: this.catalog,
       },
       options,

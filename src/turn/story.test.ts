@@ -10,8 +10,8 @@ import { definePrompt } from "../prompt/section.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import { PromptExecuted, PromptRendered, VisibilityOverrides } from "../state/default-slices.ts";
 import { VisibilityExpansionRequired } from "../transaction/ending.ts";
-import { defineTool } from "../transaction/tool.ts";
 import { textOf } from "../wire/item.ts";
+import { askUser } from "./ask-user.ts";
 import type { Session } from "./session.ts";
 
 const prompt = definePrompt("engineer", [
@@ -178,36 +178,33 @@ describe("a request", () => {
 });
 
 describe("asking the user", () => {
-  const askUser = async ({ question, options = [] }: { question: string; options?: readonly string[] }) =>
-    `${question} ${options[0] ?? "yes"}`;
-
-  test("[CAT-4] with somebody to ask, the model is offered the tool, the other policy line, and gets the answer", async () => {
-    const { session } = await opened(undefined, { askUser });
+  test("[CAT-4] with the tool for it, the model is offered it, and plan mode says to use it", async () => {
+    const { session } = await opened(undefined, { tools: [askUser] });
     await session.setMode("plan");
-    const ask = { calls: [{ name: "ask_user", input: { question: "Which?", options: ["left", "right"] } }] };
+    const ask = { calls: [{ name: "ask_user", input: { question: "Which?" } }] };
     const { model, requests } = heard(scripted([ask, { text: "ok" }]));
-    const { events } = await watch(session.run("go", { model }));
-    expect(events.find(({ kind }) => kind === "call-closed")).toMatchObject({
-      outcome: { ok: true, output: "Which? left" },
-    });
+    const { events } = await watch(session.run("go", { model, ask: async () => ({ answer: "left" }) }));
+    expect(events.find(({ kind }) => kind === "call-closed")).toMatchObject({ outcome: { ok: true, output: "left" } });
     expect(wordsOf(requests[0]).at(-1)).toContain("ask with `ask_user`");
-    for (const input of [{}, { question: " " }, { question: "x", options: [1] }])
-      expect(await session.runTool({ name: "ask_user", input })).toMatchObject({ reason: "bad-arguments" });
   });
 
-  test("[CAT-4] reopened where nobody can be asked, it is offered no more; a host may say otherwise", async () => {
-    const { session, disk } = await opened(undefined, { askUser });
-    await watch(session.run("go", { model: scripted([{ text: "ok" }]) }));
-    expect(session.catalog.state.requestUserInputEnabled).toBe(true);
+  test("[CAT-4] reopened where nobody can be asked, or told so, it is offered no more", async () => {
+    const { session, disk } = await opened(undefined, { tools: [askUser] });
+    const { model, requests } = heard(scripted(() => ({ text: "ok" })));
+    const offered = () => requests.at(-1)?.tools?.map(({ name }) => name) ?? [];
+    await watch(session.run("go", { model }));
+    expect([session.catalog.state.requestUserInputEnabled, offered()]).toEqual([true, ["ask_user"]]);
+    await session.catalog.setRequestUserInput(false);
+    await watch(session.run("go", { model }));
+    expect(offered()).toEqual([]);
+    await session.catalog.setRequestUserInput(true);
     await session.close();
     const again = await kernel(disk).holdfast.open("s");
-    const { model, requests } = heard(scripted(() => ({ text: "ok" })));
     await watch(again.run("go", { model }));
-    expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["step"]);
-    await again.catalog.add([defineTool({ name: "ask_user", access: "read", run: () => "hm" })]);
-    await again.catalog.setRequestUserInput(true);
+    expect(offered()).toEqual(["step"]);
+    await again.catalog.add([askUser]);
     await watch(again.run("go", { model }));
-    expect(requests[1]?.tools?.map(({ name }) => name)).toEqual(["ask_user", "step"]);
+    expect(offered()).toEqual(["ask_user", "step"]);
     await again.catalog.remove(["ask_user"]);
     expect(again.catalog.snapshot().activeNames).toEqual(["step"]);
   });

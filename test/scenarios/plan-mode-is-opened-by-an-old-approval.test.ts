@@ -27,3 +27,29 @@ inEveryWay(
     expect(await files()).toEqual([]);
   },
 );
+
+inEveryWay(
+  "[MODE-4] a call that waits for consent is not run when consent comes in plan mode",
+  async ({ session, tool, turn, ran }) => {
+    await session.catalog.add([tool({ name: "deploy", approval: true })]);
+    const consent = async () => {
+      await session.setMode("plan");
+      return { approve: true } as const;
+    };
+    const [outcome] = outcomes(
+      await turn([{ calls: [{ name: "deploy", input: {} }] }, { text: "ok" }], { ask: consent }),
+    );
+    expectDenied(outcome);
+    expect(ran).toEqual([]);
+  },
+);
+
+inEveryWay(
+  "[MODE-4] nobody is asked about a call that plan mode would not let start",
+  async ({ session, tool, turn }) => {
+    await session.catalog.add([tool({ name: "deploy", approval: true })]);
+    await session.setMode("plan");
+    const { events } = await turn([{ calls: [{ name: "deploy", input: {} }] }, { text: "ok" }]);
+    expect(events.map(({ kind }) => kind)).not.toContain("question");
+  },
+);

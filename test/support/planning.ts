@@ -23,13 +23,16 @@ export interface Stage {
   readonly ran: string[];
   /** Every request that was written for the model. */
   readonly requests: ModelRequest[];
-  tool(spec: Partial<ToolSpec<Arguments>> & { readonly name: string }): ReturnType<typeof defineTool>;
+  readonly tool: (spec: Partial<ToolSpec<Arguments>> & { readonly name: string }) => ReturnType<typeof defineTool>;
   /** One turn in which the model says this. `wrap` stands between the loop and the model. */
-  turn(script: Script, how?: Partial<RunOptions> & { readonly wrap?: (model: Model) => Model }): Promise<Watched>;
-  files(): Promise<readonly string[]>;
+  readonly turn: (
+    script: Script,
+    how?: Partial<RunOptions> & { readonly wrap?: (model: Model) => Model },
+  ) => Promise<Watched>;
+  readonly files: () => Promise<readonly string[]>;
 }
 
-export interface Arguments {
+interface Arguments {
   readonly path?: string;
   readonly command?: string;
   readonly action?: string;

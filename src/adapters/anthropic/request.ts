@@ -62,7 +62,7 @@ function offer({ name, description, input }: ToolOffer): object {
 export const MESSAGES_SENT: SentShape = {
   described: (tool) => tool,
   schema: "input_schema",
-  demanded: (asked) => fieldsOf(asked)["name"],
+  demanded: ({ tool_choice }) => fieldsOf(tool_choice)["name"],
 };
 
 const CHOICES = { auto: "auto", none: "none", required: "any" } as const;

@@ -45,7 +45,7 @@ function offer({ name, description, input }: ToolOffer): object {
 export const CHAT_SENT: SentShape = {
   described: (tool) => fieldsOf(tool)["function"],
   schema: "parameters",
-  demanded: (asked) => fieldsOf(fieldsOf(asked)["function"])["name"],
+  demanded: ({ tool_choice }) => fieldsOf(fieldsOf(tool_choice)["function"])["name"],
 };
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): unknown {

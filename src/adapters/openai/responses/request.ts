@@ -58,7 +58,7 @@ function offer({ name, description, input }: ToolOffer): object {
 export const RESPONSES_SENT: SentShape = {
   described: (tool) => tool,
   schema: "parameters",
-  demanded: (asked) => fieldsOf(asked)["name"],
+  demanded: ({ tool_choice }) => fieldsOf(tool_choice)["name"],
 };
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): unknown {

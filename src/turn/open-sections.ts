@@ -1,45 +1,10 @@
-import { ASK_USER } from "../catalog/tool.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { VisibilityOverrides } from "../state/default-slices.ts";
 import { VisibilityExpansionRequired } from "../transaction/ending.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
-export interface Question {
-  readonly question: string;
-  /** Answers to choose from. */
-  readonly options?: readonly string[];
-}
-
-/** Puts a question to the user and waits for the answer; the signal aborts when nobody waits for it any more. */
-export type AskUser = (question: Question, how: { readonly signal: AbortSignal }) => Promise<string>;
-
-/** The tool with which a model asks the user. It holds up no other call while it waits. */
-export function askUserTool(ask: AskUser): Tool {
-  return defineTool<Question>({
-    name: ASK_USER,
-    description: "Asks the user one question and waits for the answer.",
-    access: "read",
-    retryable: false, // nobody is asked twice
-    input: checkedBy(questionFault),
-    inputSchema: {
-      type: "object",
-      properties: {
-        question: { type: "string" },
-        options: {
-          type: "array",
-          items: { type: "string" },
-          description: "Answers to choose from, if there are some.",
-        },
-      },
-      required: ["question"],
-      additionalProperties: false,
-    },
-    run: (question, { signal }) => ask(question, { signal }),
-  });
-}
-
-export const OPEN_SECTIONS = "open_sections";
+const OPEN_SECTIONS = "open_sections";
 
 /** The tool with which a model opens sections that it sees only as a summary; nothing where there are none. */
 export function openSectionsTool({ sections }: Prompt): Tool | undefined {
@@ -81,12 +46,6 @@ function checkedBy<T>(faultOf: (input: unknown) => string | undefined): Standard
       },
     },
   };
-}
-
-function questionFault(input: unknown): string | undefined {
-  const { question, options } = (input ?? {}) as { readonly question?: unknown; readonly options?: unknown };
-  if (typeof question !== "string" || question.trim() === "") return "question must be a text";
-  return options === undefined || isTexts(options) ? undefined : "options must be a list of texts";
 }
 
 function sectionsFault(input: unknown, ids: readonly string[]): string | undefined {
