@@ -46,7 +46,11 @@ export async function callsOf(
     const { index, name, callId: alias, input } = one;
     const id = callIdAt(ground.id, nth, index);
     const call: OpenedCall = {
-      ...{ id, name, alias, epoch, announced: true },
+      id,
+      name,
+      alias,
+      epoch,
+      announced: true,
       input: input.ok ? input.value : input.text,
       ...knownEnd(one, denied),
     };

@@ -144,7 +144,11 @@ export class SessionCatalog {
     const tools = (snapshot.tools ?? []).map(({ name, description = "", input }) => ({ name, description, input }));
     const changed: RecordDraft = {
       kind: "catalog-changed",
-      ...{ version, epoch, reason, requestUserInputEnabled, contentHash: snapshot.contentHash },
+      version,
+      epoch,
+      reason,
+      requestUserInputEnabled,
+      contentHash: snapshot.contentHash,
       tools: tools as Json,
     };
     return now.mode === to.mode ? [changed] : [{ kind: "mode-changed", mode: to.mode }, changed];

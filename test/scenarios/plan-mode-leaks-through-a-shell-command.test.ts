@@ -9,12 +9,8 @@ inEveryWay(
     const calls = commands.map((command) => ({ name: "shell", input: { command } }));
     const ended = outcomes(await turn([{ calls }, { text: "ok" }])).toSorted((a, b) => (a.callId < b.callId ? -1 : 1));
     expect(ran).toEqual(["shell", "shell"]);
-    expect(
-      ended
-        .filter(({ ok }) => ok)
-        .map(({ output }) => output)
-        .toSorted(),
-    ).toEqual(["ran git log --oneline", "ran ls -la"]);
+    const said = ended.filter(({ ok }) => ok).map(({ output }) => output as string);
+    expect(new Set(said)).toEqual(new Set(["ran git log --oneline", "ran ls -la"]));
     for (const denied of ended.filter(({ ok }) => !ok))
       expectDenied(denied, /^Plan mode is on, so shell did not run: .*Use plain reading/);
     const offered = requests[0]?.tools?.find(({ name }) => name === "shell");
