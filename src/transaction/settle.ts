@@ -6,6 +6,7 @@ import { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { isUnwritten } from "../state/unwritten.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
+import { readmit } from "./guard.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
@@ -64,7 +65,7 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
   const { state } = world;
   const conflicts = open.branch.conflictsWith(state.root);
   if (conflicts.length === 0) {
-    const tried = await commit(world, open, first);
+    const tried = await admitAgain(world, open, first);
     // Somebody outside has edited a file that it was about to write: run again, it sees their edit.
     if (!(isConflict(tried) && mayRunAgain)) return tried;
   } else if (!mayRunAgain) return { instead: conflictOn(conflicts) };
@@ -75,7 +76,17 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
   } catch (error) {
     return { instead: poisonedBy(world, error) };
   }
-  return commit(world, open, await attemptUntilAccepted(world, open));
+  return admitAgain(world, open, await attemptUntilAccepted(world, open));
+}
+
+/** What the policies say of a success now: they may have changed their mind while it ran. */
+async function admitAgain(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
+  if (ending.kind !== "succeeded") return { instead: ending };
+  const { root } = world.state;
+  // Worked out only if a policy asks: most do not.
+  const changes = (part: string) => open.branch.onto(root).root.get(part) !== root.get(part);
+  const denied = readmit(open.admitted, world.policies, changes);
+  return denied === undefined ? commit(world, open, ending) : { instead: denied };
 }
 
 function isConflict(tried: Tried): boolean {
@@ -83,7 +94,6 @@ function isConflict(tried: Tried): boolean {
 }
 
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
-  if (ending.kind !== "succeeded") return { instead: ending };
   const { state } = world;
   const outcome = outcomeOf(ending, { ...factsOf(open), effects: world.effects.of(open.call.id) });
   const outcomes = [...open.superseded, ...open.nested, outcome];

@@ -25,6 +25,11 @@ export interface HoldfastOptions extends SessionOptions {
   readonly random?: Random;
 }
 
+export interface SessionOpening extends Omit<OpenOptions, "fold"> {
+  /** The session that this one works for. It is in plan mode whenever its parent is. */
+  readonly parent?: Session;
+}
+
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
   readonly store: Store;
@@ -40,8 +45,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  open(id: string, options?: Omit<OpenOptions, "fold">): Promise<Session> {
-    return this.#openWith(id, this.#options, undefined, options);
+  open(id: string, opening: SessionOpening = {}): Promise<Session> {
+    return this.#openWith(id, this.#options, undefined, opening);
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
@@ -81,13 +86,14 @@ export class Holdfast implements AsyncDisposable {
     id: string,
     sessionOptions: SessionOptions,
     as: Binding["mode"] | undefined,
-    options?: Omit<OpenOptions, "fold">,
+    { parent, ...options }: SessionOpening = {},
   ): Promise<Session> {
     const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const journal = await openJournal(this.#deps, id, { ...options, fold });
     try {
       const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
-      return await resumeSession(this.#deps, journal, sessionOptions, fork, this.#workspaces, as);
+      const how = { ...sessionOptions, parent: parent?.catalog };
+      return await resumeSession(this.#deps, journal, how, fork, this.#workspaces, as);
     } catch (error) {
       await journal.close();
       throw error;

@@ -8,9 +8,11 @@ import type { RestorePlan } from "../state/restore.ts";
 import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
+import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import { type OpenQuestion, unansweredOf } from "./questions.ts";
 import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
+import type { SessionCatalog } from "./session-catalog.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
 
@@ -43,6 +45,7 @@ export interface RewindGround {
   readonly transactions: Transactions;
   readonly checkpoints: SessionCheckpoints;
   readonly ledger: JournalLedger;
+  readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
   readonly questions: readonly OpenQuestion[];
 }
@@ -96,7 +99,8 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     try {
       const plan = await state.restore(way.snapshot, {
         ...how,
-        decide: (planned) => ledger.write([...closed, record], planned.change, "rewound"),
+        decide: ({ change }) =>
+          ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
       });
       return await report(plan, way, await transactions.undoEffects(undoable), true);
     } catch (error) {
