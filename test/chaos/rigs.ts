@@ -1,5 +1,6 @@
 import { compound } from "./compound.ts";
 import { contention } from "./contention.ts";
+import { escape } from "./escape.ts";
 import { fault } from "./fault.ts";
 import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
@@ -7,6 +8,7 @@ import { kill } from "./kill.ts";
 import { power } from "./power.ts";
 import type { Rig } from "./rig.ts";
 import { syscallKill } from "./syscall-kill.ts";
+import { workspace } from "./workspace.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
   kill,
@@ -17,4 +19,6 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   contention,
   compound,
   fuzz,
+  workspace,
+  escape,
 };

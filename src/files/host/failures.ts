@@ -7,6 +7,10 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "FILE_NOT_WRITABLE",
   EXDEV: "FILE_OTHER_DEVICE",
   EEXIST: "FILE_CONFLICT",
+  ENOENT: "FILE_NOT_FOUND",
+  ENOTDIR: "FILE_NOT_FOUND",
+  ELOOP: "FILE_BAD_PATH",
+  EINVAL: "FILE_CONFLICT", // what was a link a moment ago is none any more
   ENOTEMPTY: "FILE_CONFLICT",
 };
 
