@@ -17,7 +17,7 @@ export const kill: Rig = {
   async run(tally, { cases, seed, extra, quick }) {
     const { random } = tally;
     const only = extra.get("only");
-    if (only !== "records") await killFiles(tally, quick ? Math.ceil(cases / 2) : cases, seed);
+    if (only !== "records") await killFiles(tally, quick ? Math.ceil(cases / 3) : cases, seed);
     if (only === "files") return;
     for (let life = 0; life < cases; ) {
       const folder = scratchFolder("kill");

@@ -42,7 +42,7 @@ options
   --json        one line of JSON per rig on stdout
   --fs NAME     power: ext4 (default), xfs or btrfs
   --control     power: a store without syncs, which must be seen to lose; a violation if the rig is blind
-  --only NAMES  fuzz: one format; fault: driver, files, syscalls, disk; flip: blob, wal, walcut, cut, swap, zero, near, db;
+  --only NAMES  fuzz: one format; fault: driver, files, workspace, syscalls, disk; kill: records, files; flip: blob, wal, walcut, cut, swap, zero, near, db;
                 syscall-kill: names of system calls; teeth: names of planted bugs; comma separated
 
 exit codes      0 no violation, 1 violations, 64 not understood, 75 a rig could not run here and was skipped`;

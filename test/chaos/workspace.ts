@@ -36,8 +36,8 @@ const remove = defineTool<{ readonly paths: readonly string[] }>({
 export const workspace: Rig = {
   about:
     "a user edits and rename-saves in the same folder while calls commit, rewind and recover: nothing they wrote is lost",
-  cases: 500,
-  quickCases: 150,
+  cases: 10_000,
+  quickCases: 500,
   async run(tally, { cases, seed }) {
     for (let at = 0; at < cases; at += STEPS) await interleave(tally, `${seed}/${at}`, Math.min(STEPS, cases - at));
   },

@@ -14,6 +14,15 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ENOTEMPTY: "FILE_CONFLICT",
 };
 
+/** Work whose failures are told in our words. */
+export async function inOurWords<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw hostError(error, path);
+  }
+}
+
 /** The system's refusals as ours, with their remedies. Whatever did not come from the system passes as it is. */
 export function hostError(error: unknown, path: string): unknown {
   const system = (error as { readonly code?: unknown } | null)?.code;

@@ -5,7 +5,7 @@ import { refuseLarge } from "../filesystem.ts";
 import { type FileLayer, NEW_FILE_MODE } from "../layer.ts";
 import { lookUp } from "../sorted-map.ts";
 import { ABSENT, bytesIn, type HostEntry } from "./entry.ts";
-import { hostError } from "./failures.ts";
+import { hostError, inOurWords } from "./failures.ts";
 import { type StagedContent, stage, type WorkspaceValue } from "./part.ts";
 import type { HostSession } from "./session.ts";
 import { childrenIn, View } from "./view.ts";
@@ -40,13 +40,8 @@ export function hostLayer(host: HostSession, access: ValueAccess): FileLayer {
 function typed(layer: FileLayer): FileLayer {
   const guard =
     <A extends readonly unknown[], R>(work: (names: readonly string[], ...rest: A) => Promise<R>) =>
-    async (names: readonly string[], ...rest: A): Promise<R> => {
-      try {
-        return await work(names, ...rest);
-      } catch (error) {
-        throw hostError(error, names.join("/"));
-      }
-    };
+    (names: readonly string[], ...rest: A): Promise<R> =>
+      inOurWords(names.join("/"), () => work(names, ...rest));
   return {
     limits: layer.limits,
     at: guard((names, follow: boolean) => layer.at(names, follow)),
