@@ -41,10 +41,11 @@ export function lay(root: string): void {
   }
 }
 
-export const step = defineTool<{ readonly n: number }>({
+const step = defineTool<{ readonly n: number }>({
   name: "step",
   access: "write",
-  async run({ n }, { files, dispatch }) {
+  async run({ n }, call) {
+    const { files } = call;
     for (const [at, path] of WRITTEN.entries()) await files.writeText(path, `${n}:${at}:${PAD}`);
     const [from, to] = n % 2 === 0 ? ["odd", "even"] : ["even", "odd"];
     await files.move(`${from}/walker`, `${to}/walker`);
@@ -54,7 +55,7 @@ export const step = defineTool<{ readonly n: number }>({
     await files.link("link", WRITTEN[n % WRITTEN.length] ?? "");
     if (await files.exists("made")) await files.delete("made", { recursive: true });
     await files.writeText(`made/${n}/file`, `made by ${n}`);
-    dispatch(reached.set(n));
+    call.dispatch(reached.set(n));
   },
 });
 

@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Edit, freshRoot, work } from "../support/workspaces.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
