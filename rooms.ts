@@ -12,6 +12,7 @@ export const ROOMS = {
   // the conversation
   wire: ["base", "records"],
   history: [...LOW, "wire"],
+  context: [...LOW, "wire", "history"],
 
   // the story
   catalog: [...LOW],
@@ -24,7 +25,19 @@ export const ROOMS = {
   files: [...LOW, "journal", "state"],
   transaction: [...LOW, "journal", "state", "files"],
 
-  turn: [...LOW, "wire", "history", "catalog", "prompt", "alignment", "journal", "state", "files", "transaction"],
+  turn: [
+    ...LOW,
+    "wire",
+    "history",
+    "context",
+    "catalog",
+    "prompt",
+    "alignment",
+    "journal",
+    "state",
+    "files",
+    "transaction",
+  ],
 
   // the edges
   blobs: [...LOW],
@@ -39,6 +52,7 @@ export const ROOMS = {
     ...LOW,
     "wire",
     "history",
+    "context",
     "catalog",
     "prompt",
     "alignment",

@@ -14,6 +14,76 @@ export {
 } from "./base/json.ts";
 export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
+export { type Calibration, budgetWithin, calibrate, reserveOf, UNCALIBRATED } from "./context/tokens/calibrate.ts";
+export { contentCompressor } from "./context/compress/compress.ts";
+export { type DeriveOptions, deriveView, type Marks, MARKS, TAIL_TOKENS } from "./context/derive.ts";
+export { estimateCounter } from "./context/tokens/estimate.ts";
+export { type Explanation, explainPage } from "./context/explain.ts";
+export {
+  type CallSeen,
+  type ContextCounts,
+  type ContextFault,
+  FaultObserver,
+  missedIn,
+  NO_COUNTS,
+  thrashOf,
+} from "./context/faults.ts";
+export { type Handle, type Lineage, looksLikeHandle } from "./context/handle.ts";
+export { PageMaker, pagesOf } from "./context/ingest.ts";
+export {
+  classify,
+  classifyAll,
+  degradationPath,
+  minFidelity,
+  PAGE_KINDS,
+  type PageKind,
+  type ResidencyLevel,
+  type RoleMessage,
+} from "./context/kind.ts";
+export { makePage, type PageDeps, type PageSource } from "./context/make-page.ts";
+export { itemTokens, MEDIA_COSTS, type MediaCosts } from "./context/tokens/count.ts";
+export {
+  degrade,
+  type Demand,
+  demandPage,
+  type FloorRejection,
+  type Page,
+  type PageScope,
+  type PinClass,
+  pinPage,
+  type Provenance,
+  recencyAt,
+  type Representation,
+} from "./context/page.ts";
+export {
+  constraintPage,
+  goalsOf,
+  instructionFilePage,
+  type PlanLike,
+  planPage,
+  type Preference,
+  preferencePage,
+  type Rule,
+} from "./context/producers.ts";
+export {
+  type Backing,
+  HandleTable,
+  type RecallCode,
+  type Recalled,
+  type RecallFault,
+  type RecallRequest,
+} from "./context/recall.ts";
+export { type ChosenLevels, type LevelRun, traceLine, viewChosen } from "./context/record.ts";
+export { resumeView } from "./context/resume.ts";
+export {
+  type Candidate,
+  type Selection,
+  type SelectOptions,
+  selectLevels,
+  type Unmet,
+  type UpgradeOrder,
+} from "./context/select.ts";
+export type { DerivePolicy, Reason, Reclaim, RefusedView, View, ViewEntry } from "./context/view.ts";
 export {
   type AlignedPrompt,
   type Alignment,
@@ -31,7 +101,7 @@ export {
   type AlignmentFaultKind,
   explainFault,
 } from "./alignment/faults.ts";
-export { checkRequest, type SentStory } from "./alignment/request.ts";
+export { checkRequest } from "./alignment/request.ts";
 export {
   type AlignmentError,
   MUTATING_HINTS,
@@ -50,14 +120,7 @@ export {
   INITIAL_CATALOG,
   snapshotCatalog,
 } from "./catalog/state.ts";
-export {
-  ASK_USER,
-  type CatalogTool,
-  type Mode,
-  type ReadOnlyProof,
-  type ReadOnlyVerdict,
-  type ToolActions,
-} from "./catalog/tool.ts";
+export { ASK_USER, type CatalogTool, type Mode } from "./catalog/tool.ts";
 export {
   PLAN_MODE_INTERVIEW_POLICY_LINE,
   PLAN_MODE_NO_REQUEST_USER_INPUT_POLICY_LINE,
@@ -158,6 +221,7 @@ export {
   parseOutputStatus,
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
@@ -191,6 +255,7 @@ export type {
   Answer,
   AskedCall,
   AskedInput,
+  AskOptions,
   Model,
   ModelAbilities,
   ModelEvent,
@@ -200,12 +265,14 @@ export type {
   PartialAnswer,
   ReasoningEffort,
   RenamedCall,
+  SentRequest,
   StopReason,
   ToolOffer,
   Usage,
 } from "./contracts/model.ts";
+export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
-export type { ToolAccess } from "./contracts/tool-access.ts";
+export type { ReadOnlyProof, ReadOnlyVerdict, ToolAccess, ToolActions } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
 export { LARGEST_FILE } from "./files/filesystem.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
@@ -352,7 +419,7 @@ export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
-export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
 export type { OpenQuestion, Reply } from "./turn/questions.ts";
@@ -363,3 +430,5 @@ export type { RequestOptions } from "./turn/request.ts";
 export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
+export type { SessionCatalog } from "./turn/session-catalog.ts";
+export type { StoryOptions } from "./turn/story.ts";

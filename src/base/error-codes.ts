@@ -32,6 +32,12 @@ export const ERROR_CODES = {
     tryThis: "Upgrade holdfast; nothing was written.",
   },
 
+  // pages
+  PAGE_KIND_REFUSED: {
+    says: "A tool's output was to become something else than evidence.",
+    tryThis: "Make a rule, a plan or a preference with its producer; a tool cannot promote its own output.",
+  },
+
   // stores
   STORE_EMPTY_FILE: {
     says: "The store file is empty, so it is not a store. Nothing was written.",
@@ -69,8 +75,8 @@ export const ERROR_CODES = {
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer.",
   },
   STORE_BUSY: {
-    says: "Another process kept the store locked for too long.",
-    tryThis: "Try again; if it persists, look for a process that holds the store in a long transaction.",
+    says: "The store stayed busy for too long.",
+    tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",
   },
   STORE_FULL: {
     says: "The disk is full. The write is not acknowledged.",
@@ -326,6 +332,14 @@ export const ERROR_CODES = {
   PROMPT_INVALID: {
     says: "A prompt cannot be defined as it is.",
     tryThis: "Correct the section named in the details.",
+  },
+  PROMPT_MISALIGNED: {
+    says: "Prompt, tools and mode of a request do not agree. Nothing was sent.",
+    tryThis: "Read the faults in the details; `sendMisaligned` with a reason sends it all the same, and records that.",
+  },
+  MODE_INHERITED: {
+    says: "The session works for another one that is in plan mode, so it stays in plan mode.",
+    tryThis: "Set the mode of the parent session first.",
   },
 
   // models
