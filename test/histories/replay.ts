@@ -13,7 +13,7 @@ import type { SeededRandom } from "../../src/base/random.ts";
 import { outputsById, type Plan } from "./plan.ts";
 
 /** Tools that return what was recorded. */
-export function recordedTools(session: string, plan: Plan): readonly Tool[] {
+function recordedTools(session: string, plan: Plan): readonly Tool[] {
   const outputs = outputsById(session, plan);
   return plan.tools.map((name) =>
     defineTool({
