@@ -103,6 +103,9 @@ function inMemory(state: ExecutionState): Ground {
     conversation: new Conversation(),
     story: new Story(state, new SessionCatalog(home, transactions)),
     signal: undefined,
+    get head() {
+      return entries.length;
+    },
     async *read({ from = 1 } = {}) {
       yield* entries.slice(from - 1);
     },

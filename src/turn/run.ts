@@ -281,8 +281,10 @@ class Turn {
     this.#begun = true;
   }
 
-  #readOn(): Promise<void> {
-    return this.#ground.conversation.readOn((from) => this.#ground.read({ from }));
+  /** Asks the store only when there is something new: this writer knows the head. */
+  async #readOn(): Promise<void> {
+    const { conversation, head } = this.#ground;
+    if (conversation.next <= head) await conversation.readOn((from) => this.#ground.read({ from }));
   }
 }
 

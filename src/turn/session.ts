@@ -112,6 +112,9 @@ export class Session implements AsyncDisposable {
       conversation: new Conversation(),
       story: parts.story,
       signal: parts.journal.signal,
+      get head() {
+        return parts.journal.head.seq;
+      },
       read: (options) => this.read(options),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
