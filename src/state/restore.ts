@@ -1,7 +1,6 @@
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
 import type { ResourceRegistry, Snapshotable } from "./resources.ts";
-import type { Root } from "./root.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
@@ -46,10 +45,15 @@ export function planRestore(
   if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
   const after: (readonly [string, unknown])[] = [];
-  for (const name of now.unlike(snapshot.session.slices)) {
+  for (const difference of now.unlike(snapshot.session.slices)) {
+    const [name, then] = difference;
     const part = parts.get(name);
-    if (part === undefined || options.slices?.includes(name) === false) continue;
-    const value = restoredValue(snapshot, part, now, options);
+    if (part === undefined || options.slices?.includes(name) === false || stays(part, options)) continue;
+    if (then !== undefined && options.paths === undefined) {
+      after.push(difference);
+      continue;
+    }
+    const value = restoredValue(snapshot, part, now.get(name), then, options.paths);
     if (value !== now.get(name)) after.push([name, value]);
   }
   const change = new RootChange(parts, now, after);
@@ -74,20 +78,24 @@ function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: Res
   return { resources, unknown };
 }
 
-function restoredValue(snapshot: CompositeSnapshot, part: AnyPart, now: Root, options: RestoreOptions): unknown {
-  const { slices, policies } = snapshot.session;
-  const current = now.get(part.name);
-  if (options.resources !== undefined && options.slices === undefined && options.paths === undefined) return current;
-  if (part.policy === "log" && (options.preserveLogs ?? true)) return current;
-  if (options.paths !== undefined) {
-    if (part.pick === undefined || !slices.has(part.name)) return current;
-    return part.pick(current as never, slices.get(part.name) as never, options.paths);
-  }
-  if (slices.has(part.name)) return slices.get(part.name);
+function stays({ policy, pick }: AnyPart, { preserveLogs = true, slices, resources, paths }: RestoreOptions): boolean {
+  if (policy === "log" && preserveLogs) return true;
+  if (paths !== undefined) return pick === undefined;
+  return resources !== undefined && slices === undefined;
+}
+
+function restoredValue(
+  { session }: CompositeSnapshot,
+  part: AnyPart,
+  now: unknown,
+  then: unknown,
+  paths: RestoreOptions["paths"],
+): unknown {
+  if (paths !== undefined) return then === undefined ? now : part.pick?.(now as never, then as never, paths);
   // Computed from what is about to change: the next reader computes it again.
   if (part.policy === "cache") return part.initial;
   // Known then but left out of the snapshot: out of its scope. Unknown then: it did not exist, so it is empty again.
-  return policies.has(part.name) ? current : part.initial;
+  return session.policies.has(part.name) ? now : part.initial;
 }
 
 /**

@@ -68,7 +68,9 @@ export function openHandle(parts: CallParts): { readonly call: Call; close(): vo
   const call: Call = {
     id,
     tool,
-    signal: parts.signal,
+    get signal() {
+      return parts.signal;
+    },
     clock: parts.clock,
     get random() {
       random ??= parts.random();

@@ -9,6 +9,7 @@ import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { admit, handle } from "./guard.ts";
+import { LazySignal } from "./lazy-signal.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { ToolPolicy } from "./policy.ts";
@@ -63,8 +64,7 @@ export class OpenCall {
   #handle: Handle | undefined;
   readonly #inner = new Set<Handle>();
   #unfinished = 0;
-  #stop = new AbortController();
-  readonly #onAbort = () => this.#stop.abort(this.signal.reason);
+  #stop: LazySignal;
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
     this.#world = world;
@@ -75,6 +75,7 @@ export class OpenCall {
     this.turn = turn;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
+    this.#stop = new LazySignal(this.signal);
   }
 
   get elapsed(): number {
@@ -117,8 +118,7 @@ export class OpenCall {
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
     this.branch = state.branch();
-    this.#stop = new AbortController();
-    this.signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#stop = new LazySignal(this.signal);
     effects.beginAttempt(this.call.id);
     this.#handle = this.#openHandle(this.call.id, this.tool);
     return this.#handle.call;
@@ -129,8 +129,7 @@ export class OpenCall {
     this.#handle?.close();
     for (const inner of this.#inner) inner.close();
     this.#inner.clear();
-    this.signal.removeEventListener("abort", this.#onAbort);
-    this.#stop.abort(HAS_ENDED);
+    this.#stop.end(HAS_ENDED);
   }
 
   limits() {
@@ -170,20 +169,22 @@ export class OpenCall {
 
   #openHandle(id: string, tool: Tool) {
     const { state, effects } = this.#world;
-    const stop = this.#stop.signal;
+    const stop = this.#stop;
     let last: Promise<unknown> = Promise.resolve();
     return openHandle({
       id,
       tool: tool.name,
       branch: this.branch,
-      signal: stop,
+      get signal() {
+        return stop.signal;
+      },
       clock: state.clock,
       random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
-        return state.exclusive.acquire(this.call.id, key, stop);
+        return state.exclusive.acquire(this.call.id, key, stop.signal);
       },
-      effect: (name, args, key) => effects.run({ tool, callId: id, name, args, key, signal: stop }),
+      effect: (name, args, key) => effects.run({ tool, callId: id, name, args, key, signal: stop.signal }),
       run: (inner) => {
         // One after the other: a savepoint that is rolled back would take a neighbour's changes with it.
         const turn = last.then(() => this.#runNested(id, inner));

@@ -172,7 +172,7 @@ export class Transactions {
       }
     };
     try {
-      Promise.resolve(observe?.(outcome)).catch(failed);
+      if (observe !== undefined) Promise.resolve(observe(outcome)).catch(failed);
     } catch (error) {
       failed(error);
     }
