@@ -16,12 +16,20 @@ export interface RestoreOptions {
 }
 
 /** What a restore would do, in full, without doing it. */
-export interface RestorePlan {
+export class RestorePlan {
   /** Slices and parts that would change, each with its change as data. */
   readonly change: RootChange;
-  readonly slices: readonly string[];
   /** Resources that would be put back, and to what. */
   readonly resources: ReadonlyMap<string, unknown>;
+
+  constructor(change: RootChange, resources: ReadonlyMap<string, unknown>) {
+    this.change = change;
+    this.resources = resources;
+  }
+
+  get slices(): readonly string[] {
+    return Object.keys(this.change.delta);
+  }
 }
 
 export interface RestoreGround {
@@ -56,14 +64,7 @@ export function planRestore(
     const value = restoredValue(snapshot, part, now.get(name), then, options.paths);
     if (value !== now.get(name)) after.push([name, value]);
   }
-  const change = new RootChange(parts, now, after);
-  return {
-    change,
-    get slices() {
-      return Object.keys(change.delta);
-    },
-    resources,
-  };
+  return new RestorePlan(new RootChange(parts, now, after), resources);
 }
 
 function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {

@@ -4,7 +4,6 @@
  */
 export class LazySignal {
   readonly #outer: AbortSignal;
-  readonly #onAbort = () => this.end(this.#outer.reason);
   #controller: AbortController | undefined;
   #ended: { readonly reason: unknown } | undefined;
 
@@ -18,16 +17,21 @@ export class LazySignal {
       this.#controller = new AbortController();
       if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
       else if (this.#outer.aborted) this.end(this.#outer.reason);
-      else this.#outer.addEventListener("abort", this.#onAbort, { once: true });
+      else this.#outer.addEventListener("abort", this, { once: true });
     }
     return this.#controller.signal;
+  }
+
+  /** When `outer` aborts. */
+  handleEvent(): void {
+    this.end(this.#outer.reason);
   }
 
   end(reason: unknown): void {
     if (this.#ended !== undefined) return;
     this.#ended = { reason };
     if (this.#controller === undefined) return;
-    this.#outer.removeEventListener("abort", this.#onAbort);
+    this.#outer.removeEventListener("abort", this);
     this.#controller.abort(reason);
   }
 }

@@ -3,7 +3,7 @@ import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
-import { type Call, openHandle, type Rewindable } from "./call.ts";
+import { type Call, CallHandle, type Rewindable } from "./call.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
@@ -38,7 +38,6 @@ export interface CallLimits {
   readonly deadline?: Deadline;
 }
 
-type Handle = ReturnType<typeof openHandle>;
 type InnerCall = Parameters<Call["run"]>[0];
 
 /** Inside another call only what the branch holds can be undone with it. */
@@ -61,8 +60,8 @@ export class OpenCall {
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
   #children: (() => Promise<void>)[] = [];
-  #handle: Handle | undefined;
-  readonly #inner = new Set<Handle>();
+  #handle: CallHandle | undefined;
+  readonly #inner = new Set<CallHandle>();
   #unfinished = 0;
   #stop: LazySignal;
 
@@ -121,7 +120,7 @@ export class OpenCall {
     this.#stop = new LazySignal(this.signal);
     effects.beginAttempt(this.call.id);
     this.#handle = this.#openHandle(this.call.id, this.tool);
-    return this.#handle.call;
+    return this.#handle;
   }
 
   /** Every later use of the handle is refused, and whoever listens to its signal hears that it is over. */
@@ -167,17 +166,15 @@ export class OpenCall {
     this.#world.ledger.late({ callId: id, tool: name, output }).catch(() => {});
   }
 
-  #openHandle(id: string, tool: Tool) {
+  #openHandle(id: string, tool: Tool): CallHandle {
     const { state, effects } = this.#world;
     const stop = this.#stop;
     let last: Promise<unknown> = Promise.resolve();
-    return openHandle({
+    return new CallHandle({
       id,
       tool: tool.name,
       branch: this.branch,
-      get signal() {
-        return stop.signal;
-      },
+      stop,
       clock: state.clock,
       random: () => new SeededRandom(id),
       resource: async (key) => {
@@ -237,7 +234,7 @@ export class OpenCall {
     this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
       const admitted = await admit(tool, input, this.branch, policies);
-      return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
+      return admitted.ok ? handle(admitted.view, this.branch, policies, inner) : admitted.ending;
     };
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();
