@@ -6,14 +6,15 @@ import { mustSucceed, toolOver } from "./holdfast.ts";
 const keeper: Keeper = {
   pace: "fast",
   open: async (start) => {
-    const { slices, change, read } = toolOver(start);
+    const { slices, change, expect, read } = toolOver(start);
     const state = ExecutionState.create({ slices });
     const transactions = new Transactions(state, { tools: [change] });
     let made = 0;
     return {
       async calls(changes, between) {
-        for (const input of changes) {
-          mustSucceed(await transactions.run({ id: `call-${made}`, name: "change", input }));
+        expect(changes);
+        for (const at of changes.keys()) {
+          mustSucceed(await transactions.run({ id: `call-${made}`, name: "change", input: { at } }));
           made += 1;
           await between();
         }

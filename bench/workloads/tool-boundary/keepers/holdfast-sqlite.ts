@@ -16,7 +16,7 @@ export async function openHoldfast(
   folder: string,
   hear: (commit: TracedCommit) => void = () => {},
 ): Promise<OpenKeeper> {
-  const { slices, change, read } = toolOver(start);
+  const { slices, change, expect, read } = toolOver(start);
   const store = await sqlite(join(folder, "holdfast.db")).open({
     clock: new SystemClock(),
     random: new SystemRandom(),
@@ -31,8 +31,9 @@ export async function openHoldfast(
   const ids: string[] = [];
   return {
     async calls(changes, between) {
-      for (const input of changes) {
-        const outcome = await session.runTool({ name: "change", input });
+      expect(changes);
+      for (const at of changes.keys()) {
+        const outcome = await session.runTool({ name: "change", input: { at } });
         mustSucceed(outcome);
         ids.push(outcome.callId);
         await between();

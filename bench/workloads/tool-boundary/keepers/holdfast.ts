@@ -8,26 +8,31 @@ import {
 } from "../../../../src/index.ts";
 import { type Change, type Entry, type State, withPuts } from "../shape.ts";
 
-/** The state as slices, and the tool whose calls change it. */
+/** The state as slices, and a tool that finds out what to change: its arguments name the call, as they would a file. */
 export function toolOver(start: State) {
   const slices = new Map(
     Object.entries(start).map(([name, initial]) => [name, defineSlice(name, { initial, on: { put: withPuts } })]),
   );
-  const change: Tool = defineTool<Change>({
+  let changes: readonly Change[] = [];
+  const change: Tool = defineTool<{ readonly at: number }>({
     name: "change",
     access: "write",
-    run: ({ slices: changed }, call) => {
-      for (const { name, puts } of changed) {
+    run: ({ at }, call) => {
+      for (const { name, puts } of changes[at]?.slices ?? []) {
         const slice = slices.get(name);
         if (slice === undefined) return call.fail("no-slice", name);
         call.dispatch(slice.put(puts));
       }
-      return changed.length;
+      return "changed";
     },
   });
   return {
     slices: [...slices.values()] as readonly AnySlice[],
     change,
+    /** What the calls will change, by their place. */
+    expect: (coming: readonly Change[]) => {
+      changes = coming;
+    },
     /** All slices, through the given reader. */
     read: (get: (slice: Slice<readonly Entry[]>) => readonly Entry[]): State =>
       Object.fromEntries([...slices].map(([name, slice]) => [name, get(slice)])),
