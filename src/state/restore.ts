@@ -57,12 +57,11 @@ export function planRestore(
     const [name, then] = difference;
     const part = parts.get(name);
     if (part === undefined || options.slices?.includes(name) === false || stays(part, options)) continue;
-    if (then !== undefined && options.paths === undefined) {
-      after.push(difference);
-      continue;
-    }
-    const value = restoredValue(snapshot, part, now.get(name), then, options.paths);
-    if (value !== now.get(name)) after.push([name, value]);
+    const current = now.get(name);
+    const to = restoredValue(snapshot, part, current, then, options.paths);
+    const value = part.restored === undefined ? to : part.restored(current as never, to as never);
+    if (value === then) after.push(difference);
+    else if (value !== current) after.push([name, value]);
   }
   return new RestorePlan(new RootChange(parts, now, after), resources);
 }
@@ -93,6 +92,7 @@ function restoredValue(
   paths: RestoreOptions["paths"],
 ): unknown {
   if (paths !== undefined) return then === undefined ? now : part.pick?.(now as never, then as never, paths);
+  if (then !== undefined) return then;
   // Computed from what is about to change: the next reader computes it again.
   if (part.policy === "cache") return part.initial;
   // Known then but left out of the snapshot: out of its scope. Unknown then: it did not exist, so it is empty again.

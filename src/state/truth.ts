@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
+import { deepFreeze } from "../base/freeze.ts";
 import { Branch } from "./branch.ts";
 import { stateError } from "./errors.ts";
-import { deepFreeze } from "./freeze.ts";
 import { Gate } from "./gate.ts";
 import type { AnyPart, Parts, RootChange, SlicePolicy } from "./part.ts";
 import { Root } from "./root.ts";

@@ -9,6 +9,7 @@ import type { ResourceKey } from "../state/resources.ts";
 import type { Slice, SliceEvent } from "../state/slice.ts";
 import type { Failure } from "./ending.ts";
 import type { LazySignal } from "./lazy-signal.ts";
+import type { AttemptFailure } from "./validators.ts";
 import type { CallOutcome } from "./outcome.ts";
 
 /** A state of its own that works for a call: when the call is discarded, its span goes too. */
@@ -24,6 +25,10 @@ export interface Call {
   /** Aborts when the call ends. Ignoring it is safe, only useless. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Which attempt at this call it is, from 1. */
+  readonly attempt: number;
+  /** What was wrong with the results before, when the tool's validators refused them. */
+  readonly refused: readonly AttemptFailure[];
   /** Random by call id: the same call draws the same numbers in every run. */
   readonly random: Random;
   /** The workspace, as this call sees and changes it. */
@@ -32,6 +37,8 @@ export interface Call {
   dispatch(event: SliceEvent): void;
   /** A resource that cannot branch: this call has it alone, and it is put back if the call is discarded. */
   resource<T>(key: ResourceKey<T>): Promise<T>;
+  /** Tells whoever follows what has been put out so far. A call that is stopped leaves the newest of it in its output. */
+  progress(text: string): void;
   fail(code: string, message: string, payload?: Json): Failure;
   /** Undoes what came after it when rolled back. */
   savepoint(): { rollback(): void };
@@ -45,7 +52,8 @@ export interface Call {
   child(child: Rewindable): Promise<void>;
 }
 
-export interface CallParts extends Pick<Call, "id" | "tool" | "clock" | "resource" | "run" | "child"> {
+export interface CallParts
+  extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child"> {
   readonly stop: LazySignal;
   readonly random: () => Random;
   readonly branch: Branch;
@@ -62,6 +70,8 @@ export class CallHandle implements Call {
   readonly id: string;
   readonly tool: string;
   readonly clock: Clock;
+  readonly attempt: number;
+  readonly refused: readonly AttemptFailure[];
   readonly #parts: CallParts;
   #isOpen = true;
   // Made when they are first asked for: most calls need neither.
@@ -73,6 +83,8 @@ export class CallHandle implements Call {
     this.id = parts.id;
     this.tool = parts.tool;
     this.clock = parts.clock;
+    this.attempt = parts.attempt;
+    this.refused = parts.refused;
   }
 
   get signal(): AbortSignal {
@@ -102,6 +114,10 @@ export class CallHandle implements Call {
 
   async resource<T>(key: ResourceKey<T>): Promise<T> {
     return this.#use("resource").resource(key);
+  }
+
+  progress(text: string): void {
+    this.#use("progress").progress(text);
   }
 
   fail(code: string, message: string, payload?: Json): Failure {

@@ -42,6 +42,8 @@ export type Ending =
   /** The whole evaluation's time is up, not only this call's. */
   | { readonly kind: "evaluation-ended"; readonly message: string }
   | { readonly kind: "conflict"; readonly message: string }
+  /** Its own validators refused the result. */
+  | { readonly kind: "rejected"; readonly message: string; readonly final: boolean }
   | { readonly kind: "expansion"; readonly message: string; readonly request: VisibilityExpansionRequired };
 
 export type Discarded = Exclude<Ending, { readonly kind: "succeeded" }>;
@@ -56,6 +58,7 @@ export const STATUS: Readonly<Record<Ending["kind"], OutputStatus>> = {
   timeout: "timeout",
   "evaluation-ended": "timeout",
   conflict: "failed",
+  rejected: "failed",
   expansion: "canceled",
 };
 

@@ -3,6 +3,7 @@ import type { CheckpointNote, Fold } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft } from "../records/kinds.ts";
+import { type OpenQuestion, questionOf } from "./questions.ts";
 import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
@@ -31,6 +32,8 @@ export interface Epoch {
 /** What travels with the chain, so that opening a session need not read further back than its newest checkpoint. */
 export interface SessionFold {
   readonly openCalls: ReadonlyMap<CallId, string>;
+  /** Those of them that wait for somebody: a restart leaves them open. */
+  readonly waiting: ReadonlyMap<CallId, OpenQuestion>;
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: ReadonlyMap<string, FoldedEffect>;
   readonly epochs: readonly Epoch[];
@@ -43,6 +46,7 @@ export interface SessionFold {
 /** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
 export interface KeptState {
   readonly parts: Readonly<Record<string, { readonly name: string; readonly policy: string }>>;
+  readonly waiting?: readonly OpenQuestion[];
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
@@ -61,6 +65,7 @@ const STALE_AT_ONCE = 8;
 
 const NOTHING: SessionFold = {
   openCalls: new Map(),
+  waiting: new Map(),
   boundaries: [],
   effects: new Map(),
   epochs: [{ base: 0, changes: [] }],
@@ -99,7 +104,8 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
   const { boundaries, epochs } = now;
-  const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()] };
+  const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
+  const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()], ...waiting };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -130,6 +136,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     if (kept === undefined) return { ...now, openCalls };
     return {
       openCalls,
+      waiting: new Map((kept.waiting ?? []).map((question) => [question.callId, question])),
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
@@ -137,9 +144,15 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     };
   },
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
+  "call-waiting": (now, record) => ({
+    ...now,
+    waiting: new Map([...now.waiting, [record.callId, questionOf(record)]]),
+  }),
+  "approval-given": (now, { callId }) => ({ ...now, waiting: without(now.waiting, callId) }),
   "call-closed": (now, { callId, tool, status }, seq) => ({
     ...now,
-    openCalls: new Map([...now.openCalls].filter(([open]) => open !== callId)),
+    openCalls: without(now.openCalls, callId),
+    waiting: without(now.waiting, callId),
     boundaries: [...now.boundaries, { callId, tool, status, before: seq - 1, after: seq, rewound: false }],
   }),
   "state-changed": (now, { callId }, seq) => ({
@@ -167,6 +180,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {
+  return calls.has(callId) ? new Map([...calls].filter(([open]) => open !== callId)) : calls;
+}
 
 /**
  * What the oldest boundary needs, and never less than the epoch before the newest: if the newest checkpoint is damaged,
