@@ -78,9 +78,9 @@ function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: Res
   return { resources, unknown };
 }
 
-function stays({ policy, pick }: AnyPart, { preserveLogs = true, slices, resources, paths }: RestoreOptions): boolean {
-  if (policy === "log" && preserveLogs) return true;
-  if (paths !== undefined) return pick === undefined;
+function stays(part: AnyPart, { preserveLogs = true, slices, resources, paths }: RestoreOptions): boolean {
+  if (part.policy === "log" && preserveLogs) return true;
+  if (paths !== undefined) return part.pick === undefined;
   return resources !== undefined && slices === undefined;
 }
 

@@ -14,7 +14,7 @@ export interface Change {
   readonly slices: readonly { readonly name: string; readonly puts: readonly Entry[] }[];
 }
 
-export const SLICES = 100;
+const SLICES = 100;
 
 /**
  * Where a call's one per cent lies. `one slice`: all of one slice, another one each time. `spread`: one entry in a hundred
@@ -30,7 +30,7 @@ export interface Shape {
   readonly seed: string;
 }
 
-export function sliceName(index: number): string {
+function sliceName(index: number): string {
   return `slice-${String(index).padStart(2, "0")}`;
 }
 

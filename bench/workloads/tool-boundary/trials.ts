@@ -15,7 +15,7 @@ import {
 } from "./shape.ts";
 
 /** How many calls are made, and how many of them first, until the code is compiled, without being counted. */
-export interface Length {
+interface Length {
   readonly calls: number;
   readonly warmUp: number;
 }

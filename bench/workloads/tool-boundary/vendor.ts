@@ -17,7 +17,7 @@ export interface Channel {
 }
 
 /** A graph that was compiled with a saver. */
-export interface CompiledGraph {
+interface CompiledGraph {
   invoke(input: object | null, config: object): Promise<unknown>;
   getState(config: object): Promise<{ readonly values: object }>;
   /** Newest first. */

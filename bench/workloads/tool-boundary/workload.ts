@@ -3,6 +3,7 @@ import type { Keeper } from "./keeper.ts";
 import { KEEPERS, type KeeperName } from "./keepers.ts";
 import type { Where } from "./shape.ts";
 import { calling, committingRaw, type LengthAt, returning } from "./trials.ts";
+import { turnsInHoldfast, turnsInLangGraph } from "./turns.ts";
 
 const [KB10, MB1, MB10] = [10_000, 1_000_000, 10_000_000];
 const SIZES = [KB10, MB1, MB10];
@@ -38,6 +39,16 @@ const cases: readonly Case[] = [
   },
   durable("durable", "one slice", SIZES),
   durable("durable, spread", "spread", [MB1, MB10]),
+  {
+    name: "turns of 2 KB",
+    sizes: [50, 100, 200],
+    rounds: 1, // bytes do not change from round to round
+    reference: "Holdfast node:sqlite",
+    cells: {
+      "Holdfast node:sqlite": async () => ({ default: turnsInHoldfast() }),
+      "LangGraph MemorySaver": async () => ({ default: turnsInLangGraph() }),
+    },
+  },
 ];
 
 const bars: readonly Bar[] = [
@@ -94,6 +105,13 @@ const bars: readonly Bar[] = [
       }),
     ),
   ),
+  {
+    kind: "value",
+    what: "bytes of 200 turns of 2 KB",
+    of: { case: "turns of 2 KB", cell: "Holdfast node:sqlite", size: 200, figure: "bytes" },
+    unit: "bytes",
+    atMost: 4e6,
+  },
 ];
 
 const workload: Workload = {

@@ -40,7 +40,7 @@ export function langGraphKeeper(
     open: async (start, folder): Promise<OpenKeeper> => {
       const lib = await langGraph();
       const { StateGraph, Annotation, START, END } = lib;
-      const { saver, close } = await saverIn(folder);
+      const opened = await saverIn(folder);
       let queue: readonly Change[] = [];
       let between: () => Promise<void> | void = () => {};
       let made = 0;
@@ -65,7 +65,7 @@ export function langGraphKeeper(
         .addNode("call", step)
         .addEdge(START, "call")
         .addConditionalEdges("call", () => (made < queue.length ? "call" : END), ["call", END])
-        .compile({ checkpointer: saver });
+        .compile({ checkpointer: opened.saver });
       const config = { configurable: THREAD };
       return {
         async calls(changes, pause) {
@@ -82,7 +82,7 @@ export function langGraphKeeper(
           now = (await graph.getState(found)).values as State;
         },
         state: () => now,
-        close,
+        close: () => opened.close(),
       };
     },
   };
