@@ -67,13 +67,12 @@ const known = new WeakMap<RenderedPrompt, WeakMap<SessionToolCatalogSnapshot, re
 
 /** Of a prompt and a snapshot, which are frozen both: what was found once is found again. */
 function pairFaults(prompt: RenderedPrompt, catalog: SessionToolCatalogSnapshot): readonly AlignmentFault[] {
+  const before = known.get(prompt)?.get(catalog);
+  if (before !== undefined) return before;
+  const found = findPairFaults(prompt, catalog);
+  if (!isFrozenWhole(prompt)) return found;
   const byCatalog = known.get(prompt) ?? new WeakMap<SessionToolCatalogSnapshot, readonly AlignmentFault[]>();
-  if (isFrozenWhole(prompt)) known.set(prompt, byCatalog);
-  let found = byCatalog.get(catalog);
-  if (found === undefined) {
-    found = findPairFaults(prompt, catalog);
-    byCatalog.set(catalog, found);
-  }
+  known.set(prompt, byCatalog.set(catalog, found));
   return found;
 }
 
