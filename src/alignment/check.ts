@@ -1,7 +1,7 @@
 import { sha256 } from "../base/hash.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { CatalogState } from "../catalog/state.ts";
-import { POLICY_LINES, policyLine } from "../prompt/policy-lines.ts";
+import { policyLine } from "../prompt/policy-lines.ts";
 import type { RenderedPrompt, Segment } from "../prompt/render.ts";
 import { readStamp, stampFields } from "../prompt/stamp.ts";
 import type { AlignmentFault } from "./faults.ts";
@@ -119,7 +119,7 @@ function policyFaults(segments: readonly Segment[], catalog: SessionToolCatalogS
   const carrier = segments.find(({ kind }) => kind === "policy");
   if (carrier?.text !== expectedLine)
     return [{ kind: "policy-line", expectedLine, segment: carrier?.id ?? "the prompt" }];
-  const wrong = segments.find(({ text }) => POLICY_LINES.some((line) => line !== expectedLine && text.includes(line)));
+  const wrong = segments.find(({ policyLines }) => policyLines.some((line) => line !== expectedLine));
   return wrong === undefined ? [] : [{ kind: "policy-line", expectedLine, segment: wrong.id }];
 }
 
