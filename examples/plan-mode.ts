@@ -47,11 +47,10 @@ async function turn(input: string) {
 
 await session.setMode("plan", "the user wants to see a plan first");
 const planned = await turn("How would you fix the login?");
-assert.deepEqual(planned.map(({ tool, ok }) => [tool, ok]).toSorted(), [
-  ["edit_file", false],
-  ["shell", false],
-  ["shell", true],
-]);
+assert.deepEqual(
+  new Set(planned.map(({ tool, ok }) => `${tool}: ${ok}`)),
+  new Set(["edit_file: false", "shell: true", "shell: false"]),
+);
 assert.deepEqual(await session.files.list(), []); // nothing was written
 for (const { output } of planned.filter(({ ok }) => !ok)) console.log(output);
 
