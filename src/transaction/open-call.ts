@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
@@ -9,8 +10,8 @@ import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
-import { type Admitted, admit, handle } from "./guard.ts";
 import { LazySignal } from "./lazy-signal.ts";
+import { type Admitted, admit, handle, readmit } from "./guard.ts";
 import type { AttemptFailure } from "./validators.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
@@ -216,7 +217,10 @@ export class OpenCall {
         await this.turn;
         return state.exclusive.acquire(this.call.id, key, stop.signal);
       },
-      effect: (name, args, key) => effects.run({ tool, callId: id, name, args, key, signal: stop.signal }),
+      effect: async (name, args, key) => {
+        this.#refuseOutside(id, tool);
+        return effects.run({ tool, callId: id, name, args, key, signal: stop.signal });
+      },
       run: (inner) => {
         // One after the other: a savepoint that is rolled back would take a neighbour's changes with it.
         const turn = last.then(() => this.#runNested(id, inner));
@@ -235,6 +239,13 @@ export class OpenCall {
     } catch {
       // Whoever follows has failed, not the tool.
     }
+  }
+
+  /** What is done outside may be there to stay: whoever was admitted must still be, at this moment. */
+  #refuseOutside(call: string, { name: tool }: Tool): void {
+    const denied = readmit(this.admitted, this.#world.policies, () => false);
+    if (denied === undefined) return;
+    throw new HoldfastError("CALL_REFUSED", { call, tool, reason: denied.kind, message: denied.message });
   }
 
   async #adopt(child: Rewindable): Promise<void> {
