@@ -45,7 +45,15 @@ async function play(store: string, show: Show): Promise<void> {
   show.text("  refuse the session, on this turn and on every later one.");
 
   show.chapter("Another process opens the session.");
-  await using stage = await setStage(store, 1, async () => {});
+  const stage = await setStage(store, 1, async () => {});
+  try {
+    await goOn(stage, acknowledged, show);
+  } finally {
+    await stage[Symbol.asyncDispose]();
+  }
+}
+
+async function goOn(stage: Stage, acknowledged: number, show: Show): Promise<void> {
   const started = performance.now();
   const session = await stage.holdfast.open(SESSION);
   const took = performance.now() - started;
