@@ -21,6 +21,11 @@ export interface HoldfastOptions extends SessionOptions {
   readonly random?: Random;
 }
 
+export interface SessionOpening extends Omit<OpenOptions, "fold"> {
+  /** The session that this one works for. It is in plan mode whenever its parent is. */
+  readonly parent?: Session;
+}
+
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
   readonly store: Store;
@@ -34,11 +39,12 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  async open(id: string, options?: Omit<OpenOptions, "fold">): Promise<Session> {
+  async open(id: string, { parent, ...options }: SessionOpening = {}): Promise<Session> {
     const fold = sessionFold(this.#options.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const journal = await openJournal(this.#deps, id, { ...options, fold });
+    const how = { ...this.#options, parent: parent?.catalog };
     try {
-      return await resumeSession(this.#deps, journal, this.#options, (after, as) => this.fork(id, { after, as }));
+      return await resumeSession(this.#deps, journal, how, (after, as) => this.fork(id, { after, as }));
     } catch (error) {
       await journal.close();
       throw error;

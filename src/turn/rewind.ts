@@ -7,8 +7,10 @@ import type { RestorePlan } from "../state/restore.ts";
 import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
+import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import { type OpenQuestion, unansweredOf } from "./questions.ts";
+import type { SessionCatalog } from "./session-catalog.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
 
@@ -39,6 +41,7 @@ export interface RewindGround {
   readonly transactions: Transactions;
   readonly checkpoints: SessionCheckpoints;
   readonly ledger: JournalLedger;
+  readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
   readonly questions: readonly OpenQuestion[];
 }
@@ -83,7 +86,8 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     return report(state.planRestore(snapshot, how), transactions.effects.planUndo(undoable), false);
   const plan = await state.restore(snapshot, {
     ...how,
-    decide: (planned) => ledger.write([...closed, record], planned.change, "rewound"),
+    decide: ({ change }) =>
+      ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
   });
   return report(plan, await transactions.undoEffects(undoable), true);
 }
