@@ -22,6 +22,9 @@ import { rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
+import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { recallTool } from "./recall-tool.ts";
+import { type ContextOptions, SessionContext } from "./session-context.ts";
 import { Story } from "./story.ts";
 
 /** What every session of one kernel is given. */
@@ -32,6 +35,8 @@ export interface SessionOptions
   readonly policies?: readonly ToolPolicy[];
   /** What every request says before the conversation. */
   readonly prompt?: Prompt;
+  /** How much of a conversation its model sees, and what always stands before it. */
+  readonly context?: ContextOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -68,11 +73,11 @@ export async function resumeSession(
   });
   const gate = catalogGate(() => catalog);
   const { tools = [], policies = [], prompt, parent } = options;
-  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
+  const context = new SessionContext(state, options.context);
   const transactions = new Transactions(state, {
     ...options,
     ledger,
-    tools: opening === undefined ? tools : [...tools, opening],
+    tools: [...tools, ...kernelTools(options, context)],
     policies: [gate, ...policies],
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
@@ -83,7 +88,28 @@ export async function resumeSession(
   await transactions.undoEffects(takenBack);
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, prompt);
-  return new Session({ store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story });
+  return new Session({
+    store: deps.store,
+    journal,
+    blobs,
+    ledger,
+    state,
+    transactions,
+    recovered,
+    fork,
+    story,
+    context,
+  });
+}
+
+/** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
+function kernelTools(
+  { prompt, context: { recall = true } = {} }: SessionOptions,
+  context: SessionContext,
+): readonly Tool[] {
+  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
+  const recalling = recall ? recallTool((request) => context.recall(request)) : undefined;
+  return [opening, recalling].filter((tool) => tool !== undefined);
 }
 
 /** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
@@ -108,6 +134,12 @@ const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).nam
 
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, and the files. */
 function partsOf({ slices = [], policies = [] }: SessionOptions): readonly AnyPart[] {
-  const all = [...DEFAULT_SLICES, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
+  const all = [
+    ...DEFAULT_SLICES,
+    PinnedRules,
+    ContextLineage,
+    ...slices,
+    ...policies.flatMap((policy) => policy.slices ?? []),
+  ];
   return [...new Set(all.map(anyPartOf)), filesPart, catalogPart];
 }

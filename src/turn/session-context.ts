@@ -17,7 +17,7 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { Plan } from "../state/default-slices.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { SliceEvent } from "../state/slice.ts";
+import { type AnySlice, anyPartOf, type SliceEvent } from "../state/slice.ts";
 import type { CallItem } from "../wire/item.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { type PageSources, SessionPages } from "./session-pages.ts";
@@ -121,16 +121,19 @@ export class SessionContext {
     return this.#state.session.dispatch(PinnedRules.unpinned(id));
   }
 
-  /** Hears what the journal holds, record by record. */
-  take(entry: JournalEntry): void {
-    if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
+  /** Hears what the journal holds, on its way to whoever reads it. */
+  async *hearing(entries: AsyncIterable<JournalEntry>): AsyncIterable<JournalEntry> {
+    for await (const entry of entries) {
+      if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
+      yield entry;
+    }
   }
 
   /** Station: the view of the next request. `notesOf` says what to write about it before anything is sent. */
   choose(ask: ViewAsk): View | RefusedView {
     const { policy = "incremental", marks, rules = [], preferences = [] } = this.#options;
     const pages = (this.#pages ??= this.#begin());
-    const pinned = this.#state.session.get(PinnedRules);
+    const pinned = this.#has(PinnedRules) ? this.#state.session.get(PinnedRules) : [];
     const list = pages.list({ ...ask, rules, preferences, pinned }, this.#log.beside);
     const previous = this.#view ?? this.#resume(list);
     if (ask.tooLong === true && previous !== undefined) this.#ceiling = Math.min(this.#ceiling, previous.tokens);
@@ -155,7 +158,7 @@ export class SessionContext {
     const { levels, ...record } = viewChosen(view);
     const counted = view.tokens + this.#around.tokens;
     const notes = { ...(levels as object), counted, beside: this.#pages?.beside ?? {} } as unknown as Json;
-    const isKept = this.#state.session.get(ContextLineage) !== "";
+    const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
     return { drafts: [{ ...record, levels: notes }], events: isKept ? [] : [ContextLineage.begun(this.#lineage)] };
   }
 
@@ -164,9 +167,15 @@ export class SessionContext {
     return this.#view === undefined ? "first" : this.#observer.call(call, this.#view);
   }
 
+  /** A state of its own, outside any session, need not have our slices. */
+  #has(slice: AnySlice): boolean {
+    return this.#state.truth.parts.has(anyPartOf(slice).name);
+  }
+
   #begin(): SessionPages {
     const { compressor } = this.#options;
-    this.#lineage = this.#state.session.get(ContextLineage) || this.#state.random.hex(16);
+    const kept = this.#has(ContextLineage) ? this.#state.session.get(ContextLineage) : "";
+    this.#lineage = kept === "" ? this.#state.random.hex(16) : kept;
     const deps = {
       counter: this.#counter,
       lineage: this.#lineage,

@@ -31,6 +31,7 @@ import { closingsOf, type Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { Story } from "./story.ts";
 
@@ -46,6 +47,7 @@ export interface SessionParts {
   readonly story: Story;
   /** Opens a session that shares this one's records up to `after`. */
   readonly fork: (after: number, as: string) => Promise<Session>;
+  readonly context: SessionContext;
 }
 
 export interface SessionCall {
@@ -71,6 +73,8 @@ export class Session implements AsyncDisposable {
   readonly recovered: Recovered;
   /** Which tools are offered, and to whom they were. */
   readonly catalog: SessionCatalog;
+  /** What the model sees of the conversation, and why. */
+  readonly context: SessionContext;
   readonly #parts: SessionParts;
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
@@ -88,12 +92,14 @@ export class Session implements AsyncDisposable {
     this.checkpoints = new SessionCheckpoints(parts.journal, parts.state, parts.blobs);
     this.recovered = parts.recovered;
     this.catalog = parts.story.catalog;
+    this.context = parts.context;
     this.#place = parts.journal.head.seq;
     this.#ground = {
       id: this.id,
       state: parts.state,
       transactions: parts.transactions,
       conversation: new Conversation(),
+      context: parts.context,
       story: parts.story,
       signal: parts.journal.signal,
       read: (options) => this.read(options),
