@@ -26,7 +26,8 @@ export function deriving(): Trial {
     },
     run: (ready) => {
       const { all, list, view } = ready;
-      for (let more = whole(all, list.length + PER_TURN); list.length < more; ) list.push(all[list.length] as Page);
+      const more = whole(all, list.length + PER_TURN);
+      while (list.length < more) list.push(all[list.length] as Page);
       ready.view = must(deriveView(list, { budget: BUDGET, previous: view }));
       if (ready.view.reclaim !== undefined) ready.reclaims += 1;
       return ready.view;
