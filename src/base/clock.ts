@@ -24,7 +24,9 @@ export function instantOf(clock: Clock): Instant {
 }
 
 export function toInstant(ms: number): Instant {
-  return new Date(ms).toISOString();
+  const moment = new Date(ms);
+  if (Number.isNaN(moment.getTime())) throw new HoldfastError("BAD_OPTION", { option: "clock", value: String(ms) });
+  return moment.toISOString();
 }
 
 /** The real clock. The only place below `cli/` where real time enters. */

@@ -1,4 +1,5 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
+import { badOption, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
@@ -87,8 +88,16 @@ export class Holdfast implements AsyncDisposable {
 }
 
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {
+  if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
-  const store = "open" in options.store ? await options.store.open({ clock, random }) : options.store;
+  const store = await storeOf(options.store, { clock, random });
   return new Holdfast({ store, clock, random }, options);
+}
+
+async function storeOf(given: Store | StoreSource, deps: Parameters<StoreSource["open"]>[0]): Promise<Store> {
+  const { open, commit } = Object(given) as Partial<Store & StoreSource>;
+  if (open !== undefined) return (given as StoreSource).open(deps);
+  if (commit === undefined) throw badOption("store", given, 'a store, or what sqlite("…") answers');
+  return given as Store;
 }
