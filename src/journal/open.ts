@@ -100,9 +100,27 @@ async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number)
 async function verifyTail(store: Store, row: SessionRow): Promise<readonly JournalEntry[]> {
   const oldest = row.anchor.seq + 1;
   const from = Math.max(row.checkpoint, oldest);
+  await refuseLostOrigin(store, row);
   const tail = await proveFrom(store, row, from);
   // Whatever the checkpoint would have told is told by what came before it, also when its body was dropped.
   return from > oldest && tail[0]?.kind !== "checkpoint-kept" ? proveFrom(store, row, oldest) : tail;
+}
+
+/**
+ * What a fork shares lies before its newest checkpoint, where opening does not read. The ends of every shared part are
+ * looked up all the same, however long it is: an origin that was cut off or lost must not pass for a whole session.
+ */
+async function refuseLostOrigin(store: Store, row: SessionRow): Promise<void> {
+  let first = 1;
+  for (const { through } of row.segments) {
+    if (through === null) return;
+    for (const seq of new Set([Math.max(first, row.anchor.seq + 1), through])) {
+      if (seq <= row.anchor.seq) continue; // forgotten on purpose
+      const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+      if (record?.seq !== seq) throw new HoldfastError("FORK_INCOMPLETE", { session: row.id, missing: seq });
+    }
+    first = through + 1;
+  }
 }
 
 async function proveFrom(store: Store, row: SessionRow, from: number): Promise<readonly JournalEntry[]> {
