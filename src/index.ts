@@ -101,7 +101,7 @@ export {
   type AlignmentFaultKind,
   explainFault,
 } from "./alignment/faults.ts";
-export { checkRequest, type SentStory } from "./alignment/request.ts";
+export { checkRequest } from "./alignment/request.ts";
 export {
   type AlignmentError,
   MUTATING_HINTS,
@@ -120,14 +120,7 @@ export {
   INITIAL_CATALOG,
   snapshotCatalog,
 } from "./catalog/state.ts";
-export {
-  ASK_USER,
-  type CatalogTool,
-  type Mode,
-  type ReadOnlyProof,
-  type ReadOnlyVerdict,
-  type ToolActions,
-} from "./catalog/tool.ts";
+export { ASK_USER, type CatalogTool, type Mode } from "./catalog/tool.ts";
 export {
   PLAN_MODE_INTERVIEW_POLICY_LINE,
   PLAN_MODE_NO_REQUEST_USER_INPUT_POLICY_LINE,
@@ -229,7 +222,17 @@ export {
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
-export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
+export type {
+  FileEdit,
+  FileEntry,
+  FileKind,
+  FileLimits,
+  FileStat,
+  Filesystem,
+  GlobOptions,
+  GrepMatch,
+  GrepOptions,
+} from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
 export type {
@@ -262,6 +265,7 @@ export type {
   Answer,
   AskedCall,
   AskedInput,
+  AskOptions,
   Model,
   ModelAbilities,
   ModelEvent,
@@ -271,15 +275,22 @@ export type {
   PartialAnswer,
   ReasoningEffort,
   RenamedCall,
+  SentRequest,
   StopReason,
   ToolOffer,
   Usage,
 } from "./contracts/model.ts";
 export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
-export type { ToolAccess } from "./contracts/tool-access.ts";
+export type { ReadOnlyProof, ReadOnlyVerdict, ToolAccess, ToolActions } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
-export { LARGEST_FILE } from "./files/filesystem.ts";
+export type { Diverged } from "./files/host/apply.ts";
+export type { RescueBounds, WorkspaceLimits } from "./files/host/limits.ts";
+export { type HostPort, type HostStat, realHost } from "./files/host/port.ts";
+export type { Rescued } from "./files/host/rescue.ts";
+export type { KeptFile, ReturnedFile } from "./files/host/return.ts";
+export type { Finished, Workspace, WorkspaceOptions } from "./files/host/workspace.ts";
+export { LARGEST_FILE } from "./files/tree-layer.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
 export { filesPart } from "./files/part.ts";
 export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";
@@ -424,7 +435,7 @@ export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
-export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
 export type { OpenQuestion, Reply } from "./turn/questions.ts";
@@ -435,3 +446,5 @@ export type { RequestOptions } from "./turn/request.ts";
 export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
+export type { SessionCatalog } from "./turn/session-catalog.ts";
+export type { StoryOptions } from "./turn/story.ts";
