@@ -52,10 +52,10 @@ export class Holdfast implements AsyncDisposable {
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
-    const { workspace } = options;
+    const { workspace, as, after } = options;
     if (workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
-    const id = await forkSession(this.#deps, from, options);
+    const id = await forkSession(this.#deps, from, { as, ...(after === undefined ? {} : { after }) });
     const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
     const session = await this.#openWith(id, this.#options, workspace === "memory" ? "memory" : "read-only");
     try {

@@ -108,7 +108,6 @@ test("[ID-16] options that do not exist are refused wherever there are options",
     () => holdfast.retain(session, misspelt as never),
     () => holdfast.verify(misspelt as never),
     () => collect(session.read(misspelt as never)),
-    () => holdfast.fork("s", { as: name(), ...misspelt } as never),
     async () => fileBlobs(folder, misspelt as never),
     async () => memoryStore(misspelt as never),
   ];
