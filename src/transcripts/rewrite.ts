@@ -1,6 +1,7 @@
 import type { Format } from "./format.ts";
 import type { Changes, Insert } from "./plan.ts";
-import { type LogLine, logLines } from "./records.ts";
+import { logLines } from "./log-lines.ts";
+import type { LogLine } from "./records.ts";
 import { insideEdits, renderInsert, type TextOf } from "./render.ts";
 import { encode } from "../base/text/decode.ts";
 import { type Edit, editPieces, editText, type NewText } from "../base/text/edit.ts";
@@ -44,10 +45,12 @@ async function fetchTexts(source: Source, changes: readonly Changes[]): Promise<
   const texts = new Map<number, string>();
   if (wanted.size === 0) return texts;
   let record = 0;
-  for await (const { records } of logLines(source)) {
-    for (const text of records) {
-      if (wanted.has(record)) texts.set(record, text);
-      record += 1;
+  for await (const lines of logLines(source)) {
+    for (const { records } of lines) {
+      for (const text of records) {
+        if (wanted.has(record)) texts.set(record, text);
+        record += 1;
+      }
     }
   }
   return texts;
@@ -99,9 +102,28 @@ function push<K, V>(map: Map<K, V[]>, key: K, ...values: readonly V[]): void {
 }
 
 async function* rewriteLines(source: Source, format: Format, changes: RecordChanges): AsyncGenerator<Uint8Array> {
-  const lines = new LineWriter(format, changes);
-  yield* lines.added(-1);
-  for await (const line of logLines(source)) yield* lines.line(line);
+  const writer = new LineWriter(format, changes);
+  yield* gathered(writer.added(-1));
+  for await (const lines of logLines(source)) yield* gathered(writer.lines(lines));
+}
+
+const LF = encode("\n");
+const CRLF = encode("\r\n");
+const CHUNK = 256 * 1024;
+
+/** Pieces in chunks of a useful size, copied: the source may use its buffer again. */
+function* gathered(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    held.push(piece);
+    size += piece.length;
+    if (size < CHUNK) continue;
+    yield Buffer.concat(held);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(held);
 }
 
 /** Writes lines in order and keeps count, because some records name others by their position. */
@@ -118,7 +140,11 @@ class LineWriter {
     this.#changes = changes;
   }
 
-  *line(line: LogLine): Generator<Uint8Array> {
+  *lines(lines: Iterable<LogLine>): Generator<Uint8Array> {
+    for (const line of lines) yield* this.#line(line);
+  }
+
+  *#line(line: LogLine): Generator<Uint8Array> {
     const { records, flaws, fragments } = line;
     const first = this.#record;
     const touched = records.some((_, nth) => this.#isTouched(first + nth)) || flaws.length > 0 || this.#moves(records);
@@ -147,10 +173,10 @@ class LineWriter {
 
   /** Bytes as they were, behind a line that may have lacked its end. */
   *#raw({ line }: LogLine): Generator<Uint8Array> {
-    if (this.#open && line.bytes.length > 0) yield encode("\n");
+    if (this.#open && line.bytes.length > 0) yield LF;
     this.#open = line.end === "";
-    yield line.bytes.slice(); // the source may use the buffer again
-    if (line.end !== "") yield encode(line.end);
+    yield line.bytes;
+    if (line.end !== "") yield line.end === "\n" ? LF : CRLF;
   }
 
   #ended(text: string, end: string): Uint8Array {
