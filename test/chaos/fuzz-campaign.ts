@@ -22,6 +22,8 @@ const SPAN = 20_000;
 const SHARE_MS = 300;
 /** A case is over in a millisecond; one that takes this long will not end. */
 const HANGS_MS = 60_000;
+/** Looked at in steps: a process that was stopped for an hour has not been hanging for one. */
+const STEPS = 6;
 const ENOUGH_VIOLATIONS = 100;
 
 export async function campaign(options: Campaign): Promise<FuzzProgress> {
@@ -85,11 +87,13 @@ function span(job: Job): Promise<SpanOutcome> {
       return { next: nth + 1, violations: [`${job.seed}/${job.format}/${nth}: ${what}`] };
     };
     let before = -1;
+    let still = 0;
     const watch = setInterval(() => {
       const nth = Atomics.load(now, 0);
-      if (nth === before) finish(blame(`did not end within ${HANGS_MS} ms`));
+      still = nth === before ? still + 1 : 0;
       before = nth;
-    }, HANGS_MS);
+      if (still >= STEPS) finish(blame(`did not end within ${HANGS_MS} ms`));
+    }, HANGS_MS / STEPS);
     const finish = (outcome: SpanOutcome): void => {
       clearInterval(watch);
       void worker.terminate();
