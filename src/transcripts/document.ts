@@ -68,7 +68,7 @@ function transcriptOf({ format, layout }: Detected, { text, value, flaws, bad }:
 function understood(whole: string, flaws: LineFlaw[]): { readonly text: string; readonly value: unknown } {
   const value = parsed(whole);
   if (value !== undefined) return { text: whole, value };
-  const text = whole.replaceAll("\0", " ");
+  const text = whole.replace(/\0+/g, " ");
   if (text !== whole) flaws.push("nul-run");
   const mended = mendDocument(text);
   if (mended === undefined) return { text, value: parsed(text) };

@@ -18,7 +18,7 @@ const EFFORT = 16;
 export function mendLine(line: string, ended: boolean): Mended {
   const records: string[] = [];
   const fragments: string[] = [];
-  const text = line.replaceAll("\0", " ");
+  const text = line.replace(/\0+/g, " "); // a run is one match: a crash leaves megabytes of them
   let effort = text.length * EFFORT + 1024;
   let torn = skipSpace(text, 0);
   let at = torn;
