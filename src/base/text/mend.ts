@@ -35,7 +35,8 @@ export function mendLine(line: string, ended: boolean): Mended {
     } else at = nextStart(text, at);
   }
   if (torn < text.length) fragments.push(text.slice(torn));
-  return { records, fragments: fragments.filter((piece) => piece.trim() !== ""), nuls: text !== line };
+  // Only what JSON takes for space is nothing: a separator before a record makes strict readers lose it.
+  return { records, fragments: fragments.filter((piece) => skipSpace(piece, 0) < piece.length), nuls: text !== line };
 }
 
 /**
