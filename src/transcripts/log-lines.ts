@@ -1,5 +1,5 @@
 import { type Line, linesIn, linesOf } from "../base/text/lines.ts";
-import { joined, type Source } from "../base/text/source.ts";
+import { bytesSource, joined, type Source } from "../base/text/source.ts";
 import { type LogLine, readLine } from "./records.ts";
 
 /** The lines of a log, in batches. Deterministic: a second pass finds the same records under the same numbers. */
@@ -27,8 +27,8 @@ export class SmallFile implements Source {
     this.#unread = linesIn(bytes);
   }
 
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    yield this.#bytes;
+  chunks(): AsyncIterable<Uint8Array> {
+    return bytesSource(this.name, this.#bytes).chunks();
   }
 
   *lines(): Generator<LogLine> {

@@ -13,6 +13,7 @@ export class LinkEditor {
   readonly #links: Links;
   readonly #children = new Map<LinkNode, Set<LinkNode>>();
   readonly #taken = new Set<string>();
+  readonly #seeds = new Map<string, number>();
   /** The newest answer made for the calls of an element. */
   readonly #answers = new Map<LinkNode, LinkNode>();
   /** The element, or what was added, that the next addition follows. */
@@ -116,8 +117,11 @@ export class LinkEditor {
   }
 
   #made(seed: string): LinkNode {
-    let id = this.#links.derive(seed);
-    for (let nth = 1; this.#taken.has(id); nth += 1) id = this.#links.derive(`${seed} ${nth}`);
+    // Counted on from the last one: a thousand parts of one element have a thousand times the same seed.
+    let nth = this.#seeds.get(seed) ?? 0;
+    let id = this.#links.derive(nth === 0 ? seed : `${seed} ${nth}`);
+    for (; this.#taken.has(id); id = this.#links.derive(`${seed} ${nth}`)) nth += 1;
+    this.#seeds.set(seed, nth);
     this.#taken.add(id);
     return { id, parent: undefined };
   }

@@ -20,7 +20,7 @@ export async function* rewrite(
     const spans = new SpanIndex(transcript.text);
     const texts = (element: Element) => spans.textOf(element.path) ?? "{}";
     const edits = recordChanges(transcript, changes, texts).editsOf(0);
-    yield* gathered(encoded(editPieces(transcript.text, edits)));
+    yield* encoded(editPieces(transcript.text, edits));
     return;
   }
   const fetched = await fetchTexts(source, changes);
@@ -55,13 +55,23 @@ async function* rewriteLines(source: Source, format: Format, changes: RecordChan
   for await (const lines of logLines(source)) yield* gathered(writer.lines(lines));
 }
 
+/** Small pieces together, large ones as they are: most of a document is slices of its text, and is copied once. */
 function* encoded(pieces: Iterable<string>): Generator<Uint8Array> {
-  for (const piece of pieces) yield encode(mendText(piece));
+  let held = "";
+  for (const piece of pieces) {
+    if (held.length + piece.length < CHUNK) held += piece;
+    else {
+      if (held !== "") yield encode(mendText(held));
+      held = "";
+      yield encode(mendText(piece));
+    }
+  }
+  if (held !== "") yield encode(mendText(held));
 }
 
 const LF = encode("\n");
 const CRLF = encode("\r\n");
-const CHUNK = 256 * 1024;
+const CHUNK = 64 * 1024;
 
 /** Pieces in chunks of a useful size, copied: the source may use its buffer again. */
 function* gathered(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {

@@ -18,7 +18,7 @@ export interface Campaign {
 
 /** Cases that one thread runs before it is replaced by a fresh one. */
 const SPAN = 20_000;
-/** What a thread gets at least, when time is short: it needs some of it to begin. */
+/** What a thread gets at least, when time is short. */
 const SHARE_MS = 300;
 /** A case is over in a millisecond; one that takes this long will not end. */
 const HANGS_MS = 60_000;
@@ -41,7 +41,7 @@ export async function campaign(options: Campaign): Promise<FuzzProgress> {
 
   const lane = async (): Promise<void> => {
     for (let format = next(); format !== undefined; format = next()) {
-      if (Date.now() > until || progress.violations.length >= ENOUGH_VIOLATIONS) return;
+      if ((Date.now() > until && doneOf(format) > 0) || progress.violations.length >= ENOUGH_VIOLATIONS) return;
       busy.add(format);
       const from = doneOf(format);
       const { next: reached, violations } = await span({
@@ -49,7 +49,7 @@ export async function campaign(options: Campaign): Promise<FuzzProgress> {
         format,
         from,
         to: Math.min(cases, from + SPAN),
-        until: Math.min(Date.now() + share, until),
+        share: Math.max(SHARE_MS, Math.min(share, until - Date.now())),
       });
       busy.delete(format);
       progress = {
@@ -70,7 +70,7 @@ interface Job {
   readonly format: FormatId;
   readonly from: number;
   readonly to: number;
-  readonly until: number;
+  readonly share: number;
 }
 
 /** One thread for one span. A thread that stands still, or dies, is a violation that names its case. */

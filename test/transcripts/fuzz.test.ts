@@ -32,6 +32,20 @@ test("[DOC-24] a log that damage left without one record is repaired to a log th
   expect(again.findings).toEqual([]);
 });
 
+test("[DOC-24] an output that leaves its message for a place right before it is parted from it", async () => {
+  const use = (id: string) => ({ type: "tool_use", id, name: "bash", input: {} });
+  const messages = [
+    { role: "user", content: "begin" },
+    { role: "assistant", content: [use("a")] },
+    { role: "assistant", content: [use("b"), { type: "tool_result", tool_use_id: "a", content: "done" }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "b", content: "done" }] },
+  ];
+  const found = await examined(JSON.stringify({ model: "claude-m", max_tokens: 9, messages }));
+  const again = await examined(await repaired(found));
+  expect(found.findings.map(({ code }) => code)).toEqual(["displaced-output"]);
+  expect(again.findings).toEqual([]);
+});
+
 test("[DOC-24] the rig has teeth: its wounds reach findings of every kind, not only files that nobody knows", async () => {
   const seen = new Set<string>();
   let known = 0;
