@@ -32,6 +32,12 @@ export const ERROR_CODES = {
     tryThis: "Upgrade holdfast; nothing was written.",
   },
 
+  // pages
+  PAGE_KIND_REFUSED: {
+    says: "A tool's output was to become something else than evidence.",
+    tryThis: "Make a rule, a plan or a preference with its producer; a tool cannot promote its own output.",
+  },
+
   // stores
   STORE_EMPTY_FILE: {
     says: "The store file is empty, so it is not a store. Nothing was written.",
@@ -69,8 +75,8 @@ export const ERROR_CODES = {
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer.",
   },
   STORE_BUSY: {
-    says: "Another process kept the store locked for too long.",
-    tryThis: "Try again; if it persists, look for a process that holds the store in a long transaction.",
+    says: "The store stayed busy for too long.",
+    tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",
   },
   STORE_FULL: {
     says: "The disk is full. The write is not acknowledged.",
@@ -257,12 +263,93 @@ export const ERROR_CODES = {
     says: "The file is not UTF-8 text.",
     tryThis: "Read it as bytes: as text it would come back changed.",
   },
+  FILE_SPECIAL: {
+    says: "The path is a pipe, a socket or a device, which has no content to read, keep or bring back.",
+    tryThis: "Leave it to a tool that is declared as reaching outside.",
+  },
+  FILE_EDIT_NOT_FOUND: {
+    says: "An edit's text does not occur in the file. None of the edits was made.",
+    tryThis: "Read the file again and copy the text to replace exactly, white space included.",
+  },
+  FILE_EDIT_AMBIGUOUS: {
+    says: "An edit's text occurs more than once in the file. None of the edits was made.",
+    tryThis: "Give more of the surrounding text, or set `all: true` to change every place.",
+  },
+  FILE_CONFLICT: {
+    says: "Somebody else changed the file after it was read. Nothing was changed.",
+    tryThis: "Read the file again and make the change on what it holds now.",
+  },
+  FILE_PROTECTED: {
+    says: "The file is write-protected. Nothing was changed.",
+    tryThis: "Ask its owner, or make it writable first (`chmod u+w`).",
+  },
+  FILE_NOT_WRITABLE: {
+    says: "The system does not allow a change in this folder. Nothing was changed.",
+    tryThis: "Check the folder's permissions and whether its file system is mounted read-only.",
+  },
+  FILE_OTHER_DEVICE: {
+    says: "The folder lies on another file system than the workspace, where files cannot be moved aside. Nothing was changed.",
+    tryThis: "Open that folder as a workspace of its own.",
+  },
+  FILE_NOT_COVERED: {
+    says: "The folder holds something that could not be brought back. Nothing was changed.",
+    tryThis: "Remove what is named by hand, or name the files to change one by one.",
+  },
+  FILE_CHANGE_TOO_LARGE: {
+    says: "One call would change more than its limit of paths or bytes. Nothing was changed.",
+    tryThis: "Change less at once, or raise `workspace.limits`.",
+  },
+  FILES_READ_ONLY: {
+    says: "This session may read the workspace and not change it.",
+    tryThis: 'Fork with `workspace: "memory"` or with a folder of its own.',
+  },
+  WORKSPACE_BUSY: {
+    says: "Another process is using this workspace. Nothing was changed.",
+    tryThis: "Close the other session first. The lock goes with its process, also when that is killed.",
+  },
+  WORKSPACE_ROOT_REFUSED: {
+    says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or holds very many files.",
+    tryThis: "Name a project folder, or set `workspace: { root, anyRoot: true }` if this one is meant.",
+  },
+  WORKSPACE_UNUSABLE: {
+    says: "The workspace cannot be used as it is.",
+    tryThis:
+      "Look at the details: the folder must exist, and `.holdfast` in it must be a folder that this process may write.",
+  },
+  WORKSPACE_FOREIGN: {
+    says: "This workspace belongs to another session or another store.",
+    tryThis: "Open it with the store that it names, or fork the session into a workspace of its own.",
+  },
+  WORKSPACE_NEEDS_LOCKS: {
+    says: "This store cannot keep two processes out of one workspace.",
+    tryThis: "Use an embedded store such as `sqlite(…)` together with `workspace`.",
+  },
+  WORKSPACE_PENDING: {
+    says: "Files that were decided could not be put in place yet. No further file is changed until they are.",
+    tryThis: "Free what stands in the way (a full disk, a permission), then go on: it is tried again by itself.",
+  },
+  WORKSPACE_IO: {
+    says: "The system could not read or write the workspace.",
+    tryThis: "Look at the system's own code in the details.",
+  },
   FILE_TOO_LARGE: {
     says: "The file is larger than the limit. Nothing was written.",
     tryThis: "Split it, or keep it outside the workspace.",
   },
 
   // calls
+  QUESTION_UNKNOWN: {
+    says: "No call of that id waits for a reply. Nothing was changed.",
+    tryThis: "Look at `session.questions`; it may have been answered, or closed when the user went on.",
+  },
+  REPLY_MISFIT: {
+    says: "The reply does not fit what the call waits for. It still waits.",
+    tryThis: "Give `approve` to a call that waits for consent, and `answer` to one that waits for an answer.",
+  },
+  TURN_RUNNING: {
+    says: "A turn of this session is running. Nothing was changed.",
+    tryThis: "Follow its events to the end, or stop it with its signal, and try again.",
+  },
   CALL_CLOSED: {
     says: "The call has ended. Nothing was changed.",
     tryThis: "Finish the work before the handler returns, and stop when its signal aborts.",
@@ -308,6 +395,20 @@ export const ERROR_CODES = {
   MESSAGES_UNREADABLE: {
     says: "Messages could not be read in the format that was named.",
     tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
+  },
+
+  // prompt and catalog
+  PROMPT_INVALID: {
+    says: "A prompt cannot be defined as it is.",
+    tryThis: "Correct the section named in the details.",
+  },
+  PROMPT_MISALIGNED: {
+    says: "Prompt, tools and mode of a request do not agree. Nothing was sent.",
+    tryThis: "Read the faults in the details; `sendMisaligned` with a reason sends it all the same, and records that.",
+  },
+  MODE_INHERITED: {
+    says: "The session works for another one that is in plan mode, so it stays in plan mode.",
+    tryThis: "Set the mode of the parent session first.",
   },
 
   // models

@@ -53,8 +53,30 @@ export const RECORD_SHAPES = {
     parts: optional(list(json)),
     model: optional(string),
     usage: optional(json),
+    /** The answer as it came: kept items, each provider's message once. Its calls are opened in the same commit. */
+    items: optional(json),
+    stop: optional(string),
   }),
-  "call-opened": kind({ callId, tool: string, args: json, alias: optional(string), parent: optional(callId) }),
+  /** The model was asked and did not answer: what it said so far is evidence, and no part of the conversation. */
+  "model-failed": kind({
+    failure: json,
+    attempt: count,
+    model: optional(string),
+    usage: optional(json),
+    items: optional(json),
+  }),
+  /** Somebody stopped the turn. The model reads of it, once. */
+  "turn-interrupted": kind({ text: string }),
+  "turn-ended": kind({ status: string, steps: count, detail: optional(json) }),
+  "call-opened": kind({
+    callId,
+    tool: string,
+    args: json,
+    alias: optional(string),
+    parent: optional(callId),
+    /** Of the catalog that offered the tool, when a model asked for the call. */
+    epoch: optional(count),
+  }),
   "call-closed": kind({
     callId,
     tool: string,
@@ -62,7 +84,13 @@ export const RECORD_SHAPES = {
     reason: optional(string),
     output: optional(json),
     effects: optional(effects),
+    /** Attempts inside this one call whose result its own checks refused: undone, and told here. */
+    attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),
   }),
+  /** It waits for somebody to consent, or to answer. A restart leaves it open: nobody has begun it. */
+  "call-waiting": kind({ callId, tool: string, args: json, for: oneOf("approval", "answer") }),
+  /** Somebody has: from here on it runs like any other. */
+  "approval-given": kind({ callId, approved: boolean, reason: optional(string) }),
   "call-late": kind({ callId, tool: string, output: optional(json) }),
   "checkpoint-kept": kind({
     openCalls: list(fields({ callId, tool: string })),
@@ -82,7 +110,15 @@ export const RECORD_SHAPES = {
   "writeback-committed": kind({ ...writeback }),
   "boundary-crossed": kind({ boundary: oneOf("compaction", "reset", "prune", "overflow", "mode-flip", "exit") }),
   "mode-changed": kind({ mode: oneOf("act", "plan") }),
-  "catalog-changed": kind({ version: count, epoch: count, reason: string, tools: json }),
+  /** Every tool as it is offered from here on, exactly as a request says it. */
+  "catalog-changed": kind({
+    version: count,
+    epoch: count,
+    reason: string,
+    tools: json,
+    requestUserInputEnabled: optional(boolean),
+    contentHash: optional(string),
+  }),
   "history-repaired": kind({ fault: string, callId: optional(string), detail: json }),
   "history-cut": kind({ through: count, records: count, reason: string }),
   "file-diverged": kind({ path: string, callId: optional(callId), kept: optional(string) }),

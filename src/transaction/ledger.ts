@@ -2,12 +2,14 @@ import type { Json } from "../base/json.ts";
 import type { CallEffects, OutputStatus } from "../records/kinds.ts";
 import type { RootChange } from "../state/part.ts";
 import type { EffectEntry } from "./effect.ts";
+import type { AttemptFailure } from "./validators.ts";
 
 export interface OpenedCall {
   readonly callId: string;
   readonly tool: string;
   readonly args: Json;
   readonly alias?: string;
+  readonly epoch?: number;
   readonly parent?: string;
 }
 
@@ -19,6 +21,7 @@ export interface ClosedCall {
   readonly reason?: string;
   readonly output: Json;
   readonly effects: CallEffects;
+  readonly attemptFailures?: readonly AttemptFailure[];
 }
 
 export interface EffectLedger {

@@ -1,5 +1,7 @@
+import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
@@ -8,11 +10,12 @@ import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
-import { admit, handle } from "./guard.ts";
+import { type Admitted, admit, handle, readmit } from "./guard.ts";
+import type { AttemptFailure } from "./validators.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
-import type { ToolPolicy } from "./policy.ts";
-import { absentTool, type Tool, type ToolAccess } from "./tool.ts";
+import type { PolicyView, ToolPolicy } from "./policy.ts";
+import { absentTool, type Tool } from "./tool.ts";
 
 export interface ToolCall {
   readonly id: string;
@@ -20,6 +23,12 @@ export interface ToolCall {
   readonly input: unknown;
   /** The provider's own id for it. */
   readonly alias?: string;
+  /** The epoch of the catalog that offered its tool. */
+  readonly epoch?: number;
+  /** Its opening is journalled already, with the answer that asked for it. */
+  readonly announced?: boolean;
+  /** How it ends is known without running it: somebody refused it, or gave its answer. */
+  readonly known?: Extract<Ending, { readonly kind: "succeeded" | "denied" | "bad-arguments" | "canceled" }>;
 }
 
 /** What every call of one state shares. */
@@ -33,6 +42,8 @@ export interface CallWorld {
 
 export interface CallLimits {
   readonly signal?: AbortSignal;
+  /** Hears what the tool tells while it works. */
+  readonly onProgress?: (text: string) => void;
   /** The evaluation's; default: the one among the resources, if any. */
   readonly deadline?: Deadline;
 }
@@ -52,13 +63,20 @@ export class OpenCall {
   /** Where its turn to use what cannot branch comes: at once, or after the calls before it. */
   readonly turn: Promise<unknown>;
   attempts = 0;
+  /** Attempts whose result was refused. */
+  readonly refused: AttemptFailure[] = [];
+  /** What the handler has put out in this attempt, its newest part. */
+  progress = "";
   branch: Branch;
+  /** What was admitted in the last attempt: the call itself, and those that ran inside it. */
+  admitted: PolicyView[] = [];
   /** Calls that ran inside this one, in the last attempt. */
   nested: CallOutcome[] = [];
   /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
   readonly superseded: CallOutcome[] = [];
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
+  readonly #onProgress: ((text: string) => void) | undefined;
   #children: (() => Promise<void>)[] = [];
   #handle: Handle | undefined;
   readonly #inner = new Set<Handle>();
@@ -73,6 +91,7 @@ export class OpenCall {
     this.started = world.state.clock.monotonic();
     this.signal = limits.signal ?? NO_SIGNAL;
     this.turn = turn;
+    this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
   }
@@ -82,13 +101,15 @@ export class OpenCall {
   }
 
   /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
-  announce(): Promise<void> {
-    const { id, name, input, alias } = this.call;
-    return this.#world.ledger.opened({
+  async announce(): Promise<void> {
+    const { id, name, input, alias, epoch, announced } = this.call;
+    if (announced === true) return;
+    await this.#world.ledger.opened({
       callId: id,
       tool: name,
-      args: keptInput(input),
+      args: keptJson(input),
       ...(alias === undefined ? {} : { alias }),
+      ...(epoch === undefined ? {} : { epoch }),
     });
   }
 
@@ -97,7 +118,7 @@ export class OpenCall {
     const call = this.begin();
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
-      const admitted = await admit(this.tool, this.call.input, this.branch, policies);
+      const admitted = await this.admit(this.tool, this.call.input, this.call.id);
       return admitted.ok ? handle(admitted.view, this.branch, policies, call) : admitted.ending;
     };
     const ending = await attempt(
@@ -109,13 +130,25 @@ export class OpenCall {
     return ending.kind === "succeeded" && this.#unfinished > 0 ? STILL_RUNNING : ending;
   }
 
+  /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
+  async admit(tool: Tool, input: unknown, id: string): Promise<Admitted> {
+    const { epoch } = this.call;
+    const call = epoch === undefined ? { id } : { id, epoch };
+    const { branch } = this;
+    const admitted = await admit({ tool, input, call }, branch, this.#world.policies);
+    if (admitted.ok && branch === this.branch) this.admitted.push(admitted.view);
+    return admitted;
+  }
+
   /** A fresh branch and a living handle on it. */
   begin(): Call {
     const { state, effects } = this.#world;
     this.end();
     this.attempts += 1;
+    this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
+    this.admitted = [];
     this.branch = state.branch();
     this.#stop = new AbortController();
     this.signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -178,12 +211,18 @@ export class OpenCall {
       branch: this.branch,
       signal: stop,
       clock: state.clock,
+      attempt: this.attempts,
+      refused: [...this.refused],
+      progress: (text) => this.#told(text),
       random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
         return state.exclusive.acquire(this.call.id, key, stop);
       },
-      effect: (name, args, key) => effects.run({ tool, callId: id, name, args, key, signal: stop }),
+      effect: async (name, args, key) => {
+        this.#refuseOutside(id, tool);
+        return effects.run({ tool, callId: id, name, args, key, signal: stop });
+      },
       run: (inner) => {
         // One after the other: a savepoint that is rolled back would take a neighbour's changes with it.
         const turn = last.then(() => this.#runNested(id, inner));
@@ -193,6 +232,22 @@ export class OpenCall {
       child: (child) => this.#adopt(child),
       onLate: (what) => this.tellLate(what),
     });
+  }
+
+  #told(text: string): void {
+    this.progress = (this.progress + text).slice(-KEPT_PROGRESS).toWellFormed();
+    try {
+      this.#onProgress?.(text);
+    } catch {
+      // Whoever follows has failed, not the tool.
+    }
+  }
+
+  /** What is done outside may be there to stay: whoever was admitted must still be, at this moment. */
+  #refuseOutside(call: string, { name: tool }: Tool): void {
+    const denied = readmit(this.admitted, this.#world.policies, () => false);
+    if (denied === undefined) return;
+    throw new HoldfastError("CALL_REFUSED", { call, tool, reason: denied.kind, message: denied.message });
   }
 
   async #adopt(child: Rewindable): Promise<void> {
@@ -211,7 +266,7 @@ export class OpenCall {
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
-    await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent });
+    await ledger.opened({ callId: id, tool: name, args: keptJson(input), parent });
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
@@ -235,7 +290,7 @@ export class OpenCall {
     const inner = this.#openHandle(id, tool);
     this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
-      const admitted = await admit(tool, input, this.branch, policies);
+      const admitted = await this.admit(tool, input, id);
       return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
     };
     const ending = await attempt(run, this.limits(), () => {});
@@ -257,11 +312,13 @@ export function specsOf({ tool }: Pick<CallWorld, "tool">) {
 }
 
 /** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
-function keptInput(input: unknown): Json {
-  const encoded = encodeJson(input ?? null, KEPT_LIMITS);
-  return encoded.ok ? encoded.value.value : { notJson: encoded.error.path, detail: encoded.error.detail };
+export function keptJson(input: unknown): Json {
+  const checked = checkJson(input ?? null, KEPT_LIMITS);
+  return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
 }
 
+/** Characters: enough to see where a command stood when it was stopped. */
+const KEPT_PROGRESS = 16 * 1024;
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
 const NO_SIGNAL = new AbortController().signal;
 export const UNDONE_INSIDE = "It was undone with the call it ran inside.";

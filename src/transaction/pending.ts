@@ -1,7 +1,8 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
-import { admit, remember } from "./guard.ts";
+import { remember } from "./guard.ts";
+import { objectionTo } from "./validators.ts";
 import type { CallWorld, OpenCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
 import type { PolicyView } from "./policy.ts";
@@ -35,12 +36,11 @@ export class PendingCall implements AsyncDisposable {
 
   /** Arguments and policies, as for a tool of ours. What does not pass is closed, and refused with the reason. */
   async admit(denial: Discarded | undefined): Promise<void> {
-    const { policies } = this.#world;
-    const { tool, call, branch } = this.#open;
+    const { tool, call } = this.#open;
     const known = this.#world.tool(call.name) !== undefined;
     const theirs = { ...tool, parse: async (input: unknown) => ({ ok: true as const, input }) };
     const limits = this.#open.limits();
-    const passed = await admit(known ? tool : theirs, call.input, branch, policies);
+    const passed = await this.#open.admit(known ? tool : theirs, call.input, call.id);
     if (passed.ok) this.#view = passed.view;
     const ending = denial ?? (passed.ok ? endedAlready(limits) : passed.ending);
     if (ending === undefined) return;
@@ -53,6 +53,7 @@ export class PendingCall implements AsyncDisposable {
     if (this.#ended) return "not pending";
     let ending = endedAlready(this.#open.limits()) ?? endingOf(result);
     try {
+      if (ending.kind === "succeeded") ending = await this.#accepted(ending);
       if (ending.kind === "succeeded" && this.#view !== undefined)
         remember(this.#view, ending.value, this.#open.branch, this.#world.policies);
     } catch (error) {
@@ -67,6 +68,16 @@ export class PendingCall implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.abort("It was not committed.");
+  }
+
+  /** The tool's validators, as for a call of ours; but only the host could try again. */
+  async #accepted(ending: Extract<Ending, { readonly kind: "succeeded" }>): Promise<Ending> {
+    const { tool, call, attempts, refused } = this.#open;
+    const { input } = this.#view ?? call;
+    const objection = await objectionTo(ending.value, tool.validators, { input, attempt: attempts });
+    if (objection !== undefined)
+      refused.push({ attempt: attempts, reason: objection.kind, message: objection.message });
+    return objection ?? ending;
   }
 
   async #end(ending: Ending): Promise<CallOutcome | "not pending"> {

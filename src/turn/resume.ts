@@ -1,21 +1,33 @@
 import { type IdSource, randomIds } from "../base/ids.ts";
+import type { CatalogState } from "../catalog/state.ts";
+import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
+import type { WorkspaceOptions } from "../files/host/workspace.ts";
 import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
+import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
+import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { type TransactionOptions, Transactions } from "../transaction/transactions.ts";
+import { catalogPart } from "./catalog-part.ts";
 import type { SessionFold } from "./fold.ts";
+import { catalogGate } from "./gate.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
-import { rebuildNewest } from "./rebuild.ts";
+import { openSectionsTool } from "./open-sections.ts";
+import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
+import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
+import { Story } from "./story.ts";
+import type { SessionFiles } from "./session-files.ts";
+import type { Workspaces } from "./workspaces.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -23,31 +35,59 @@ export interface SessionOptions
   readonly tools?: readonly Tool[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
+  /** What every request says before the conversation. */
+  readonly prompt?: Prompt;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
   /** How many tool boundaries can be returned to. Default 100. */
   readonly checkpoints?: { readonly limit?: number };
   readonly development?: boolean;
+  /** The folder whose files calls change; without one, files live in memory and beside the journal. */
+  readonly workspace?: string | WorkspaceOptions;
 }
 
 /** Brings an opened journal to life: calls that were cut off are closed, the state is what was committed. */
 export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
-  options: SessionOptions,
+  options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
   fork: SessionParts["fork"],
+  workspaces: Workspaces,
+  as?: Binding["mode"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
+  const files = await attached(workspaces, journal, options, rebuilt.root, as);
+  try {
+    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces });
+  } catch (error) {
+    if (files !== undefined) await workspaces.leave(files.workspace);
+    throw error;
+  }
+}
+
+interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
+  readonly rebuilt: Rebuilt;
+  readonly files: SessionFiles | undefined;
+}
+
+async function revive(
+  deps: JournalDeps,
+  journal: Journal<SessionFold>,
+  options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
+  { fork, blobs, rebuilt, files, workspaces }: Revived,
+): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal)) await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
-  const ledger = new JournalLedger(journal, written);
+  const ledger = new JournalLedger(journal, written, files);
   const state = ExecutionState.create({
-    parts: [...rebuilt.parts.values()].filter(({ name }) => !DEFAULT_NAMES.has(name)),
+    parts: [...rebuilt.parts.values()]
+      .filter(({ name }) => !DEFAULT_NAMES.has(name))
+      .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
     clock: deps.clock,
@@ -57,19 +97,71 @@ export async function resumeSession(
     resources: options.resources?.() ?? [],
     ...(options.development === undefined ? {} : { development: options.development }),
   });
-  const transactions = new Transactions(state, { ...options, ledger });
+  const gate = catalogGate(() => catalog);
+  const { tools = [], policies = [], prompt, parent } = options;
+  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
+  const transactions = new Transactions(state, {
+    ...options,
+    ledger,
+    tools: opening === undefined ? tools : [...tools, opening],
+    policies: [gate, ...policies],
+  });
+  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
   // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
   const takenBack = journal.folded.boundaries.flatMap(({ rewound, callId }) => (rewound ? [callId] : []));
   await transactions.undoEffects(takenBack);
-  return new Session({ store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork });
+  if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
+  const story = new Story(state, catalog, prompt);
+  if (files !== undefined) await bind(state, files);
+  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
+  return new Session({ ...made, ...(files === undefined ? {} : { files }) });
+}
+
+/** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
+function homeIn({ truth }: ExecutionState, ledger: JournalLedger): CatalogHome {
+  const now = () => truth.root.get(catalogPart.name) as CatalogState;
+  return {
+    get state() {
+      return now();
+    },
+    change: (next) =>
+      truth.gate.run(async () => {
+        const { to, drafts } = next(now());
+        if (to === now()) return;
+        const branch = truth.branch();
+        branch.change(catalogPart, () => to);
+        await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, to.reason));
+      }),
+  };
+}
+
+/** The folder this session works in, when the kernel was given one. */
+async function attached(
+  workspaces: Workspaces,
+  journal: Journal<SessionFold>,
+  { workspace }: SessionOptions,
+  root: Root,
+  as: Binding["mode"] | undefined,
+): Promise<SessionFiles | undefined> {
+  if (workspace === undefined) return undefined;
+  const options = typeof workspace === "string" ? { root: workspace } : workspace;
+  return workspaces.attach(options, journal, root.get(WORKSPACE_PART) as WorkspaceValue | undefined, as);
+}
+
+/** From now on the session knows its folder, by the folder's own name. */
+async function bind(state: ExecutionState, { part, binding }: SessionFiles): Promise<void> {
+  const now = state.root.get(WORKSPACE_PART) as WorkspaceValue;
+  if (now.binding?.mode === binding.mode && now.binding.workspace === binding.workspace) return;
+  await state.truth.change((branch) => branch.change(part, (value) => ({ ...value, binding })), "workspace bound");
 }
 
 const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, and the files. */
-function partsOf({ slices = [], policies = [] }: SessionOptions): readonly AnyPart[] {
+function partsOf({ slices = [], policies = [], workspace }: SessionOptions): readonly AnyPart[] {
   const all = [...DEFAULT_SLICES, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
-  return [...new Set(all.map(anyPartOf)), filesPart];
+  const workspaces = workspace === undefined ? [] : [workspacePart];
+  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, ...workspaces];
 }

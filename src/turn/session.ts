@@ -1,7 +1,11 @@
+import type { AlignmentCounters } from "../alignment/counters.ts";
 import { HoldfastError } from "../base/errors.ts";
+import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { Store } from "../contracts/store.ts";
 import { filesOf } from "../files/access.ts";
+import type { HostPart } from "../files/host/session.ts";
+import type { Workspace } from "../files/host/workspace.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { Appended, AppendOptions, CheckpointNote, Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
@@ -9,22 +13,32 @@ import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { Root } from "../state/part.ts";
+import type { Root } from "../state/root.ts";
+import type { SliceEvent } from "../state/slice.ts";
 import type { CallLimits } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
-import { conversationOf } from "./conversation.ts";
-import type { SessionFold, StateNote } from "./fold.ts";
+import { Conversation, conversationOf } from "./conversation.ts";
+import type { RunEnd, RunEvent } from "./events.ts";
+import type { ForkWorkspace } from "./fork-files.ts";
+import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
+import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
+import { catalogDrafts } from "./catalog-part.ts";
+import type { OpenQuestion, Reply } from "./questions.ts";
 import { reclaim } from "./reclaim.ts";
-import type { Recovered } from "./recover.ts";
+import { closingsOf, type Recovered } from "./recover.ts";
+import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
-
-/** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
-const RECORDS_PER_CHECKPOINT = 256;
+import { wayBack } from "./rewind-files.ts";
+import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import type { SessionCatalog } from "./session-catalog.ts";
+import type { SessionFiles } from "./session-files.ts";
+import type { Story } from "./story.ts";
+import type { Workspaces } from "./workspaces.ts";
 
 /** What a session is made of, once it is open. */
 export interface SessionParts {
@@ -35,8 +49,18 @@ export interface SessionParts {
   readonly state: ExecutionState;
   readonly transactions: Transactions;
   readonly recovered: Recovered;
+  readonly story: Story;
+  readonly workspaces: Workspaces;
+  /** Present when the session works in a folder of the system. */
+  readonly files?: SessionFiles;
   /** Opens a session that shares this one's records up to `after`. */
-  readonly fork: (after: number, as: string) => Promise<Session>;
+  readonly fork: (after: number, options: ForkOptions) => Promise<Session>;
+}
+
+export interface ForkOptions {
+  readonly as: string;
+  /** Where the fork's files lie. Without it, it may read the workspace and not change it. */
+  readonly workspace?: ForkWorkspace;
 }
 
 export interface SessionCall {
@@ -44,6 +68,8 @@ export interface SessionCall {
   readonly input: unknown;
   /** The provider's own id for it. */
   readonly alias?: string;
+  /** The epoch of the catalog that offered its tool, when a model was offered one; see `session.catalog`. */
+  readonly epoch?: number;
   /** Our id for it, when the loop has given it one; see `callIdAt`. */
   readonly id?: CallId;
 }
@@ -58,10 +84,15 @@ export class Session implements AsyncDisposable {
   readonly checkpoints: SessionCheckpoints;
   /** What opening had to repair. */
   readonly recovered: Recovered;
+  /** Which tools are offered, and to whom they were. */
+  readonly catalog: SessionCatalog;
   readonly #parts: SessionParts;
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
   #calls = 0;
+  readonly #ground: Ground;
+  #running = false;
+  #closed: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -72,7 +103,47 @@ export class Session implements AsyncDisposable {
     this.files = filesOf(parts.state);
     this.checkpoints = new SessionCheckpoints(parts.journal, parts.state, parts.blobs);
     this.recovered = parts.recovered;
+    this.catalog = parts.story.catalog;
     this.#place = parts.journal.head.seq;
+    this.#ground = {
+      id: this.id,
+      state: parts.state,
+      transactions: parts.transactions,
+      conversation: new Conversation(),
+      story: parts.story,
+      signal: parts.journal.signal,
+      read: (options) => this.read(options),
+      waits: (callId) => parts.journal.folded.waiting.has(callId),
+      replies: new Map(),
+      write: (drafts, events = []) => writeTurn(parts, drafts, events),
+    };
+  }
+
+  /** The folder this session works in, when it has one. */
+  get workspace(): Workspace | undefined {
+    return this.#parts.files?.workspace;
+  }
+
+  /** How it works there: on the disk, above it, or only looking. */
+  get filesPart(): HostPart | undefined {
+    return this.#parts.files?.part;
+  }
+
+  get mode(): Mode {
+    return this.catalog.mode;
+  }
+
+  /**
+   * `plan`: from the moment this resolves, what could change something is neither offered nor run, and calls that are
+   * still running commit no change. `act`: everything is offered again. Twice is once; it survives restarts.
+   */
+  async setMode(mode: Mode, reason?: string): Promise<void> {
+    await this.catalog.setMode(mode, reason);
+  }
+
+  /** What the checks before requests have found so far. */
+  get alignment(): AlignmentCounters {
+    return this.#parts.story.counters;
   }
 
   get openCalls(): readonly CallId[] {
@@ -97,22 +168,64 @@ export class Session implements AsyncDisposable {
     return this.transactions.begin(this.#named(call), this.#while(limits));
   }
 
+  /**
+   * One turn: what the user says, to the model's last answer. Follow its events; without input it goes on from where
+   * the session stands. Walking away from the events stops it.
+   */
+  async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
+    this.#refuseRunning();
+    this.#running = true;
+    try {
+      const { openCalls, waiting } = this.journal.folded;
+      const known = (open: CallId) => waiting.has(open) || this.transactions.pending.includes(open);
+      const strays = [...openCalls.keys()].filter((open) => !known(open));
+      if (strays.length > 0) await this.append(closingsOf(this.journal.folded, strays));
+      return yield* runTurn(this.#ground, input, options);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** Calls that wait for somebody's consent or answer, whichever process opened them. */
+  get questions(): readonly OpenQuestion[] {
+    return [...this.journal.folded.waiting.values()];
+  }
+
+  /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
+  async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
+    const question = this.questions.find((open) => open.callId === callId);
+    if (question === undefined || !isOpen(this.#ground, question))
+      throw new HoldfastError("QUESTION_UNKNOWN", { call: callId });
+    return replyTo(this.#ground, question, reply, this.#while(limits));
+  }
+
   /** Goes back to a tool boundary, here. */
-  rewind(options: RewindOptions): Promise<RewindReport> {
+  async rewind(options: RewindOptions): Promise<RewindReport> {
+    this.#refuseRunning();
     const { ledger } = this.#parts;
     return rewind(
-      { state: this.state, transactions: this.transactions, checkpoints: this.checkpoints, ledger },
+      {
+        state: this.state,
+        transactions: this.transactions,
+        checkpoints: this.checkpoints,
+        ledger,
+        questions: this.questions,
+        catalog: this.catalog,
+      },
       options,
     );
   }
 
   /** Goes on from a tool boundary in a new session. "Before" may name a call that is still running. */
-  async fork(options: RewindTarget & { readonly as: string }): Promise<Session> {
+  async fork(options: RewindTarget & ForkOptions): Promise<Session> {
     const { callId, side } = targetOf(options);
     const running = this.openCalls.find((open) => open === callId);
     if (running !== undefined && side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
     const after = running === undefined ? this.checkpoints.boundary(callId)[side] : (await this.#opening(running)) - 1;
-    return this.#parts.fork(after, options.as);
+    const forked = await this.#parts.fork(after, options);
+    // The boundary may be older than the mode: going on from it must not open anything up.
+    if (this.mode === "plan") await forked.setMode("plan", "it was forked from a session in plan mode");
+    return forked;
   }
 
   /** Where the session stands; the answer takes it back there. For a call that has this session work for it. */
@@ -123,8 +236,10 @@ export class Session implements AsyncDisposable {
     return async () => {
       const scope = ["state", "files", "conversation"] as const;
       const record: RecordDraft = { kind: "rewound", to, scope };
-      await this.state.restore(kept, {
-        decide: ({ change }) => this.#parts.ledger.write([record], change, "rewound"),
+      const { snapshot } = await wayBack(this.state, kept);
+      await this.state.restore(snapshot, {
+        decide: ({ change }) =>
+          this.#parts.ledger.write([record, ...catalogDrafts(this.catalog, change)], change, "rewound"),
       });
       await this.transactions.undoEffects(calls());
     };
@@ -151,23 +266,41 @@ export class Session implements AsyncDisposable {
     return this.journal.read(options);
   }
 
+  /** Waits for what is under way, puts files in place that still wait, and gives session and folder free. */
   close(): Promise<void> {
-    return this.journal.close();
+    this.#closed ??= this.#close();
+    return this.#closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
+  async #close(): Promise<void> {
+    const { files, workspaces, journal } = this.#parts;
+    this.catalog.leave();
+    try {
+      if (files === undefined) return;
+      await this.state.truth.gate.run(async () => {}); // a commit under way is let through first
+      await workspaces.leave(files.workspace);
+    } finally {
+      await journal.close();
+    }
+  }
+
   #named({ id, ...call }: SessionCall) {
     this.#calls += 1;
-    return { ...call, id: id ?? callIdAt(this.id, this.#place, this.#calls) };
+    return { ...call, id: id ?? callIdAt(this.id, `host ${this.#place}`, this.#calls) };
   }
 
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
   #while(limits: CallLimits = {}): CallLimits {
     const { signal } = this.journal;
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
+  }
+
+  #refuseRunning(): void {
+    if (this.#running) throw new HoldfastError("TURN_RUNNING", { session: this.id });
   }
 
   async #opening(callId: CallId): Promise<number> {
@@ -177,8 +310,22 @@ export class Session implements AsyncDisposable {
   }
 }
 
+/** Records of the turn with what they change in the state, through the gate like every other change. */
+async function writeTurn(
+  { state, ledger }: Pick<SessionParts, "state" | "ledger">,
+  drafts: readonly RecordDraft[],
+  events: readonly SliceEvent[],
+): Promise<void> {
+  const { truth } = state;
+  await truth.gate.run(async () => {
+    const branch = truth.branch();
+    for (const event of events) branch.dispatch(event);
+    await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, "turn"));
+  });
+}
+
 export function isDue(journal: Journal<SessionFold>): boolean {
-  return journal.sinceCheckpoint >= RECORDS_PER_CHECKPOINT;
+  return isDueAfter(journal.sinceCheckpoint);
 }
 
 /** The whole state by name, unchanged parts by the names they have. Only from inside the gate: the root must not move. */

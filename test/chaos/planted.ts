@@ -93,7 +93,7 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: APPLY,
-        find: "row.owner !== null && row.leaseUntil > batch.now && row.epoch !== batch.over",
+        find: "row.owner !== null && row.leaseUntil > clock.now() && row.epoch !== batch.over",
         replace: "row.owner !== null && row.leaseUntil < 0",
       },
     ],
@@ -132,7 +132,7 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/stores/sqlite/store.ts",
-        find: "closeQuietly(this.#writer?.connection);\n      this.#writer = undefined;\n      return { ok: false, undone",
+        find: "this.#dropWriter();\n      return { ok: false, undone",
         replace: "return { ok: false, undone",
       },
     ],
@@ -275,5 +275,32 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     ],
     ...FLIP_BLOB,
+  },
+  {
+    name: "open-calls-left-open",
+    edits: [
+      {
+        file: "src/turn/recover.ts",
+        find: "const drafts = [...closingsOf(journal.folded, closedCalls)];",
+        replace: "const drafts: RecordDraft[] = [];",
+      },
+      // Nor when the next turn begins.
+      { file: "src/turn/session.ts", find: "if (strays.length > 0)", replace: "if (strays.length < 0)" },
+    ],
+    rig: "replay",
+    args: ["--cases", "12"],
+  },
+  {
+    name: "sessions-remembered",
+    edits: [
+      {
+        file: "src/turn/conversation.ts",
+        find: "  readonly index = new HistoryIndex();",
+        replace:
+          "  static readonly all: Conversation[] = [];\n  readonly index = new HistoryIndex();\n  readonly listed = Conversation.all.push(this);",
+      },
+    ],
+    rig: "soak",
+    args: ["--cases", "400"],
   },
 ];

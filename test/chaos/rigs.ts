@@ -5,7 +5,9 @@ import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
 import { kill } from "./kill.ts";
 import { power } from "./power.ts";
+import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
+import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
@@ -17,4 +19,6 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   contention,
   compound,
   fuzz,
+  replay,
+  soak,
 };

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { type CallItem, HoldfastError, type Item, normalize, type OutputItem, toolCallId } from "../../index.ts";
-import type { ModelRequest } from "../../contracts/model.ts";
+import type { ModelRequest, SentRequest } from "../../contracts/model.ts";
 import type { LawBook } from "../law.ts";
 import { after, type Bench, HELLO, hear, type Opened, TOOLS, user, withModel } from "./bench.ts";
 
@@ -123,6 +123,32 @@ export const REQUESTS: LawBook<Bench> = [
     },
   ],
   [
+    "[ALIGN-16] what the written request offers is shown before it is sent, and sent only if that is taken",
+    async (bench) => {
+      const request: ModelRequest = { ...HELLO, toolChoice: { name: "grep" } };
+      await withModel(bench, [{ text: "ok" }], async ({ model, server }) => {
+        const { signal } = new AbortController();
+        const refused = async () => {
+          const refuse = () => {
+            throw new HoldfastError("PROMPT_MISALIGNED");
+          };
+          for await (const event of model.ask(request, { signal, inspect: refuse })) ok(false, event.kind);
+        };
+        await rejects(refused(), (error) => HoldfastError.is(error, "PROMPT_MISALIGNED"));
+        strictEqual(server?.requests.length ?? 0, 0);
+        const seen: SentRequest[] = [];
+        for await (const event of model.ask(request, { signal, inspect: (sent) => seen.push(sent) }))
+          if (event.kind === "failed") ok(false, event.failure.message);
+        const shown = seen.map(({ tools, toolChoice }) => [
+          tools.map(({ name, description }) => [name, description]),
+          toolChoice,
+        ]);
+        deepStrictEqual(shown, [[TOOLS.map(({ name, description }) => [name, description]), "grep"]]);
+        for (const { input } of seen[0]?.tools ?? []) strictEqual(input["type"], "object");
+      });
+    },
+  ],
+  [
     "[ADAPT-5] what the provider sealed goes back byte for byte",
     async (bench) => {
       const step = { reasoning: 'Zwei 🥊 \\ "Dateien"\n', text: "Look.", calls: [{ name: "grep", input: {} }] };
@@ -136,11 +162,22 @@ export const REQUESTS: LawBook<Bench> = [
         ok(thought?.kind === "reasoning" && thought.origin !== undefined, "the thought has no original");
         const sent = JSON.stringify(server.requests.at(-1)?.body);
         const [piece] = thought.origin.pieces;
-        ok(sent.includes(JSON.stringify(piece)), "the original was changed on its way back");
+        const whole = sent.includes(JSON.stringify(piece));
+        // A layer between has names of its own for the fields; what they hold must arrive all the same.
+        const held = textsIn(piece).filter((text) => text !== "reasoning");
+        ok(
+          whole || (held.length > 1 && held.every((text) => sent.includes(JSON.stringify(text)))),
+          "the original was changed on its way back",
+        );
       });
     },
   ],
 ];
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
 
 const SYSTEM: Item = { kind: "system", role: "system", parts: [{ type: "text", text: "Be brief." }] };
 

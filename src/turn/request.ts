@@ -1,0 +1,73 @@
+import type { AlignedPrompt } from "../alignment/align.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { ModelRequest, ToolOffer } from "../contracts/model.ts";
+import type { FaultKind } from "../history/faults.ts";
+import type { PairedHistory } from "../history/paired.ts";
+import { getHistoryForPrompt, type HistoryRepairedDraft, repairRecords } from "../history/session.ts";
+import type { Item } from "../wire/item.ts";
+import type { ProfileId } from "../wire/profiles.ts";
+import type { Conversation } from "./conversation.ts";
+
+export interface RepairedPairs {
+  readonly history: PairedHistory;
+  /** What to write down: one record per fault that no earlier one speaks of. */
+  readonly records: readonly (HistoryRepairedDraft & { readonly fault: FaultKind; readonly detail: JsonObject })[];
+}
+
+/** Station: the log as a provider takes it. The journal is not touched; what was found is told once. */
+export function repairPairs(
+  conversation: Conversation,
+  options: { readonly profile: ProfileId; readonly tools: readonly string[] },
+): RepairedPairs {
+  const repaired = getHistoryForPrompt(conversation.items, {
+    profile: options.profile,
+    tools: new Set(options.tools),
+    index: conversation.index,
+    inFlight: conversation.running,
+  });
+  const records = repaired.repairs.flatMap((repair) => {
+    const { kind: fault, at } = repair.fault;
+    const place = conversation.unrecorded(fault, at);
+    const [record] = repairRecords({ repairs: [repair] });
+    if (place === undefined || record === undefined) return [];
+    return [{ ...record, fault, detail: { ...(record.detail as JsonObject), ...place } }];
+  });
+  return { history: repaired.history, records };
+}
+
+/** What a request asks of the model. */
+export type RequestOptions = Pick<ModelRequest, "toolChoice" | "maxOutputTokens" | "temperature" | "reasoning">;
+
+/** Station: the request. Only a repaired history and an aligned prompt can be put into one. */
+export function writeRequest(
+  history: PairedHistory,
+  { prompt, catalog }: AlignedPrompt,
+  options: RequestOptions,
+): ModelRequest {
+  const { prefixText, tailText } = prompt;
+  const prefix: readonly Item[] = prefixText === "" ? [] : [system(prefixText)];
+  const tools = (catalog.tools ?? []).map(offerOf);
+  const said = { ...options, ...(tools.length === 0 ? {} : { tools }) };
+  const stable = [...prefix, ...history];
+  // An answer that was paused must stand last, or it cannot go on.
+  if (isModels(history.at(-1))) return { ...said, items: [...prefix, system(tailText), ...history] };
+  return { ...said, items: [...stable, tail(tailText)], stableItems: stable.length };
+}
+
+/** Word for word what was hashed: neither more nor less than the snapshot says. */
+function offerOf({ name, description, input }: ToolOffer): ToolOffer {
+  return { name, ...(description === undefined ? {} : { description }), input };
+}
+
+function system(text: string): Item {
+  return { kind: "system", role: "system", parts: [{ type: "text", text }] };
+}
+
+/** Behind the conversation, where it may change without costing the provider's cache. It begins no turn of the user's. */
+function tail(text: string): Item {
+  return { kind: "user", notice: "context-update", parts: [{ type: "text", text, notice: "context-update" }] };
+}
+
+function isModels(item: Item | undefined): boolean {
+  return item?.kind === "assistant" || item?.kind === "reasoning" || (item?.kind === "other" && item.by === "model");
+}

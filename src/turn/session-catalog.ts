@@ -1,0 +1,193 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
+import { type CatalogChange, type CatalogState, changeCatalog, hashTools, snapshotCatalog } from "../catalog/state.ts";
+import { ASK_USER, type CatalogTool, type Mode } from "../catalog/tool.ts";
+import { denialOfCall } from "../catalog/may-run.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import { type Gate, gatesAround } from "../state/gate.ts";
+import type { Tool } from "../transaction/tool.ts";
+import type { Transactions } from "../transaction/transactions.ts";
+
+/** Where the state of a catalog lies, and how it changes: written down first, true afterwards. */
+export interface CatalogHome {
+  readonly state: CatalogState;
+  /** `next` gets what is true when its turn comes, and may return it unchanged. */
+  change(
+    next: (now: CatalogState) => { readonly to: CatalogState; readonly drafts: readonly RecordDraft[] },
+  ): Promise<void>;
+}
+
+/** Snapshots that calls may still refer to: a call that was offered by an older one than these is not run. */
+const KEPT = 32;
+
+/** Which tools a session offers, and in which mode it is. */
+export class SessionCatalog {
+  readonly #home: CatalogHome;
+  readonly #transactions: Transactions;
+  readonly #parent: SessionCatalog | undefined;
+  readonly #children = new Set<SessionCatalog>();
+  /** Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there. */
+  #asksSaid = false;
+  readonly #offered = new Map<number, SessionToolCatalogSnapshot>();
+  #latest:
+    | { readonly of: CatalogState; readonly tools: readonly Tool[]; readonly snapshot: SessionToolCatalogSnapshot }
+    | undefined;
+
+  constructor(home: CatalogHome, transactions: Transactions, parent?: SessionCatalog) {
+    catalogs.set(transactions.state.truth.gate, this);
+    this.#home = home;
+    this.#transactions = transactions;
+    this.#parent = parent;
+    if (parent !== undefined) parent.#children.add(this);
+  }
+
+  /** What is true now. Whoever works for a session in plan mode is in plan mode, whatever it says of itself. */
+  get state(): CatalogState {
+    const { state } = this.#home;
+    return state.mode === "act" && this.#isHeld ? { ...state, mode: "plan" } : state;
+  }
+
+  /** What is written down of it, whatever its parent says. */
+  get own(): CatalogState {
+    return this.#home.state;
+  }
+
+  get mode(): Mode {
+    return this.state.mode;
+  }
+
+  /** What is offered now. The same object until something changes. */
+  snapshot(): SessionToolCatalogSnapshot {
+    const { tools } = this.#transactions;
+    const { state } = this;
+    const latest = this.#latest;
+    if (latest !== undefined && sameState(latest.of, state) && sameTools(latest.tools, tools)) return latest.snapshot;
+    const snapshot = snapshotCatalog(state, tools.map(asOffered));
+    this.#latest = { of: state, tools, snapshot };
+    return snapshot;
+  }
+
+  /** Notes that a request offers this snapshot: its calls will refer to it. */
+  offer(snapshot: SessionToolCatalogSnapshot): void {
+    this.#offered.set(snapshot.epoch, snapshot);
+    const [oldest] = this.#offered.keys();
+    if (this.#offered.size > KEPT && oldest !== undefined) this.#offered.delete(oldest);
+  }
+
+  /** Why a call may not start now, in words for the model, or nothing. `epoch`: of the request that offered it. */
+  denial(call: { readonly tool: Tool; readonly input: unknown; readonly epoch?: number }): string | undefined {
+    const { tool, input, epoch } = call;
+    const { name } = tool;
+    const attempt = { tool: asOffered(tool), name, input, live: this.snapshot() };
+    if (epoch === undefined) return denialOfCall(attempt);
+    const offeredBy = this.#offered.get(epoch);
+    if (offeredBy === undefined) return `${name} was offered too long ago, so it did not run. Ask for it again.`;
+    return denialOfCall({ ...attempt, offeredBy });
+  }
+
+  /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
+  async setMode(mode: Mode, reason = `${mode} mode was asked for`): Promise<CatalogState> {
+    if (mode === "act" && this.#isHeld) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
+    await this.#change(() => ({ mode }), reason);
+    if (mode === "act") return this.state;
+    // They are held already; now it is written down for them, too.
+    const told = [...this.#children].map((child) => child.setMode("plan", "the parent session is in plan mode"));
+    for (const one of await Promise.allSettled(told)) if (one.status === "rejected") throw one.reason;
+    return this.state;
+  }
+
+  /** Whether there is somebody to ask. */
+  async setRequestUserInput(
+    enabled: boolean,
+    reason = enabled ? "the user can be asked" : "nobody can be asked",
+  ): Promise<void> {
+    this.#asksSaid = true;
+    await this.#change(() => ({ requestUserInputEnabled: enabled }), reason);
+  }
+
+  /** Offers further tools, or others under the same names. Calls of the running request keep what it offered. */
+  async add(tools: readonly Tool[], reason = "tools were added"): Promise<void> {
+    this.#transactions.add(tools);
+    await this.sync(reason);
+  }
+
+  async remove(names: readonly string[], reason = "tools were removed"): Promise<void> {
+    this.#transactions.remove(names);
+    await this.sync(reason);
+  }
+
+  /** Writes down which tools there are, if that is not what the journal says. */
+  async sync(reason = "the session was opened with these tools"): Promise<void> {
+    // Looked at without waiting first: nearly always there is nothing to do.
+    const { state } = this.#home;
+    if (changeCatalog(state, this.#present(), reason) !== state) await this.#change(() => this.#present(), reason);
+  }
+
+  /** What the journal is told of a change. */
+  draftsOf(now: CatalogState, to: CatalogState): readonly RecordDraft[] {
+    if (now === to) return [];
+    const { version, epoch, reason, requestUserInputEnabled } = to;
+    const snapshot = snapshotCatalog(to, this.#transactions.tools.map(asOffered));
+    const tools = (snapshot.tools ?? []).map(({ name, description = "", input }) => ({ name, description, input }));
+    const changed: RecordDraft = {
+      kind: "catalog-changed",
+      version,
+      epoch,
+      reason,
+      requestUserInputEnabled,
+      contentHash: snapshot.contentHash,
+      tools: tools as Json,
+    };
+    return now.mode === to.mode ? [changed] : [{ kind: "mode-changed", mode: to.mode }, changed];
+  }
+
+  /** In the order in which it was asked for: the last word of a user is the one that stays. */
+  #change(change: () => CatalogChange, reason: string): Promise<void> {
+    return this.#home.change((now) => {
+      const to = changeCatalog(now, change(), reason);
+      return { to, drafts: this.draftsOf(now, to) };
+    });
+  }
+
+  /** The tools of this process, and whether it can ask somebody. */
+  #present(): CatalogChange {
+    const tools = hashTools(this.#transactions.tools.map(asOffered));
+    if (this.#asksSaid) return { tools };
+    return { tools, requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
+  }
+
+  /** By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they are. */
+  get #isHeld(): boolean {
+    const around = gatesAround().flatMap((gate) => catalogs.get(gate) ?? []);
+    return [...around, this.#parent].some((one) => one !== undefined && one !== this && one.#isPlanning);
+  }
+
+  get #isPlanning(): boolean {
+    return this.own.mode === "plan" || (this.#parent !== undefined && this.#parent.#isPlanning);
+  }
+
+  /** A session that is closed no longer follows its parent. */
+  leave(): void {
+    if (this.#parent !== undefined) this.#parent.#children.delete(this);
+  }
+}
+
+const catalogs = new WeakMap<Gate, SessionCatalog>();
+const reaching = new WeakMap<Tool, CatalogTool>();
+
+/** A tool that declares effects outside reaches there, whatever it says of its access. */
+function asOffered(tool: Tool): CatalogTool {
+  if (tool.access !== "read" || Object.keys(tool.effects).length === 0) return tool;
+  const known = reaching.get(tool) ?? { ...tool, access: "external" };
+  reaching.set(tool, known);
+  return known;
+}
+
+function sameState(a: CatalogState, b: CatalogState): boolean {
+  return a === b || (a.epoch === b.epoch && a.mode === b.mode);
+}
+
+function sameTools(a: readonly Tool[], b: readonly Tool[]): boolean {
+  return a.length === b.length && a.every((tool, index) => tool === b[index]);
+}
