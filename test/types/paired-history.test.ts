@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Item, normalize, type PairedHistory, rollbackTurns, trimOldHistory } from "../../src/index.ts";
-
 import { writeRequest } from "../../src/turn/request.ts";
+
 /** Whoever sends asks for the receipt. */
 const send = (history: PairedHistory): number => history.length;
 
@@ -21,13 +21,14 @@ test("[PAIR-29] every station that pairs hands out the receipt", () => {
   expect(back.ok ? send(back.history) : 0).toBe(0);
 });
 
-test("[PAIR-29] [LOOP-12] a request is made of receipts: an unrepaired or unaligned one does not compile", () => {
-  const make = (aligned: Parameters<typeof writeRequest>[1]) => {
-    // @ts-expect-error The log itself cannot be put into a request.
-    writeRequest(raw, aligned, {});
-    // @ts-expect-error Nor can a prompt that nobody held against the tools.
-    writeRequest(normalize(raw).items, { prompt: aligned.prompt, catalog: aligned.catalog }, {});
-    return writeRequest(normalize(raw).items, aligned, {});
+test("[PAIR-29] [LOOP-12] a request is made of receipts: one without a view or an alignment does not compile", () => {
+  type Receipts = Parameters<typeof writeRequest>;
+  const make = (view: Receipts[0], aligned: Receipts[1]) => {
+    // @ts-expect-error Neither the log nor a paired history is a view: nobody has fitted it.
+    writeRequest(normalize(raw).items, aligned, {});
+    // @ts-expect-error Nor is a prompt aligned that nobody held against the tools.
+    writeRequest(view, { prompt: aligned.prompt, catalog: aligned.catalog }, {});
+    return writeRequest(view, aligned, {});
   };
   expect(make).toBeTypeOf("function");
 });

@@ -13,7 +13,7 @@ export function contentOf(seed: string, nth: number): string {
   return blocks.join("\n");
 }
 
-export function digest(text: string): string {
+function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 

@@ -1,9 +1,13 @@
 import { peer } from "../../harness/peers.ts";
 
 /** Rivals by the shape that is used of them. */
-export interface Said {
+interface Said {
   readonly call?: { readonly id: string; readonly nth: number };
   readonly text?: string;
+}
+
+interface Zod {
+  readonly z: { readonly object: (shape: object) => object; readonly number: () => object };
 }
 
 type Answering = (asked: number) => Promise<Said>;
@@ -62,15 +66,15 @@ export async function langGraphAgent(parts: {
   readonly tool: { readonly name: string; readonly run: Running };
   readonly answer: Answering;
 }): Promise<Agent> {
-  const { createReactAgent } = await peer<{ createReactAgent(options: object): Agent }>(
+  const { createReactAgent } = await peer<{ readonly createReactAgent: (options: object) => Agent }>(
     "@langchain/langgraph/prebuilt",
   );
   const { BaseChatModel } = await peer<{ BaseChatModel: ChatModelClass }>(
     "@langchain/core/language_models/chat_models",
   );
   const { AIMessage } = await peer<{ AIMessage: new (fields: object) => object }>("@langchain/core/messages");
-  const { tool } = await peer<{ tool(run: Running, fields: object): object }>("@langchain/core/tools");
-  const { z } = await peer<typeof import("zod")>("zod");
+  const { tool } = await peer<{ readonly tool: (run: Running, fields: object) => object }>("@langchain/core/tools");
+  const { z } = await peer<Zod>("zod");
   let asked = 0;
   class Scripted extends BaseChatModel {
     _llmType(): string {
@@ -117,9 +121,11 @@ export async function aiSdk(parts: {
   readonly run: Running;
   readonly name: string;
 }): Promise<AiSdk> {
-  const sdk = await peer<Pick<AiSdk, "generateText" | "stepCountIs"> & { tool(spec: object): object }>("ai");
+  const sdk = await peer<Pick<AiSdk, "generateText" | "stepCountIs"> & { readonly tool: (spec: object) => object }>(
+    "ai",
+  );
   const { MockLanguageModelV4 } = await peer<{ MockLanguageModelV4: new (options: object) => object }>("ai/test");
-  const { z } = await peer<typeof import("zod")>("zod");
+  const { z } = await peer<Zod>("zod");
   const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
   let asked = 0;
   const model = new MockLanguageModelV4({
