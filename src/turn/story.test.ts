@@ -193,6 +193,31 @@ describe("the mode", () => {
     expect(session.mode).toBe("act");
   });
 
+  test("[MODE-9] what an attempt that was given up had run inside does not count at the commit", async () => {
+    const waiting = Promise.withResolvers<void>();
+    const flip = Promise.withResolvers<void>();
+    const outer = defineTool({
+      name: "outer",
+      access: "read",
+      run: async (_, call) => {
+        const seen = call.get(counter);
+        if (call.attempt > 1) return seen;
+        await call.run({ name: "noter", input: {} });
+        waiting.resolve();
+        await flip.promise;
+        return seen;
+      },
+    });
+    const noter = writes("noter", () => "noted");
+    const { session } = await opened(undefined, { tools: [outer, noter], slices: [counter] });
+    const running = session.runTool({ name: "outer", input: {} });
+    await waiting.promise;
+    await session.state.session.dispatch(counter.added(7)); // what it read has changed: it is run again
+    await session.setMode("plan");
+    flip.resolve();
+    expect(await running).toMatchObject({ ok: true, output: 7, attempts: 2 });
+  });
+
   test("[MODE-4] a tool that was replaced while its call was being opened is not run under the new one's name", async () => {
     const ran: string[] = [];
     const old = writes("swap", () => ran.push("old"));
