@@ -178,6 +178,35 @@ describe("a request", () => {
   });
 });
 
+describe("a host that asks the model itself", () => {
+  test("[ALIGN-17] gets a receipt with what to say and to offer, and has it looked at in the moment of sending", async () => {
+    const { session } = await opened(undefined, { prompt });
+    await expect(session.align()).rejects.toMatchObject({ code: "PROMPT_MISALIGNED" });
+    const aligned = await session.align({ parameters });
+    expect(aligned.prompt.prefixText).toContain("You are careful.");
+    const tools = aligned.catalog.tools ?? [];
+    session.inspect(aligned, { tools });
+    expect(() => session.inspect(aligned, { tools: [...tools, { name: "more", input: {} }] })).toThrow(
+      /offers other tools/,
+    );
+    expect(session.state.session.all(PromptRendered).at(-1)).toMatchObject({ hash: aligned.prompt.hash });
+    await session.setMode("plan");
+    expect(() => session.inspect(aligned)).toThrow(/taken in act mode/);
+    const faults = await bodies(session, "fault-raised");
+    expect(faults.map(({ fault }) => fault)).toEqual(["misaligned-request-refused"]);
+  });
+
+  test("[MODE-4] and its calls run under the catalog that offered them", async () => {
+    const { session } = await opened();
+    const { epoch } = (await session.align()).catalog;
+    expect(await session.runTool({ name: "step", input: { n: "a" }, epoch })).toMatchObject({ ok: true });
+    await session.catalog.add([writes("later", () => "x")]);
+    expect(await session.runTool({ name: "later", input: {}, epoch })).toMatchObject({ reason: "denied" });
+    await session.setMode("plan");
+    expect(await session.runTool({ name: "step", input: { n: "b" }, epoch })).toMatchObject({ reason: "denied" });
+  });
+});
+
 describe("the mode", () => {
   test("[MODE-8] of words said at once, the last one stays", async () => {
     const { session } = await opened();

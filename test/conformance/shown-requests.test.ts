@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Model, SentRequest } from "../contracts/model.ts";
-import { anthropic } from "./anthropic/entry.ts";
-import { openai } from "./openai/entry.ts";
+import type { Model, SentRequest } from "../../src/contracts/model.ts";
+import { anthropic } from "../../src/adapters/anthropic/entry.ts";
+import { openai } from "../../src/adapters/openai/entry.ts";
 
 const request = {
   items: [{ kind: "user", parts: [{ type: "text", text: "go" }] }],
