@@ -46,6 +46,8 @@ export interface SnapshotOptions extends SliceSelection {
 export interface RestoreHow extends RestoreOptions {
   /** Say what would happen and change nothing. */
   readonly dryRun?: boolean;
+  /** Asked when its turn has come, before anything is touched. Throwing refuses the restore. */
+  readonly admit?: () => void;
   /** Writes the restore down, with more beside it, before it becomes true. */
   readonly decide?: (plan: RestorePlan) => Promise<void>;
 }
@@ -132,6 +134,7 @@ export class ExecutionState {
     return this.#alone("restore", () =>
       this.truth.gate.run(async () => {
         this.truth.refusePoisoned();
+        how.admit?.();
         const plan = this.planRestore(snapshot, how);
         const { decide } = how;
         const commit = () =>

@@ -104,6 +104,12 @@ export class EffectBook {
     return this.#release(this.#owned(callIds), callIds, specOf);
   }
 
+  /** Goes on with what an earlier process had begun to undo. */
+  async finishUndoing(specOf: SpecOf): Promise<void> {
+    for (const known of [...this.#known.values()].toReversed())
+      if (known.standing.is === "undoing") await this.#undo(known, specOf);
+  }
+
   /** What `undo` would find to do. */
   planUndo(callIds: readonly string[]): readonly EffectReport[] {
     const gone = new Set(callIds);
@@ -118,10 +124,18 @@ export class EffectBook {
     const spec = Object.hasOwn(tool.effects, name) ? tool.effects[name] : undefined;
     if (spec === undefined) throw new HoldfastError("EFFECT_UNDECLARED", { tool: tool.name, effect: name });
     const entry: EffectEntry = { tool: tool.name, name, key, callId, args: plain(name, request.args), generation };
-    await this.#ledger.effectOpened(entry);
     const known: Known = { entry, standing: { is: "open" }, owners: new Set([callId]) };
+    const before = this.#known.get(id);
+    // Known before it is written down: a call that ends meanwhile must find it.
     this.#known.delete(id);
     this.#known.set(id, known);
+    try {
+      await this.#ledger.effectOpened(entry);
+    } catch (error) {
+      this.#known.delete(id);
+      if (before !== undefined) this.#known.set(id, before);
+      throw error;
+    }
     try {
       const result = plain(name, await spec.run(entry.args as never, { key, signal }));
       await this.#ledger.effectDone(entry, result);
@@ -158,13 +172,20 @@ export class EffectBook {
   async #undo(known: Known, specOf: SpecOf): Promise<EffectReport> {
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
-    if (standing.is !== "done") return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    if (standing.is !== "done" && standing.is !== "undoing")
+      return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    const { result } = standing;
     const spec = specOf(entry.tool, entry.name);
+    // Written down first: cut off in the middle, it must not be taken for one that still stands.
+    if (standing.is === "done" && spec?.undo !== undefined) {
+      await this.#ledger.effectUndone(entry, "undoing");
+      known.standing = { is: "undoing", result };
+    }
     let detail = "no way to undo it is declared here";
     let undone = false;
     for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
       try {
-        await this.#inTime(async () => spec.undo?.(entry.args as never, standing.result as never, { key: entry.key }));
+        await this.#inTime(async () => spec.undo?.(entry.args as never, result as never, { key: entry.key }));
         undone = true;
       } catch (error) {
         detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${error instanceof Error ? error.message : String(error)}`;
@@ -176,7 +197,7 @@ export class EffectBook {
       return { ...about, is: "undone" };
     }
     await this.#ledger.effectUndone(entry, "not-undone", detail);
-    known.standing = { is: "not-undone", result: standing.result, detail };
+    known.standing = { is: "not-undone", result, detail };
     return { ...about, is: "not-undone", detail };
   }
 
@@ -206,6 +227,7 @@ function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectR
   if (standing.is === "done") return { ...about, is: "happened" };
   if (standing.is === "not-undone") return { ...about, is: "not-undone", detail: standing.detail };
   if (standing.is === "undone") return undefined;
+  if (standing.is === "undoing") return { ...about, is: "unknown", detail: "undoing it had begun" };
   return { ...about, is: "unknown", detail: "it had not ended when the call did" };
 }
 

@@ -94,6 +94,8 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   } catch (error) {
     return { instead: endingOfThrown(error) };
   }
+  // Given up meanwhile by a neighbour: closed as a success it would be one that changed nothing.
+  if (state.poisoned) return { instead: GIVEN_UP };
   try {
     await write(world, outcomes, change);
   } catch (error) {
@@ -186,6 +188,12 @@ function poisonedBy({ state }: CallWorld, error: unknown): Discarded {
   if (error instanceof RestoreFailedError) state.truth.poison(error);
   return endingOfThrown(error);
 }
+
+const GIVEN_UP: Discarded = {
+  kind: "failed",
+  reason: "STATE_POISONED",
+  message: "The state was given up while the call ran.",
+};
 
 function conflictOn(what: readonly string[]): Discarded {
   const message = `Another call changed ${what.join(", ")} after this one had read it. Read again and retry.`;

@@ -2,7 +2,7 @@ import type { Json } from "../base/json.ts";
 import type { CheckpointNote, Fold } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
-import type { BlobRef, OutputStatus, RecordDraft } from "../records/kinds.ts";
+import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
 import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
@@ -179,8 +179,9 @@ function withEffect(
 
 function undoneStanding(
   { standing }: FoldedEffect,
-  { how, detail = "" }: { readonly how: "undone" | "not-undone"; readonly detail?: string },
+  { how, detail = "" }: { readonly how: UndoStage; readonly detail?: string },
 ): Standing {
-  if (how === "undone" || standing.is !== "done") return { is: "undone" };
+  if (how === "undone" || (standing.is !== "done" && standing.is !== "undoing")) return { is: "undone" };
+  if (how === "undoing") return { is: "undoing", result: standing.result };
   return { is: "not-undone", result: standing.result, detail };
 }

@@ -60,6 +60,7 @@ export async function resumeSession(
   const transactions = new Transactions(state, { ...options, ledger });
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
+  await transactions.finishUndoing();
   // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
   const takenBack = journal.folded.boundaries.flatMap(({ rewound, callId }) => (rewound ? [callId] : []));
   await transactions.undoEffects(takenBack);

@@ -4,6 +4,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { RootDelta } from "../state/part.ts";
 import type { RestorePlan } from "../state/restore.ts";
+import type { CompositeSnapshot } from "../state/snapshot.ts";
 import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
@@ -50,18 +51,23 @@ const FILES = "files";
 export async function rewind(ground: RewindGround, options: RewindOptions): Promise<RewindReport> {
   const { state, transactions, checkpoints, ledger } = ground;
   const { callId, side } = targetOf(options);
-  if (transactions.pending.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: [...transactions.pending] });
-  const boundary = checkpoints.boundary(callId);
+  const mayRewind = () => {
+    if (transactions.pending.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: [...transactions.pending] });
+    return checkpoints.boundary(callId);
+  };
+  const boundary = mayRewind();
   const to = boundary[side];
   const scope = scopeOf(options.scope);
   const snapshot = await checkpoints.snapshot(callId, side);
-  const calls = checkpoints
-    .list()
-    .filter((one) => one.after > to && !one.rewound)
-    .map((one) => one.callId);
+  const takenBack = () =>
+    checkpoints
+      .list()
+      .filter((one) => one.after > to && !one.rewound)
+      .map((one) => one.callId);
+  let calls = takenBack();
   const how = {
     slices: partsIn(state, scope),
-    resources: scope.includes("state") ? [...snapshot.resources.keys()] : [],
+    resources: scope.includes("state") ? resourcesFor(state, callId, snapshot) : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
   const report = (plan: RestorePlan, effects: readonly EffectReport[], done: boolean): RewindReport => ({
@@ -72,14 +78,25 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     calls,
     effects,
   });
-  const undoable = scope.includes("state") ? calls : [];
+  const undoable = () => (scope.includes("state") ? calls : []);
   if (options.dryRun === true)
-    return report(state.planRestore(snapshot, how), transactions.effects.planUndo(undoable), false);
+    return report(state.planRestore(snapshot, how), transactions.effects.planUndo(undoable()), false);
   const plan = await state.restore(snapshot, {
     ...how,
+    // Asked again when its turn has come: another rewind, or a call, may have been faster.
+    admit: () => {
+      mayRewind();
+      calls = takenBack();
+    },
     decide: (planned) => ledger.write([record], planned.change, "rewound"),
   });
-  return report(plan, await transactions.undoEffects(undoable), true);
+  return report(plan, await transactions.undoEffects(undoable()), true);
+}
+
+/** Also those that were first used after the boundary; but nothing is known of what an earlier process had. */
+function resourcesFor(state: ExecutionState, callId: string, { resources }: CompositeSnapshot): readonly string[] {
+  if (!state.checkpoints.has(callId)) return [...resources.keys()];
+  return [...new Set([...state.exclusive.origins.keys(), ...resources.keys()])];
 }
 
 export function targetOf(target: RewindTarget): { readonly callId: string; readonly side: BoundarySide } {

@@ -6,6 +6,7 @@ import { fuzz } from "./fuzz-rig.ts";
 import { kill } from "./kill.ts";
 import { power } from "./power.ts";
 import type { Rig } from "./rig.ts";
+import { sim } from "./sim.ts";
 import { syscallKill } from "./syscall-kill.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
@@ -17,4 +18,5 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   contention,
   compound,
   fuzz,
+  sim,
 };
