@@ -211,7 +211,15 @@ export class OpenCall {
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
-    await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent });
+    try {
+      await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent });
+    } catch (error) {
+      // It did not begin, so it does not end: closed, it would be a call that nobody opened.
+      this.nested.splice(place, 1);
+      this.#unfinished -= 1;
+      if (ledger.unsure === true) state.truth.poison(error as Error);
+      throw error;
+    }
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);

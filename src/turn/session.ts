@@ -144,7 +144,10 @@ export class Session implements AsyncDisposable {
   /** Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. */
   checkpoint(note: CheckpointNote = {}): Promise<Appended> {
     const { truth } = this.state;
-    return truth.gate.run(() => keepCheckpoint(this.#parts, truth.root, note));
+    return truth.gate.run(() => {
+      truth.refusePoisoned(); // its root may lack what the journal has, and a checkpoint would make that true
+      return keepCheckpoint(this.#parts, truth.root, note);
+    });
   }
 
   read(options?: ReadOptions): AsyncIterable<JournalEntry> {

@@ -6,7 +6,7 @@ import type { Script } from "./ops.ts";
 /** What a rig knows beside the journal. */
 export interface Knowledge {
   /** What a discarded call had noted when it ended; undefined when nobody watched, and the script tells. */
-  readonly notesOf?: (callId: string) => readonly string[] | undefined;
+  readonly notesOf?: (callId: string, status: Closed["status"]) => readonly string[] | undefined;
   /** The state that a change outside any call makes of another; undefined when nobody asked for such a change. */
   readonly changeOf?: (state: ModelState, record: Changed) => ModelState | undefined;
 }
@@ -21,6 +21,8 @@ interface ClosedCall {
   readonly status: Closed["status"];
   readonly reason: string | undefined;
   readonly tool: string;
+  /** What its record tells of effects. */
+  readonly told: Closed["effects"];
   /** Effects that it relies on, if it succeeded. */
   readonly asks: ReadonlySet<string>;
   /** Where the box stood before and after it, while this process lives. */
@@ -123,11 +125,15 @@ export class Story {
   }
 
   /** Another session that shares everything up to a record. */
-  forkAt(seq: number, records: readonly RecordDraft[]): Story {
-    const fork = new Story(this.#knows, [...this.#openings]);
+  forkAt(seq: number, records: readonly RecordDraft[], openings?: number[]): Story {
+    const fork = new Story(this.#knows, openings ?? this.openingsUpTo(seq));
     for (const record of records.slice(0, seq)) fork.hear(record);
     fork.#shared = seq;
     return fork;
+  }
+
+  openingsUpTo(seq: number): number[] {
+    return this.#openings.filter((opening) => opening <= seq);
   }
 
   /** A fresh process has fresh resources. */
@@ -172,7 +178,7 @@ export class Story {
     this.#newLines.push(`${callId} ${status}`);
     const outer = opened.parent !== undefined && this.open.has(opened.parent);
     const before = this.state;
-    const facts = { seq, status, reason: record.reason, tool: record.tool, taken: false, asks: NOTHING };
+    const facts = { seq, status, reason: record.reason, tool: record.tool, told: record.effects, taken: false, asks: NOTHING };
     if (outer) {
       this.#inner.push(record);
       this.closed.set(callId, { ...facts, box: undefined });
@@ -180,7 +186,7 @@ export class Story {
     }
     if (opened.parent === undefined) this.said(`output ${callId}`, seq, callId);
     const alone = status === "success" ? this.#alone(opened, record) : undefined;
-    this.#pending = alone?.state ?? withNotes(before, record.reason === "interrupted" ? [] : this.#notesOf(opened));
+    this.#pending = alone?.state ?? withNotes(before, record.reason === "interrupted" ? [] : this.#notesOf(opened, status));
     this.#inner = [];
     const box = { before: before.box, after: this.#pending.box };
     this.closed.set(callId, { ...facts, asks: new Set(alone?.asks), box });
@@ -247,8 +253,9 @@ export class Story {
     return false;
   }
 
-  interruptedOwner({ owners }: StoryEffect): boolean {
-    return owners.some((owner) => this.closed.get(owner)?.reason === "interrupted");
+  /** Somebody was told that it may have happened. */
+  toldAsUnknown({ owners }: StoryEffect): boolean {
+    return owners.some((owner) => this.closed.get(owner.split(".")[0] ?? "")?.told === "unknown");
   }
 
   /** A call that ended when the state was given up leaves its record and nothing else. One that succeeded changes it. */
@@ -272,9 +279,9 @@ export class Story {
     return alone;
   }
 
-  #notesOf(opened: Opened): readonly string[] {
+  #notesOf(opened: Opened, status: Closed["status"]): readonly string[] {
     const script = opened.args as unknown as Script;
-    return this.#knows.notesOf?.(opened.callId) ?? notesIn(script.ops ?? []);
+    return this.#knows.notesOf?.(opened.callId, status) ?? notesIn(script.ops ?? []);
   }
 }
 

@@ -31,6 +31,8 @@ export class Oracle {
   /** Handlers at work, and calls aborted before theirs had returned. */
   readonly #working = new Set<string>();
   readonly #mustNotSucceed = new Set<string>();
+  readonly #returned = new Set<string>();
+  readonly #hosted = new Set<string>();
   #lastRoot: unknown;
 
   constructor(world: World) {
@@ -44,7 +46,7 @@ export class Oracle {
     this.#openings.set(session, openings);
     const story = new Story(
       {
-        notesOf: (callId) => this.#notes.get(callId) ?? [],
+        notesOf: (callId, status) => this.#notesOf(callId, status),
         changeOf: (state, record) => this.#changeOf(state, record),
       },
       openings,
@@ -59,7 +61,10 @@ export class Oracle {
     if (!receipt.ok) return;
     if (batch.kind === "fork") {
       const records = this.#records.get(batch.from) ?? [];
-      this.#stories.set(batch.session, this.story(batch.from).forkAt(batch.after.seq, records));
+      const { seq } = batch.after;
+      const openings = this.#openings.get(batch.session) ?? this.story(batch.from).openingsUpTo(seq);
+      this.#openings.set(batch.session, openings);
+      this.#stories.set(batch.session, this.story(batch.from).forkAt(seq, records, openings));
       this.#records.set(batch.session, records.slice(0, batch.after.seq));
     }
     if (batch.kind !== "append" || ("repeated" in receipt && receipt.repeated)) return;
@@ -95,11 +100,18 @@ export class Oracle {
         this.wrong.push(`call ${call} began before it was written down`);
     }
     if (news.is === "returned" && call === news.call) this.#working.delete(call);
+    if (call === news.call && (news.is === "began" || news.is === "returned"))
+      this.#returned[news.is === "began" ? "delete" : "add"](call);
     if (news.is === "noted") this.#notes.get(call)?.push(news.text);
     // One that another process closed after a crash or a long sleep cannot know; its commit will be refused.
     const ended = [...this.#stories.values()].map((story) => story.closed.get(call));
     if (news.is === "did" && AT_ONCE.has(news.op) && ended.some((closed) => closed !== undefined && closed.reason !== "interrupted"))
       this.wrong.push(`call ${call} had ended, and could still ${news.op}`);
+  }
+
+  /** Somebody else runs it, once. */
+  hosted(callId: string): void {
+    this.#hosted.add(callId);
   }
 
   /** Its handler has not returned: whatever it does now, it must not succeed any more. */
@@ -178,7 +190,8 @@ export class Oracle {
       if ((claimed === "done" || claimed === "not-undone") && standing !== 1)
         this.wrong.push(`effect ${id} is called ${claimed} and stands ${standing} times`);
       if (relied && (claimed === "undone" || standing === 0)) this.wrong.push(`effect ${id} is relied on and gone`);
-      if (claimed === "done" && !relied && effect.owners.length > 0 && this.#allSettled(story, effect.owners))
+      const settled = this.#allSettled(story, effect.owners) && !story.toldAsUnknown(effect);
+      if (claimed === "done" && !relied && effect.owners.length > 0 && settled)
         this.wrong.push(`effect ${id} stands, and nobody relies on it`);
     }
   }
@@ -189,6 +202,13 @@ export class Oracle {
       const [call = ""] = owner.split(".");
       return this.#acked.has(call) && story.closed.get(call)?.reason !== "interrupted";
     });
+  }
+
+  /** A handler that had returned was to run again, and was stopped before it did: that attempt noted nothing. */
+  #notesOf(callId: string, status: string): readonly string[] {
+    const stopped = status === "canceled" || status === "timeout";
+    if (stopped && this.#returned.has(callId) && !this.#hosted.has(callId)) return [];
+    return this.#notes.get(callId) ?? [];
   }
 
   #changeOf(state: ModelState, record: Changed): ModelState | undefined {

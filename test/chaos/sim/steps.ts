@@ -101,6 +101,7 @@ function overlap(sim: Simulation, random: SeededRandom, session: Session): void 
 /** A host that runs the tool itself, and sometimes forgets to say how it ended. */
 function begin(sim: Simulation, random: SeededRandom, session: Session): void {
   const drawn = drawCall(sim, random, session, false);
+  sim.oracle.hosted(drawn.id);
   const forgets = random.below(6) === 0;
   const { stage } = sim.main;
   sim.follow("begun call", [drawn.id], async (signal) => {
