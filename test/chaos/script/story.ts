@@ -6,7 +6,11 @@ import type { Script } from "./ops.ts";
 /** What a rig knows beside the journal. */
 export interface Knowledge {
   /** What a discarded call had noted when it ended; undefined when nobody watched, and the script tells. */
-  readonly notesOf?: (callId: string, status: Closed["status"]) => readonly string[] | undefined;
+  readonly notesOf?: (callId: string) => readonly string[] | undefined;
+  /** Its handler had returned: stopped after that, it may have been about to begin anew, without notes. */
+  readonly hadReturned?: (callId: string) => boolean;
+  /** Whether a call got the effect that it asked for; undefined when nobody watched. */
+  readonly gotEffect?: (callId: string, id: string) => boolean | undefined;
   /** The state that a change outside any call makes of another; undefined when nobody asked for such a change. */
   readonly changeOf?: (state: ModelState, record: Changed) => ModelState | undefined;
 }
@@ -186,7 +190,7 @@ export class Story {
     }
     if (opened.parent === undefined) this.said(`output ${callId}`, seq, callId);
     const alone = status === "success" ? this.#alone(opened, record) : undefined;
-    this.#pending = alone?.state ?? withNotes(before, record.reason === "interrupted" ? [] : this.#notesOf(opened, status));
+    this.#pending = alone?.state ?? withNotes(before, record.reason === "interrupted" ? [] : this.#notesOf(opened));
     this.#inner = [];
     const box = { before: before.box, after: this.#pending.box };
     this.closed.set(callId, { ...facts, asks: new Set(alone?.asks), box });
@@ -198,8 +202,11 @@ export class Story {
   changed(record: Changed, seq: number): void {
     if (record.callId !== undefined) {
       if (this.#pending === undefined) this.wrong.push(`record ${seq} changes the state for a call that did not just end`);
-      this.#states[seq] = this.#pending ?? this.state;
-      this.#after.set(record.callId, seq);
+      const { callId } = record;
+      const stopped = this.closed.get(callId)?.status === "canceled" || this.closed.get(callId)?.status === "timeout";
+      const anew = stopped && !hasPart(record, "diary") && this.#knows.hadReturned?.(callId) === true;
+      this.#states[seq] = (anew ? undefined : this.#pending) ?? this.state;
+      this.#after.set(callId, seq);
       this.lines.push(...this.#newLines);
       this.#succeeded = undefined;
       this.#letGo();
@@ -249,7 +256,8 @@ export class Story {
 
   /** A call that succeeded and was not taken back relies on it. */
   reliedOn(id: string): boolean {
-    for (const { asks, taken } of this.closed.values()) if (!taken && asks.has(id)) return true;
+    for (const [callId, { asks, taken }] of this.closed)
+      if (!taken && asks.has(id) && this.#knows.gotEffect?.(callId, id) !== false) return true;
     return false;
   }
 
@@ -279,10 +287,14 @@ export class Story {
     return alone;
   }
 
-  #notesOf(opened: Opened, status: Closed["status"]): readonly string[] {
+  #notesOf(opened: Opened): readonly string[] {
     const script = opened.args as unknown as Script;
-    return this.#knows.notesOf?.(opened.callId, status) ?? notesIn(script.ops ?? []);
+    return this.#knows.notesOf?.(opened.callId) ?? notesIn(script.ops ?? []);
   }
+}
+
+function hasPart({ delta }: Changed, part: string): boolean {
+  return Object.hasOwn(delta as object, part);
 }
 
 const NOTHING: ReadonlySet<string> = new Set();

@@ -26,7 +26,9 @@ export class Oracle {
   readonly #openings = new Map<string, number[]>();
   readonly #parsed = new Map<string, RecordDraft>();
   readonly #acked = new Map<string, { readonly session: string; readonly status: string }>();
+  /** Of each call's last attempt: what it noted, and the effects that it got. */
   readonly #notes = new Map<string, string[]>();
+  readonly #got = new Map<string, Set<string>>();
   readonly #outside: Outside[] = [];
   /** Handlers at work, and calls aborted before theirs had returned. */
   readonly #working = new Set<string>();
@@ -46,7 +48,9 @@ export class Oracle {
     this.#openings.set(session, openings);
     const story = new Story(
       {
-        notesOf: (callId, status) => this.#notesOf(callId, status),
+        notesOf: (callId) => this.#notes.get(callId) ?? [],
+        hadReturned: (callId) => this.#returned.has(callId) && !this.#hosted.has(callId),
+        gotEffect: (callId, id) => this.#got.get(callId)?.has(id) ?? false,
         changeOf: (state, record) => this.#changeOf(state, record),
       },
       openings,
@@ -95,6 +99,7 @@ export class Oracle {
     const [call = ""] = news.call.split(".");
     if (news.is === "began" && call === news.call) {
       this.#notes.set(call, []);
+      this.#got.set(call, new Set());
       this.#working.add(call);
       if (![...this.#stories.values()].some(({ open, closed }) => open.has(call) || closed.has(call)))
         this.wrong.push(`call ${call} began before it was written down`);
@@ -102,6 +107,7 @@ export class Oracle {
     if (news.is === "returned" && call === news.call) this.#working.delete(call);
     if (call === news.call && (news.is === "began" || news.is === "returned"))
       this.#returned[news.is === "began" ? "delete" : "add"](call);
+    if (news.is === "effect" && news.got.startsWith("did ")) this.#got.get(call)?.add(news.id);
     if (news.is === "noted") this.#notes.get(call)?.push(news.text);
     // One that another process closed after a crash or a long sleep cannot know; its commit will be refused.
     const ended = [...this.#stories.values()].map((story) => story.closed.get(call));
@@ -154,7 +160,7 @@ export class Oracle {
         this.wrong.push(`the boundary of ${callId} is ${before}-${after}, and should be ${from}-${to}`);
     }
     this.#checkLines(session, story);
-    this.#checkEffects(story);
+    this.#checkEffects(session.id, story);
   }
 
   /** Everything found wrong so far, the journals' own faults included. */
@@ -181,8 +187,9 @@ export class Oracle {
       this.wrong.push(`the log of calls ends in ${found.slice(-3).join("; ")}, not in ${due.slice(-3).join("; ")}`);
   }
 
-  #checkEffects(story: Story): void {
+  #checkEffects(session: string, story: Story): void {
     for (const [id, effect] of story.effects) {
+      if (!id.includes(`/${session}:`)) continue; // inherited: the origin goes on with it as it likes
       const standing = this.#world.standing(id);
       const { standing: claimed } = effect;
       const relied = story.reliedOn(id);
@@ -202,13 +209,6 @@ export class Oracle {
       const [call = ""] = owner.split(".");
       return this.#acked.has(call) && story.closed.get(call)?.reason !== "interrupted";
     });
-  }
-
-  /** A handler that had returned was to run again, and was stopped before it did: that attempt noted nothing. */
-  #notesOf(callId: string, status: string): readonly string[] {
-    const stopped = status === "canceled" || status === "timeout";
-    if (stopped && this.#returned.has(callId) && !this.#hosted.has(callId)) return [];
-    return this.#notes.get(callId) ?? [];
   }
 
   #changeOf(state: ModelState, record: Changed): ModelState | undefined {

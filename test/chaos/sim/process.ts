@@ -14,8 +14,9 @@ export class SimProcess implements Owner {
   alive = true;
   asleep = false;
   session: Session | undefined;
-  /** A disk error has struck since the session was opened: from then on refusals are honest answers. */
-  troubled = false;
+  /** Disk errors ordered so far. A session that was open before the last may refuse what it likes, honestly. */
+  faults = 0;
+  readonly #faultsBefore = new WeakMap<Session, number>();
   readonly clock: Clock;
   readonly stage: Stage;
   readonly store: Store;
@@ -41,6 +42,15 @@ export class SimProcess implements Owner {
         resources: () => [[BOX, new Box()]],
       },
     );
+  }
+
+  use(session: Session, faultPending: boolean): void {
+    this.session = session;
+    this.#faultsBefore.set(session, faultPending ? this.faults - 1 : this.faults);
+  }
+
+  faultsBefore(session: Session): number {
+    return this.#faultsBefore.get(session) ?? this.faults;
   }
 
   /** It may be used: open, its writer not overtaken, its state not given up. */

@@ -109,6 +109,7 @@ export class Simulation {
   ): Operation {
     const by = this.main;
     const { session } = by;
+    const faults = this.machine.fault === undefined ? by.faults : by.faults - 1;
     const operation: Operation = { what, by, callIds, stop: new AbortController() };
     this.operations.add(operation);
     this.started += 1;
@@ -116,7 +117,8 @@ export class Simulation {
       .catch((error: unknown) => {
         const code = codeOf(error);
         this.count(`refused ${what}: ${HoldfastError.is(error) ? code : "?"}`);
-        const excused = by.troubled || !by.alive || (session !== undefined && this.#isGone(session));
+        const faulty = by.faults > faults || by.faults > (session === undefined ? faults : by.faultsBefore(session));
+        const excused = faulty || !by.alive || (session !== undefined && this.#isGone(session));
         if (!HoldfastError.is(error) || !(excused || mayRefuse.includes(code)))
           this.oracle.wrong.push(`${what} failed: ${code}`);
       })
@@ -184,15 +186,14 @@ export class Simulation {
     const process = this.main;
     const id = this.sessionName;
     this.#opening = true;
-    process.troubled = this.machine.fault !== undefined;
     const opening = async () => {
       try {
         if (process.session !== undefined) await this.close(process.session).catch(() => {});
-        process.session = await process.holdfast.open(id, { leaseMs: LEASE_MS });
+        process.use(await process.holdfast.open(id, { leaseMs: LEASE_MS }), this.machine.fault !== undefined);
         this.count("openings");
         const story = this.oracle.story(id);
         story.reopened();
-        this.oracle.checkQuiet(process.session);
+        if (process.session !== undefined) this.oracle.checkQuiet(process.session);
       } finally {
         if (this.main === process) this.#opening = false;
       }
@@ -228,7 +229,7 @@ export class Simulation {
     const { session } = this;
     if (session === undefined) return;
     this.oracle.checkBetween(session);
-    if (this.underWay().length === 0 && !this.main.troubled && this.scheduler.isIdle(this.main))
+    if (this.underWay().length === 0 && this.scheduler.isIdle(this.main))
       this.oracle.checkQuiet(session);
   }
 

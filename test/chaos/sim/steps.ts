@@ -188,7 +188,7 @@ function fork(sim: Simulation, random: SeededRandom, session: Session): void {
     if (before !== undefined && !story.comesFrom(before)) sim.oracle.wrong.push(`the fork did not begin at ${before}`);
     sim.oracle.checkQuiet(other);
     if (goOn && sim.underWay(main).length === 1 && sim.main === main) {
-      main.session = other;
+      main.use(other, sim.machine.fault !== undefined);
       sim.sessionName = as;
       await sim.close(session);
     } else await sim.close(other);
@@ -263,7 +263,7 @@ function abort(sim: Simulation, random: SeededRandom): void {
 
 function fault(sim: Simulation, random: SeededRandom): void {
   sim.machine.fault = { how: random.pick(["refused", "unclear"]), times: 1 + random.below(3) };
-  sim.main.troubled = true;
+  sim.main.faults += 1;
 }
 
 /** The process sleeps past its lease, and another takes its session. It does not know yet. */
