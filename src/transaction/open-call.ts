@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
 import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { Branch } from "../state/branch.ts";
@@ -9,7 +10,7 @@ import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { admit, handle } from "./guard.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, OpenedCall } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { ToolPolicy } from "./policy.ts";
 import { absentTool, type Tool, type ToolAccess } from "./tool.ts";
@@ -62,6 +63,7 @@ export class OpenCall {
   #children: (() => Promise<void>)[] = [];
   #handle: Handle | undefined;
   readonly #inner = new Set<Handle>();
+  readonly #openings = new Set<Promise<void>>();
   #unfinished = 0;
   #stop = new AbortController();
   readonly #onAbort = () => this.#stop.abort(this.signal.reason);
@@ -201,7 +203,7 @@ export class OpenCall {
 
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
   async #runNested(parent: string, { name, input }: InnerCall): Promise<CallOutcome> {
-    const { ledger, effects, state } = this.#world;
+    const { effects, state } = this.#world;
     const started = state.clock.monotonic();
     const place = this.nested.length;
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
@@ -211,15 +213,10 @@ export class OpenCall {
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
-    try {
-      await ledger.opened({ callId: id, tool: name, args: keptInput(input), parent });
-    } catch (error) {
-      // It did not begin, so it does not end: closed, it would be a call that nobody opened.
-      this.nested.splice(place, 1);
-      this.#unfinished -= 1;
-      if (ledger.unsure === true) state.truth.poison(error as Error);
-      throw error;
-    }
+    const { signal } = this.#stop;
+    await this.#announceNested({ callId: id, tool: name, args: keptInput(input), parent }, place);
+    // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
+    if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
@@ -233,6 +230,28 @@ export class OpenCall {
     this.nested[place] = outcome;
     this.#unfinished -= 1;
     return outcome;
+  }
+
+  async #announceNested(call: OpenedCall, place: number): Promise<void> {
+    const { ledger, state } = this.#world;
+    const opening = ledger.opened(call);
+    this.#openings.add(opening);
+    try {
+      await opening;
+    } catch (error) {
+      // It did not begin, so it does not end: closed, it would be a call that nobody opened.
+      this.nested.splice(place, 1);
+      this.#unfinished -= 1;
+      if (ledger.unsure === true) state.truth.poison(error as Error);
+      throw error;
+    } finally {
+      this.#openings.delete(opening);
+    }
+  }
+
+  /** Whether a call inside this one was opened must be known before it is closed. */
+  async openingsSettled(): Promise<void> {
+    await Promise.allSettled(this.#openings);
   }
 
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {

@@ -110,6 +110,7 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
 async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Promise<CallOutcome> {
   const { state, effects } = world;
   let last = ending;
+  await open.openingsSettled();
   try {
     await state.exclusive.putBack(open.call.id);
   } catch (error) {

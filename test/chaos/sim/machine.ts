@@ -82,6 +82,7 @@ export class SimMachine {
 
   /** The line for the log, as a lock on a file would have it. Answers how to leave. */
   async enter(owner: OwnerId): Promise<() => void> {
+    if (this.isDead(owner)) await new Promise<never>(() => {}); // code of a dead process does nothing
     const turn = Promise.withResolvers<void>();
     const mine: Turn = { owner, go: turn.resolve };
     this.#turns.push(mine);

@@ -61,6 +61,7 @@ export class Simulation {
   #processes = 0;
   #words = 0;
   #opening = false;
+  readonly #stops: AbortController[] = [];
   readonly #closing = new WeakSet<Session>();
   readonly #choices: SeededRandom;
 
@@ -112,6 +113,7 @@ export class Simulation {
     const faults = this.machine.fault === undefined ? by.faults : by.faults - 1;
     const operation: Operation = { what, by, callIds, stop: new AbortController() };
     this.operations.add(operation);
+    this.#stops.push(operation.stop);
     this.started += 1;
     work(operation.stop.signal)
       .catch((error: unknown) => {
@@ -162,6 +164,7 @@ export class Simulation {
   }
 
   replaceMain(): void {
+    this.machine.fault = undefined;
     this.main = this.#newProcess();
     this.#opening = false;
   }
@@ -229,8 +232,8 @@ export class Simulation {
     const { session } = this;
     if (session === undefined) return;
     this.oracle.checkBetween(session);
-    if (this.underWay().length === 0 && this.scheduler.isIdle(this.main))
-      this.oracle.checkQuiet(session);
+    const idle = this.underWay().length === 0 && session.transactions.pending.length === 0;
+    if (idle && this.scheduler.isIdle(this.main)) this.oracle.checkQuiet(session);
   }
 
   /** Everything comes to an end: what hangs is aborted, what sleeps wakes, and then it all must agree, also after a crash. */
@@ -239,7 +242,7 @@ export class Simulation {
     this.machine.fault = undefined;
     while (this.sleepers.length > 0) await this.wakeOne();
     await this.settleDown(random);
-    for (const { stop } of this.operations) stop.abort();
+    for (const stop of this.#stops) stop.abort(); // also of calls whose neighbour failed, and took their operation along
     for (let waits = 0; this.operations.size > 0 && waits < 80; waits += 1) {
       await this.settleDown(random);
       await this.scheduler.advance(500);

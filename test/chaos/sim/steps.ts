@@ -104,7 +104,7 @@ function begin(sim: Simulation, random: SeededRandom, session: Session): void {
   sim.oracle.hosted(drawn.id);
   const forgets = random.below(6) === 0;
   const { stage } = sim.main;
-  sim.follow("begun call", [drawn.id], async (signal) => {
+  const work = async (signal: AbortSignal) => {
     await using pending = await session.begin(drawn, { signal });
     let result: unknown;
     try {
@@ -118,7 +118,8 @@ function begin(sim: Simulation, random: SeededRandom, session: Session): void {
     const ended = await pending.commit(result);
     if (ended !== "not pending") sim.oracle.acknowledged(session.id, ended);
     if ((await pending.commit(result)) !== "not pending") sim.oracle.wrong.push(`${drawn.id} was committed twice`);
-  });
+  };
+  sim.follow("begun call", [drawn.id], work, ["CALL_REFUSED"]);
 }
 
 function dispatch(sim: Simulation, _random: SeededRandom, session: Session): void {
