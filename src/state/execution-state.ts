@@ -139,8 +139,8 @@ export class ExecutionState {
         const { decide } = how;
         const commit = () =>
           this.truth.commit(plan.change, decide === undefined ? `restored ${snapshot.snapshotId}` : () => decide(plan));
-        await restoreResources(plan.resources, this.resources, commit, (why) => this.truth.poison(why));
-        this.exclusive.noteRestored(plan.resources);
+        const before = await restoreResources(plan.resources, this.resources, commit, (why) => this.truth.poison(why));
+        this.exclusive.noteRestored(before, plan.resources);
         return plan;
       }),
     );

@@ -60,7 +60,10 @@ export class EffectBook {
 
   /** In a fork: what was inherited stays as it is, whatever is rewound here. */
   disown(): void {
-    for (const { owners } of this.#known.values()) owners.clear();
+    for (const known of this.#known.values()) {
+      known.owners.clear();
+      if (known.standing.is === "undoing") known.standing = { is: "unknown" }; // the origin goes on with it
+    }
   }
 
   /** A call begins its handler, perhaps for the second time: what the first attempt did is kept only if asked for again. */

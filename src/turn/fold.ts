@@ -127,14 +127,19 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: now.boundaries.map((one) => (one.callId === callId && !one.rewound ? { ...one, after: seq } : one)),
   }),
-  rewound: (now, { to, scope }) =>
-    scope.includes("state")
-      ? { ...now, boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)) }
-      : now,
+  rewound: (now, { to, scope }) => {
+    if (!scope.includes("state")) return now;
+    const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
+    return {
+      ...now,
+      boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)),
+      effects: new Map([...now.effects].map(([id, effect]) => [id, without(effect, gone)])),
+    };
+  },
   // A fork inherits effects and never undoes them: nobody here relies on them.
   forked: (now) => ({
     ...now,
-    effects: new Map([...now.effects].map(([id, effect]) => [id, { ...effect, owners: [] }])),
+    effects: new Map([...now.effects].map(([id, effect]) => [id, inherited(effect)])),
   }),
   "effect-opened": (now, { tool, name, key, callId, args, generation }) => {
     const entry = { tool, name, key, callId, args, generation };
@@ -175,6 +180,24 @@ function withEffect(
     owners: [],
   };
   return { ...now, effects: new Map([...now.effects, [id, change(known as FoldedEffect)]]) };
+}
+
+/**
+ * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
+ * dies before it has done so leaves that to the next.
+ */
+function without(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
+  const owners = effect.owners.filter((owner) => !gone.has(owner));
+  if (owners.length === effect.owners.length) return effect;
+  const { standing } = effect;
+  if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };
+  return { ...effect, owners, standing: { is: "undoing", result: standing.result } };
+}
+
+/** Whether the origin has undone it by now is not known here. */
+function inherited(effect: FoldedEffect): FoldedEffect {
+  const standing: Standing = effect.standing.is === "undoing" ? { is: "unknown" } : effect.standing;
+  return { ...effect, standing, owners: [] };
 }
 
 function undoneStanding(

@@ -34,11 +34,16 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  async open(id: string, options?: Omit<OpenOptions, "fold">): Promise<Session> {
+  open(id: string, options?: Omit<OpenOptions, "fold">): Promise<Session> {
+    return this.#open(id, options, false);
+  }
+
+  async #open(id: string, options: Omit<OpenOptions, "fold"> | undefined, isFork: boolean): Promise<Session> {
     const fold = sessionFold(this.#options.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const journal = await openJournal(this.#deps, id, { ...options, fold });
     try {
-      return await resumeSession(this.#deps, journal, this.#options, (after, as) => this.fork(id, { after, as }));
+      const fork = (after: number, as: string) => this.fork(id, { after, as });
+      return await resumeSession(this.#deps, journal, this.#options, fork, isFork);
     } catch (error) {
       await journal.close();
       throw error;
@@ -49,10 +54,9 @@ export class Holdfast implements AsyncDisposable {
   async fork(from: string, options: { readonly as: string; readonly after?: number }): Promise<Session> {
     const id = await forkSession(this.#deps, from, options);
     const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
-    const session = await this.open(id);
+    const session = await this.#open(id, undefined, true);
     try {
       await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
-      session.transactions.effects.disown();
       return session;
     } catch (error) {
       await session.close();

@@ -36,6 +36,7 @@ export async function resumeSession(
   journal: Journal<SessionFold>,
   options: SessionOptions,
   fork: SessionParts["fork"],
+  isFork: boolean,
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
@@ -60,10 +61,9 @@ export async function resumeSession(
   const transactions = new Transactions(state, { ...options, ledger });
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
+  if (isFork) transactions.effects.disown();
+  // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
-  // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
-  const takenBack = journal.folded.boundaries.flatMap(({ rewound, callId }) => (rewound ? [callId] : []));
-  await transactions.undoEffects(takenBack);
   return new Session({ store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork });
 }
 
