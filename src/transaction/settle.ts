@@ -5,6 +5,7 @@ import { ToolInvoked } from "../state/default-slices.ts";
 import { RestoreFailedError } from "../state/errors.ts";
 import type { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
+import { effectId, type EffectReport } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
@@ -83,7 +84,8 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
 
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
   const { state } = world;
-  const outcome = outcomeOf(ending, { ...factsOf(open), effects: world.effects.of(open.call.id) });
+  const inside = [...open.superseded, ...open.nested];
+  const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(world.effects.of(open.call.id), inside) });
   const outcomes = [...open.superseded, ...open.nested, outcome];
   const pre = boundary(world, outcome, "pre_tool");
   let change: RootChange;
@@ -119,7 +121,7 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
   const stuckChildren = await open.rewindChildren();
   open.supersede(UNDONE_INSIDE, "parent-discarded");
   const reports = await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));
-  const outcome = outcomeOf(last, { ...factsOf(open), effects: reports, stuckChildren });
+  const outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.superseded), stuckChildren });
   const outcomes = [...open.superseded, outcome];
   await state.truth.gate.run(async () => {
     const pre = boundary(world, outcome, "pre_tool");
@@ -179,6 +181,13 @@ function boundary(world: CallWorld, { callId, tool }: CallOutcome, phase: "pre_t
 
 function factsOf(open: OpenCall) {
   return { callId: open.call.id, tool: open.call.name, elapsed: open.elapsed, attempts: open.attempts };
+}
+
+/** The model sees the outer call only: what those inside left outside is told there too. What is known now comes first. */
+function told(reports: readonly EffectReport[], inside: readonly CallOutcome[]): readonly EffectReport[] {
+  const known = new Set(reports.map(effectId));
+  const left = inside.flatMap(({ effects }) => effects).filter(({ is }) => is !== "undone");
+  return [...reports, ...left.filter((report) => !known.has(effectId(report)))];
 }
 
 function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {

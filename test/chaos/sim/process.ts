@@ -14,8 +14,7 @@ export class SimProcess implements Owner {
   alive = true;
   asleep = false;
   session: Session | undefined;
-  /** Disk errors ordered so far. A session that was open before the last may refuse what it likes, honestly. */
-  faults = 0;
+  /** A session that was open when a disk error came may refuse what it likes, honestly. */
   readonly #faultsBefore = new WeakMap<Session, number>();
   readonly clock: Clock;
   readonly stage: Stage;
@@ -44,13 +43,13 @@ export class SimProcess implements Owner {
     );
   }
 
-  use(session: Session, faultPending: boolean): void {
+  use(session: Session, faultsBefore: number): void {
     this.session = session;
-    this.#faultsBefore.set(session, faultPending ? this.faults - 1 : this.faults);
+    this.#faultsBefore.set(session, faultsBefore);
   }
 
   faultsBefore(session: Session): number {
-    return this.#faultsBefore.get(session) ?? this.faults;
+    return this.#faultsBefore.get(session) ?? 0;
   }
 
   /** It may be used: open, its writer not overtaken, its state not given up. */

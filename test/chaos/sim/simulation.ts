@@ -55,8 +55,9 @@ export class Simulation {
   readonly snapshots: KeptSnapshot[] = [];
   readonly options: SessionOptions;
   main: SimProcess;
-  /** Operations begun so far. */
+  /** Operations begun, and disk errors ordered, so far. */
   started = 0;
+  faults = 0;
   sessionName = "s";
   #processes = 0;
   #words = 0;
@@ -110,7 +111,7 @@ export class Simulation {
   ): Operation {
     const by = this.main;
     const { session } = by;
-    const faults = this.machine.fault === undefined ? by.faults : by.faults - 1;
+    const faults = this.faultsPassed;
     const operation: Operation = { what, by, callIds, stop: new AbortController() };
     this.operations.add(operation);
     this.#stops.push(operation.stop);
@@ -119,7 +120,7 @@ export class Simulation {
       .catch((error: unknown) => {
         const code = codeOf(error);
         this.count(`refused ${what}: ${HoldfastError.is(error) ? code : "?"}`);
-        const faulty = by.faults > faults || by.faults > (session === undefined ? faults : by.faultsBefore(session));
+        const faulty = this.faults > faults || this.faults > (session === undefined ? faults : by.faultsBefore(session));
         const excused = faulty || !by.alive || (session !== undefined && this.#isGone(session));
         if (!HoldfastError.is(error) || !(excused || mayRefuse.includes(code)))
           this.oracle.wrong.push(`${what} failed: ${code}`);
@@ -127,6 +128,11 @@ export class Simulation {
       .finally(() => this.operations.delete(operation))
       .catch(() => {});
     return operation;
+  }
+
+  /** Of the disk errors ordered so far, those that are over. */
+  get faultsPassed(): number {
+    return this.machine.fault === undefined ? this.faults : this.faults - 1;
   }
 
   /** The current process's session, if one is open and usable. */
@@ -192,8 +198,9 @@ export class Simulation {
     const opening = async () => {
       try {
         if (process.session !== undefined) await this.close(process.session).catch(() => {});
-        process.use(await process.holdfast.open(id, { leaseMs: LEASE_MS }), this.machine.fault !== undefined);
+        process.use(await process.holdfast.open(id, { leaseMs: LEASE_MS }), this.faultsPassed);
         this.count("openings");
+        if (this.main !== process) return; // it slept, and another has opened the session since
         const story = this.oracle.story(id);
         story.reopened();
         if (process.session !== undefined) this.oracle.checkQuiet(process.session);

@@ -184,12 +184,13 @@ function fork(sim: Simulation, random: SeededRandom, session: Session): void {
     const before = sim.oracle.story(session.id).boundary(boundary.callId, boundary.side);
     const other = await session.fork({ ...targetOf(boundary), as });
     sim.count("forks");
+    if (sim.main !== main) return;
     const story = sim.oracle.story(as);
     story.reopened();
     if (before !== undefined && !story.comesFrom(before)) sim.oracle.wrong.push(`the fork did not begin at ${before}`);
     sim.oracle.checkQuiet(other);
-    if (goOn && sim.underWay(main).length === 1 && sim.main === main) {
-      main.use(other, sim.machine.fault !== undefined);
+    if (goOn && sim.underWay(main).length === 1) {
+      main.use(other, sim.faultsPassed);
       sim.sessionName = as;
       await sim.close(session);
     } else await sim.close(other);
@@ -264,7 +265,7 @@ function abort(sim: Simulation, random: SeededRandom): void {
 
 function fault(sim: Simulation, random: SeededRandom): void {
   sim.machine.fault = { how: random.pick(["refused", "unclear"]), times: 1 + random.below(3) };
-  sim.main.faults += 1;
+  sim.faults += 1;
 }
 
 /** The process sleeps past its lease, and another takes its session. It does not know yet. */
