@@ -12,6 +12,12 @@ export const ROOMS = {
   // the conversation
   wire: ["base", "records"],
   history: [...LOW, "wire"],
+  context: [...LOW, "wire", "history"],
+
+  // the story
+  catalog: [...LOW],
+  prompt: [...LOW, "catalog"],
+  alignment: [...LOW, "catalog", "prompt"],
 
   // the truth
   journal: [...LOW],
@@ -19,7 +25,19 @@ export const ROOMS = {
   files: [...LOW, "journal", "state"],
   transaction: [...LOW, "journal", "state", "files"],
 
-  turn: [...LOW, "wire", "history", "journal", "state", "files", "transaction"],
+  turn: [
+    ...LOW,
+    "wire",
+    "history",
+    "context",
+    "catalog",
+    "prompt",
+    "alignment",
+    "journal",
+    "state",
+    "files",
+    "transaction",
+  ],
 
   // the edges
   blobs: [...LOW],
@@ -30,5 +48,18 @@ export const ROOMS = {
   cli: [...LOW, "door", "stores", "blobs", "transcripts", "testing"],
 
   // src/index.ts
-  door: [...LOW, "wire", "history", "journal", "state", "files", "transaction", "turn"],
+  door: [
+    ...LOW,
+    "wire",
+    "history",
+    "context",
+    "catalog",
+    "prompt",
+    "alignment",
+    "journal",
+    "state",
+    "files",
+    "transaction",
+    "turn",
+  ],
 } as const satisfies Record<string, readonly string[]>;

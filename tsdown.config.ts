@@ -10,6 +10,7 @@ export default defineConfig({
     testing: "src/testing/entry.ts",
     "adapters/openai": "src/adapters/openai/entry.ts",
     "adapters/anthropic": "src/adapters/anthropic/entry.ts",
+    "adapters/ai-sdk": "src/adapters/ai-sdk/entry.ts",
     "adapters/scripted": "src/adapters/scripted/entry.ts",
     "cli/main": "src/cli/main.ts",
   },

@@ -19,11 +19,11 @@ await session.append([
   { kind: "call-opened", callId, tool: "search", args: { text: "foo" } },
 ]);
 // While it holds the session, nobody else can write it: two writers would tell two stories.
-const second = await createHoldfast({ store });
-await assert.rejects(second.open("rename-foo"), { code: "SESSION_BUSY" });
+await assert.rejects(first.open("rename-foo"), { code: "SESSION_BUSY" });
 await first.close(); // as good as a crash: the session was never closed
 
 // The second process: what was acknowledged is there, and the open call is closed.
+const second = await createHoldfast({ store });
 const again = await second.open("rename-foo");
 assert.deepEqual(again.recovered, { closedCalls: [callId], damaged: [] });
 const kinds: string[] = [];

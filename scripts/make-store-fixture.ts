@@ -93,6 +93,11 @@ async function writeEveryKind(into: Session, callId: CallId): Promise<void> {
     { kind: "fault-raised", fault: "refetch", detail: { page: "p" } },
     { kind: "session-recovered", closedCalls: [callId], damaged: [1], previousWriter: "died" },
     { kind: "user-said", text: "a secret" },
+    { kind: "model-failed", failure: { kind: "overloaded" }, attempt: 1, model: "m" },
+    { kind: "call-waiting", callId, tool: "read", args: {}, for: "approval" },
+    { kind: "approval-given", callId, approved: true },
+    { kind: "turn-interrupted", text: "stopped" },
+    { kind: "turn-ended", status: "aborted", steps: 1 },
     { kind: "user-said", text: "with content", blobs: [small.ref, large.ref] },
     { kind: "checkpoint-kept", openCalls: [], state: { a: 1 }, tag: "t" },
   ];

@@ -18,7 +18,8 @@ interface Outcome {
   readonly seconds: number;
 }
 
-const SUPPORTED = ["22", "24", "26"];
+/** The oldest Node we support, whose SQLite lets one process have a store alone, and the newest of every line. */
+const SUPPORTED = ["22.18.0", "22", "24", "26"];
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const CACHE = join(ROOT, "node_modules/.cache/holdfast-node");
 

@@ -14,6 +14,140 @@ export {
 } from "./base/json.ts";
 export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
+export { type Calibration, budgetWithin, calibrate, reserveOf, UNCALIBRATED } from "./context/tokens/calibrate.ts";
+export { contentCompressor } from "./context/compress/compress.ts";
+export { type DeriveOptions, deriveView, type Marks, MARKS, TAIL_TOKENS } from "./context/derive.ts";
+export { estimateCounter } from "./context/tokens/estimate.ts";
+export { type Explanation, explainPage } from "./context/explain.ts";
+export {
+  type CallSeen,
+  type ContextCounts,
+  type ContextFault,
+  FaultObserver,
+  missedIn,
+  NO_COUNTS,
+  thrashOf,
+} from "./context/faults.ts";
+export { type Handle, type Lineage, looksLikeHandle } from "./context/handle.ts";
+export { PageMaker, pagesOf } from "./context/ingest.ts";
+export {
+  classify,
+  classifyAll,
+  degradationPath,
+  minFidelity,
+  PAGE_KINDS,
+  type PageKind,
+  type ResidencyLevel,
+  type RoleMessage,
+} from "./context/kind.ts";
+export { makePage, type PageDeps, type PageSource } from "./context/make-page.ts";
+export { itemTokens, MEDIA_COSTS, type MediaCosts } from "./context/tokens/count.ts";
+export {
+  degrade,
+  type Demand,
+  demandPage,
+  type FloorRejection,
+  type Page,
+  type PageScope,
+  type PinClass,
+  pinPage,
+  type Provenance,
+  recencyAt,
+  type Representation,
+} from "./context/page.ts";
+export {
+  constraintPage,
+  goalsOf,
+  instructionFilePage,
+  type PlanLike,
+  planPage,
+  type Preference,
+  preferencePage,
+  type Rule,
+} from "./context/producers.ts";
+export {
+  type Backing,
+  HandleTable,
+  type RecallCode,
+  type Recalled,
+  type RecallFault,
+  type RecallRequest,
+} from "./context/recall.ts";
+export { type ChosenLevels, type LevelRun, traceLine, viewChosen } from "./context/record.ts";
+export { resumeView } from "./context/resume.ts";
+export {
+  type Candidate,
+  type Selection,
+  type SelectOptions,
+  selectLevels,
+  type Unmet,
+  type UpgradeOrder,
+} from "./context/select.ts";
+export type { DerivePolicy, Reason, Reclaim, RefusedView, View, ViewEntry } from "./context/view.ts";
+export {
+  type AlignedPrompt,
+  type Alignment,
+  type AlignmentReport,
+  type AlignOptions,
+  alignPrompt,
+  type StorySources,
+  stillAligned,
+} from "./alignment/align.ts";
+export { checkAlignment, type LiveCatalog, type Story, type Verdict } from "./alignment/check.ts";
+export { AlignmentCounters } from "./alignment/counters.ts";
+export {
+  ALIGNMENT_FAULT_KINDS,
+  type AlignmentFault,
+  type AlignmentFaultKind,
+  explainFault,
+} from "./alignment/faults.ts";
+export { checkRequest, type SentStory } from "./alignment/request.ts";
+export {
+  type AlignmentError,
+  MUTATING_HINTS,
+  shouldRebuildRuntimePrompt,
+  validatePromptCatalogAlignment,
+} from "./alignment/seed-check.ts";
+export { type CallAttempt, denialOfCall } from "./catalog/may-run.ts";
+export { type OfferedTool, offerOf, type Permission } from "./catalog/offer.ts";
+export { classifyShell, shellReadOnly } from "./catalog/shell.ts";
+export { SessionToolCatalogSnapshot, type SnapshotTool } from "./catalog/snapshot.ts";
+export {
+  type CatalogChange,
+  type CatalogState,
+  changeCatalog,
+  hashTools,
+  INITIAL_CATALOG,
+  snapshotCatalog,
+} from "./catalog/state.ts";
+export {
+  ASK_USER,
+  type CatalogTool,
+  type Mode,
+  type ReadOnlyProof,
+  type ReadOnlyVerdict,
+  type ToolActions,
+} from "./catalog/tool.ts";
+export {
+  PLAN_MODE_INTERVIEW_POLICY_LINE,
+  PLAN_MODE_NO_REQUEST_USER_INPUT_POLICY_LINE,
+} from "./prompt/policy-lines.ts";
+export {
+  type PromptFault,
+  type RenderedPrompt,
+  type RenderOptions,
+  renderPrompt,
+  type SectionOverride,
+  type Segment,
+} from "./prompt/render.ts";
+export {
+  definePrompt,
+  type Prompt,
+  type PromptSection,
+  sectionHash,
+  type ToolMention,
+  type Visibility,
+} from "./prompt/section.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
 export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
 export {
@@ -94,6 +228,7 @@ export {
   parseOutputStatus,
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
@@ -140,7 +275,9 @@ export type {
   ToolOffer,
   Usage,
 } from "./contracts/model.ts";
+export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
+export type { ToolAccess } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
 export { LARGEST_FILE } from "./files/filesystem.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
@@ -209,20 +346,20 @@ export {
   type SnapshotOptions,
   type StateOptions,
 } from "./state/execution-state.ts";
-export type {
-  AnyPart,
-  Content,
-  Part as StatePart,
-  PartChange,
-  PartContents,
-  Root,
-  RootChange,
-  RootDelta,
-  SlicePolicy,
+export {
+  type AnyPart,
+  type Content,
+  type Part as StatePart,
+  type PartChange,
+  type PartContents,
+  type RootChange,
+  type RootDelta,
+  type SlicePolicy,
 } from "./state/part.ts";
 export { reducers } from "./state/reducers.ts";
 export { lazily, type ResourceKey, ResourceRegistry, resourceKey, type Snapshotable } from "./state/resources.ts";
 export type { RestoreOptions, RestorePlan } from "./state/restore.ts";
+export { Root } from "./state/root.ts";
 export { SessionSnapshotAdapter, SessionState } from "./state/session-state.ts";
 export { type AnySlice, defineSlice, type Slice, type SliceDefinition, type SliceEvent } from "./state/slice.ts";
 export type {
@@ -278,13 +415,23 @@ export {
   type ToolResult,
   ToolRunner,
 } from "./transaction/runner.ts";
-export { defineTool, type Tool, type ToolAccess, type ToolSpec } from "./transaction/tool.ts";
+export { defineTool, type Tool, type ToolSpec, type WaitsFor } from "./transaction/tool.ts";
+export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/validators.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
+export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
+export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
+export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
+export type { OpenQuestion, Reply } from "./turn/questions.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
 export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
+export type { RequestOptions } from "./turn/request.ts";
+export type { AskSomebody } from "./turn/run-calls.ts";
+export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";

@@ -32,6 +32,12 @@ export const ERROR_CODES = {
     tryThis: "Upgrade holdfast; nothing was written.",
   },
 
+  // pages
+  PAGE_KIND_REFUSED: {
+    says: "A tool's output was to become something else than evidence.",
+    tryThis: "Make a rule, a plan or a preference with its producer; a tool cannot promote its own output.",
+  },
+
   // stores
   STORE_EMPTY_FILE: {
     says: "The store file is empty, so it is not a store. Nothing was written.",
@@ -69,8 +75,8 @@ export const ERROR_CODES = {
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer.",
   },
   STORE_BUSY: {
-    says: "Another process kept the store locked for too long.",
-    tryThis: "Try again; if it persists, look for a process that holds the store in a long transaction.",
+    says: "The store stayed busy for too long.",
+    tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",
   },
   STORE_FULL: {
     says: "The disk is full. The write is not acknowledged.",
@@ -263,6 +269,18 @@ export const ERROR_CODES = {
   },
 
   // calls
+  QUESTION_UNKNOWN: {
+    says: "No call of that id waits for a reply. Nothing was changed.",
+    tryThis: "Look at `session.questions`; it may have been answered, or closed when the user went on.",
+  },
+  REPLY_MISFIT: {
+    says: "The reply does not fit what the call waits for. It still waits.",
+    tryThis: "Give `approve` to a call that waits for consent, and `answer` to one that waits for an answer.",
+  },
+  TURN_RUNNING: {
+    says: "A turn of this session is running. Nothing was changed.",
+    tryThis: "Follow its events to the end, or stop it with its signal, and try again.",
+  },
   CALL_CLOSED: {
     says: "The call has ended. Nothing was changed.",
     tryThis: "Finish the work before the handler returns, and stop when its signal aborts.",
@@ -308,6 +326,12 @@ export const ERROR_CODES = {
   MESSAGES_UNREADABLE: {
     says: "Messages could not be read in the format that was named.",
     tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
+  },
+
+  // prompt and catalog
+  PROMPT_INVALID: {
+    says: "A prompt cannot be defined as it is.",
+    tryThis: "Correct the section named in the details.",
   },
 
   // models

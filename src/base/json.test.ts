@@ -296,6 +296,17 @@ describe("the bad-input catalogue", () => {
     expect(encodeJson(value())).toEqual(checked);
   });
 
+  test.each([...ACCEPTED, ...REFUSED])("[ID-4] judged alike beside what is known already: $name", ({ value }) => {
+    const limits = { ...JSON_LIMITS, depth: JSON_LIMITS.depth + 2 };
+    const rest = [{ shared: "words" }];
+    const around = (inner: unknown) => ({ rest, changed: [rest, inner, rest] });
+    const alone = checkJson(around(value()), limits);
+    const beside = checkJson(around(value()), limits, around("before") as Json);
+    if (alone.ok) expect(beside).toMatchObject({ ok: true, value: { repairs: alone.value.repairs } });
+    else expect(beside).toMatchObject({ ok: false, error: { kind: alone.error.kind, path: alone.error.path } });
+    if (alone.ok && beside.ok) expect(JSON.stringify(beside.value.value)).toBe(JSON.stringify(alone.value.value));
+  });
+
   test("[SEC-1] nothing in the catalogue changes a prototype", () => {
     const before = prototypes();
     for (const { value } of [...ACCEPTED, ...REFUSED]) encodeJson(value());

@@ -51,11 +51,17 @@ export interface EncodedJson {
  * Checks that a value is plain JSON within limits. Three things are repaired and reported: lone surrogates become
  * U+FFFD, -0 becomes 0, undefined fields go. Everything else that JSON would change or drop is a fault; only fields
  * that are not enumerable are no data at all.
+ *
+ * `known` is an earlier version that passed: what the value shares with it by reference is neither looked at nor counted.
  */
-export function checkJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Result<CheckedJson, JsonFault> {
+export function checkJson(
+  value: unknown,
+  limits: JsonLimits = JSON_LIMITS,
+  known?: Json,
+): Result<CheckedJson, JsonFault> {
   // Counting with the longest form of every text and number is cheap, and nearly every value fits even so.
-  const roughly = walkWith({ limits, exact: false }, value);
-  return roughly.ok || roughly.error.kind !== "too-large" ? roughly : walkWith({ limits, exact: true }, value);
+  const roughly = walkWith({ limits, exact: false }, value, known);
+  return roughly.ok || roughly.error.kind !== "too-large" ? roughly : walkWith({ limits, exact: true }, value, known);
 }
 
 /** The text of a checked value. Getters and proxies were read once, so what was checked is what this text parses to. */
@@ -102,10 +108,14 @@ class Stop {
   }
 }
 
-function walkWith(how: Pick<Walk, "limits" | "exact">, value: unknown): Result<CheckedJson, JsonFault> {
+function walkWith(
+  how: Pick<Walk, "limits" | "exact">,
+  value: unknown,
+  known: Json | undefined,
+): Result<CheckedJson, JsonFault> {
   const walk: Walk = { ...how, room: how.limits.characters, parents: [], path: [], repairs: [] };
   try {
-    const checked = walkValue(walk, value);
+    const checked = walkValue(walk, value, known);
     return ok({ value: checked, repairs: walk.repairs });
   } catch (thrown) {
     if (thrown instanceof Stop) return err({ kind: thrown.kind, path: pathText(walk.path), detail: thrown.detail });
@@ -114,17 +124,17 @@ function walkWith(how: Pick<Walk, "limits" | "exact">, value: unknown): Result<C
   }
 }
 
-function walkValue(walk: Walk, value: unknown): Json {
+function walkValue(walk: Walk, value: unknown, known: unknown): Json {
   switch (typeof value) {
     case "string":
-      return walkText(walk, value);
+      return value === known ? value : walkText(walk, value);
     case "number":
       return walkNumber(walk, value);
     case "boolean":
       spend(walk, value ? 4 : 5);
       return value;
     case "object":
-      if (value !== null) return walkObject(walk, value);
+      if (value !== null) return value === known ? (value as Json) : walkObject(walk, value, known);
       spend(walk, 4);
       return null;
     default:
@@ -147,37 +157,54 @@ function walkNumber(walk: Walk, value: number): number {
   return 0;
 }
 
-function walkObject(walk: Walk, value: object): Json {
+function walkObject(walk: Walk, value: object, known: unknown): Json {
   if (walk.parents.length >= walk.limits.depth) throw new Stop("too-deep", `more than ${walk.limits.depth} levels`);
   if (walk.parents.includes(value)) throw new Stop("cycle", "the value contains itself");
   walk.parents.push(value);
   spend(walk, 2);
-  const result = Array.isArray(value) ? walkArray(walk, value) : walkFields(walk, value as Record<string, unknown>);
+  const result = Array.isArray(value)
+    ? walkArray(walk, value, Array.isArray(known) ? (known as readonly unknown[]) : NOTHING_KNOWN)
+    : walkFields(walk, value as Record<string, unknown>, typeof known === "object" && known !== null ? known : {});
   walk.parents.pop();
   return result;
 }
 
-function walkArray(walk: Walk, values: readonly unknown[]): Json {
+function walkArray(walk: Walk, values: readonly unknown[], known: readonly unknown[]): Json {
   if (Object.getPrototypeOf(values) !== Array.prototype) throw new Stop("not-json", "a subclass of Array is not plain");
   if ("toJSON" in values) throw new Stop("not-json", "toJSON would replace the array");
-  let copy: Json[] | undefined = types.isProxy(values) ? [] : undefined;
-  for (let index = 0; index < values.length; index += 1) {
+  const proxy = types.isProxy(values);
+  const { from, to } = proxy ? { from: 0, to: values.length } : changedRange(values, known);
+  const aligned = known.length === values.length;
+  let copy: Json[] | undefined = proxy ? [] : undefined;
+  for (let index = from; index < to; index += 1) {
     const data = copy !== undefined || isData(values, index);
     const before = values[index];
     if (index > 0) spend(walk, 1);
     walk.path.push(index);
-    const after = walkValue(walk, before);
+    const after = walkValue(walk, before, aligned ? known[index] : undefined);
     walk.path.pop();
     if (copy === undefined && !(data && Object.is(after, before))) copy = values.slice(0, index) as Json[];
     copy?.push(after);
   }
   refuseSymbols(values);
-  if (Object.keys(values).length > values.length)
+  // Counting the fields of a long list costs more than most changes to it.
+  const counted = known.length === 0 || values.length <= LONG_LIST;
+  if (counted && Object.keys(values).length > values.length)
     throw new Stop("not-json", "the array has fields beside its elements");
-  return copy ?? (values as readonly Json[]);
+  return copy === undefined ? (values as readonly Json[]) : copy.concat(values.slice(to) as Json[]);
 }
 
-function walkFields(walk: Walk, source: Record<string, unknown>): Json {
+/** What lies between the elements that both begin with and the elements that both end with. */
+function changedRange(values: readonly unknown[], known: readonly unknown[]) {
+  const shorter = Math.min(values.length, known.length);
+  let from = 0;
+  while (from < shorter && values[from] === known[from]) from += 1;
+  let kept = 0;
+  while (kept < shorter - from && values[values.length - 1 - kept] === known[known.length - 1 - kept]) kept += 1;
+  return { from, to: values.length - kept };
+}
+
+function walkFields(walk: Walk, source: Record<string, unknown>, known: object): Json {
   const prototype: unknown = Object.getPrototypeOf(source);
   if (prototype !== Object.prototype && prototype !== null) {
     throw new Stop("not-json", `${prototypeName(prototype)} is not plain data`);
@@ -197,7 +224,7 @@ function walkFields(walk: Walk, source: Record<string, unknown>): Json {
     else {
       spend(walk, encodedLength(walk, key) + (kept > 0 ? 2 : 1));
       kept += 1;
-      after = walkValue(walk, before);
+      after = walkValue(walk, before, (known as Record<string, unknown>)[key]);
       refuseConstructor(key, after);
     }
     walk.path.pop();
@@ -237,8 +264,13 @@ function refuseSymbols(value: object): void {
 
 /** False for a getter: it may answer differently when it is read again, so its first answer is copied. */
 function isData(value: object, key: string | number): boolean {
-  return Object.getOwnPropertyDescriptor(value, key)?.get === undefined;
+  return lookupGetter.call(value, key) === undefined;
 }
+
+/** Old, but it makes no descriptor for every field of every value. */
+const { __lookupGetter__: lookupGetter } = Object.prototype as unknown as {
+  readonly __lookupGetter__: (this: object, key: string | number) => unknown;
+};
 
 function spend(walk: Walk, characters: number): void {
   walk.room -= characters;
@@ -252,6 +284,8 @@ function encodedLength(walk: Walk, text: string): number {
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text).length : text.length + 2;
 }
 
+const NOTHING_KNOWN: readonly unknown[] = [];
+const LONG_LIST = 64;
 const LONGEST_NUMBER = "-1.2345678901234567e-300".length;
 const LONGEST_ESCAPE = "\\u0000".length;
 // oxlint-disable-next-line no-control-regex -- these are the characters that JSON escapes

@@ -4,6 +4,10 @@ export interface StandardSchema<Output, Input = unknown> {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    /** Standard JSON Schema: the newer ones can also tell a model what they want. */
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: "draft-2020-12" }) => Readonly<Record<string, unknown>>;
+    };
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }

@@ -17,12 +17,13 @@ export interface Store {
   readonly owner: OwnerId;
   /** Where content too large for a row lives. */
   readonly blobs: BlobStore;
+  /** As of one moment. A store may let a bounded number read at once: never wait for one reading inside another. */
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
   /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /** True only when it is certain that nobody will ever write as this owner again. */
   isDead(owner: OwnerId): boolean;
-  /** Gives freed space back to the disk. Answers the bytes the file shrank by. */
+  /** Gives freed space back to the disk, in steps that hold nobody up. Answers the bytes the file shrank by. */
   shrink(): Promise<number>;
   close(): Promise<void>;
 }
@@ -87,7 +88,11 @@ export interface Reference {
   readonly name: BlobName;
 }
 
-/** Whoever writes must hold the lease: the epoch is checked in the same transaction as the write. */
+/**
+ * Whoever writes must hold the lease: the epoch is checked in the same transaction as the write. A lease is asked for by
+ * its length, which the store counts from its own clock inside the transaction: the wait for somebody else's transaction
+ * would otherwise be taken from it, and a living writer could lose what it had just been given.
+ */
 export interface Fence {
   readonly session: SessionId;
   readonly epoch: number;
@@ -103,14 +108,13 @@ export interface LeaseBatch {
   readonly kind: "lease";
   readonly session: SessionId;
   readonly owner: OwnerId;
-  readonly now: number;
-  readonly until: number;
+  readonly leaseMs: number;
   /** The epoch of a holder known to be dead: its lease need not have expired. */
   readonly over?: number;
 }
 export interface RenewBatch extends Fence {
   readonly kind: "renew";
-  readonly until: number;
+  readonly leaseMs: number;
 }
 export interface ReleaseBatch extends Fence {
   readonly kind: "release";
@@ -122,7 +126,7 @@ export interface AppendBatch extends Fence {
   readonly records: readonly SealedRecord[];
   readonly blobs: readonly NewBlob[];
   readonly references: readonly Reference[];
-  readonly leaseUntil: number;
+  readonly leaseMs: number;
   /** The newest checkpoint among the records. */
   readonly checkpoint?: number;
   /** Retention: the session forgets everything up to here. Rows go when no other session needs them (sweep). */

@@ -43,6 +43,7 @@ export const filesPart: Part<TreeFolder> = {
   decode: (data) => placesOf(data).reduce(put, EMPTY_FOLDER),
   change: (before, after) => {
     const delta = deltaBetween(before, after);
+    if (delta.gone.length === 0 && delta.put.length === 0) return undefined;
     const held = new Set<BlobName>();
     const fresh = delta.put.flatMap(({ path, digest }): Content[] => {
       if (digest === undefined || held.has(digest)) return [];
@@ -50,7 +51,7 @@ export const filesPart: Part<TreeFolder> = {
       const node = nodeAt(after, namesIn(path));
       return node?.kind === "file" && node.bytes !== undefined ? [{ name: digest, bytes: node.bytes }] : [];
     });
-    return { delta: delta as unknown as Json, value: after, contents: fresh };
+    return { delta: delta as unknown as Json, contents: fresh };
   },
   apply: (tree, delta) => {
     const fault = deltaShape.fault(delta, "files");

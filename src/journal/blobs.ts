@@ -1,7 +1,8 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { NewBlob, Store } from "../contracts/store.ts";
-import { mustBeBytes, nameOfBytes, piecesOf } from "../records/blob-name.ts";
+import { nameOfBytes } from "../records/blob-name.ts";
+import { piecesOf } from "../records/byte-source.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 
 /** Content up to this size travels with the record that names it, into the store: no file, no second sync. */
@@ -11,16 +12,15 @@ export const SMALL_BLOB: number = 64 * 1024;
 export async function stageBlob(store: Store, source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
   signal?.throwIfAborted();
   if (source instanceof Uint8Array) return stageWhole(store, source, signal);
-  const pieces = toAsync(piecesOf(source));
+  const pieces = piecesOf(source, signal);
   const first: Bytes[] = [];
   let size = 0;
   let handedOn = false;
   try {
     for (;;) {
       const next = await pieces.next();
-      signal?.throwIfAborted();
       if (next.done) return await stageWhole(store, Buffer.concat(first), signal);
-      first.push(Uint8Array.from(mustBeBytes(next.value))); // a source may reuse its buffer
+      first.push(Uint8Array.from(next.value)); // a source may reuse its buffer
       size += next.value.length;
       if (size <= SMALL_BLOB) continue;
       handedOn = true;
@@ -58,15 +58,11 @@ async function stageWhole(store: Store, bytes: Bytes, signal: AbortSignal | unde
   return { ref: { name: nameOfBytes(kept), size: kept.length }, bytes: kept };
 }
 
-async function* rest(first: readonly Bytes[], pieces: AsyncGenerator<Bytes>): AsyncIterable<Bytes> {
+async function* rest(first: readonly Bytes[], pieces: AsyncGenerator<Bytes, void>): AsyncIterable<Bytes> {
   try {
     yield* first;
     yield* pieces;
   } finally {
     await pieces.return(undefined);
   }
-}
-
-async function* toAsync(source: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<Bytes> {
-  for await (const piece of source) yield piece as Bytes;
 }

@@ -13,7 +13,7 @@ import {
 import { FixedClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
-import type { AppendBatch, WriteBatch } from "../contracts/store.ts";
+import type { WriteBatch } from "../contracts/store.ts";
 import { MAX_SEQ } from "../records/chain.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import { toSessionId } from "../records/ids.ts";
@@ -281,7 +281,7 @@ test("[JOURNAL-5] an idle writer renews its lease in time, and a closed one no l
   const renewed: number[] = [];
   const watched = between(store, {
     before: (batch) => {
-      if (batch.kind === "renew") renewed.push(batch.until);
+      if (batch.kind === "renew") renewed.push(batch.leaseMs);
       return undefined;
     },
   });
@@ -499,6 +499,27 @@ test("[JOURNAL-8] content that was changed after it was staged is refused, and n
   expect(journal.head.seq).toBe(0);
 });
 
+test.each([10, 100_000])(
+  "[JOURNAL-8] an abort ends the staging of a source that stalls after %i bytes",
+  async (given) => {
+    const deps = memoryDeps();
+    const journal = await openJournal(deps, "s");
+    const stop = new AbortController();
+    const stalled = Promise.withResolvers<void>();
+    const source = async function* () {
+      yield Buffer.alloc(given);
+      stalled.resolve();
+      await new Promise<never>(() => {});
+    };
+    const staging = journal.stageBlob(source(), stop.signal);
+    await stalled.promise;
+    stop.abort(new Error("enough"));
+    await expect(staging).rejects.toThrow("enough");
+    expect(await collect(deps.store.blobs.list())).toEqual([]);
+    await journal.close();
+  },
+);
+
 test("[JOURNAL-8] a source that fails, is aborted or gives no bytes is left in order and leaves nothing", async () => {
   const { store, clock, random } = memoryDeps();
   const journal = await openJournal({ store, clock, random }, "s");
@@ -578,20 +599,18 @@ test("[JOURNAL-9] a fold moves with the chain and falls back with it, so that it
 test("[JOURNAL-5] a clock that counts fractions of a millisecond, jumps back or stands still does no harm", async () => {
   const clock = new FixedClock(1_767_225_600_000.7);
   const deps = { store: memoryStore({ clock }), clock, random: new SeededRandom("x") };
-  const sent: number[] = [];
-  const store = between(deps.store, {
-    before: (batch) => {
-      if ("leaseUntil" in batch) sent.push((batch as AppendBatch).leaseUntil);
-      return undefined;
-    },
-  });
-  const journal = await openJournal({ ...deps, store }, "s");
-  await journal.append(said("1"));
+  const journal = await openJournal(deps, "s", { leaseMs: 1_000 });
+  const ends: (number | undefined)[] = [];
+  const append = async (text: string) => {
+    await journal.append(said(text));
+    ends.push((await deps.store.reading((read) => read.session(journal.session)))?.leaseUntil);
+  };
+  await append("1");
   clock.setWall(-1);
-  await journal.append(said("2"));
+  await append("2");
   clock.setWall(253_402_300_800_000);
-  await journal.append(said("3"));
-  expect(sent.every(Number.isSafeInteger)).toBe(true);
+  await append("3");
+  expect(ends).toEqual([1_767_225_601_001, 999, 253_402_300_801_000]);
   expect((await collect(journal.read())).map((entry) => ("at" in entry ? entry.at : ""))).toEqual([
     "2026-01-01T00:00:00.000Z",
     "1969-12-31T23:59:59.999Z",

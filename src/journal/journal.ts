@@ -333,7 +333,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
       records,
       references,
       blobs: options.staged ?? [],
-      leaseUntil: leaseEnd(this.#deps.clock, this.#leaseMs),
+      leaseMs: this.#leaseMs,
       ...(checkpoint === undefined ? {} : { checkpoint }),
       ...(options.operation === undefined ? {} : { operation: options.operation }),
       ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
@@ -361,7 +361,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
           kind: "renew",
           session: this.session,
           epoch: this.#epoch,
-          until: leaseEnd(clock, this.#leaseMs),
+          leaseMs: this.#leaseMs,
         });
         if (receipt.ok) this.#renewedAt = clock.monotonic();
         else this.#ended.abort(conflictError(this.session, receipt.conflict));
@@ -371,11 +371,6 @@ export class Journal<T = unknown> implements AsyncDisposable {
       }
     }
   }
-}
-
-/** Whole milliseconds, whatever fractions a clock counts in: a store keeps no others. */
-export function leaseEnd(clock: Clock, leaseMs: number): number {
-  return Math.ceil(clock.now() + leaseMs);
 }
 
 const LONGEST_OPERATION = 200;

@@ -5,7 +5,7 @@ import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.
 import { genesisOf } from "../records/chain.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
-import { type Fold, Journal, type JournalDeps, leaseEnd } from "./journal.ts";
+import { type Fold, Journal, type JournalDeps } from "./journal.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
 import { rowOf } from "./read.ts";
 
@@ -62,14 +62,13 @@ async function ensureSession(deps: JournalDeps, session: SessionId, create: bool
 }
 
 async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number) {
-  const { store, clock } = deps;
+  const { store } = deps;
   const take = (over?: number): Promise<Receipt<LeaseBatch>> =>
     store.commit({
       kind: "lease",
       session,
       owner: store.owner,
-      now: clock.now(),
-      until: leaseEnd(clock, leaseMs),
+      leaseMs,
       ...(over === undefined ? {} : { over }),
     });
   let receipt = await take();

@@ -9,7 +9,7 @@ export interface SweepOptions {
   readonly graceMs?: number;
   /** Records and blobs per transaction. Writers wait for one; between two they get their turn. */
   readonly limit?: number;
-  /** Give freed space back to the disk as well. Rewrites the file, and the process waits for it: for a quiet moment. */
+  /** Give freed space back to the disk as well, in small steps between the writes of others. Default true. */
   readonly shrink?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -31,7 +31,7 @@ export async function sweep(
   deps: { readonly store: Store; readonly clock: Clock },
   options: SweepOptions = {},
 ): Promise<SweepReport> {
-  const { graceMs = 3_600_000, limit = 256, shrink = false, signal } = options;
+  const { graceMs = 3_600_000, limit = 256, shrink = true, signal } = options;
   if (!(graceMs >= 0)) throw new HoldfastError("BAD_OPTION", { option: "graceMs", value: String(graceMs) });
   if (!(Number.isSafeInteger(limit) && limit > 0))
     throw new HoldfastError("BAD_OPTION", { option: "limit", value: String(limit) });

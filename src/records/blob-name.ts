@@ -1,4 +1,3 @@
-import { HoldfastError } from "../base/errors.ts";
 import { sha256, type Sha256 } from "../base/hash.ts";
 import { type BlobName, toBlobName } from "./ids.ts";
 
@@ -22,18 +21,4 @@ export function nameOfBytes(bytes: Uint8Array): BlobName {
 
 function treeText(size: number, chunks: readonly Sha256[]): string {
   return `holdfast-blob-tree\n${CHUNK_BYTES}\n${size}\n${chunks.join("\n")}`;
-}
-
-/** A source's pieces, whatever kind of source it is. A text is iterable too, and would silently become zeros. */
-export function piecesOf(source: unknown): AsyncIterable<unknown> | Iterable<unknown> {
-  if (source instanceof Uint8Array) return [source];
-  const pieces = source as AsyncIterable<unknown> & Iterable<unknown>;
-  if (typeof source !== "object" || source === null || !(Symbol.asyncIterator in pieces || Symbol.iterator in pieces))
-    throw new HoldfastError("BLOB_BAD_SOURCE", { got: source === null ? "null" : typeof source });
-  return pieces;
-}
-
-export function mustBeBytes(piece: unknown): Uint8Array {
-  if (piece instanceof Uint8Array) return piece;
-  throw new HoldfastError("BLOB_BAD_SOURCE", { got: piece === null ? "null" : typeof piece });
 }

@@ -20,7 +20,7 @@ export function toSessionId(text: string): SessionId {
 }
 
 /** Providers reuse ids across turns and disagree on their alphabet, so identity is where the call stands, not what it was called. */
-export function callIdAt(session: SessionId, answer: number, index: number): CallId {
+export function callIdAt(session: SessionId, answer: number | string, index: number): CallId {
   return `call_${canonicalHash([session, answer, index]).slice(0, 32)}` as CallId;
 }
 

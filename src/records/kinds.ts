@@ -53,7 +53,21 @@ export const RECORD_SHAPES = {
     parts: optional(list(json)),
     model: optional(string),
     usage: optional(json),
+    /** The answer as it came: kept items, each provider's message once. Its calls are opened in the same commit. */
+    items: optional(json),
+    stop: optional(string),
   }),
+  /** The model was asked and did not answer: what it said so far is evidence, and no part of the conversation. */
+  "model-failed": kind({
+    failure: json,
+    attempt: count,
+    model: optional(string),
+    usage: optional(json),
+    items: optional(json),
+  }),
+  /** Somebody stopped the turn. The model reads of it, once. */
+  "turn-interrupted": kind({ text: string }),
+  "turn-ended": kind({ status: string, steps: count, detail: optional(json) }),
   "call-opened": kind({ callId, tool: string, args: json, alias: optional(string), parent: optional(callId) }),
   "call-closed": kind({
     callId,
@@ -62,7 +76,13 @@ export const RECORD_SHAPES = {
     reason: optional(string),
     output: optional(json),
     effects: optional(effects),
+    /** Attempts inside this one call whose result its own checks refused: undone, and told here. */
+    attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),
   }),
+  /** It waits for somebody to consent, or to answer. A restart leaves it open: nobody has begun it. */
+  "call-waiting": kind({ callId, tool: string, args: json, for: oneOf("approval", "answer") }),
+  /** Somebody has: from here on it runs like any other. */
+  "approval-given": kind({ callId, approved: boolean, reason: optional(string) }),
   "call-late": kind({ callId, tool: string, output: optional(json) }),
   "checkpoint-kept": kind({
     openCalls: list(fields({ callId, tool: string })),

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
-import { type AnyPart, type Content, type Part, type Parts, type Root, type RootChange, changeOf } from "./part.ts";
+import { type AnyPart, changeOf, type Part, type Parts, type RootChange } from "./part.ts";
 import { readSlice } from "./read-slice.ts";
+import type { Root } from "./root.ts";
 import { isSlice, partOf, type Slice, type SliceEvent } from "./slice.ts";
 
 /** A change to one part, to be done again on whatever the root has become: a reducer's event, a file written. */
@@ -18,7 +18,7 @@ interface Sight {
 
 export interface Savepoint {
   readonly intents: readonly Intent[];
-  readonly values: Root;
+  readonly values: ReadonlyMap<string, unknown>;
 }
 
 /**
@@ -108,13 +108,11 @@ export class Branch {
 
   /** What this branch makes of the newest root. Throws a typed error when a reducer or its result is at fault. */
   onto(newest: Root): RootChange {
-    if (this.#intents.length === 0) return NOTHING(newest);
-    const next = newest === this.base ? this.#values : this.#redone(newest);
-    return changeOf(this.#parts, newest, next, next.keys());
+    return changeOf(this.#parts, newest, newest === this.base ? this.#values : this.#redone(newest));
   }
 
   /** Only the parts that change. */
-  #redone(newest: Root): Root {
+  #redone(newest: Root): ReadonlyMap<string, unknown> {
     const next = new Map<string, unknown>();
     for (const { part, redo } of this.#intents) {
       const now = next.has(part) ? next.get(part) : newest.get(part);
@@ -140,7 +138,6 @@ export class Branch {
 }
 
 const BEGINNING: Savepoint = { intents: [], values: new Map() };
-const NOTHING = (root: Root): RootChange => ({ root, delta: {} as Record<string, Json>, contents: [] as Content[] });
 
 /** A reducer that throws fails the call: skipping it would commit half of what was meant. */
 function redone<T>(part: string, run: () => T): T {

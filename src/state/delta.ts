@@ -1,4 +1,3 @@
-import { types } from "node:util";
 import type { Json, JsonObject } from "../base/json.ts";
 
 /** Where a change lies: keys and indices from the outside in. */
@@ -16,8 +15,8 @@ export type Change =
 export type Delta = readonly Change[];
 
 /**
- * The changes from one value to another. Cost follows what changed and the width of the containers on the way there.
- * Whatever is not plain data is handed over whole, for the check of the delta to refuse or copy.
+ * The changes from one value to another, both plain data. Cost follows what changed and the width of the containers on the
+ * way there.
  */
 export function diff(before: Json, after: Json): Delta {
   const changes: Change[] = [];
@@ -97,22 +96,10 @@ function without(parent: Json | undefined, key: string | number | undefined): Js
   return rest;
 }
 
-/**
- * A field beside the elements, as a match of a pattern has, would pass an element-wise comparison unseen. Long lists are
- * not looked through for one: it would cost more than the change.
- */
 function isList(value: Json | undefined): value is readonly Json[] {
-  if (!Array.isArray(value) || types.isProxy(value)) return false;
-  return value.length > LONG_LIST || Object.keys(value).length === value.length;
+  return Array.isArray(value);
 }
 
-const LONG_LIST = 64;
-
-/** A date has no fields and a getter answers anew each time: compared field by field, both would pass as unchanged. */
 function isObject(value: Json | undefined): value is JsonObject {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || types.isProxy(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
-  if (Object.getOwnPropertySymbols(value).length > 0) return false;
-  return Object.keys(value).every((key) => Object.getOwnPropertyDescriptor(value, key)?.get === undefined);
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,9 +5,10 @@ import type { Branch } from "./branch.ts";
 import { CheckpointStore } from "./checkpoints.ts";
 import { DEFAULT_SLICES } from "./default-slices.ts";
 import { ExclusiveResources } from "./exclusive.ts";
-import type { AnyPart, Root } from "./part.ts";
+import type { AnyPart } from "./part.ts";
 import { type ResourceKey, ResourceRegistry } from "./resources.ts";
 import { planRestore, type RestoreOptions, type RestorePlan, restoreResources } from "./restore.ts";
+import type { Root } from "./root.ts";
 import { SessionState } from "./session-state.ts";
 import { type AnySlice, anyPartOf } from "./slice.ts";
 import {
@@ -122,9 +123,8 @@ export class ExecutionState {
   }
 
   planRestore(snapshot: CompositeSnapshot, options?: RestoreOptions): RestorePlan {
-    const { root, parts } = this.truth;
-    const ground = { root, parts, registry: this.resources, origins: this.exclusive.origins };
-    return planRestore(snapshot, ground, options);
+    const { truth, resources, exclusive } = this;
+    return planRestore(snapshot, { truth, registry: resources, origins: exclusive.origins }, options);
   }
 
   /** All or nothing: prepared in full, then made durable, then true. If that fails halfway, the state is poisoned. */

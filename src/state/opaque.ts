@@ -10,7 +10,10 @@ export function opaquePart(name: string, policy: SlicePolicy): Part<Json> {
     initial: null,
     encode: (value) => value,
     decode: (data) => data,
-    change: (before, after) => ({ delta: diff(before, after) as unknown as Json, value: after }),
+    change: (before, after) => {
+      const delta = diff(before, after);
+      return delta.length === 0 ? undefined : { delta: delta as unknown as Json };
+    },
     apply: (value, delta) => applyDelta(value, delta as unknown as Delta),
   };
 }

@@ -1,8 +1,11 @@
 import type { Json } from "../base/json.ts";
 import type { BlobName } from "../records/ids.ts";
+import type { Root } from "./root.ts";
 
 /** What happens to a part when a call is discarded or a snapshot restored. */
 export type SlicePolicy = "state" | "log" | "cache";
+
+export const SLICE_POLICIES: readonly SlicePolicy[] = ["state", "log", "cache"];
 
 /**
  * One part of the root: a slice, the files, the transcript. State knows it by shape: an immutable value that can become
@@ -15,8 +18,13 @@ export interface Part<V> {
   encode(value: V): Json;
   /** Throws a typed error when the data is not this part's. */
   decode(data: Json): V;
-  /** The change as data, and the value as it will be read back: the two must not differ. Cost follows the change. */
-  change(before: V, after: V): PartChange<V>;
+  /**
+   * A new value as it will be read back, or a typed error. What it shares with the value before need not be looked at.
+   * Without it every value is as good as it is.
+   */
+  accept?(before: V, after: V): V;
+  /** What turns one accepted value into the other, as data; undefined when they hold the same. Cost follows the change. */
+  change(before: V, after: V): PartChange | undefined;
   apply(value: V, delta: Json): V;
   /** Present when the data of this part names content that is kept beside it. */
   readonly contents?: PartContents<V>;
@@ -24,9 +32,8 @@ export interface Part<V> {
   pick?(now: V, then: V, paths: readonly string[]): V;
 }
 
-export interface PartChange<V> {
+export interface PartChange {
   readonly delta: Json;
-  readonly value: V;
   /** Content that the delta names and the value before did not. */
   readonly contents?: readonly Content[];
 }
@@ -51,7 +58,8 @@ export interface AnyPart {
   readonly initial: unknown;
   encode(value: never): Json;
   decode(data: Json): unknown;
-  change(before: never, after: never): PartChange<unknown>;
+  accept?(before: never, after: never): unknown;
+  change(before: never, after: never): PartChange | undefined;
   apply(value: never, delta: Json): unknown;
   readonly contents?: {
     of(value: never): Iterable<Content>;
@@ -63,47 +71,70 @@ export interface AnyPart {
 
 export type Parts = ReadonlyMap<string, AnyPart>;
 
-/** The values of all parts at one moment. Immutable, so holding on to it is a snapshot. */
-export type Root = ReadonlyMap<string, unknown>;
-
 /** Changes of several parts, by name: what one commit did. */
 export type RootDelta = { readonly [part: string]: Json };
 
-/** A change that is about to become true: as data, with the content it names, and what it makes of the root. */
-export interface RootChange {
+/** What new values of parts make of a root. Whatever its part does not accept is refused here. */
+export function changeOf(parts: Parts, before: Root, after: Iterable<readonly [string, unknown]>): RootChange {
+  const accepted: (readonly [string, unknown])[] = [];
+  for (const [name, value] of after) {
+    const now = before.get(name);
+    if (now === value) continue;
+    const part = parts.get(name);
+    accepted.push([name, part?.accept === undefined ? value : part.accept(now as never, value as never)]);
+  }
+  return new RootChange(parts, before, accepted);
+}
+
+/**
+ * A change that is about to become true: what it makes of the root, and, as data with the content it names, how. The data
+ * is worked out when somebody asks, to write it down or to show it: state that need not outlive the process never does.
+ */
+export class RootChange {
   readonly root: Root;
+  readonly #work: () => Worked;
+  #worked: Worked | undefined;
+
+  /** `after`: values that their parts have accepted, such as those of a snapshot. */
+  constructor(parts: Parts, before: Root, after: readonly (readonly [string, unknown])[]) {
+    this.root = after.length === 0 ? before : before.with(after);
+    this.#work = () => workOut(parts, before, after);
+  }
+
+  get delta(): RootDelta {
+    this.#worked ??= this.#work();
+    return this.#worked.delta;
+  }
+
+  get contents(): readonly Content[] {
+    this.#worked ??= this.#work();
+    return this.#worked.contents;
+  }
+}
+
+interface Worked {
   readonly delta: RootDelta;
   readonly contents: readonly Content[];
 }
 
-/** The difference between two roots, part by part. Equal references are never looked into. */
-export function changeBetween(parts: Parts, before: Root, after: Root): RootChange {
-  return changeOf(parts, before, after, parts.keys());
-}
-
-/** The same, when it is known which parts can differ. */
-export function changeOf(parts: Parts, before: Root, after: Root, names: Iterable<string>): RootChange {
-  let root: Map<string, unknown> | undefined;
+function workOut(parts: Parts, before: Root, after: readonly (readonly [string, unknown])[]): Worked {
   const delta: Record<string, Json> = {};
   const contents: Content[] = [];
-  for (const name of names) {
-    if (before.get(name) === after.get(name)) continue;
-    const change = parts.get(name)?.change(before.get(name) as never, after.get(name) as never);
+  for (const [name, value] of after) {
+    const change = parts.get(name)?.change(before.get(name) as never, value as never);
     if (change === undefined) continue;
-    root ??= new Map(before);
-    root.set(name, change.value);
     delta[name] = change.delta;
-    contents.push(...(change.contents ?? []));
+    for (const content of change.contents ?? []) contents.push(content);
   }
-  return { root: root ?? before, delta, contents };
+  return { delta, contents };
 }
 
 /** The root that a stored change makes of an older one. Parts that are not known here are left out. */
 export function applyRootDelta(parts: Parts, root: Root, delta: RootDelta): Root {
-  const next = new Map(root);
-  for (const [name, change] of Object.entries(delta)) {
-    const part = parts.get(name);
-    if (part !== undefined) next.set(name, part.apply(next.get(name) as never, change));
-  }
-  return next;
+  return root.with(
+    Object.entries(delta).flatMap(([name, change]): [string, unknown][] => {
+      const part = parts.get(name);
+      return part === undefined ? [] : [[name, part.apply(root.get(name) as never, change)]];
+    }),
+  );
 }

@@ -1,7 +1,9 @@
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
-import { type AnyPart, changeBetween, type Parts, type Root, type RootChange } from "./part.ts";
+import { type AnyPart, RootChange } from "./part.ts";
 import type { ResourceRegistry, Snapshotable } from "./resources.ts";
+import type { Root } from "./root.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
+import type { Truth } from "./truth.ts";
 
 export interface RestoreOptions {
   /** Log slices keep what they have. Default true. */
@@ -24,8 +26,7 @@ export interface RestorePlan {
 }
 
 export interface RestoreGround {
-  readonly root: Root;
-  readonly parts: Parts;
+  readonly truth: Pick<Truth, "root" | "parts" | "policies">;
   readonly registry: ResourceRegistry;
   /** What resources were when they were first used. */
   readonly origins: ReadonlyMap<string, unknown>;
@@ -37,19 +38,28 @@ export function planRestore(
   ground: RestoreGround,
   options: RestoreOptions = {},
 ): RestorePlan {
-  const { parts, root: now } = ground;
+  const { parts, root: now, policies } = ground.truth;
   const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
-  const unknownSlices = [...(options.slices ?? []), ...snapshot.session.slices.keys()].filter(
-    (name) => !parts.has(name),
-  );
+  // A snapshot of this very state shares its table of policies: then it can name nothing that is not known.
+  const foreign = snapshot.session.policies === policies ? [] : [...snapshot.session.slices.keys()];
+  const unknownSlices = [...(options.slices ?? []), ...foreign].filter((name) => !parts.has(name));
   if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
-  const root = new Map(now);
-  for (const [name, part] of parts) {
-    if (options.slices?.includes(name) ?? true) root.set(name, restoredValue(snapshot, part, now, options));
+  const after: (readonly [string, unknown])[] = [];
+  for (const name of now.unlike(snapshot.session.slices)) {
+    const part = parts.get(name);
+    if (part === undefined || options.slices?.includes(name) === false) continue;
+    const value = restoredValue(snapshot, part, now, options);
+    if (value !== now.get(name)) after.push([name, value]);
   }
-  const change = changeBetween(parts, now, root);
-  return { change, slices: Object.keys(change.delta), resources };
+  const change = new RootChange(parts, now, after);
+  return {
+    change,
+    get slices() {
+      return Object.keys(change.delta);
+    },
+    resources,
+  };
 }
 
 function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {

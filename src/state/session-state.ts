@@ -1,5 +1,4 @@
 import { type Clock, instantOf } from "../base/clock.ts";
-import type { Root } from "./part.ts";
 import { planRestore } from "./restore.ts";
 import { readSlice } from "./read-slice.ts";
 import { ResourceRegistry, type Snapshotable } from "./resources.ts";
@@ -65,19 +64,17 @@ export class SessionState {
     return this.#truth.change((branch) => branch.change(part, () => part.initial), `cleared ${part.name}`);
   }
 
-  /** By reference. Which slices belong to it is worked out when somebody looks: most checkpoints are never looked at. */
+  /** By reference: it costs nothing, and keeping it costs what changes afterwards. */
   snapshot(selection: SliceSelection = {}): Snapshot {
-    const { parts, root, policies } = this.#truth;
-    let slices: Root | undefined;
+    const { root, namesBy, policies } = this.#truth;
+    const { parentId, childrenIds, tags } = this.#lineage;
     return {
       createdAt: instantOf(this.#clock),
-      get slices() {
-        slices ??= selectSlices(root, parts, selection);
-        return slices;
-      },
+      slices: selectSlices(root, namesBy, selection),
       policies,
-      ...this.#lineage,
-      childrenIds: [...this.#lineage.childrenIds],
+      ...(parentId === undefined ? {} : { parentId }),
+      childrenIds: [...childrenIds],
+      tags,
     };
   }
 
@@ -90,8 +87,7 @@ export class SessionState {
       metadata: { phase: "manual" },
     } as const;
     return this.#truth.gate.run(async () => {
-      const { root, parts } = this.#truth;
-      const ground = { root, parts, registry: ResourceRegistry.build([]), origins: new Map() };
+      const ground = { truth: this.#truth, registry: ResourceRegistry.build([]), origins: new Map() };
       await this.#truth.commit(planRestore(composite, ground, options).change, "rolled back");
     });
   }

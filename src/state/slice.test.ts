@@ -56,6 +56,8 @@ describe("a slice", () => {
     ["undefined in place of the value", list, list.replaced(undefined)],
     ["a big integer", list, list.pushed(10n)],
     ["a prototype key", list, list.pushed(JSON.parse('{"__proto__": 1}'))],
+    ["a subclass of Array", list, list.replaced(new (class extends Array {})())],
+    ["a list with a field", list, list.replaced(Object.assign([1], { extra: 1 }))],
   ])(
     "[SLICE-1] a reducer's result that JSON would change is refused and changes nothing: %s",
     async (_name, slice, event) => {
@@ -65,6 +67,33 @@ describe("a slice", () => {
       expect(state.root).toBe(before);
     },
   );
+
+  test.each([
+    ["a date in place of an object", { a: { b: new Date(0) } }],
+    ["a prototype key beside a field", { a: JSON.parse('{"b": 1, "__proto__": 2}') as object }],
+    ["a prototype under a constructor", { a: { b: 1, constructor: { prototype: 1 } } }],
+    ["a symbol beside a field", { a: { b: 1, [Symbol("s")]: 1 } }],
+    ["a function with an inherited name", { a: { b: 1, toString: Reflect.get({}, "toString") as unknown } }],
+  ])("[SLICE-1] also in a value that shares the rest with the one before: %s", async (_name, bad) => {
+    const deep = defineSlice("deep", {
+      initial: { a: { b: 1, constructor: {} }, rest: [1, 2, 3] } as object,
+      on: { set: (now: object, part: object) => ({ ...now, ...part }) },
+    });
+    const state = stateWith(deep);
+    await expect(state.session.dispatch(deep.set(bad))).rejects.toMatchObject({ code: "SLICE_NOT_JSON" });
+  });
+
+  test("[SLICE-1] a value cannot grow deeper, step by step, than it could be read back", async () => {
+    const nested = defineSlice("nested", { initial: [] as unknown, on: { wrapped: (now: unknown) => [now] } });
+    const state = stateWith(nested);
+    const deeper = async () => {
+      for (let level = 0; level < 200; level += 1) await state.session.dispatch(nested.wrapped());
+    };
+    await expect(deeper()).rejects.toMatchObject({ code: "SLICE_NOT_JSON" });
+    expect(state.fromJson(state.toJson(await state.snapshot())).session.slices.get("nested")).toEqual(
+      state.session.get(nested),
+    );
+  });
 
   test("[SLICE-1] what JSON repairs is kept as it will be read back", async () => {
     const state = stateWith(list);

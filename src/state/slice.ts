@@ -1,8 +1,8 @@
 import { HoldfastError } from "../base/errors.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
-import type { AnyPart, Part, PartChange, SlicePolicy } from "./part.ts";
+import type { AnyPart, Part, SlicePolicy } from "./part.ts";
 
 /** A change that was asked for, as data: which slice, which of its reducers, with what. */
 export interface SliceEvent {
@@ -58,7 +58,12 @@ export function defineSlice<T, const R extends Reducers<T>>(
     encode: (value) => jsonOf(name, value),
     decode: (data) => validated(name, data, spec.schema),
     admit: (value) => validated(name, jsonOf(name, value), spec.schema),
-    change: (before, after) => changeOf(name, before, after),
+    // Only what is new is checked: what both values share was checked when it came in.
+    accept: (before, after) => jsonOf(name, after, before as Json) as T,
+    change: (before, after) => {
+      const delta = diff(before as Json, after as Json);
+      return delta.length === 0 ? undefined : { delta: delta as unknown as Json };
+    },
     apply: (value, delta) => applyDelta(value as Json, delta as unknown as Delta) as T,
     reduce: (now, { event, payload }) => {
       const reducer = Object.hasOwn(spec.on, event) ? spec.on[event] : undefined;
@@ -91,25 +96,12 @@ function makersOf(slice: string, events: readonly string[]): object {
   return makers;
 }
 
-/** Only the delta is checked: what both values share was checked when it came in. */
-function changeOf<T>(slice: string, before: T, after: T): PartChange<T> {
-  const delta = diff(before as Json, after as Json);
-  const lost = delta.find((change) => "set" in change && change.to === undefined);
-  if (lost !== undefined) throw new HoldfastError("SLICE_NOT_JSON", { slice, detail: "undefined has no JSON form" });
-  const checked = encodeJson(delta, KEPT_LIMITS);
+/** A slice's value must survive the process; what JSON would change is a mistake, told with its place. */
+function jsonOf(slice: string, value: unknown, known?: Json): Json {
+  const checked = checkJson(value, KEPT_LIMITS, known);
   if (!checked.ok)
     throw new HoldfastError("SLICE_NOT_JSON", { slice, path: checked.error.path, detail: checked.error.detail });
-  const kept = checked.value.value;
-  const asGiven = kept === (delta as unknown as Json);
-  return { delta: kept, value: asGiven ? after : (applyDelta(before as Json, kept as unknown as Delta) as T) };
-}
-
-/** A slice's value must survive the process; what JSON would change is a mistake, told with its place. */
-function jsonOf(slice: string, value: unknown): Json {
-  const encoded = encodeJson(value, KEPT_LIMITS);
-  if (!encoded.ok)
-    throw new HoldfastError("SLICE_NOT_JSON", { slice, path: encoded.error.path, detail: encoded.error.detail });
-  return encoded.value.value;
+  return checked.value.value;
 }
 
 function validated<T>(slice: string, data: Json, schema: StandardSchema<T> | undefined): T {
@@ -119,5 +111,6 @@ function validated<T>(slice: string, data: Json, schema: StandardSchema<T> | und
     throw new HoldfastError("BAD_OPTION", { option: `schema of slice ${slice}`, value: "asynchronous" });
   if (result.issues !== undefined)
     throw new HoldfastError("SLICE_INVALID", { slice, issue: result.issues[0]?.message ?? "" });
-  return result.value;
+  // A schema may transform: what it makes must survive the process, too.
+  return jsonOf(slice, result.value) as T;
 }

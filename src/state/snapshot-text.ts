@@ -6,6 +6,7 @@ import { nameOfBytes } from "../records/blob-name.ts";
 import { fields, json, list, oneOf, optional, string, type TypeOf } from "../records/shape.ts";
 import { SnapshotMismatchError, stateError } from "./errors.ts";
 import type { Content, Parts, SlicePolicy } from "./part.ts";
+import { Root } from "./root.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 
 /** A snapshot as text: one entry a line, each with its own checksum, so that damage is named and not only noticed. */
@@ -74,7 +75,7 @@ export function snapshotFromText(text: string, parts: Parts, ladder: SnapshotLad
     createdAt,
     session: {
       createdAt,
-      slices: new Map([...slices].map(([name, data]) => [name, decoded(parts, name, data, contents)])),
+      slices: Root.of([...slices].map(([name, data]) => [name, decoded(parts, name, data, contents)])),
       policies: new Map(Object.entries(policies as Record<string, SlicePolicy>)),
       tags: tags as Record<string, string>,
       ...lineage,

@@ -1,7 +1,8 @@
 import type { Instant } from "../base/clock.ts";
 import { canonicalHash } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
-import type { Parts, Root, SlicePolicy } from "./part.ts";
+import { type Parts, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
+import type { Root } from "./root.ts";
 
 export type SnapshotPhase = "pre_tool" | "post_tool" | "checkpoint" | "manual";
 
@@ -40,10 +41,15 @@ export interface SliceSelection {
   readonly includeAll?: boolean;
 }
 
-/** The chosen part of a root. Costs the number of parts, whatever their size. */
-export function selectSlices(root: Root, parts: Parts, { policies = ["state"], includeAll }: SliceSelection): Root {
-  const wanted = new Set<SlicePolicy>(includeAll === true ? ["state", "log", "cache"] : policies);
-  return new Map([...root].filter(([name]) => wanted.has(parts.get(name)?.policy ?? "state")));
+/** The chosen part of a root. */
+export function selectSlices(
+  root: Root,
+  namesBy: Readonly<Record<SlicePolicy, readonly string[]>>,
+  { policies = ["state"], includeAll }: SliceSelection,
+): Root {
+  if (includeAll === true) return root;
+  const unwanted = SLICE_POLICIES.filter((policy) => !policies.includes(policy));
+  return root.without(unwanted.flatMap((policy) => namesBy[policy]));
 }
 
 /** What differs between two snapshots: each part's change as data, and the resources by name. */
@@ -62,8 +68,8 @@ export function diffSnapshots(before: CompositeSnapshot, after: CompositeSnapsho
   for (const [name, part] of parts) {
     if (!a.has(name) || !b.has(name) || a.get(name) === b.get(name)) continue;
     const [then, now] = [a.get(name) as never, b.get(name) as never];
-    if (canonicalHash(part.encode(then)) !== canonicalHash(part.encode(now)))
-      slices[name] = part.change(then, now).delta;
+    const change = part.change(then, now);
+    if (change !== undefined) slices[name] = change.delta;
   }
   const names = new Set([...before.resources.keys(), ...after.resources.keys()]);
   return {

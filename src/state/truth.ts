@@ -1,9 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
+import { deepFreeze } from "../base/freeze.ts";
 import { Branch } from "./branch.ts";
 import { stateError } from "./errors.ts";
-import { deepFreeze } from "./freeze.ts";
 import { Gate } from "./gate.ts";
-import type { AnyPart, Parts, Root, RootChange, SlicePolicy } from "./part.ts";
+import type { AnyPart, Parts, RootChange, SlicePolicy } from "./part.ts";
+import { Root } from "./root.ts";
 
 /** Where changes of the root are written down before they become true. Rejecting one means that it does not happen. */
 export interface StateLedger {
@@ -31,6 +32,7 @@ export interface TruthOptions {
 export class Truth {
   readonly parts: Parts;
   readonly policies: ReadonlyMap<string, SlicePolicy>;
+  readonly namesBy: Readonly<Record<SlicePolicy, readonly string[]>>;
   readonly gate: Gate = new Gate();
   readonly #ledger: StateLedger;
   readonly #freeze: boolean;
@@ -40,12 +42,16 @@ export class Truth {
   constructor(options: TruthOptions) {
     this.parts = byName(options.parts);
     this.policies = new Map([...this.parts].map(([name, part]) => [name, part.policy]));
+    const namesBy = (policy: SlicePolicy) =>
+      [...this.policies].flatMap(([name, one]) => (one === policy ? [name] : []));
+    this.namesBy = { state: namesBy("state"), log: namesBy("log"), cache: namesBy("cache") };
     this.#ledger = options.ledger ?? NO_STATE_LEDGER;
     this.#freeze = options.development ?? false;
-    const root = new Map([...this.parts].map(([name, part]) => [name, options.root?.get(name) ?? part.initial]));
-    this.#root = new Map();
-    this.#frozen(root);
-    this.#root = root;
+    const start = options.root;
+    this.#root = Root.of(
+      [...this.parts].map(([name, part]) => [name, start?.has(name) === true ? start.get(name) : part.initial]),
+    );
+    if (this.#freeze) this.#frozen(this.#root);
   }
 
   get root(): Root {
@@ -73,7 +79,7 @@ export class Truth {
   /** Makes a change true once it is durable. Only from inside the gate. `decide` writes it down with more beside it. */
   async commit(change: RootChange, how: string | ((change: RootChange) => Promise<void>)): Promise<void> {
     this.refusePoisoned();
-    this.#frozen(change.root);
+    if (this.#freeze && change.root !== this.#root) this.#frozen(change.root);
     try {
       if (typeof how !== "string") await how(change);
       else if (change.root !== this.#root) await this.#ledger.changed(change, how);
@@ -95,7 +101,6 @@ export class Truth {
   }
 
   #frozen(root: Root): void {
-    if (!this.#freeze || root === this.#root) return;
     for (const [name, value] of root) if (this.parts.get(name)?.contents === undefined) deepFreeze(value);
   }
 }

@@ -1,3 +1,4 @@
+import type { ClockDep } from "../base/clock.ts";
 import { unreachable } from "../base/unreachable.ts";
 import type { BlobStore } from "../contracts/blob-store.ts";
 import type * as contract from "../contracts/store.ts";
@@ -13,24 +14,28 @@ type Applied<B extends contract.WriteBatch> = contract.Receipt<B>;
  * The rules of every batch. Each checks all it must before its first write, so a refused batch has changed nothing and
  * its neighbours in the same transaction stand.
  */
-export function applyBatch<B extends contract.WriteBatch>(
-  tables: Tables,
-  blobs: BlobStore,
-  batch: B,
-): contract.Receipt<B> {
-  return apply(tables, blobs, batch) as contract.Receipt<B>;
+export function applyBatch<B extends contract.WriteBatch>(on: Ground, batch: B): contract.Receipt<B> {
+  return apply(on, batch) as contract.Receipt<B>;
 }
 
-function apply(tables: Tables, blobs: BlobStore, batch: contract.WriteBatch): Applied<contract.WriteBatch> {
+/** What a batch is applied to. The wall time is asked for inside the transaction, when nobody is waited for any more. */
+export interface Ground extends ClockDep {
+  readonly tables: Tables;
+  readonly blobs: BlobStore;
+}
+
+function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBatch> {
+  const { tables, blobs } = on;
   switch (batch.kind) {
     case "create":
       return create(tables, batch);
     case "lease":
-      return lease(tables, batch);
+      return lease(on, batch);
     case "renew":
       return fenced(tables, batch, (row) => {
-        tables.putSession({ ...row, leaseUntil: batch.until });
-        return { ok: true, until: batch.until };
+        const until = leaseEnd(on, batch);
+        tables.putSession({ ...row, leaseUntil: until });
+        return { ok: true, until };
       });
     case "release":
       return fenced(tables, batch, (row) => {
@@ -38,7 +43,7 @@ function apply(tables: Tables, blobs: BlobStore, batch: contract.WriteBatch): Ap
         return { ok: true, released: true };
       });
     case "append":
-      return append(tables, blobs, batch);
+      return append(on, batch);
     case "fork":
       return fork(tables, batch);
     case "drop":
@@ -73,18 +78,24 @@ function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.C
   return { ok: true, row };
 }
 
-function lease(tables: Tables, batch: contract.LeaseBatch): Applied<contract.LeaseBatch> {
+/** Whole milliseconds, whatever fractions a clock counts in: a store keeps no others. */
+function leaseEnd({ clock }: ClockDep, { leaseMs }: { readonly leaseMs: number }): number {
+  return Math.ceil(clock.now() + leaseMs);
+}
+
+function lease(on: Ground, batch: contract.LeaseBatch): Applied<contract.LeaseBatch> {
+  const { tables, clock } = on;
   const found = wholeRow(tables, batch.session);
   if (!found.ok) return found;
   const { row } = found;
-  const held = row.owner !== null && row.leaseUntil > batch.now && row.epoch !== batch.over;
+  const held = row.owner !== null && row.leaseUntil > clock.now() && row.epoch !== batch.over;
   if (row.owner !== null && held) {
     return refuse({ kind: "lease-held", owner: row.owner, epoch: row.epoch, until: row.leaseUntil });
   }
   // Swapped or lost pages: records appended there would be acknowledged and not be found again.
   if (!tables.endsAt(growing(row), row.head.seq))
     return refuse({ kind: "session-damaged", detail: `there are records beyond the newest of session ${row.id}` });
-  const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: batch.until };
+  const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: leaseEnd(on, batch) };
   tables.putSession(taken);
   return { ok: true, row: taken, previousWriter: previousWriter(row, batch) };
 }
@@ -94,27 +105,29 @@ function previousWriter(row: contract.SessionRow, batch: contract.LeaseBatch): c
   return row.epoch === batch.over ? "died" : "expired";
 }
 
-function append(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
-  return appendUnasked(tables, batch) ?? appendAsked(tables, blobs, batch);
+function append(on: Ground, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
+  return appendUnasked(on, batch) ?? appendAsked(on, batch);
 }
 
 /**
  * The common append: it brings records and nothing else, and the row is as this store left it. Then to move the row is to
  * check epoch and head, and nothing has to be read before. Whatever is out of the ordinary goes the long way.
  */
-function appendUnasked(tables: Tables, batch: contract.AppendBatch): Applied<contract.AppendBatch> | undefined {
+function appendUnasked(on: Ground, batch: contract.AppendBatch): Applied<contract.AppendBatch> | undefined {
+  const { tables } = on;
   const { operation, anchor, blobs, references, epoch, after } = batch;
   if (operation !== undefined || anchor !== undefined || blobs.length > 0 || references.length > 0) return undefined;
   const row = tables.lastSeen(batch.session);
   if (row === undefined || row.epoch !== epoch || row.owner === null || !isSameLink(row.head, after)) return undefined;
   mustChain(batch);
-  const moved = movedBy(batch, row);
+  const moved = movedBy(on, batch, row);
   if (!tables.moveSession(row, moved)) return undefined;
   for (const record of batch.records) tables.insertRecord(growing(row), record, undefined);
   return { ok: true, first: after.seq + 1, last: moved.head.seq, repeated: false };
 }
 
-function appendAsked(tables: Tables, blobs: BlobStore, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
+function appendAsked(on: Ground, batch: contract.AppendBatch): Applied<contract.AppendBatch> {
+  const { tables, blobs } = on;
   return fenced(tables, batch, (row) => {
     const segment = growing(row);
     if (batch.operation !== undefined) {
@@ -133,19 +146,19 @@ function appendAsked(tables: Tables, blobs: BlobStore, batch: contract.AppendBat
     }
     for (const record of batch.records) tables.insertRecord(segment, record, batch.operation);
     for (const { seq, name } of batch.references) tables.addReference(segment, seq, name);
-    const moved = movedBy(batch, row);
+    const moved = movedBy(on, batch, row);
     tables.putSession(moved);
     return { ok: true, first: batch.after.seq + 1, last: moved.head.seq, repeated: false };
   });
 }
 
-function movedBy(batch: contract.AppendBatch, row: contract.SessionRow): contract.SessionRow {
+function movedBy(on: ClockDep, batch: contract.AppendBatch, row: contract.SessionRow): contract.SessionRow {
   const last = batch.records.at(-1);
   return {
     ...row,
     head: last === undefined ? row.head : { seq: last.seq, hash: last.hash },
     anchor: batch.anchor ?? row.anchor,
-    leaseUntil: batch.leaseUntil,
+    leaseUntil: leaseEnd(on, batch),
     checkpoint: batch.checkpoint ?? row.checkpoint,
   };
 }

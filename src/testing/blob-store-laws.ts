@@ -165,6 +165,28 @@ const BOOK: LawBook<Context> = [
     },
   ],
   [
+    "[BLOB-5] an abort ends a put whose source has stopped giving anything, and leaves nothing",
+    async ({ open }) => {
+      const blobs = await open();
+      const reason = new Error("enough");
+      for (const given of [0, 10, CHUNK_BYTES + 5]) {
+        const stop = new AbortController();
+        const stalled = Promise.withResolvers<void>();
+        const source = async function* () {
+          yield content(given, "stalled");
+          stalled.resolve();
+          await new Promise<never>(() => {});
+        };
+        const put = blobs.put(source(), stop.signal);
+        await stalled.promise;
+        stop.abort(reason);
+        await rejects(put, (error) => error === reason);
+      }
+      deepStrictEqual(await listed(blobs), []);
+      strictEqual(await blobs.sweepTemps(ALWAYS), 0);
+    },
+  ],
+  [
     "[BLOB-5] a source of anything but bytes is refused and leaves nothing",
     async ({ open }) => {
       const blobs = await open();

@@ -14,7 +14,8 @@ import { genesisOf, type Link, type SealedRecord, seal } from "../records/chain.
 import { type SessionId, toSessionId } from "../records/ids.ts";
 
 export const AT = "2026-01-01T00:00:00.000Z";
-const LEASE = 1_000_000;
+/** How long a pen holds its session, in milliseconds. */
+export const LEASE_MS = 1_000_000;
 
 /** A session held by one writer, with where its chain stands: what a journal does, in the open. */
 export interface Pen {
@@ -28,25 +29,17 @@ export interface Pen {
 export async function begin(store: Store, id = "session"): Promise<Pen> {
   const session = toSessionId(id);
   applied(await store.commit({ kind: "create", session, at: AT, genesis: genesisOf(session) }));
-  return take(store, id, { now: 0 });
+  return take(store, id);
 }
 
 export async function take(
   store: Store,
   id: string,
-  lease: { readonly now: number; readonly until?: number; readonly over?: number },
+  lease: { readonly leaseMs?: number; readonly over?: number } = {},
 ): Promise<Pen> {
   const session = toSessionId(id);
-  const { now, until = now + LEASE, over } = lease;
   const { row } = applied(
-    await store.commit({
-      kind: "lease",
-      session,
-      owner: store.owner,
-      now,
-      until,
-      ...(over === undefined ? {} : { over }),
-    }),
+    await store.commit({ kind: "lease", session, owner: store.owner, leaseMs: LEASE_MS, ...lease }),
   );
   return { store, session, epoch: row.epoch, head: row.head };
 }
@@ -76,7 +69,7 @@ export function appendOf(
     records,
     blobs: [],
     references: [],
-    leaseUntil: LEASE,
+    leaseMs: LEASE_MS,
     ...more,
   };
 }

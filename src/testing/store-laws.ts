@@ -1,6 +1,6 @@
 import { type Law, lawsOf } from "./law.ts";
 import { appends } from "./store-laws/appends.ts";
-import type { StoreUnderLaw } from "./store-laws/context.ts";
+import { HandSetClock, type StoreUnderLaw } from "./store-laws/context.ts";
 import { life } from "./store-laws/life.ts";
 import { reach } from "./store-laws/reach.ts";
 import { writers } from "./store-laws/writers.ts";
@@ -11,6 +11,7 @@ export function storeLaws(name: string, store: StoreUnderLaw): readonly Law[] {
   return lawsOf(name, [...writers, ...appends, ...reach, ...life], () => {
     places += 1;
     const place = `${name.replaceAll(/[^A-Za-z0-9]+/g, "-")}-${places}`;
-    return { can: store.can, open: () => store.open(place) };
+    const clock = new HandSetClock();
+    return { can: store.can, clock, open: () => store.open(place, { clock }) };
   });
 }

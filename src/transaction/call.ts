@@ -8,6 +8,7 @@ import type { Branch, Savepoint } from "../state/branch.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Slice, SliceEvent } from "../state/slice.ts";
 import type { Failure } from "./ending.ts";
+import type { AttemptFailure } from "./validators.ts";
 import type { CallOutcome } from "./outcome.ts";
 
 /** A state of its own that works for a call: when the call is discarded, its span goes too. */
@@ -23,6 +24,10 @@ export interface Call {
   /** Aborts when the call ends. Ignoring it is safe, only useless. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Which attempt at this call it is, from 1. */
+  readonly attempt: number;
+  /** What was wrong with the results before, when the tool's validators refused them. */
+  readonly refused: readonly AttemptFailure[];
   /** Random by call id: the same call draws the same numbers in every run. */
   readonly random: Random;
   /** The workspace, as this call sees and changes it. */
@@ -31,6 +36,8 @@ export interface Call {
   dispatch(event: SliceEvent): void;
   /** A resource that cannot branch: this call has it alone, and it is put back if the call is discarded. */
   resource<T>(key: ResourceKey<T>): Promise<T>;
+  /** Tells whoever follows what has been put out so far. A call that is stopped leaves the newest of it in its output. */
+  progress(text: string): void;
   fail(code: string, message: string, payload?: Json): Failure;
   /** Undoes what came after it when rolled back. */
   savepoint(): { rollback(): void };
@@ -44,7 +51,11 @@ export interface Call {
   child(child: Rewindable): Promise<void>;
 }
 
-export interface CallParts extends Pick<Call, "id" | "tool" | "signal" | "clock" | "resource" | "run" | "child"> {
+export interface CallParts
+  extends Pick<
+    Call,
+    "id" | "tool" | "signal" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child"
+  > {
   readonly random: () => Random;
   readonly branch: Branch;
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
@@ -70,6 +81,8 @@ export function openHandle(parts: CallParts): { readonly call: Call; close(): vo
     tool,
     signal: parts.signal,
     clock: parts.clock,
+    attempt: parts.attempt,
+    refused: parts.refused,
     get random() {
       random ??= parts.random();
       return random;
@@ -81,6 +94,7 @@ export function openHandle(parts: CallParts): { readonly call: Call; close(): vo
     get: (slice) => use("get", () => branch.get(slice)),
     dispatch: (event) => use("dispatch", () => branch.dispatch(event)),
     resource: async (key) => use("resource", () => parts.resource(key)),
+    progress: (text) => use("progress", () => parts.progress(text)),
     fail: (code, message, payload) => ({ ok: false, code, message, ...(payload === undefined ? {} : { payload }) }),
     savepoint: () => {
       const savepoint = use("savepoint", () => branch.savepoint());

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import type { CallOutcome } from "./outcome.ts";
 import { type ResourceKey, resourceKey } from "../state/resources.ts";
 
 /** A moment on the monotonic clock: setting the wall clock moves no deadline. */
@@ -30,8 +31,11 @@ export const DEADLINE: ResourceKey<Deadline> = resourceKey("deadline");
 export class PromptEvaluationError extends HoldfastError {
   override readonly name = "PromptEvaluationError";
   readonly phase = "tool";
+  /** How that call was closed. */
+  readonly outcome: CallOutcome;
 
-  constructor(callId: string, tool: string, cause?: unknown) {
-    super("EVALUATION_ENDED", { call: callId, tool }, { cause });
+  constructor(outcome: CallOutcome) {
+    super("EVALUATION_ENDED", { call: outcome.callId, tool: outcome.tool });
+    this.outcome = outcome;
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import {
   EffectDidNotHappen,
   type EffectEntry,
@@ -235,7 +235,7 @@ function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectR
 }
 
 function plain(effect: string, value: unknown): Json {
-  const encoded = encodeJson(value ?? null, KEPT_LIMITS);
-  if (encoded.ok) return encoded.value.value;
-  throw new HoldfastError("VALUE_NOT_JSON", { effect, path: encoded.error.path, detail: encoded.error.detail });
+  const checked = checkJson(value ?? null, KEPT_LIMITS);
+  if (checked.ok) return checked.value.value;
+  throw new HoldfastError("VALUE_NOT_JSON", { effect, path: checked.error.path, detail: checked.error.detail });
 }

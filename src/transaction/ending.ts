@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { OutputStatus } from "../records/kinds.ts";
 
 /** A failure the tool reports itself. Everything it changed is undone; `payload` reaches the log, never the state. */
@@ -42,6 +42,8 @@ export type Ending =
   /** The whole evaluation's time is up, not only this call's. */
   | { readonly kind: "evaluation-ended"; readonly message: string }
   | { readonly kind: "conflict"; readonly message: string }
+  /** Its own validators refused the result. */
+  | { readonly kind: "rejected"; readonly message: string; readonly final: boolean }
   | { readonly kind: "expansion"; readonly message: string; readonly request: VisibilityExpansionRequired };
 
 export type Discarded = Exclude<Ending, { readonly kind: "succeeded" }>;
@@ -56,6 +58,7 @@ export const STATUS: Readonly<Record<Ending["kind"], OutputStatus>> = {
   timeout: "timeout",
   "evaluation-ended": "timeout",
   conflict: "failed",
+  rejected: "failed",
   expansion: "canceled",
 };
 
@@ -66,9 +69,9 @@ export function reasonOf(ending: Ending): string {
 /** What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed. */
 export function endingOf(returned: unknown): Ending {
   if (isFailure(returned)) return endingOfFailure(returned);
-  const encoded = encodeJson(returned ?? null, KEPT_LIMITS);
-  if (encoded.ok) return { kind: "succeeded", value: encoded.value.value };
-  const message = `The result cannot be kept: ${encoded.error.path} ${encoded.error.detail}`;
+  const checked = checkJson(returned ?? null, KEPT_LIMITS);
+  if (checked.ok) return { kind: "succeeded", value: checked.value.value };
+  const message = `The result cannot be kept: ${checked.error.path} ${checked.error.detail}`;
   return { kind: "failed", reason: "result-not-json", message };
 }
 
@@ -86,7 +89,7 @@ export function endingOfThrown(thrown: unknown): Discarded {
 }
 
 function endingOfFailure({ code, message, payload }: Partial<Failure>): Ending {
-  const kept = payload === undefined ? undefined : encodeJson(payload, KEPT_LIMITS);
+  const kept = payload === undefined ? undefined : checkJson(payload, KEPT_LIMITS);
   return {
     kind: "failed",
     reason: typeof code === "string" ? code : "failed",

@@ -1,6 +1,7 @@
 import type { Branch } from "../state/branch.ts";
 import type { Call } from "./call.ts";
 import { type Ending, endingOf } from "./ending.ts";
+import { objectionTo } from "./validators.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
 import type { Tool } from "./tool.ts";
 
@@ -33,7 +34,10 @@ export async function handle(
   call: Call,
 ): Promise<Ending> {
   const ending = endingOf(await tool.run(input, call));
-  if (ending.kind === "succeeded") remember({ tool, input, get }, ending.value, branch, policies);
+  if (ending.kind !== "succeeded") return ending;
+  const objection = await objectionTo(ending.value, tool.validators, { input, attempt: call.attempt });
+  if (objection !== undefined) return objection;
+  remember({ tool, input, get }, ending.value, branch, policies);
   return ending;
 }
 

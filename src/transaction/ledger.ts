@@ -2,6 +2,7 @@ import type { Json } from "../base/json.ts";
 import type { CallEffects, OutputStatus, UndoStage } from "../records/kinds.ts";
 import type { RootChange } from "../state/part.ts";
 import type { EffectEntry } from "./effect.ts";
+import type { AttemptFailure } from "./validators.ts";
 
 export interface OpenedCall {
   readonly callId: string;
@@ -19,6 +20,7 @@ export interface ClosedCall {
   readonly reason?: string;
   readonly output: Json;
   readonly effects: CallEffects;
+  readonly attemptFailures?: readonly AttemptFailure[];
 }
 
 export interface EffectLedger {

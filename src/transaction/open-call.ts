@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
-import { encodeJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
@@ -11,9 +12,10 @@ import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { admit, handle } from "./guard.ts";
 import type { Ledger, OpenedCall } from "./ledger.ts";
+import type { AttemptFailure } from "./validators.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { ToolPolicy } from "./policy.ts";
-import { absentTool, type Tool, type ToolAccess } from "./tool.ts";
+import { absentTool, type Tool } from "./tool.ts";
 
 export interface ToolCall {
   readonly id: string;
@@ -21,6 +23,10 @@ export interface ToolCall {
   readonly input: unknown;
   /** The provider's own id for it. */
   readonly alias?: string;
+  /** Its opening is journalled already, with the answer that asked for it. */
+  readonly announced?: boolean;
+  /** How it ends is known without running it: somebody refused it, or gave its answer. */
+  readonly known?: Extract<Ending, { readonly kind: "succeeded" | "denied" | "bad-arguments" | "canceled" }>;
 }
 
 /** What every call of one state shares. */
@@ -34,6 +40,8 @@ export interface CallWorld {
 
 export interface CallLimits {
   readonly signal?: AbortSignal;
+  /** Hears what the tool tells while it works. */
+  readonly onProgress?: (text: string) => void;
   /** The evaluation's; default: the one among the resources, if any. */
   readonly deadline?: Deadline;
 }
@@ -53,6 +61,10 @@ export class OpenCall {
   /** Where its turn to use what cannot branch comes: at once, or after the calls before it. */
   readonly turn: Promise<unknown>;
   attempts = 0;
+  /** Attempts whose result was refused. */
+  readonly refused: AttemptFailure[] = [];
+  /** What the handler has put out in this attempt, its newest part. */
+  progress = "";
   branch: Branch;
   /** Calls that ran inside this one, in the last attempt. */
   nested: CallOutcome[] = [];
@@ -60,6 +72,7 @@ export class OpenCall {
   readonly superseded: CallOutcome[] = [];
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
+  readonly #onProgress: ((text: string) => void) | undefined;
   #children: (() => Promise<void>)[] = [];
   #handle: Handle | undefined;
   readonly #inner = new Set<Handle>();
@@ -75,6 +88,7 @@ export class OpenCall {
     this.started = world.state.clock.monotonic();
     this.signal = limits.signal ?? NO_SIGNAL;
     this.turn = turn;
+    this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
   }
@@ -84,12 +98,13 @@ export class OpenCall {
   }
 
   /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
-  announce(): Promise<void> {
-    const { id, name, input, alias } = this.call;
-    return this.#world.ledger.opened({
+  async announce(): Promise<void> {
+    const { id, name, input, alias, announced } = this.call;
+    if (announced === true) return;
+    await this.#world.ledger.opened({
       callId: id,
       tool: name,
-      args: keptInput(input),
+      args: keptJson(input),
       ...(alias === undefined ? {} : { alias }),
     });
   }
@@ -116,6 +131,7 @@ export class OpenCall {
     const { state, effects } = this.#world;
     this.end();
     this.attempts += 1;
+    this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
     this.branch = state.branch();
@@ -180,6 +196,9 @@ export class OpenCall {
       branch: this.branch,
       signal: stop,
       clock: state.clock,
+      attempt: this.attempts,
+      refused: [...this.refused],
+      progress: (text) => this.#told(text),
       random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
@@ -195,6 +214,15 @@ export class OpenCall {
       child: (child) => this.#adopt(child),
       onLate: (what) => this.tellLate(what),
     });
+  }
+
+  #told(text: string): void {
+    this.progress = (this.progress + text).slice(-KEPT_PROGRESS).toWellFormed();
+    try {
+      this.#onProgress?.(text);
+    } catch {
+      // Whoever follows has failed, not the tool.
+    }
   }
 
   async #adopt(child: Rewindable): Promise<void> {
@@ -214,7 +242,7 @@ export class OpenCall {
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
     const { signal } = this.#stop;
-    await this.#announceNested({ callId: id, tool: name, args: keptInput(input), parent }, place);
+    await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
     // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
     if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
     const savepoint = this.branch.savepoint();
@@ -250,8 +278,8 @@ export class OpenCall {
   }
 
   /** Whether a call inside this one was opened must be known before it is closed. */
-  async openingsSettled(): Promise<void> {
-    await Promise.allSettled(this.#openings);
+  openingsSettled(): Promise<unknown> | undefined {
+    return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
@@ -284,11 +312,13 @@ export function specsOf({ tool }: Pick<CallWorld, "tool">) {
 }
 
 /** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
-function keptInput(input: unknown): Json {
-  const encoded = encodeJson(input ?? null, KEPT_LIMITS);
-  return encoded.ok ? encoded.value.value : { notJson: encoded.error.path, detail: encoded.error.detail };
+export function keptJson(input: unknown): Json {
+  const checked = checkJson(input ?? null, KEPT_LIMITS);
+  return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
 }
 
+/** Characters: enough to see where a command stood when it was stopped. */
+const KEPT_PROGRESS = 16 * 1024;
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
 const NO_SIGNAL = new AbortController().signal;
 export const UNDONE_INSIDE = "It was undone with the call it ran inside.";

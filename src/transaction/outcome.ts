@@ -3,6 +3,7 @@ import type { CallEffects, OutputStatus } from "../records/kinds.ts";
 import type { ToolInvoked } from "../state/default-slices.ts";
 import { type EffectReport, effectWords } from "./effect.ts";
 import { type Ending, reasonOf, STATUS, type VisibilityExpansionRequired } from "./ending.ts";
+import type { AttemptFailure } from "./validators.ts";
 import type { ClosedCall } from "./ledger.ts";
 
 /** How a call ended: what the model is told, and what a person can check. */
@@ -19,6 +20,8 @@ export interface CallOutcome {
   /** More than one when another call changed what this one had read. */
   readonly attempts: number;
   readonly effects: readonly EffectReport[];
+  /** Attempts inside this call whose result its validators refused. */
+  readonly attemptFailures?: readonly AttemptFailure[];
   /** What a failed tool handed back beside its message. */
   readonly payload?: Json;
   /** What the tool asked to see first. */
@@ -31,26 +34,43 @@ export interface OutcomeFacts {
   readonly elapsed: number;
   readonly attempts: number;
   readonly effects: readonly EffectReport[];
+  readonly attemptFailures?: readonly AttemptFailure[];
+  /** What the handler had put out when it was stopped. */
+  readonly progress?: string;
   /** Children that could not be taken back. */
   readonly stuckChildren?: readonly string[];
 }
 
 export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
-  const { stuckChildren = [], ...known } = facts;
+  const { stuckChildren = [], progress = "", ...known } = facts;
+  const stopped = STOPPED.has(ending.kind) && facts.attempts > 0 ? [stoppedWords(facts.elapsed, progress)] : [];
   return {
     ...known,
     ok: ending.kind === "succeeded",
     status: STATUS[ending.kind],
     reason: reasonOf(ending),
-    output: ending.kind === "succeeded" ? ending.value : wordsOf(ending.message, facts.effects, stuckChildren),
+    output:
+      ending.kind === "succeeded"
+        ? ending.value
+        : [wordsOf(ending.message, facts.effects, stuckChildren), ...stopped].join(" "),
     ...(ending.kind === "failed" && ending.payload !== undefined ? { payload: ending.payload } : {}),
     ...(ending.kind === "expansion" ? { expansion: ending.request } : {}),
   };
 }
 
+const STOPPED: ReadonlySet<Ending["kind"]> = new Set(["canceled", "timeout", "evaluation-ended"]);
+
+/** A call that was stopped while it ran: how long it had run, and what it had put out. */
+function stoppedWords(elapsed: number, progress: string): string {
+  const ran = `It had run for ${(elapsed / 1000).toFixed(1)} s.`;
+  return progress === "" ? ran : `${ran} It had put out:\n${progress}`;
+}
+
 /** The one record that closes it. */
-export function closingOf({ callId, tool, ok, status, reason, output, effects }: CallOutcome): ClosedCall {
-  return { callId, tool, status, ...(ok ? {} : { reason }), output, effects: effectsOf(effects) };
+export function closingOf(outcome: CallOutcome): ClosedCall {
+  const { callId, tool, ok, status, reason, output, effects, attemptFailures } = outcome;
+  const failures = attemptFailures === undefined ? {} : { attemptFailures };
+  return { callId, tool, status, ...(ok ? {} : { reason }), output, effects: effectsOf(effects), ...failures };
 }
 
 /** The line it leaves in the log. */

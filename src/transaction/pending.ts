@@ -3,6 +3,7 @@ import { canceled } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
 import { admit, remember } from "./guard.ts";
+import { objectionTo } from "./validators.ts";
 import type { CallWorld, OpenCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
 import type { PolicyView } from "./policy.ts";
@@ -54,6 +55,7 @@ export class PendingCall implements AsyncDisposable {
     if (this.#ended) return "not pending";
     let ending = endedAlready(this.#open.limits()) ?? endingOf(result);
     try {
+      if (ending.kind === "succeeded") ending = await this.#accepted(ending);
       if (ending.kind === "succeeded" && this.#view !== undefined)
         remember(this.#view, ending.value, this.#open.branch, this.#world.policies);
     } catch (error) {
@@ -68,6 +70,16 @@ export class PendingCall implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.abort("It was not committed.");
+  }
+
+  /** The tool's validators, as for a call of ours; but only the host could try again. */
+  async #accepted(ending: Extract<Ending, { readonly kind: "succeeded" }>): Promise<Ending> {
+    const { tool, call, attempts, refused } = this.#open;
+    const { input } = this.#view ?? call;
+    const objection = await objectionTo(ending.value, tool.validators, { input, attempt: attempts });
+    if (objection !== undefined)
+      refused.push({ attempt: attempts, reason: objection.kind, message: objection.message });
+    return objection ?? ending;
   }
 
   async #end(ending: Ending): Promise<CallOutcome | "not pending"> {

@@ -3,10 +3,11 @@ import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { RestoreFailedError } from "../state/errors.ts";
-import type { RootChange } from "../state/part.ts";
+import { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { effectId, type EffectReport } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
+import { attemptUntilAccepted } from "./guardrails.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
 
@@ -76,7 +77,7 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
     } catch (error) {
       return { instead: poisonedBy(world, error) };
     }
-    ending = await open.attempt();
+    ending = await attemptUntilAccepted(world, open);
   }
   if (ending.kind !== "succeeded") return { instead: ending };
   return commit(world, open, ending);
@@ -112,7 +113,8 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
 async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Promise<CallOutcome> {
   const { state, effects } = world;
   let last = ending;
-  await open.openingsSettled();
+  const openings = open.openingsSettled();
+  if (openings !== undefined) await openings;
   try {
     await state.exclusive.putBack(open.call.id);
   } catch (error) {
@@ -136,7 +138,7 @@ async function write(world: CallWorld, outcomes: readonly CallOutcome[], change:
   const { state, ledger } = world;
   const closings = outcomes.map(closingOf);
   // A poisoned state changes no more, but the call still ends, and is written down.
-  if (state.poisoned) await ledger.closed(closings, { root: state.root, delta: {}, contents: [] });
+  if (state.poisoned) await ledger.closed(closings, new RootChange(state.truth.parts, state.root, []));
   else await state.truth.commit(change, (decided) => ledger.closed(closings, decided));
 }
 
@@ -180,7 +182,9 @@ function boundary(world: CallWorld, { callId, tool }: CallOutcome, phase: "pre_t
 }
 
 function factsOf(open: OpenCall) {
-  return { callId: open.call.id, tool: open.call.name, elapsed: open.elapsed, attempts: open.attempts };
+  const { call, elapsed, attempts, progress, refused } = open;
+  const failures = refused.length === 0 ? {} : { attemptFailures: [...refused] };
+  return { callId: call.id, tool: call.name, elapsed, attempts, progress, ...failures };
 }
 
 /** The model sees the outer call only: what those inside left outside is told there too. What is known now comes first. */

@@ -1,25 +1,35 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import { checkJson, type Json, type JsonObject } from "../base/json.ts";
 import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
-
-/** What a tool touches: plan mode and the rules for running it again read it. */
-export type ToolAccess = "read" | "write" | "execute" | "external";
+import type { OutputValidator } from "./validators.ts";
 
 export interface ToolSpec<I> {
   readonly name: string;
   readonly description?: string;
   /** Any Standard Schema. Without one, arguments pass as they come. */
   readonly input?: StandardSchema<I>;
+  /** JSON Schema of the arguments, as models read it. Asked of `input` when it can say so itself. */
+  readonly inputSchema?: JsonObject;
   readonly access: ToolAccess;
   /** Whether it may be run a second time when another call changed what it read. Default: `read` and `write` yes. */
   readonly retryable?: boolean;
   /** Milliseconds a call may take. */
   readonly deadlineMs?: number;
   readonly effects?: Readonly<Record<string, EffectSpec>>;
+  /** Whether somebody must consent before a call runs. One that cannot be asked counts as yes. */
+  readonly approval?: boolean | ((input: I) => boolean | Promise<boolean>);
+  /** Look at a result before it counts. One that is refused is undone, and the tool tries again inside the same call. */
+  readonly validators?: readonly OutputValidator<I>[];
+  /** Attempts at a result that the validators accept. Default 2. */
+  readonly attempts?: number;
   run(input: I, call: Call): unknown;
 }
+
+/** Somebody's consent to run it, or somebody's answer in place of running it. */
+export type WaitsFor = "approval" | "answer";
 
 type ParsedInput = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly message: string };
 
@@ -27,9 +37,15 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly access: ToolAccess;
+  /** JSON Schema of the arguments: what a model is offered. */
+  readonly inputSchema: JsonObject;
   readonly retryable: boolean;
   readonly deadlineMs?: number;
   readonly effects: Readonly<Record<string, EffectSpec>>;
+  readonly validators: readonly OutputValidator[];
+  readonly attempts: number;
+  /** What a call with these arguments must wait for before it may run. */
+  waitsFor(input: unknown): Promise<WaitsFor | undefined>;
   /** Checks arguments; the handler never sees what did not pass. */
   parse(input: unknown): Promise<ParsedInput>;
   run(input: unknown, call: Call): unknown;
@@ -38,16 +54,29 @@ export interface Tool {
 /** What may be run again: a second look or a second write on a private branch harms nobody; anything outside might. */
 const RETRYABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
 
+const MOST_ATTEMPTS = 10;
+
 export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
   if (!/^[A-Za-z_][\w.-]{0,127}$/.test(spec.name))
     throw new HoldfastError("BAD_OPTION", { option: "tool name", value: spec.name.slice(0, 80) });
+  const { attempts = 2 } = spec;
+  if (!(Number.isSafeInteger(attempts) && attempts > 0 && attempts <= MOST_ATTEMPTS))
+    throw new HoldfastError("BAD_OPTION", { option: "attempts", tool: spec.name, value: String(attempts) });
   return {
     name: spec.name,
     description: spec.description ?? "",
     access: spec.access,
+    inputSchema: spec.inputSchema ?? schemaOf(spec.name, spec.input),
     retryable: spec.retryable ?? RETRYABLE[spec.access],
     ...(spec.deadlineMs === undefined ? {} : { deadlineMs: spec.deadlineMs }),
     effects: spec.effects ?? {},
+    validators: (spec.validators ?? []) as readonly OutputValidator[],
+    attempts,
+    waitsFor: async (input) => {
+      const { approval = false } = spec;
+      const needed = typeof approval === "boolean" ? approval : await asks(() => approval(input as I));
+      return needed ? "approval" : undefined;
+    },
     parse: async (input) => {
       if (spec.input === undefined) return { ok: true, input };
       const result = await spec.input["~standard"].validate(input);
@@ -65,11 +94,44 @@ export function absentTool(name: string): Tool {
     name,
     description: "",
     access: "read",
+    inputSchema: ANY_OBJECT,
     retryable: false,
     effects: {},
+    validators: [],
+    attempts: 1,
+    waitsFor: async () => undefined,
     parse: async () => ({ ok: false, message: `There is no tool named ${name}.` }),
     run: (): Json => null,
   };
+}
+
+/** A question about consent that fails is a reason to ask for it, not to do without. */
+async function asks(question: () => boolean | Promise<boolean>): Promise<boolean> {
+  try {
+    return await question();
+  } catch {
+    return true;
+  }
+}
+
+const ANY_OBJECT: JsonObject = { type: "object" };
+
+/** Many schemas can describe themselves (Standard JSON Schema). One that cannot is offered as any object. */
+function schemaOf(tool: string, schema: StandardSchema<unknown> | undefined): JsonObject {
+  const described = schema?.["~standard"].jsonSchema;
+  if (described === undefined) return ANY_OBJECT;
+  try {
+    const checked = checkJson(described.input({ target: "draft-2020-12" }));
+    if (checked.ok) return checked.value.value as JsonObject;
+    throw new Error(checked.error.detail);
+  } catch (cause) {
+    // Offered as any object, a model would guess; better to hear of it where the tool is defined.
+    throw new HoldfastError(
+      "BAD_OPTION",
+      { option: "inputSchema", tool, value: String(cause).slice(0, 80) },
+      { cause },
+    );
+  }
 }
 
 function issuesText(issues: readonly SchemaIssue[]): string {

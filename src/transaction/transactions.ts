@@ -5,6 +5,7 @@ import { BUDGET } from "./budget.ts";
 import { PromptEvaluationError } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import { EffectBook } from "./effects.ts";
+import { attemptUntilAccepted } from "./guardrails.ts";
 import { type Ledger, NO_LEDGER } from "./ledger.ts";
 import { type CallLimits, type CallWorld, OpenCall, specsOf, type ToolCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
@@ -75,6 +76,10 @@ export class Transactions {
     return this.#tools.get(name);
   }
 
+  get tools(): readonly Tool[] {
+    return [...this.#tools.values()];
+  }
+
   /** Ids of the calls that have been opened and not settled. */
   get pending(): readonly string[] {
     return [...this.#open.keys()];
@@ -88,7 +93,9 @@ export class Transactions {
     const { open, done } = await this.#opening(call, limits, this.#options.commitOrder === "call");
     try {
       const leave = await this.#slots.enter(open.signal);
-      const ending = leave === undefined ? canceled(open.signal) : (this.#overBudget() ?? (await open.attempt()));
+      const known = call.known ?? this.#overBudget();
+      const ending =
+        leave === undefined ? canceled(open.signal) : (known ?? (await attemptUntilAccepted(this.#world, open)));
       // Its slot is free while it waits for its turn to commit, or a long queue would hold up calls that could run.
       leave?.();
       return this.#told(await settle(this.#world, open, ending, open.tool.retryable));
@@ -183,7 +190,7 @@ export class Transactions {
     } catch (error) {
       failed(error);
     }
-    if (outcome.reason === "evaluation-ended") throw new PromptEvaluationError(outcome.callId, outcome.tool);
+    if (outcome.reason === "evaluation-ended") throw new PromptEvaluationError(outcome);
     return outcome;
   }
 }

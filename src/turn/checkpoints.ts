@@ -65,7 +65,7 @@ export class SessionCheckpoints {
       createdAt: now.createdAt,
       session: {
         ...now,
-        slices: new Map([...root].filter(([name]) => parts.get(name)?.policy === "state")),
+        slices: root.without([...parts.values()].flatMap(({ name, policy }) => (policy === "state" ? [] : [name]))),
       },
       resources: new Map(),
       metadata: {

@@ -1,80 +1,204 @@
 import type { Json } from "../base/json.ts";
-import { normalize } from "../history/normalize.ts";
+import { HistoryIndex } from "../history/history-index.ts";
+import { repairHistory } from "../history/repair.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
-import { type Item, type Part, toolCallId } from "../wire/item.ts";
+import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
+import { type KeptItems, unkeepItems } from "../wire/keep.ts";
 
+import { type OpenQuestion, questionOf } from "./questions.ts";
+
+/** One item of the conversation and the record that said it. */
 interface Said {
   readonly seq: number;
   readonly item: Item;
-  readonly callId?: CallId;
+  callId?: CallId;
+}
+
+/** A call as its output must answer it. */
+interface AskedAs {
+  readonly callId: ToolCallId;
+  readonly callKind: CallKind;
 }
 
 /**
- * The conversation as the next request tells it: what a rewind took back is gone, whole calls with their outputs, and
- * whatever is left pairs up. The journal keeps everything; this is a projection of it.
+ * The conversation that a journal holds, kept up to date by reading on: what a rewind took back is gone, whole calls with
+ * their outputs. It is not repaired; whoever sends it takes it through the repair station.
  */
-export async function conversationOf(entries: AsyncIterable<JournalEntry>): Promise<PairedHistory> {
-  let said: Said[] = [];
-  const inner = new Set<CallId>();
-  for await (const entry of entries) {
+export class Conversation {
+  /** What its pairing is known to be, so that checking it costs what is new. */
+  readonly index = new HistoryIndex();
+  /** Where reading goes on. */
+  next = 1;
+  /** How many answers were ever journalled, those that were taken back included. */
+  answers = 0;
+  #lastStop: string | undefined;
+  #said: Said[] = [];
+  #items: Item[] = [];
+  /** Calls of answers that have not been opened yet, by the provider's id. */
+  readonly #asked = new Map<string, Said>();
+  readonly #open = new Map<CallId, AskedAs>();
+  /** The calls of the newest answer in their order, with the outputs that have come so far. */
+  #batch = new Map<CallId, Said | undefined>();
+  readonly #waiting = new Map<CallId, OpenQuestion>();
+  readonly #inner = new Set<CallId>();
+  readonly #repaired = new Set<string>();
+
+  /** The log as it stands. The same array as long as it only grows. */
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** The log with the outputs that still wait for their neighbours. */
+  outspoken(): readonly Item[] {
+    return [...this.#items, ...[...this.#batch.values()].flatMap((said) => said?.item ?? [])];
+  }
+
+  /** Whether the model has had the last word, and meant it. */
+  get isAnswered(): boolean {
+    return this.#items.at(-1)?.kind === "assistant" && this.#lastStop !== "paused";
+  }
+
+  /** Calls without an output, by the id they are answered under. */
+  get running(): ReadonlyMap<ToolCallId, object> {
+    return new Map([...this.#open.values()].map(({ callId }) => [callId, {}]));
+  }
+
+  /** Calls that wait for somebody. */
+  get questions(): readonly OpenQuestion[] {
+    return [...this.#waiting.values()];
+  }
+
+  async readOn(entries: (from: number) => AsyncIterable<JournalEntry>): Promise<void> {
+    for await (const entry of entries(this.next)) this.take(entry);
+  }
+
+  take(entry: JournalEntry): void {
+    this.next = entry.seq + 1;
+    if (SPEAKS.has(entry.kind)) this.#flush();
+    switch (entry.kind) {
+      case "user-said":
+        return this.#say(entry.seq, { kind: "user", at: entry.at, parts: partsOf(entry) });
+      case "turn-interrupted":
+        return this.#say(entry.seq, { kind: "user", at: entry.at, notice: "aborted", parts: [aborted(entry.text)] });
+      case "model-said":
+        return this.#answered(entry);
+      case "call-opened":
+        return this.#opened(entry);
+      case "call-closed":
+        return this.#closed(entry);
+      case "call-waiting":
+        return void this.#waiting.set(entry.callId, questionOf(entry));
+      case "approval-given":
+        return void this.#waiting.delete(entry.callId);
+      case "rewound":
+        return entry.scope.includes("conversation") ? this.#takeBack(entry.to) : undefined;
+      case "history-repaired":
+        this.#repaired.add(entry.fault + JSON.stringify(placeIn(entry.detail)));
+        return;
+      default:
+        return; // every other kind is no part of the conversation
+    }
+  }
+
+  /** Where in the journal an item stands, for a record about it; undefined when such a record is there already. */
+  unrecorded(fault: string, at: number): { readonly record: number; readonly nth: number } | undefined {
+    const record = this.#said[at]?.seq ?? 0;
+    const first = this.#said.findIndex(({ seq }) => seq === record);
+    const place = { record, nth: at - first };
+    return this.#repaired.has(fault + JSON.stringify(place)) ? undefined : place;
+  }
+
+  #say(seq: number, item: Item, callId?: CallId): void {
+    this.#said.push(callId === undefined ? { seq, item } : { seq, item, callId });
+    this.#items.push(item);
+  }
+
+  #answered(entry: Extract<JournalEntry, { readonly kind: "model-said" }>): void {
+    this.answers += 1;
+    this.#lastStop = entry.stop;
+    if (entry.items === undefined) {
+      if (entry.text !== undefined)
+        this.#say(entry.seq, { kind: "assistant", at: entry.at, parts: [textPart(entry.text)] });
+      return;
+    }
+    for (const item of unkeepItems(entry.items as unknown as KeptItems)) {
+      this.#say(entry.seq, item);
+      const said = this.#said.at(-1);
+      if (item.kind === "call" && item.callId !== undefined && said !== undefined) this.#asked.set(item.callId, said);
+    }
+  }
+
+  #opened({ seq, at, callId, tool, args, alias, parent }: Extract<JournalEntry, { readonly kind: "call-opened" }>) {
     // A call inside a call was the tool's, not the model's.
-    if (entry.kind === "call-opened" && entry.parent !== undefined) inner.add(entry.callId);
-    if (entry.kind === "rewound" && entry.scope.includes("conversation")) said = takenBack(said, entry.to);
-    const item = itemOf(entry);
-    if (item !== undefined && !(item.callId !== undefined && inner.has(item.callId))) said.push(item);
+    if (parent !== undefined) return void this.#inner.add(callId);
+    const asked = alias === undefined ? undefined : this.#asked.get(alias);
+    if (asked?.item.kind === "call" && asked.item.callId !== undefined) {
+      this.#asked.delete(asked.item.callId);
+      asked.callId = callId;
+      this.#batch.set(callId, undefined);
+      this.#open.set(callId, { callId: asked.item.callId, callKind: asked.item.callKind });
+      return;
+    }
+    const own = { callId: toolCallId(callId), callKind: "function" } as const;
+    this.#open.set(callId, own);
+    this.#say(seq, { kind: "call", ...own, at, name: tool, input: args }, callId);
   }
-  return normalize(said.map(({ item }) => item)).items;
-}
 
-/** A call whose output goes, goes with it: an answer may lie after the cut while its question lies before. */
-function takenBack(said: readonly Said[], to: number): Said[] {
-  const gone = new Set(said.filter(({ seq }) => seq > to).flatMap(({ callId }) => callId ?? []));
-  return said.filter(({ seq, callId }) => seq <= to && (callId === undefined || !gone.has(callId)));
-}
+  #closed(entry: Extract<JournalEntry, { readonly kind: "call-closed" }>): void {
+    const { seq, at, callId, tool, status, reason, output } = entry;
+    this.#waiting.delete(callId);
+    if (this.#inner.has(callId)) return;
+    const asked = this.#open.get(callId) ?? { callId: toolCallId(callId), callKind: "function" };
+    this.#open.delete(callId);
+    const why = reason === undefined ? {} : { reason };
+    const parts = [textPart(outputText(output))];
+    const item: Item = { kind: "output", ...asked, at, name: tool, status, ...why, parts };
+    if (!this.#batch.has(callId)) return this.#say(seq, item, callId);
+    this.#batch.set(callId, { seq, item, callId });
+    if ([...this.#batch.values()].every((said) => said !== undefined)) this.#flush();
+  }
 
-function itemOf(entry: JournalEntry): Said | undefined {
-  switch (entry.kind) {
-    case "user-said":
-      return { seq: entry.seq, item: { kind: "user", at: entry.at, parts: [text(entry.text)] } };
-    case "model-said":
-      if (entry.text === undefined) return undefined;
-      return { seq: entry.seq, item: { kind: "assistant", at: entry.at, parts: [text(entry.text)] } };
-    case "call-opened":
-      return {
-        seq: entry.seq,
-        callId: entry.callId,
-        item: {
-          kind: "call",
-          callKind: "function",
-          at: entry.at,
-          callId: toolCallId(entry.callId),
-          name: entry.tool,
-          input: entry.args,
-        },
-      };
-    case "call-closed":
-      return {
-        seq: entry.seq,
-        callId: entry.callId,
-        item: {
-          kind: "output",
-          callKind: "function",
-          at: entry.at,
-          callId: toolCallId(entry.callId),
-          name: entry.tool,
-          status: entry.status,
-          parts: [text(outputText(entry.output))],
-        },
-      };
-    default:
-      return undefined; // every other kind is no part of the conversation
+  /** Outputs are told in the order of the calls, whichever ended first: the same answer reads the same in every run. */
+  #flush(): void {
+    for (const said of this.#batch.values()) if (said !== undefined) this.#say(said.seq, said.item, said.callId);
+    this.#batch = new Map();
+  }
+
+  /** A call whose output goes, goes with it: an answer may lie after the cut while its question lies before. */
+  #takeBack(to: number): void {
+    const gone = new Set(this.#said.filter(({ seq }) => seq > to).flatMap(({ callId }) => callId ?? []));
+    this.#said = this.#said.filter(({ seq, callId }) => seq <= to && (callId === undefined || !gone.has(callId)));
+    this.#items = this.#said.map(({ item }) => item);
   }
 }
 
-function text(words: string): Part {
-  return { type: "text", text: words };
+/** After these the outputs of an earlier answer have had their place. */
+const SPEAKS: ReadonlySet<JournalEntry["kind"]> = new Set(["user-said", "model-said", "turn-interrupted", "rewound"]);
+
+/** The conversation as a whole, repaired. */
+export async function conversationOf(entries: AsyncIterable<JournalEntry>): Promise<PairedHistory> {
+  const conversation = new Conversation();
+  await conversation.readOn(() => entries);
+  return repairHistory(conversation.outspoken()).history;
+}
+
+function partsOf({ text, parts }: Extract<JournalEntry, { readonly kind: "user-said" }>): readonly Part[] {
+  return (parts as readonly Part[] | undefined) ?? [textPart(text)];
+}
+
+function placeIn(detail: Json): object {
+  const { record = 0, nth = 0 } = (detail ?? {}) as { readonly record?: number; readonly nth?: number };
+  return { record, nth };
+}
+
+function textPart(text: string): Part {
+  return { type: "text", text };
+}
+
+function aborted(text: string): Part {
+  return { type: "text", text, notice: "aborted" };
 }
 
 function outputText(output: Json | undefined): string {

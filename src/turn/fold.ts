@@ -3,6 +3,7 @@ import type { CheckpointNote, Fold } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
+import { type OpenQuestion, questionOf } from "./questions.ts";
 import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
@@ -31,16 +32,21 @@ export interface Epoch {
 /** What travels with the chain, so that opening a session need not read further back than its newest checkpoint. */
 export interface SessionFold {
   readonly openCalls: ReadonlyMap<CallId, string>;
+  /** Those of them that wait for somebody: a restart leaves them open. */
+  readonly waiting: ReadonlyMap<CallId, OpenQuestion>;
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: ReadonlyMap<string, FoldedEffect>;
   readonly epochs: readonly Epoch[];
   /** Epochs that the newest checkpoint made needless: their state may be taken out of the records. */
   readonly stale: readonly Epoch[];
+  /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
+  readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
 
 /** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
 export interface KeptState {
   readonly parts: Readonly<Record<string, { readonly name: string; readonly policy: string }>>;
+  readonly waiting?: readonly OpenQuestion[];
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
@@ -52,8 +58,14 @@ export interface StateNote extends CheckpointNote {
   readonly blobs?: readonly BlobRef[];
 }
 
+/** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
+const RECORDS_PER_CHECKPOINT = 256;
+/** Taking state out of records is a commit of its own, so it waits until it is worth one. */
+const STALE_AT_ONCE = 8;
+
 const NOTHING: SessionFold = {
   openCalls: new Map(),
+  waiting: new Map(),
   boundaries: [],
   effects: new Map(),
   epochs: [{ base: 0, changes: [] }],
@@ -73,20 +85,33 @@ export function sessionFold(limit: number): Fold<SessionFold> {
         NOTHING,
       ),
     step,
-    // A checkpoint must hold the state, and content must be durable before a record names it: the session keeps them.
-    due: () => undefined,
-    checkpoint: (now, note: StateNote) => {
-      const { parts = {}, blobs, tag } = note;
-      const { boundaries, epochs } = now;
-      const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()] };
-      return {
-        kind: "checkpoint-kept",
-        openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
-        state: kept as unknown as Json,
-        ...(tag === undefined ? {} : { tag }),
-        ...(blobs === undefined ? {} : { blobs }),
-      };
-    },
+    // Content must be durable before a record names it, so a checkpoint of new state is the session's to keep, and so is
+    // one that lets old state go. Any other says what the last one said and joins the append that made it due.
+    due: (now, since) =>
+      isDueAfter(since) && now.kept !== undefined && isUnchanged(now) ? checkpointOf(now, now.kept) : undefined,
+    checkpoint: checkpointOf,
+  };
+}
+
+export function isDueAfter(records: number): boolean {
+  return records >= RECORDS_PER_CHECKPOINT;
+}
+
+function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
+  const next = sorted([...epochs, { base: Number.POSITIVE_INFINITY, changes: [] }], boundaries);
+  return epochs.at(-1)?.changes.length === 0 && next.stale.length === 0;
+}
+
+function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
+  const { boundaries, epochs } = now;
+  const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
+  const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()], ...waiting };
+  return {
+    kind: "checkpoint-kept",
+    openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
+    state: kept as unknown as Json,
+    ...(tag === undefined ? {} : { tag }),
+    ...(blobs === undefined ? {} : { blobs }),
   };
 }
 
@@ -111,15 +136,23 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     if (kept === undefined) return { ...now, openCalls };
     return {
       openCalls,
+      waiting: new Map((kept.waiting ?? []).map((question) => [question.callId, question])),
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
+      kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
   },
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
+  "call-waiting": (now, record) => ({
+    ...now,
+    waiting: new Map([...now.waiting, [record.callId, questionOf(record)]]),
+  }),
+  "approval-given": (now, { callId }) => ({ ...now, waiting: without(now.waiting, callId) }),
   "call-closed": (now, { callId, tool, status }, seq) => ({
     ...now,
-    openCalls: new Map([...now.openCalls].filter(([open]) => open !== callId)),
+    openCalls: without(now.openCalls, callId),
+    waiting: without(now.waiting, callId),
     boundaries: [...now.boundaries, { callId, tool, status, before: seq - 1, after: seq, rewound: false }],
   }),
   "state-changed": (now, { callId }, seq) => ({
@@ -133,7 +166,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     return {
       ...now,
       boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)),
-      effects: new Map([...now.effects].map(([id, effect]) => [id, without(effect, gone)])),
+      effects: new Map([...now.effects].map(([id, effect]) => [id, released(effect, gone)])),
     };
   },
   // A fork inherits effects and never undoes them: nobody here relies on them.
@@ -153,6 +186,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
 
+function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {
+  return calls.has(callId) ? new Map([...calls].filter(([open]) => open !== callId)) : calls;
+}
+
 /**
  * What the oldest boundary needs, and never less than the epoch before the newest: if the newest checkpoint is damaged,
  * the state can still be built.
@@ -160,7 +197,8 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
 function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): Pick<SessionFold, "epochs" | "stale"> {
   const oldest = boundaries.find(({ rewound }) => !rewound)?.before ?? Number.POSITIVE_INFINITY;
   const serving = epochs.findLastIndex(({ base }) => base <= oldest);
-  const from = Math.max(0, Math.min(serving, epochs.length - 2));
+  const needless = Math.max(0, Math.min(serving, epochs.length - 2));
+  const from = needless < STALE_AT_ONCE ? 0 : needless;
   return { epochs: epochs.slice(from), stale: epochs.slice(0, from) };
 }
 
@@ -186,7 +224,7 @@ function withEffect(
  * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
  * dies before it has done so leaves that to the next.
  */
-function without(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
+function released(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
   const owners = effect.owners.filter((owner) => !gone.has(owner));
   if (owners.length === effect.owners.length) return effect;
   const { standing } = effect;

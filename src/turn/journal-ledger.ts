@@ -52,8 +52,9 @@ export class JournalLedger implements Ledger, StateLedger {
       ...(callId === undefined ? {} : { callId: callId as CallId }),
       ...(blobs.length === 0 ? {} : { blobs }),
     };
-    const moved = Object.keys(change.delta).length > 0;
-    await this.#journal.append(moved ? [...drafts, changed] : drafts, { staged });
+    const records = Object.keys(change.delta).length > 0 ? [...drafts, changed] : drafts;
+    if (records.length === 0) return; // other references, the same values
+    await this.#journal.append(records, { staged });
     await this.#written(change);
   }
 

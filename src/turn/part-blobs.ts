@@ -5,7 +5,8 @@ import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 import type { BlobRef } from "../records/kinds.ts";
-import type { AnyPart, Parts, Root } from "../state/part.ts";
+import type { AnyPart, Parts } from "../state/part.ts";
+import { Root } from "../state/root.ts";
 import type { KeptState } from "./fold.ts";
 
 export interface StagedRoot {
@@ -47,28 +48,26 @@ export class PartBlobs {
 
   /** The root that a checkpoint kept. Parts it does not name are at their initial value. */
   async load(parts: Parts, kept: KeptState["parts"]): Promise<Root> {
-    const root = new Map<string, unknown>();
+    const values: [string, unknown][] = [];
     for (const [name, part] of parts) {
       const place = Object.hasOwn(kept, name) ? kept[name] : undefined;
-      root.set(name, place === undefined ? part.initial : part.decode(await this.#readJson(toBlobName(place.name))));
+      const value = place === undefined ? part.initial : part.decode(await this.#readJson(toBlobName(place.name)));
+      values.push([name, value]);
     }
-    return root;
+    return Root.of(values);
   }
 
   /** Fetches the content that parts name and do not hold yet. */
   async fill(parts: Parts, root: Root): Promise<Root> {
-    const next = new Map(root);
+    const filled: [string, unknown][] = [];
     for (const [name, part] of parts) {
       const missing = part.contents?.missing(root.get(name) as never) ?? [];
       if (part.contents === undefined || missing.length === 0) continue;
       const found = new Map<BlobName, Uint8Array>();
       for (const content of new Set(missing)) found.set(content, await this.#read(content));
-      next.set(
-        name,
-        part.contents.fill(root.get(name) as never, (content) => found.get(content)),
-      );
+      filled.push([name, part.contents.fill(root.get(name) as never, (content) => found.get(content))]);
     }
-    return next;
+    return root.with(filled);
   }
 
   async #write(part: AnyPart, value: unknown, staged: NewBlob[]): Promise<BlobRef> {

@@ -2,14 +2,8 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import { opaquePart } from "../state/opaque.ts";
-import {
-  type AnyPart,
-  applyRootDelta,
-  type Parts,
-  type Root,
-  type RootDelta,
-  type SlicePolicy,
-} from "../state/part.ts";
+import { type AnyPart, applyRootDelta, type Parts, type RootDelta, type SlicePolicy } from "../state/part.ts";
+import type { Root } from "../state/root.ts";
 import { type Epoch, type KeptState, keptState, type SessionFold } from "./fold.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 

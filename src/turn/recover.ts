@@ -25,20 +25,13 @@ export interface Recovered {
  */
 export async function recover(journal: Journal<SessionFold>, skipped: readonly number[] = []): Promise<Recovered> {
   const { tail, previousWriter } = journal.opened;
-  const dangling = journal.folded.openCalls;
-  const effects = effectsOf(journal.folded, new Set<string>(dangling.keys()));
+  const { openCalls, waiting } = journal.folded;
+  const dangling = new Map([...openCalls].filter(([callId]) => !waiting.has(callId)));
+  const effects = effectsOf(journal.folded, dangling);
   const damaged = newDamageIn(tail);
   const closedCalls = [...dangling.keys()];
   if (dangling.size > 0 || damaged.length > 0) {
-    const drafts: RecordDraft[] = [...dangling].map(([callId, tool]) => ({
-      kind: "call-closed",
-      callId,
-      tool,
-      status: "canceled",
-      reason: "interrupted",
-      effects: "unknown",
-      output: [INTERRUPTED, ...outsideWords(effects.filter(({ by }) => by.includes(callId)))].join(" "),
-    }));
+    const drafts = [...closingsOf(journal.folded, closedCalls)];
     const how = previousWriter === "none" ? "closed" : previousWriter;
     drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how });
     await journal.append(drafts);
@@ -51,13 +44,27 @@ export async function recover(journal: Journal<SessionFold>, skipped: readonly n
   };
 }
 
+/** What closes calls that nobody will end any more. */
+export function closingsOf(folded: SessionFold, calls: readonly CallId[]): readonly RecordDraft[] {
+  const effects = effectsOf(folded, folded.openCalls);
+  return calls.map((callId) => ({
+    kind: "call-closed",
+    callId,
+    tool: folded.openCalls.get(callId) ?? "",
+    status: "canceled",
+    reason: "interrupted",
+    effects: "unknown",
+    output: [INTERRUPTED, ...outsideWords(effects.filter(({ by }) => by.includes(callId)))].join(" "),
+  }));
+}
+
 interface LeftEffect {
   readonly by: readonly string[];
   readonly report: EffectReport;
 }
 
 /** What interrupted calls had done: done is done, and what had not ended may have happened. Nothing is undone here. */
-function effectsOf({ effects }: SessionFold, calls: ReadonlySet<string>): readonly LeftEffect[] {
+function effectsOf({ effects }: SessionFold, calls: ReadonlyMap<string, unknown>): readonly LeftEffect[] {
   return [...effects.values()].flatMap(({ entry: { tool, name, key }, standing, owners }): LeftEffect[] => {
     if (standing.is === "undone" || !owners.some((owner) => calls.has(owner))) return [];
     const is = standing.is === "done" ? "happened" : standing.is === "not-undone" ? "not-undone" : "unknown";

@@ -49,7 +49,7 @@ describe("checkpoints of a durable session", () => {
   test("[TURN-10] [K23] are kept up to a bound; what they alone needed is reclaimed, and asking for one is a typed error", async () => {
     const { session, deps, holdfast, disk } = await opened(new MemoryDisk(), { checkpoints: { limit: 5 } });
     const ids: string[] = [];
-    for (let n = 0; n < 12; n += 1) {
+    for (let n = 0; n < 36; n += 1) {
       ids.push(await run(session, `${n}`));
       if (n % 3 === 2) await session.checkpoint();
     }
@@ -58,16 +58,16 @@ describe("checkpoints of a durable session", () => {
     const entries = await collect(session.read());
     const dropped = entries.filter((entry) => entry.kind === "dropped");
     expect(new Set(dropped.map(({ was }) => was))).toEqual(new Set(["state-changed", "checkpoint-kept"]));
-    expect(entries.filter(({ kind }) => kind === "call-closed")).toHaveLength(12);
+    expect(entries.filter(({ kind }) => kind === "call-closed")).toHaveLength(36);
     await holdfast.sweep({ graceMs: 0 });
     expect((await holdfast.verify()).ok).toBe(true);
     await deps.store.close();
     const again = await opened(disk, { checkpoints: { limit: 5 } });
     for (const [at, id] of ids.slice(-5).entries()) {
       const pre = await again.session.checkpoints.getPreSnapshot(id);
-      expect(pre.session.slices.get("steps")).toHaveLength(7 + at);
+      expect(pre.session.slices.get("steps")).toHaveLength(31 + at);
       expect(pre.metadata).toMatchObject({ phase: "pre_tool", toolCallId: id, toolName: "step" });
-      expect((await again.session.checkpoints.getPostSnapshot(id)).session.slices.get("counter")).toBe(8 + at);
+      expect((await again.session.checkpoints.getPostSnapshot(id)).session.slices.get("counter")).toBe(32 + at);
     }
   });
 

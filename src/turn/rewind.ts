@@ -9,6 +9,7 @@ import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
+import { type OpenQuestion, unansweredOf } from "./questions.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
 
@@ -39,6 +40,8 @@ export interface RewindGround {
   readonly transactions: Transactions;
   readonly checkpoints: SessionCheckpoints;
   readonly ledger: JournalLedger;
+  /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
+  readonly questions: readonly OpenQuestion[];
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
@@ -70,6 +73,9 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     resources: scope.includes("state") ? resourcesFor(state, callId, snapshot) : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
+  const closed = scope.includes("conversation")
+    ? ground.questions.map((question) => unansweredOf(question, "The session was taken back to before this."))
+    : [];
   const report = (plan: RestorePlan, effects: readonly EffectReport[], done: boolean): RewindReport => ({
     done,
     to,
@@ -88,7 +94,7 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
       mayRewind();
       calls = takenBack();
     },
-    decide: (planned) => ledger.write([record], planned.change, "rewound"),
+    decide: (planned) => ledger.write([...closed, record], planned.change, "rewound"),
   });
   return report(plan, await transactions.undoEffects(undoable()), true);
 }

@@ -72,6 +72,29 @@ describe("a durable session", () => {
     await deps.store.close();
   });
 
+  test("[TURN-5] a checkpoint of a state that has not changed joins the append that made it due, and opens the same", async () => {
+    const { disk, deps, session } = await opened();
+    await run(session, "a");
+    await session.checkpoint();
+    let commits = 0;
+    const original = deps.store.commit.bind(deps.store);
+    deps.store.commit = (batch) => {
+      commits += 1;
+      return original(batch);
+    };
+    for (let n = 0; n < 600; n += 1) await session.append(said(`${n}`));
+    expect(commits).toBe(600);
+    const entries = await collect(session.read());
+    expect(entries.filter(({ kind }) => kind === "checkpoint-kept")).toHaveLength(3);
+    const before = await look(session);
+    await deps.store.close();
+    const again = await opened(disk);
+    expect(again.session.journal.opened.tail.length).toBeLessThan(256);
+    expect(await look(again.session)).toEqual(before);
+    expect(again.session.checkpoints.list()).toEqual(session.checkpoints.list());
+    expect((await again.holdfast.verify()).ok).toBe(true);
+  });
+
   test("[TURN-4] survives the loss of the newest checkpoint's content: the one before it and the changes since are enough", async () => {
     const { disk, deps, session } = await opened();
     await run(session, "a");

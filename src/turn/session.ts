@@ -9,22 +9,25 @@ import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { Root } from "../state/part.ts";
+import type { Root } from "../state/root.ts";
+import type { SliceEvent } from "../state/slice.ts";
 import type { CallLimits } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
-import { conversationOf } from "./conversation.ts";
-import type { SessionFold, StateNote } from "./fold.ts";
+import { Conversation, conversationOf } from "./conversation.ts";
+import type { RunEnd, RunEvent } from "./events.ts";
+import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
+import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
+import type { OpenQuestion, Reply } from "./questions.ts";
 import { reclaim } from "./reclaim.ts";
-import type { Recovered } from "./recover.ts";
+import { closingsOf, type Recovered } from "./recover.ts";
+import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
-
-/** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
-const RECORDS_PER_CHECKPOINT = 256;
+import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 
 /** What a session is made of, once it is open. */
 export interface SessionParts {
@@ -62,6 +65,8 @@ export class Session implements AsyncDisposable {
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
   #calls = 0;
+  readonly #ground: Ground;
+  #running = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -73,6 +78,17 @@ export class Session implements AsyncDisposable {
     this.checkpoints = new SessionCheckpoints(parts.journal, parts.state, parts.blobs);
     this.recovered = parts.recovered;
     this.#place = parts.journal.head.seq;
+    this.#ground = {
+      id: this.id,
+      state: parts.state,
+      transactions: parts.transactions,
+      conversation: new Conversation(),
+      signal: parts.journal.signal,
+      read: (options) => this.read(options),
+      waits: (callId) => parts.journal.folded.waiting.has(callId),
+      replies: new Map(),
+      write: (drafts, events = []) => writeTurn(parts, drafts, events),
+    };
   }
 
   get openCalls(): readonly CallId[] {
@@ -97,11 +113,49 @@ export class Session implements AsyncDisposable {
     return this.transactions.begin(this.#named(call), this.#while(limits));
   }
 
+  /**
+   * One turn: what the user says, to the model's last answer. Follow its events; without input it goes on from where
+   * the session stands. Walking away from the events stops it.
+   */
+  async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
+    this.#refuseRunning();
+    this.#running = true;
+    try {
+      const { openCalls, waiting } = this.journal.folded;
+      const known = (open: CallId) => waiting.has(open) || this.transactions.pending.includes(open);
+      const strays = [...openCalls.keys()].filter((open) => !known(open));
+      if (strays.length > 0) await this.append(closingsOf(this.journal.folded, strays));
+      return yield* runTurn(this.#ground, input, options);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** Calls that wait for somebody's consent or answer, whichever process opened them. */
+  get questions(): readonly OpenQuestion[] {
+    return [...this.journal.folded.waiting.values()];
+  }
+
+  /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
+  async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
+    const question = this.questions.find((open) => open.callId === callId);
+    if (question === undefined || !isOpen(this.#ground, question))
+      throw new HoldfastError("QUESTION_UNKNOWN", { call: callId });
+    return replyTo(this.#ground, question, reply, this.#while(limits));
+  }
+
   /** Goes back to a tool boundary, here. */
-  rewind(options: RewindOptions): Promise<RewindReport> {
+  async rewind(options: RewindOptions): Promise<RewindReport> {
+    this.#refuseRunning();
     const { ledger } = this.#parts;
     return rewind(
-      { state: this.state, transactions: this.transactions, checkpoints: this.checkpoints, ledger },
+      {
+        state: this.state,
+        transactions: this.transactions,
+        checkpoints: this.checkpoints,
+        ledger,
+        questions: this.questions,
+      },
       options,
     );
   }
@@ -164,13 +218,17 @@ export class Session implements AsyncDisposable {
 
   #named({ id, ...call }: SessionCall) {
     this.#calls += 1;
-    return { ...call, id: id ?? callIdAt(this.id, this.#place, this.#calls) };
+    return { ...call, id: id ?? callIdAt(this.id, `host ${this.#place}`, this.#calls) };
   }
 
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
   #while(limits: CallLimits = {}): CallLimits {
     const { signal } = this.journal;
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
+  }
+
+  #refuseRunning(): void {
+    if (this.#running) throw new HoldfastError("TURN_RUNNING", { session: this.id });
   }
 
   async #opening(callId: CallId): Promise<number> {
@@ -180,8 +238,22 @@ export class Session implements AsyncDisposable {
   }
 }
 
+/** Records of the turn with what they change in the state, through the gate like every other change. */
+async function writeTurn(
+  { state, ledger }: Pick<SessionParts, "state" | "ledger">,
+  drafts: readonly RecordDraft[],
+  events: readonly SliceEvent[],
+): Promise<void> {
+  const { truth } = state;
+  await truth.gate.run(async () => {
+    const branch = truth.branch();
+    for (const event of events) branch.dispatch(event);
+    await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, "turn"));
+  });
+}
+
 export function isDue(journal: Journal<SessionFold>): boolean {
-  return journal.sinceCheckpoint >= RECORDS_PER_CHECKPOINT;
+  return isDueAfter(journal.sinceCheckpoint);
 }
 
 /** The whole state by name, unchanged parts by the names they have. Only from inside the gate: the root must not move. */

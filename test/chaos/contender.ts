@@ -21,6 +21,7 @@ import { digestOf, type Testimony } from "./ledger.ts";
 import { describe } from "./workload.ts";
 
 const orders = JSON.parse(process.argv[2] ?? "{}") as ContenderOrders;
+const HELD_MS = 600_000;
 const random = new SeededRandom(`${orders.seed}/${orders.name}`);
 
 function say(testimony: Testimony): void {
@@ -59,7 +60,7 @@ async function appendVersioned(hf: Holdfast): Promise<void> {
         records: [record],
         blobs: [],
         references: [],
-        leaseUntil: row.leaseUntil,
+        leaseMs: HELD_MS,
       });
       if (receipt.ok) {
         say({ kind: "acked", session, first: record.seq, digests: [digestOf(said)], epoch: row.epoch });
@@ -108,8 +109,7 @@ async function prepare(hf: Holdfast): Promise<void> {
   // One lease for all of them, taken by whoever comes first and held for the whole run.
   const row: SessionRow | undefined = await hf.store.reading((read) => read.session(session));
   if (row?.epoch !== 0) return;
-  const now = Date.now();
-  await hf.store.commit({ kind: "lease", session, owner: hf.store.owner, now, until: now + 600_000 });
+  await hf.store.commit({ kind: "lease", session, owner: hf.store.owner, leaseMs: HELD_MS });
 }
 
 try {

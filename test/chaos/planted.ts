@@ -93,7 +93,7 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: APPLY,
-        find: "row.owner !== null && row.leaseUntil > batch.now && row.epoch !== batch.over",
+        find: "row.owner !== null && row.leaseUntil > clock.now() && row.epoch !== batch.over",
         replace: "row.owner !== null && row.leaseUntil < 0",
       },
     ],
@@ -132,7 +132,7 @@ export const PLANTED: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/stores/sqlite/store.ts",
-        find: "closeQuietly(this.#writer?.connection);\n      this.#writer = undefined;\n      return { ok: false, undone",
+        find: "this.#dropWriter();\n      return { ok: false, undone",
         replace: "return { ok: false, undone",
       },
     ],

@@ -112,7 +112,7 @@ test("[JOURNAL-12] a session with a record of a newer version is refused, not on
     records: [record],
     blobs: [],
     references: [],
-    leaseUntil: 9e15,
+    leaseMs: 1_000,
   });
   await first.store.commit({ kind: "release", session, epoch });
   await first.close();

@@ -1,4 +1,8 @@
 import { describe, test } from "vitest";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAI as createOpenAI6 } from "ai-sdk-openai-6";
+import { aiSdk } from "../../src/adapters/ai-sdk/entry.ts";
 import { anthropic } from "../../src/adapters/anthropic/entry.ts";
 import { openai, openaiCompatible } from "../../src/adapters/openai/entry.ts";
 import { scripted } from "../../src/adapters/scripted/entry.ts";
@@ -7,6 +11,11 @@ import { type AdapterUnderLaw, adapterLaws, overServer, register } from "../../s
 /** Every adapter we ship, over the official SDKs and the strict server; whole and in pieces. */
 const key = { model: "strict-1", apiKey: "key" } as const;
 const noReasoning = { reasoning: false };
+
+const openaiOf = (url: string) => createOpenAI({ apiKey: "key", baseURL: `${url}/v1` });
+/** The SDK's major before, with the contract of its own. */
+const openai6Of = (url: string) => createOpenAI6({ apiKey: "key", baseURL: `${url}/v1` });
+const anthropicOf = (url: string) => createAnthropic({ apiKey: "key", baseURL: `${url}/v1` });
 
 const ADAPTERS: Readonly<Record<string, AdapterUnderLaw>> = {
   "openai-responses": { open: overServer((url) => openai({ ...key, baseURL: `${url}/v1` })) },
@@ -22,6 +31,20 @@ const ADAPTERS: Readonly<Record<string, AdapterUnderLaw>> = {
   anthropic: { open: overServer((url) => anthropic({ ...key, baseURL: url })), can: { contentFilter: false } },
   "anthropic-whole": {
     open: overServer((url) => anthropic({ ...key, baseURL: url, stream: false })),
+    can: { contentFilter: false, malformedArguments: false },
+  },
+  "ai-sdk-responses": { open: overServer((url) => aiSdk(openaiOf(url).responses("strict-1"))) },
+  "ai-sdk-responses-whole": {
+    open: overServer((url) => aiSdk(openaiOf(url).responses("strict-1"), { stream: false })),
+  },
+  "ai-sdk-chat": {
+    open: overServer((url) => aiSdk(openaiOf(url).chat("strict-1"))),
+    can: { reasoning: false, rawIds: false },
+  },
+  "ai-sdk-6-responses": { open: overServer((url) => aiSdk(openai6Of(url).responses("strict-1"))) },
+  "ai-sdk-anthropic": { open: overServer((url) => aiSdk(anthropicOf(url)("strict-1"))), can: { contentFilter: false } },
+  "ai-sdk-anthropic-whole": {
+    open: overServer((url) => aiSdk(anthropicOf(url)("strict-1"), { stream: false })),
     can: { contentFilter: false, malformedArguments: false },
   },
   scripted: { open: async (script) => ({ model: scripted(script), close: async () => {} }) },

@@ -87,7 +87,9 @@ test("[K44] a disk that is full keeps what was there, says so, and goes on when 
     },
   };
   const path = join(folder, "full", "store.db");
-  await (await holdfastAt(path)).open("s").then((session) => session.append(said("kept")));
+  const before = await holdfastAt(path);
+  await before.open("s").then((session) => session.append(said("kept")));
+  await before.close();
   full = true;
   const holdfast = await holdfastAt(path, { driver: small });
   const session = await holdfast.open("other");

@@ -3,12 +3,15 @@ import { expect, test } from "vitest";
 import { startChild } from "../support/children.ts";
 import { scratchFolder } from "../support/places.ts";
 import { holdfastAt, storyOf } from "../support/sessions.ts";
+import { testTogether } from "../support/together.ts";
 
 const folder = scratchFolder();
 
-test("[K42] [K46] a killed writer's session is taken over at once, whole, with its open call closed, and only once", async () => {
-  const path = join(folder, "store.db");
-  const child = startChild(`
+testTogether(
+  "[K42] [K46] a killed writer's session is taken over at once, whole, with its open call closed, and only once",
+  async () => {
+    const path = join(folder, "store.db");
+    const child = startChild(`
     import { callIdAt, createHoldfast, toSessionId } from "@/index.ts";
     import { sqlite } from "@/stores/sqlite/entry.ts";
     const holdfast = await createHoldfast({ store: sqlite(${JSON.stringify(path)}) });
@@ -18,23 +21,24 @@ test("[K42] [K46] a killed writer's session is taken over at once, whole, with i
     say("acknowledged");
     await told();
   `);
-  await child.said("acknowledged");
-  const holdfast = await holdfastAt(path);
-  await expect(holdfast.open("s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
-  await child.kill();
-  const started = performance.now();
-  const session = await holdfast.open("s");
-  expect(performance.now() - started).toBeLessThan(1_000);
-  expect(session.journal.opened.previousWriter).toBe("died");
-  expect(session.recovered.closedCalls.length).toBe(1);
-  const story = ["session-created", "do it", "call-opened", "call-closed", "session-recovered"];
-  expect(await storyOf(session)).toEqual(story);
-  await session.close();
-  await holdfast.close();
-  const again = await holdfastAt(path);
-  expect(await storyOf(await again.open("s"))).toEqual(story);
-  await again.close();
-});
+    await child.said("acknowledged");
+    const holdfast = await holdfastAt(path);
+    await expect(holdfast.open("s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
+    await child.kill();
+    const started = performance.now();
+    const session = await holdfast.open("s");
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(session.journal.opened.previousWriter).toBe("died");
+    expect(session.recovered.closedCalls.length).toBe(1);
+    const story = ["session-created", "do it", "call-opened", "call-closed", "session-recovered"];
+    expect(await storyOf(session)).toEqual(story);
+    await session.close();
+    await holdfast.close();
+    const again = await holdfastAt(path);
+    expect(await storyOf(await again.open("s"))).toEqual(story);
+    await again.close();
+  },
+);
 
 test("[K42] a process killed in the middle of its appends loses none that it was told of", async () => {
   const path = join(folder, "busy", "store.db");

@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { readEntries } from "../../src/index.ts";
 import { startChild } from "../support/children.ts";
 import { scratchFolder } from "../support/places.ts";
 import { holdfastAt, storyOf } from "../support/sessions.ts";
 import { collect, said } from "../support/stores.ts";
+import { testTogether } from "../support/together.ts";
 
 const folder = scratchFolder();
 const path = join(folder, "store.db");
@@ -23,28 +24,31 @@ const WRITER = `
   say("closed");
 `;
 
-test("[R10] [K46] a second process is refused for writing and may read; after the first closed it continues", async () => {
-  const child = startChild(WRITER);
-  await child.said("holding");
-  const holdfast = await holdfastAt(path);
-  await expect(holdfast.open("s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
-  const seen = await collect(readEntries(holdfast.store, "s" as never));
-  expect(seen.map((entry) => entry.kind)).toEqual(["session-created", "user-said"]);
-  await using fork = await holdfast.fork("s", { as: "mine" });
-  await fork.append(said("on my own"));
-  child.tell("go on");
-  await child.said("closed");
-  expect(await child.ended()).toBe(0);
-  const session = await holdfast.open("s");
-  expect(session.journal.opened.previousWriter).toBe("closed");
-  await session.append(said("now me"));
-  expect(await storyOf(session)).toEqual(["session-created", "from the other process", "still mine", "now me"]);
-  await session.close();
-  await fork.close();
-  await holdfast.close();
-});
+testTogether(
+  "[R10] [K46] a second process is refused for writing and may read; after the first closed it continues",
+  async () => {
+    const child = startChild(WRITER);
+    await child.said("holding");
+    const holdfast = await holdfastAt(path);
+    await expect(holdfast.open("s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
+    const seen = await collect(readEntries(holdfast.store, "s" as never));
+    expect(seen.map((entry) => entry.kind)).toEqual(["session-created", "user-said"]);
+    await using fork = await holdfast.fork("s", { as: "mine" });
+    await fork.append(said("on my own"));
+    child.tell("go on");
+    await child.said("closed");
+    expect(await child.ended()).toBe(0);
+    const session = await holdfast.open("s");
+    expect(session.journal.opened.previousWriter).toBe("closed");
+    await session.append(said("now me"));
+    expect(await storyOf(session)).toEqual(["session-created", "from the other process", "still mine", "now me"]);
+    await session.close();
+    await fork.close();
+    await holdfast.close();
+  },
+);
 
-test("[K46] processes that append to sessions of one store at once lose nothing", async () => {
+testTogether("[K46] processes that append to sessions of one store at once lose nothing", async () => {
   const shared = join(folder, "shared", "store.db");
   const script = (name: string) => `
     import { createHoldfast } from "@/index.ts";

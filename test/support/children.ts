@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
 
 /** A real second process that runs a module's text. It speaks by lines: `said("…")` waits for one. */
 export interface Child {
@@ -28,6 +29,7 @@ export function startChild(text: string): Child {
   const child = spawn(process.execPath, ["--input-type=module", "--no-warnings", "-e", code], {
     stdio: ["pipe", "pipe", "inherit"],
   });
+  onTestFinished(() => void child.kill("SIGKILL")); // a test that failed half-way would wait for its child for ever
   const heard: string[] = [];
   const waiting: (() => void)[] = [];
   let over = false;

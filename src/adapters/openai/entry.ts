@@ -11,6 +11,9 @@ import { ResponsesReader } from "./responses/stream.ts";
 import type { Writing } from "./writing.ts";
 import { type CallOptions, openAiClient, type OpenAiClient, type OpenAiConnection } from "./vendor.ts";
 
+export { openaiTokens } from "./tokens.ts";
+export type { OpenAiEncoding } from "./vendor.ts";
+
 export interface OpenAiOptions extends OpenAiConnection {
   readonly model: string;
   /** `responses` when left out. */

@@ -41,3 +41,30 @@ export async function openAiClient(
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
   });
 }
+
+/** OpenAI's encodings: which one a model has is told by its name. */
+export type OpenAiEncoding = "o200k_base" | "o200k_harmony" | "cl100k_base";
+
+type EncodingModule = { readonly countTokens: (text: string, options: object) => number };
+
+const ENCODINGS: Readonly<Record<OpenAiEncoding, () => Promise<unknown>>> = {
+  o200k_base: () => import("gpt-tokenizer/encoding/o200k_base"),
+  o200k_harmony: () => import("gpt-tokenizer/encoding/o200k_harmony"),
+  cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
+};
+
+/** The vocabulary of an encoding. The package is an optional peer and takes a quarter of a second to load. */
+export async function encodingCounter(
+  encoding: OpenAiEncoding,
+  load: () => Promise<unknown> = ENCODINGS[encoding],
+): Promise<(text: string) => number> {
+  const { countTokens } = await load().then(
+    (module) => module as EncodingModule,
+    (cause: unknown) => {
+      throw new HoldfastError("SDK_MISSING", { package: "gpt-tokenizer" }, { cause });
+    },
+  );
+  // Text that spells a special token is text; without this it throws.
+  const asText = { disallowedSpecial: new Set<string>() };
+  return (text) => countTokens(text, asText);
+}

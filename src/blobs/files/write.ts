@@ -1,6 +1,7 @@
 import { sha256, type Sha256 } from "../../base/hash.ts";
 import type { Bytes, ByteSource } from "../../contracts/blob-store.ts";
-import { blobNameOf, CHUNK_BYTES, mustBeBytes, piecesOf } from "../../records/blob-name.ts";
+import { blobNameOf, CHUNK_BYTES } from "../../records/blob-name.ts";
+import { piecesOf } from "../../records/byte-source.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import { SourceFailed } from "./failures.ts";
 import { trailerOf } from "./layout.ts";
@@ -17,7 +18,7 @@ export async function writeTemporary(
   try {
     const chunks: Sha256[] = [];
     let size = 0;
-    for await (const chunk of inChunks(source)) {
+    for await (const chunk of inChunks(fromSource(source, options.signal))) {
       options.signal?.throwIfAborted();
       await writeAll(handle, chunk);
       chunks.push(sha256(chunk));
@@ -40,10 +41,10 @@ async function writeAll(handle: PortHandle, bytes: Bytes): Promise<void> {
   }
 }
 
-async function* inChunks(source: ByteSource): AsyncIterable<Bytes> {
+async function* inChunks(pieces: AsyncIterable<Bytes>): AsyncIterable<Bytes> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   let filled = 0;
-  for await (const piece of fromSource(source)) {
+  for await (const piece of pieces) {
     for (let at = 0; at < piece.length; ) {
       const part = piece.subarray(at, at + CHUNK_BYTES - filled);
       chunk.set(part, filled);
@@ -58,25 +59,9 @@ async function* inChunks(source: ByteSource): AsyncIterable<Bytes> {
   if (filled > 0) yield chunk.subarray(0, filled);
 }
 
-async function* fromSource(source: ByteSource): AsyncIterable<Bytes> {
-  const pieces = piecesOf(source);
-  const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
-  let ended = false;
+async function* fromSource(source: ByteSource, signal: AbortSignal | undefined): AsyncIterable<Bytes> {
   try {
-    for (;;) {
-      const next = await stepOf(iterator);
-      ended = next.done === true;
-      if (ended) return;
-      yield mustBeBytes(next.value);
-    }
-  } finally {
-    if (!ended) await iterator.return?.(); // a file behind the source would stay open
-  }
-}
-
-async function stepOf(iterator: Iterator<unknown> | AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
-  try {
-    return await iterator.next();
+    yield* piecesOf(source, signal);
   } catch (error) {
     throw new SourceFailed(error);
   }

@@ -1,7 +1,8 @@
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobStore, Bytes, ByteSource } from "../../contracts/blob-store.ts";
-import { CHUNK_BYTES, mustBeBytes, nameOfBytes, piecesOf } from "../../records/blob-name.ts";
+import { CHUNK_BYTES, nameOfBytes } from "../../records/blob-name.ts";
+import { piecesOf } from "../../records/byte-source.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 
 /** What several memory blob stores may share, as several processes share a folder. */
@@ -51,9 +52,6 @@ export function memoryBlobs(shelf: MemoryShelf = new MemoryShelf(), clock: Clock
 async function gather(source: ByteSource, signal: AbortSignal | undefined): Promise<Bytes> {
   signal?.throwIfAborted();
   const parts: Bytes[] = [];
-  for await (const piece of piecesOf(source)) {
-    signal?.throwIfAborted();
-    parts.push(Uint8Array.from(mustBeBytes(piece)));
-  }
+  for await (const piece of piecesOf(source, signal)) parts.push(Uint8Array.from(piece));
   return new Uint8Array(Buffer.concat(parts));
 }

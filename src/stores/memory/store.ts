@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type IdSource, randomIds } from "../../base/ids.ts";
 import { SystemRandom } from "../../base/random.ts";
@@ -27,8 +27,8 @@ export interface MemoryStoreOptions {
 
 /** For tests and for sessions that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const { disk = new MemoryDisk(), ids = randomIds(new SystemRandom()) } = options;
-  const { blobs = memoryBlobs(disk.shelf, options.clock) } = options;
+  const { disk = new MemoryDisk(), ids = randomIds(new SystemRandom()), clock = new SystemClock() } = options;
+  const { blobs = memoryBlobs(disk.shelf, clock) } = options;
   const owner = toOwnerId(ids.next());
   disk.living.add(owner);
   let open = true;
@@ -45,7 +45,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>> {
       mustBeOpen();
-      return applyBatch(disk.tables, blobs, batch);
+      return applyBatch({ tables: disk.tables, blobs, clock }, batch);
     },
     isDead: (other) => !disk.living.has(other),
     async shrink() {

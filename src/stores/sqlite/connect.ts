@@ -23,10 +23,12 @@ const SYNCHRONOUS = { power: 2, process: 1 } as const;
 const SAFE_WAL = [3, 51, 3] as const;
 
 /** A connection that writes. What was asked for is read back: a pragma that did not take effect loses power-cut acks silently. */
-export function connectWriter({ driver, path, durability, journal }: ConnectOptions): Connected {
+export function connectWriter({ driver, path, durability, journal }: ConnectOptions, making = false): Connected {
   return connecting(driver, path, false, (connection) => {
     connection.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
-    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA secure_delete = ON`); // what retention removed is gone from the file too
+    // Before anything is written: later they cannot be chosen. Space that was freed can then be given back in steps.
+    if (making) connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL`);
+    connection.exec("PRAGMA secure_delete = ON"); // what retention removed is gone from the file too
     connection.exec(`PRAGMA journal_mode = ${journal}`);
     connection.exec(`PRAGMA synchronous = ${SYNCHRONOUS[durability]}; PRAGMA journal_size_limit = 67108864`);
     if (durability === "power") connection.exec("PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1");

@@ -16,6 +16,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
 import { NFS, scratchFolder } from "../../../test/support/places.ts";
+import { testTogether } from "../../../test/support/together.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { SeededRandom } from "../../base/random.ts";
 import type { Store } from "../../contracts/store.ts";
@@ -253,6 +254,15 @@ describe("[STORE-24] an engine with the log bug", () => {
     await (await openSqlite(path, { driver })).close();
   });
 
+  test("shares a store that has a rollback journal instead of a log", async () => {
+    const path = freshPath();
+    const options: SqliteOptions = { network: "rollback-journal", fileSystemAt: () => NFS };
+    const first = await open(path, { ...options, driver: await old("3.50.4")() });
+    const second = await open(path, options);
+    await write(await begin(first), '"one"');
+    await expectBodies(second, "session", ['"one"']);
+  });
+
   test.each(["3.51.3", "3.51.10", "3.53.0", "4.0.0"])("%s does not have it", async (version) => {
     const path = freshPath();
     const driver = await old(version)();
@@ -317,7 +327,7 @@ describe("[STORE-26] making a store", () => {
     expect(readdirSync(join(path, ".."))).toEqual([]);
   });
 
-  test("two processes that make it at once share one store", async () => {
+  testTogether("two processes that make it at once share one store", async () => {
     const path = freshPath();
     const script = (name: string) => `
       import { openSqlite } from "@/stores/sqlite/open.ts";
@@ -489,7 +499,7 @@ test("[STORE-15] two stores in one folder do not sweep each other's content", as
   expect(one.blobs.holds(ref.name)).toBe(true);
 });
 
-test("[STORE-19] what a dead owner left behind goes when its death is noticed, and stays noticed", async () => {
+testTogether("[STORE-19] what a dead owner left behind goes when its death is noticed, and stays noticed", async () => {
   const path = freshPath();
   const child = startChild(`
     import { openSqlite } from "@/stores/sqlite/open.ts";
@@ -506,9 +516,11 @@ test("[STORE-19] what a dead owner left behind goes when its death is noticed, a
   expect(store.isDead(owner)).toBe(true);
 });
 
-test("[STORE-18] a store is opened beside a busy writer, whose growing log is not taken for a damaged one", async () => {
-  const path = freshPath();
-  const child = startChild(`
+testTogether(
+  "[STORE-18] a store is opened beside a busy writer, whose growing log is not taken for a damaged one",
+  async () => {
+    const path = freshPath();
+    const child = startChild(`
     import { openSqlite } from "@/stores/sqlite/open.ts";
     import { begin, write } from "@/testing/pen.ts";
     const store = await openSqlite(${JSON.stringify(path)}, { durability: "process" });
@@ -516,12 +528,13 @@ test("[STORE-18] a store is opened beside a busy writer, whose growing log is no
     say("busy");
     for (let n = 0; ; n += 1) await write(pen, JSON.stringify("x".repeat((n * 37) % 3000)));
   `);
-  await child.said("busy");
-  for (let round = 0; round < 40; round += 1) await (await openSqlite(path, { durability: "process" })).close();
-  await child.kill();
-  expect(readdirSync(join(path, "..")).filter((entry) => entry.includes("suspect"))).toEqual([]);
-  await open(path);
-});
+    await child.said("busy");
+    for (let round = 0; round < 40; round += 1) await (await openSqlite(path, { durability: "process" })).close();
+    await child.kill();
+    expect(readdirSync(join(path, "..")).filter((entry) => entry.includes("suspect"))).toEqual([]);
+    await open(path);
+  },
+);
 
 test("[STORE-27] an opener that another one holds up waits for its turn, up to the limit", async () => {
   const path = await madeStore();
@@ -533,7 +546,7 @@ test("[STORE-27] an opener that another one holds up waits for its turn, up to t
   expect((await opening).durability).toBe("power");
 });
 
-test("[STORE-19] an owner's name is never used twice at the same time", async () => {
+testTogether("[STORE-19] an owner's name is never used twice at the same time", async () => {
   const path = await madeStore();
   await open(path, { random: new SeededRandom("same") });
   await expect(open(path, { random: new SeededRandom("same") })).rejects.toMatchObject({ code: "LOCK_HELD" });

@@ -77,14 +77,15 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
   const held: HeldLock[] = [];
   const leave = enterPlace(path);
   let writer: Connected | undefined;
+  let turn: HeldLock | undefined;
   try {
     // One opener at a time, so that "nobody has it open" stays true while the log is examined.
-    await using _ = await patiently(patience, () => takeTurn(locks));
+    turn = await patiently(patience, () => takeTurn(locks));
     const written = await patiently(patience, () => mustBeOurs(driver, path));
     if (locks.isFree(USERS)) await refuseDamagedLog(path, written.durability, random);
     const connected = await patiently(patience, () => connectWriter(connect));
     writer = connected;
-    held.push(await beAmongSafeEngines(locks, connected.connection, path));
+    held.push(await beAmongUsers(locks, connect, connected.connection));
     await patiently(patience, () => noteDurability(connect, connected));
     locks.forgetDead(toOwnerId(""), clock.now() - LEFTOVER_AGE);
     const owner = toOwnerId(random.hex(16));
@@ -98,6 +99,8 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
     leave();
     for (const lock of held) await lock.release();
     throw error;
+  } finally {
+    await turn?.release();
   }
 }
 
@@ -119,9 +122,17 @@ function refuseBadOptions(file: string, options: SqliteOptions): void {
   if (!(busyLimit >= 0)) throw bad("busyLimit", busyLimit);
 }
 
-/** An engine with the log bug may use the store alone only; the others do so together, and never beside such a one. */
-async function beAmongSafeEngines(locks: FileLocks, connection: SqliteConnection, path: string): Promise<HeldLock> {
-  const lock = engineIsSafe(connection) ? await locks.tryShare(USERS) : await locks.tryAcquire(USERS);
+/**
+ * An engine with the log bug may use a store with a log alone only; the others do so together, and never beside such a
+ * one. Where there is no log, there is no bug.
+ */
+async function beAmongUsers(
+  locks: FileLocks,
+  { journal, path }: ConnectOptions,
+  connection: SqliteConnection,
+): Promise<HeldLock> {
+  const share = journal === "delete" || engineIsSafe(connection);
+  const lock = share ? await locks.tryShare(USERS) : await locks.tryAcquire(USERS);
   if (lock === undefined) throw new HoldfastError("STORE_ENGINE_TOO_OLD", { path });
   return lock;
 }
@@ -177,7 +188,7 @@ function removeLeftovers(temporary: string): void {
 }
 
 function writeSchema(connect: ConnectOptions): void {
-  const { connection, tables } = connectWriter(connect);
+  const { connection, tables } = connectWriter(connect, true);
   try {
     connection.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
     tables.setMeta("durability", connect.durability);

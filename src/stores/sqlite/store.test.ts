@@ -1,10 +1,18 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
+import { testTogether } from "../../../test/support/together.ts";
 import type { AppendBatch, Store } from "../../contracts/store.ts";
 import { genesisOf, type Link, seal } from "../../records/chain.ts";
 import { toSessionId } from "../../records/ids.ts";
-import { openSqlite } from "./open.ts";
+import { appendOf, applied, begin, expectBodies, write } from "../../testing/pen.ts";
+import { HandSetClock } from "../../testing/store-laws/context.ts";
+import { sweepAll } from "../../testing/store-laws/sweeping.ts";
+import { openSqlite, type SqliteOptions } from "./open.ts";
+import { nodeSqlite } from "./vendor.ts";
 
 const session = toSessionId("two-writers");
 const folder = scratchFolder();
@@ -15,25 +23,140 @@ afterEach(async () => {
 
 const appendAfter = (after: Link, epoch: number): AppendBatch => {
   const record = seal(after, { kind: "user-said", at: "2026-01-01T00:00:00.000Z", version: 1, salt: "00", body: "{}" });
-  return { kind: "append", session, epoch, after, records: [record], blobs: [], references: [], leaseUntil: 10 };
+  return { kind: "append", session, epoch, after, records: [record], blobs: [], references: [], leaseMs: 10 };
 };
 const tipOf = (batch: AppendBatch): Link => batch.records.at(-1) as Link;
 
-test("[STORE-5] a holder that remembers the row as it left it is refused once another store has taken over", async () => {
-  const [slow, quick] = [await openSqlite(join(folder, "s.db")), await openSqlite(join(folder, "s.db"))];
-  stores.push(slow, quick);
-  await slow.commit({ kind: "create", session, at: "2026-01-01T00:00:00.000Z", genesis: genesisOf(session) });
-  await slow.commit({ kind: "lease", session, owner: slow.owner, now: 0, until: 10 });
-  const first = appendAfter(genesisOf(session), 1);
-  expect(await slow.commit(first)).toMatchObject({ ok: true, last: 1 });
+testTogether(
+  "[STORE-5] a holder that remembers the row as it left it is refused once another store has taken over",
+  async () => {
+    const [slow, quick] = [await openSqlite(join(folder, "s.db")), await openSqlite(join(folder, "s.db"))];
+    stores.push(slow, quick);
+    await slow.commit({ kind: "create", session, at: "2026-01-01T00:00:00.000Z", genesis: genesisOf(session) });
+    await slow.commit({ kind: "lease", session, owner: slow.owner, leaseMs: 10 });
+    const first = appendAfter(genesisOf(session), 1);
+    expect(await slow.commit(first)).toMatchObject({ ok: true, last: 1 });
 
-  await quick.commit({ kind: "lease", session, owner: quick.owner, now: 11, until: 20 });
-  const late = appendAfter(tipOf(first), 1);
-  expect(await slow.commit(late)).toEqual({ ok: false, conflict: { kind: "lease-lost", epoch: 2 } });
+    await quick.commit({ kind: "lease", session, owner: quick.owner, leaseMs: 10, over: 1 });
+    const late = appendAfter(tipOf(first), 1);
+    expect(await slow.commit(late)).toEqual({ ok: false, conflict: { kind: "lease-lost", epoch: 2 } });
 
-  const rightful = appendAfter(tipOf(first), 2);
-  expect(await quick.commit(rightful)).toMatchObject({ ok: true, last: 2 });
-  expect(await slow.commit({ kind: "release", session, epoch: 1 })).toMatchObject({ ok: false });
-  const row = await slow.reading((read) => read.session(session));
-  expect(row).toMatchObject({ epoch: 2, owner: quick.owner, head: { seq: 2, hash: tipOf(rightful).hash } });
+    const rightful = appendAfter(tipOf(first), 2);
+    expect(await quick.commit(rightful)).toMatchObject({ ok: true, last: 2 });
+    expect(await slow.commit({ kind: "release", session, epoch: 1 })).toMatchObject({ ok: false });
+    const row = await slow.reading((read) => read.session(session));
+    expect(row).toMatchObject({ epoch: 2, owner: quick.owner, head: { seq: 2, hash: tipOf(rightful).hash } });
+  },
+);
+
+test.each(["lease", "renew", "append"] as const)(
+  "[STORE-31] %s: what waited for somebody else's transaction runs from when it is written",
+  async (kind) => {
+    const path = join(folder, `${kind}.db`);
+    const clock = new HandSetClock();
+    const store = await openSqlite(path, { clock });
+    stores.push(store);
+    await store.commit({ kind: "create", session, at: "2026-01-01T00:00:00.000Z", genesis: genesisOf(session) });
+    const lease = { kind: "lease", session, owner: store.owner, leaseMs: 10 } as const;
+    if (kind !== "lease") await store.commit(lease);
+
+    const stopped = new DatabaseSync(path);
+    stopped.exec("BEGIN IMMEDIATE");
+    const asked = store.commit(
+      kind === "lease"
+        ? lease
+        : kind === "renew"
+          ? { kind, session, epoch: 1, leaseMs: 10 }
+          : appendAfter(genesisOf(session), 1),
+    );
+    await pause(20); // it has tried, and tries again
+    clock.pass(60_000);
+    stopped.exec("ROLLBACK");
+    stopped.close();
+    expect(await asked).toMatchObject({ ok: true });
+    const row = await store.reading((read) => read.session(session));
+    expect(row?.leaseUntil).toBe(clock.now() + 10);
+  },
+);
+
+/** How many connections to the store's file are open, and how many were at most. */
+async function countedConnections(path: string) {
+  const driver = await nodeSqlite();
+  const count = { open: 0, most: 0 };
+  const counting: SqliteOptions["driver"] = {
+    ...driver,
+    open(file, options) {
+      const connection = driver.open(file, options);
+      if (file !== path) return connection;
+      count.open += 1;
+      count.most = Math.max(count.most, count.open);
+      return {
+        exec: (sql) => connection.exec(sql),
+        prepare: (sql) => connection.prepare(sql),
+        close() {
+          connection.close();
+          count.open -= 1;
+        },
+      };
+    },
+  };
+  return { count, driver: counting };
+}
+
+test("[STORE-32] two hundred readers at once use a handful of connections, and all are answered", async () => {
+  const path = join(folder, "readers.db");
+  const { count, driver } = await countedConnections(path);
+  const store = await openSqlite(path, { driver });
+  stores.push(store);
+  await store.commit({ kind: "create", session, at: "2026-01-01T00:00:00.000Z", genesis: genesisOf(session) });
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, nth) =>
+      store
+        .reading(async (read) => {
+          if (nth % 3 === 0) await pause(1);
+          if (nth % 7 === 0) throw new Error("mine");
+          return (await read.session(session))?.id;
+        })
+        .catch((error: unknown) => (error as Error).message),
+    ),
+  );
+  expect(answers).toEqual(Array.from({ length: 200 }, (_, nth) => (nth % 7 === 0 ? "mine" : session)));
+  expect(count.most).toBeLessThanOrEqual(9);
+  expect(count.open).toBeLessThanOrEqual(3);
+  await store.close();
+  expect(count.open).toBe(0);
+});
+
+test("[STORE-32] readers that wait for each other are told that the store is busy, and the next one is answered", async () => {
+  const store = await openSqlite(join(folder, "nested.db"), { busyLimit: 50 });
+  stores.push(store);
+  const nested = Array.from({ length: 8 }, () => store.reading(() => store.reading(async () => 1)));
+  const results = await Promise.allSettled(nested);
+  const busy = results.filter(({ status }) => status === "rejected");
+  expect(busy.length).toBeGreaterThan(0);
+  for (const result of busy) expect(result).toMatchObject({ reason: { code: "STORE_BUSY" } });
+  expect(await Promise.all(Array.from({ length: 20 }, () => store.reading(async () => 2)))).toEqual(Array(20).fill(2));
+});
+
+test("[STORE-33] the file shrinks by what was freed, step by step, while others write", async () => {
+  const path = join(folder, "shrinks.db");
+  const store = await openSqlite(path, { durability: "process" });
+  stores.push(store);
+  const pen = await begin(store);
+  const { head: before } = pen;
+  for (let n = 0; n < 40; n += 1) await write(pen, JSON.stringify("x".repeat(200_000)));
+  const keep = await write(pen, '"kept"');
+  applied(await store.commit(appendOf(pen, [], { anchor: { seq: 40, hash: keep[0]?.prev ?? before.hash } })));
+  await sweepAll(store);
+  let ended = false;
+  const shrinking = store.shrink().finally(() => {
+    ended = true;
+  });
+  await write(pen, '"meanwhile"');
+  expect(ended).toBe(false);
+  expect(await shrinking).toBeGreaterThan(7_000_000);
+  expect(statSync(path).size).toBeLessThan(200_000);
+  await write(pen, '"after"');
+  await expectBodies(store, "session", ['"kept"', '"meanwhile"', '"after"']);
+  expect(await store.reading((read) => read.structure())).toEqual([]);
 });

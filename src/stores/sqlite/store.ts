@@ -11,6 +11,7 @@ import { storeError } from "./failures.ts";
 import type { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { readFrom } from "./read.ts";
+import { Turns } from "./turns.ts";
 
 interface Waiting {
   readonly batch: WriteBatch;
@@ -31,7 +32,11 @@ export interface SqliteStoreParts extends Patience {
 
 /** How many waiting batches share one sync. More would make the first of them wait for the last. */
 const GROUP = 128;
+/** Connections that read at once. Each costs files and memory, and they all work on one thread. */
+const MOST_READERS = 8;
 const IDLE_READERS = 2;
+/** A step of giving space back, in pages: writers wait for one, and get their turn between two. */
+const SHRINK_PAGES = 256;
 /** SQLite works on this thread. After so many milliseconds of it everybody else gets a turn: timers, sockets, aborts. */
 const TURN_MS = 8;
 
@@ -41,7 +46,10 @@ export class SqliteStore implements Store {
   readonly blobs: BlobStore;
   readonly #parts: SqliteStoreParts;
   readonly #waiting: Waiting[] = [];
+  /** Work that needs the writer's connection between two transactions. */
+  readonly #between: (() => Promise<void>)[] = [];
   readonly #readers: Connected[] = [];
+  readonly #turns: Turns;
   #writer: Connected | undefined;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -51,6 +59,7 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteStoreParts, writer: Connected) {
     this.#parts = parts;
+    this.#turns = new Turns(MOST_READERS, parts);
     this.#writer = writer;
     this.durability = parts.connect.durability;
     this.owner = parts.owner;
@@ -68,10 +77,37 @@ export class SqliteStore implements Store {
   /** Group commit: whatever came in while the last transaction ran shares the next one, and its sync. */
   async #drain(): Promise<void> {
     await Promise.resolve(); // batches sent in the same breath join the first group
-    while (this.#waiting.length > 0) {
-      await this.#working(() => this.#settle(this.#waiting.splice(0, groupSize(this.#waiting))));
+    while (this.#waiting.length > 0 || this.#between.length > 0) {
+      const group = this.#waiting.splice(0, groupSize(this.#waiting));
+      if (group.length > 0) await this.#working(() => this.#settle(group));
+      const work = this.#between.shift();
+      if (work !== undefined) await this.#working(work);
     }
     this.#draining = undefined;
+  }
+
+  #betweenGroups<T>(work: (writer: Connected) => T): Promise<T> {
+    if (this.#closing !== undefined) return Promise.reject(new HoldfastError("STORE_CLOSED"));
+    return new Promise<T>((resolve, reject) => {
+      this.#between.push(() => this.#withWriter(work).then(resolve, reject));
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  async #withWriter<T>(work: (writer: Connected) => T): Promise<T> {
+    try {
+      return await patiently(this.#parts, () =>
+        this.#told(() => work((this.#writer ??= connectWriter(this.#parts.connect)))),
+      );
+    } catch (error) {
+      this.#dropWriter();
+      throw error;
+    }
+  }
+
+  #dropWriter(): void {
+    closeQuietly(this.#writer?.connection);
+    this.#writer = undefined;
   }
 
   async #settle(group: readonly Waiting[]): Promise<void> {
@@ -90,7 +126,8 @@ export class SqliteStore implements Store {
     let undone = true;
     try {
       const writer = await patiently(this.#parts, () => this.#begin());
-      const receipts = batches.map((batch) => applyBatch(writer.tables, this.blobs, batch));
+      const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock };
+      const receipts = batches.map((batch) => applyBatch(ground, batch));
       undone = false;
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
       await patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
@@ -98,8 +135,7 @@ export class SqliteStore implements Store {
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
       // connection again. The next write opens a new one, which sees what is really there.
-      closeQuietly(this.#writer?.connection);
-      this.#writer = undefined;
+      this.#dropWriter();
       return { ok: false, undone, error: this.#errorOf(error) };
     }
   }
@@ -111,8 +147,17 @@ export class SqliteStore implements Store {
   }
 
   async reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
+    await this.#turns.take();
+    try {
+      return await this.#readPinned(use);
+    } finally {
+      this.#turns.give();
+    }
+  }
+
+  #readPinned<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
     return this.#working(async () => {
+      if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
       const reader = await patiently(this.#parts, () => this.#pin());
       this.#reading += 1;
       let usable = false;
@@ -145,21 +190,25 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** VACUUM needs the file to itself for a moment; somebody reading is reason enough to leave it for another time. */
+  /** Step by step, between the transactions of others. Somebody who stays in the way leaves the rest for another time. */
   async shrink(): Promise<number> {
-    if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
-    while (this.#draining !== undefined) await this.#draining;
-    const { connect } = this.#parts;
-    const before = statSync(connect.path).size;
+    const { path } = this.#parts.connect;
+    const before = statSync(path).size;
     try {
-      this.#writer ??= connectWriter(connect);
-      this.#run(this.#writer, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+      for (let free = Number.POSITIVE_INFINITY; ; ) {
+        const left = await this.#betweenGroups(({ connection, tables }) => {
+          connection.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
+          return tables.freePages();
+        });
+        if (left === 0 || left >= free) break;
+        free = left;
+      }
+      // What was given up is still in the file until the log has been carried over.
+      await this.#betweenGroups(({ connection }) => connection.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
     } catch (error) {
-      closeQuietly(this.#writer?.connection);
-      this.#writer = undefined;
       if (!HoldfastError.is(error, "STORE_BUSY")) throw error;
     }
-    return Math.max(0, before - statSync(connect.path).size);
+    return Math.max(0, before - statSync(path).size);
   }
 
   isDead(owner: OwnerId): boolean {
@@ -177,8 +226,7 @@ export class SqliteStore implements Store {
   async #close(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
     for (const reader of this.#readers.splice(0)) closeQuietly(reader.connection);
-    closeQuietly(this.#writer?.connection);
-    this.#writer = undefined;
+    this.#dropWriter();
     for (const lock of this.#parts.held) await lock.release();
     this.#parts.locks.forget(this.owner);
     this.#closed = true;
@@ -194,9 +242,9 @@ export class SqliteStore implements Store {
     this.#told(() => connection.exec(sql));
   }
 
-  #told(work: () => void): void {
+  #told<T>(work: () => T): T {
     try {
-      work();
+      return work();
     } catch (error) {
       throw this.#errorOf(error);
     }

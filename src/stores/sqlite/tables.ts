@@ -322,6 +322,10 @@ export class SqliteTables implements Tables {
     this.#sql("DELETE FROM blobs WHERE name = ?").run(name);
   }
 
+  freePages(): number {
+    return Number(this.pragma("freelist_count")[0]?.["freelist_count"]);
+  }
+
   meta(name: string): string | undefined {
     return this.#sql("SELECT value FROM meta WHERE name = ?").get(name)?.["value"] as string | undefined;
   }
@@ -331,7 +335,7 @@ export class SqliteTables implements Tables {
   }
 
   pragma(
-    name: "integrity_check" | "journal_mode" | "synchronous" | "application_id" | "user_version",
+    name: "integrity_check" | "journal_mode" | "synchronous" | "application_id" | "user_version" | "freelist_count",
   ): readonly SqliteRow[] {
     return this.#sql(`PRAGMA ${name}`).all();
   }

@@ -15,6 +15,8 @@ export interface Abilities {
   readonly contentFilter: boolean;
   /** Arguments can reach it that are no JSON: not where the provider sends them as a value. */
   readonly malformedArguments: boolean;
+  /** Ids reach it as the provider wrote them: not where a layer between gives its own to calls that lack one. */
+  readonly rawIds: boolean;
 }
 
 export interface Bench {

@@ -15,13 +15,12 @@ export const IDS: LawBook<Bench> = [
       await withModel(bench, [{ calls: twice }, { calls: again }, { text: "done" }], async ({ model, server }) => {
         const first = await hear(model, HELLO);
         ok(first.answer, "no answer");
-        deepStrictEqual(
-          first.answer.renamed.map(({ index, from }) => [index, from]),
-          [
+        const told = first.answer.renamed.map(({ index, from }) => [index, from]);
+        if (bench.can.rawIds)
+          deepStrictEqual(told, [
             [1, "call_same"],
             [2, ""],
-          ],
-        );
+          ]);
         const second = await hear(model, after(HELLO, first.answer));
         ok(second.answer, JSON.stringify(second.failure));
         deepStrictEqual(

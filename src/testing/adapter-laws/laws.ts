@@ -15,7 +15,7 @@ export interface AdapterUnderLaw {
   readonly can?: Partial<Abilities>;
 }
 
-const ALL: Abilities = { reasoning: true, contentFilter: true, malformedArguments: true };
+const ALL: Abilities = { reasoning: true, contentFilter: true, malformedArguments: true, rawIds: true };
 
 /** What every adapter must do, whoever wrote it. */
 export function adapterLaws(name: string, { open, can = {} }: AdapterUnderLaw): readonly Law[] {

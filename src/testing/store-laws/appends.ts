@@ -119,7 +119,7 @@ export const appends: LawBook<StoreContext> = [
       const results = await Promise.allSettled([
         store.commit(appendOf(good, sealed(good.head, '"kept"'))),
         store.commit(appendOf(bad, [second])),
-        store.commit({ kind: "renew", session: good.session, epoch: 1, until: 7_000_000 }),
+        store.commit({ kind: "renew", session: good.session, epoch: 1, leaseMs: 7_000_000 }),
       ]);
       deepStrictEqual(
         results.map(({ status }) => status),
@@ -161,7 +161,7 @@ export const appends: LawBook<StoreContext> = [
       await write(pen, '"after"');
       const again = applied(await store.commit(batch));
       deepStrictEqual([again.first, again.last, again.repeated], [2, 3, true]);
-      const heir = await take(store, "session", { now: 2_000_000 });
+      const heir = await take(store, "session", { over: pen.epoch });
       const retried = appendOf(heir, sealed(heir.head, '"a"', '"b"'), { operation: "op-1" });
       const late = applied(await store.commit(retried));
       deepStrictEqual([late.first, late.last, late.repeated], [2, 3, true]);

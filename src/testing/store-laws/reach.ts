@@ -33,11 +33,11 @@ export const reach: LawBook<StoreContext> = [
       const fork = (from: string, after: Link, as: string) =>
         store.commit({ kind: "fork", from: toSessionId(from), after, session: toSessionId(as), at: AT });
       applied(await fork("origin", linkOf(records[1] as SealedRecord), "child"));
-      const child = await take(store, "child", { now: 0 });
+      const child = await take(store, "child");
       await write(child, '"c3"');
       await write(origin, '"5"');
       applied(await fork("child", child.head, "grandchild"));
-      const grandchild = await take(store, "grandchild", { now: 0 });
+      const grandchild = await take(store, "grandchild");
       await write(grandchild, '"g4"');
       await write(child, '"c4"');
       applied(await fork("grandchild", linkOf(records[0] as SealedRecord), "short"));

@@ -69,7 +69,7 @@ export async function sweepRandomly(store: Store, random: SeededRandom, prefix: 
       const session = toSessionId(`${prefix}-${step}`);
       const after = linkOf(random.pick(points));
       applied(await store.commit({ kind: "fork", from: pen.session, after, session, at: AT }));
-      pens.push(await take(store, session, { now: 0 }));
+      pens.push(await take(store, session));
     } else if (action === 7) {
       const records = await recordsOf(store, pen.session);
       if (records.length === 0) continue;

@@ -2,7 +2,20 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { genesisOf } from "../../records/chain.ts";
 import { toSessionId } from "../../records/ids.ts";
 import type { LawBook } from "../law.ts";
-import { AT, appendOf, applied, begin, expectBodies, type Pen, refused, rowOf, sealed, take, write } from "../pen.ts";
+import {
+  AT,
+  appendOf,
+  applied,
+  begin,
+  expectBodies,
+  LEASE_MS,
+  type Pen,
+  refused,
+  rowOf,
+  sealed,
+  take,
+  write,
+} from "../pen.ts";
 import type { StoreContext } from "./context.ts";
 
 /** Who may write, and who no longer may. */
@@ -44,8 +57,8 @@ export const writers: LawBook<StoreContext> = [
       const session = toSessionId("nobody");
       const fence = { session, epoch: 1 };
       const pen: Pen = { store, session, epoch: 1, head: genesisOf(session) };
-      refused(await store.commit({ kind: "lease", session, owner: store.owner, now: 0, until: 9 }), "session-unknown");
-      refused(await store.commit({ kind: "renew", ...fence, until: 9 }), "session-unknown");
+      refused(await store.commit({ kind: "lease", session, owner: store.owner, leaseMs: 9 }), "session-unknown");
+      refused(await store.commit({ kind: "renew", ...fence, leaseMs: 9 }), "session-unknown");
       refused(await store.commit({ kind: "release", ...fence }), "session-unknown");
       refused(await store.commit(appendOf(pen, sealed(pen.head, "{}"))), "session-unknown");
       refused(await store.commit({ kind: "drop", ...fence, seqs: [1], reason: "r" }), "session-unknown");
@@ -58,27 +71,21 @@ export const writers: LawBook<StoreContext> = [
   ],
   [
     "[STORE-3] a lease raises the epoch by one and tells how the previous writer ended",
-    async ({ open }) => {
+    async ({ open, clock }) => {
       const store = await open();
       const session = toSessionId("s");
       applied(await store.commit({ kind: "create", session, at: AT, genesis: genesisOf(session) }));
-      const lease = (now: number, over?: number) =>
-        store.commit({
-          kind: "lease",
-          session,
-          owner: store.owner,
-          now,
-          until: now + 10,
-          ...(over === undefined ? {} : { over }),
-        });
-      const first = applied(await lease(0));
+      const lease = (more: { readonly over?: number } = {}) =>
+        store.commit({ kind: "lease", session, owner: store.owner, leaseMs: 10, ...more });
+      const first = applied(await lease());
       deepStrictEqual([first.row.epoch, first.previousWriter], [1, "none"]);
       applied(await store.commit({ kind: "release", session, epoch: 1 }));
-      const second = applied(await lease(0));
+      const second = applied(await lease());
       deepStrictEqual([second.row.epoch, second.previousWriter], [2, "closed"]);
-      const third = applied(await lease(10));
+      clock.pass(10);
+      const third = applied(await lease());
       deepStrictEqual([third.row.epoch, third.previousWriter], [3, "expired"]);
-      const fourth = applied(await lease(11, 3));
+      const fourth = applied(await lease({ over: 3 }));
       deepStrictEqual([fourth.row.epoch, fourth.previousWriter], [4, "died"]);
       deepStrictEqual(await rowOf(store, "s"), fourth.row);
       strictEqual(fourth.row.owner, store.owner);
@@ -86,19 +93,20 @@ export const writers: LawBook<StoreContext> = [
     },
   ],
   [
-    "[STORE-4] a held lease is refused to everyone, also to its own holder, and says until when",
-    async ({ open }) => {
+    "[STORE-4] a held lease is refused to everyone up to its last millisecond, also to its own holder, and says until when",
+    async ({ open, clock, can }) => {
       const store = await open();
-      const other = await open();
+      const everybody = can.shared ? [store, await open()] : [store];
       const pen = await begin(store);
       const { leaseUntil } = await rowOf(store, "session");
-      for (const asker of [store, other]) {
+      strictEqual(leaseUntil, clock.now() + LEASE_MS);
+      clock.pass(LEASE_MS - 1);
+      for (const asker of everybody) {
         const batch = {
           kind: "lease",
           session: pen.session,
           owner: asker.owner,
-          now: leaseUntil - 1,
-          until: 2 * leaseUntil,
+          leaseMs: LEASE_MS,
         } as const;
         const conflict = refused(await asker.commit(batch), "lease-held");
         deepStrictEqual(conflict, { kind: "lease-held", owner: store.owner, epoch: 1, until: leaseUntil });
@@ -106,39 +114,41 @@ export const writers: LawBook<StoreContext> = [
         refused(await asker.commit({ ...batch, over: 0 }), "lease-held");
       }
       await write(pen, "{}");
-      await other.close();
-      await store.close();
+      for (const each of everybody.toReversed()) await each.close();
     },
   ],
   [
     "[STORE-4] renewing and appending put off the expiry, and nothing else of the session",
-    async ({ open }) => {
+    async ({ open, clock }) => {
       const store = await open();
       const pen = await begin(store);
       const before = await rowOf(store, "session");
-      const renewed = applied(await store.commit({ kind: "renew", session: pen.session, epoch: 1, until: 5_000_000 }));
-      strictEqual(renewed.until, 5_000_000);
-      deepStrictEqual(await rowOf(store, "session"), { ...before, leaseUntil: 5_000_000 });
+      clock.pass(700);
+      const renewed = applied(await store.commit({ kind: "renew", session: pen.session, epoch: 1, leaseMs: 5_000 }));
+      strictEqual(renewed.until, clock.now() + 5_000);
+      deepStrictEqual(await rowOf(store, "session"), { ...before, leaseUntil: renewed.until });
+      clock.pass(700);
       const records = sealed(pen.head, "{}");
-      applied(await store.commit(appendOf(pen, records, { leaseUntil: 6_000_000 })));
-      strictEqual((await rowOf(store, "session")).leaseUntil, 6_000_000);
+      applied(await store.commit(appendOf(pen, records, { leaseMs: 6_000 })));
+      strictEqual((await rowOf(store, "session")).leaseUntil, clock.now() + 6_000);
       await store.close();
     },
   ],
   [
     "[STORE-5] a writer with another epoch is fenced off from every kind of write, and nothing changes",
-    async ({ open }) => {
+    async ({ open, clock }) => {
       const store = await open();
       const old = await begin(store);
       await write(old, '{"by":"old"}');
-      const young = await take(store, "session", { now: 2_000_000 });
+      clock.pass(LEASE_MS);
+      const young = await take(store, "session");
       const before = await rowOf(store, "session");
       for (const epoch of [old.epoch, young.epoch + 1]) {
         const fence = { session: old.session, epoch };
         const stale: Pen = { ...old, epoch };
         const conflict = refused(await store.commit(appendOf(stale, sealed(old.head, "{}"))), "lease-lost");
         deepStrictEqual(conflict, { kind: "lease-lost", epoch: young.epoch });
-        refused(await store.commit({ kind: "renew", ...fence, until: 9e6 }), "lease-lost");
+        refused(await store.commit({ kind: "renew", ...fence, leaseMs: 9e6 }), "lease-lost");
         refused(await store.commit({ kind: "release", ...fence }), "lease-lost");
         refused(await store.commit({ kind: "drop", ...fence, seqs: [1], reason: "r" }), "lease-lost");
         refused(await store.commit({ kind: "delete", ...fence }), "lease-lost");
@@ -156,7 +166,7 @@ export const writers: LawBook<StoreContext> = [
       const pen = await begin(store);
       applied(await store.commit({ kind: "release", session: pen.session, epoch: pen.epoch }));
       refused(await store.commit(appendOf(pen, sealed(pen.head, "{}"))), "lease-lost");
-      refused(await store.commit({ kind: "renew", session: pen.session, epoch: pen.epoch, until: 9 }), "lease-lost");
+      refused(await store.commit({ kind: "renew", session: pen.session, epoch: pen.epoch, leaseMs: 9 }), "lease-lost");
       const row = await rowOf(store, "session");
       deepStrictEqual([row.owner, row.leaseUntil, row.head.seq], [null, 0, 0]);
       await store.close();

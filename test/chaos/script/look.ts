@@ -1,10 +1,9 @@
 import { entriesOf } from "../../../src/files/sorted-map.ts";
 import type { TreeFolder } from "../../../src/files/tree.ts";
-import type { Root } from "../../../src/state/part.ts";
 import type { ModelState } from "./model.ts";
 
 /** What a real state holds of what the scripts can change, in the model's form. */
-export function lookAt(root: Root, box: number): ModelState {
+export function lookAt(root: { get(part: string): unknown }, box: number): ModelState {
   return {
     counter: root.get("counter") as number,
     table: root.get("table") as ModelState["table"],

@@ -2,9 +2,10 @@ import { crc32 } from "node:zlib";
 import type { WriteBatch } from "../../../src/contracts/store.ts";
 import type { BlobName } from "../../../src/records/ids.ts";
 
-/** A batch as it was decided, and the content that was not there when it was. */
+/** A batch as it was decided: when, and the content that was not there then. */
 export interface Frame {
   readonly batch: WriteBatch;
+  readonly now: number;
   readonly missing: readonly BlobName[];
 }
 

@@ -1,3 +1,4 @@
+import { FixedClock } from "../../../src/base/clock.ts";
 import { HoldfastError } from "../../../src/base/errors.ts";
 import type { SeededRandom } from "../../../src/base/random.ts";
 import type { BlobStore } from "../../../src/contracts/blob-store.ts";
@@ -105,8 +106,8 @@ export class SimMachine {
     return fault.how;
   }
 
-  write(batch: WriteBatch, blobs: BlobStore): void {
-    this.log.append(encodeFrame({ batch, missing: namesIn(batch).filter((name) => !blobs.holds(name)) }));
+  write(batch: WriteBatch, blobs: BlobStore, now: number): void {
+    this.log.append(encodeFrame({ batch, now, missing: namesIn(batch).filter((name) => !blobs.holds(name)) }));
   }
 
   /** Makes true what the log holds and the tables do not. Answers the last receipt. */
@@ -119,10 +120,10 @@ export class SimMachine {
     for (;;) {
       const found = frameAt(bytes, this.#applied);
       if (found === undefined) return receipt;
-      const { batch, missing } = found.frame;
+      const { batch, missing, now } = found.frame;
       this.#applied = found.end;
-      const then = { holds: (name: BlobName) => !missing.includes(name), remove } as BlobStore;
-      receipt = applyBatch(this.tables, then, batch);
+      const blobs = { holds: (name: BlobName) => !missing.includes(name), remove } as BlobStore;
+      receipt = applyBatch({ tables: this.tables, blobs, clock: new FixedClock(now) }, batch);
       this.onApplied(batch, receipt);
     }
   }

@@ -26,7 +26,7 @@ export function simStore(machine: SimMachine, { clock, random, pass = async () =
     await pass("hardware");
     const ending = machine.strike();
     machine.catchUp(blobs);
-    machine.write(batch, blobs);
+    machine.write(batch, blobs, clock.now());
     await pass("hardware");
     machine.log.sync();
     const receipt = machine.catchUp(blobs) as Receipt<B>;

@@ -1,0 +1,61 @@
+import { parseJson } from "../../base/json.ts";
+import type { StopReason, Usage } from "../../contracts/model.ts";
+import { isFields, type Fields } from "../../wire/codecs/read.ts";
+import type { Item } from "../../wire/item.ts";
+import { readMessages } from "../../wire/project.ts";
+import { countOf, fieldsOf, wordOf } from "../fields.ts";
+
+/** An answer's content as items. */
+export function itemsOf(content: readonly Fields[]): readonly Item[] {
+  return readMessages([{ role: "assistant", content }], "ai-sdk").items;
+}
+
+/** Arguments as the value that a prompt takes. What is no object stays text, so that nothing of it is lost. */
+export function inputOf(text: string): unknown {
+  if (text.trim() === "") return {};
+  const parsed = parseJson(text);
+  return parsed.ok && isFields(parsed.value) ? parsed.value : text;
+}
+
+const STOPS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  "tool-calls": "tool-calls",
+  length: "length",
+  "content-filter": "content-filter",
+};
+
+/** The SDK's words for a stream that ended before the provider had said why. */
+const UNFINISHED: readonly string[] = ["error", "interrupted", "unknown"];
+
+/** A word in older majors; since 6 the SDK's word and the provider's. */
+export function stopOf(finish: unknown): { readonly reason: StopReason; readonly text: string } | undefined {
+  const { unified = finish, raw } = fieldsOf(finish);
+  const word = wordOf(unified);
+  // Major 6 begins with "other" and keeps it when the stream ends early: only a provider's word makes it one.
+  const unsaid = word === "other" && unified !== finish && raw === undefined;
+  if (word === undefined || unsaid || UNFINISHED.includes(word)) return undefined;
+  return { reason: reasonOf(word, finish, wordOf(raw)), text: wordOf(raw) ?? word };
+}
+
+/** The SDK calls a refusal a filter; only what the provider said can tell them apart. */
+function reasonOf(word: string, finish: unknown, raw: string | undefined): StopReason {
+  if (raw === "pause_turn") return "paused";
+  const unfiltered = raw === "refusal" || raw === "stop" || (raw === undefined && typeof finish !== "string");
+  return word === "content-filter" && unfiltered ? "refusal" : (STOPS[word] ?? "other");
+}
+
+/** Counts stand flat in major 5, and by what they were spent on since 6. */
+export function usageOf(usage: Fields): Usage {
+  const input = fieldsOf(usage["inputTokens"]);
+  const output = fieldsOf(usage["outputTokens"]);
+  const cacheRead = countOf(input["cacheRead"]) ?? countOf(usage["cachedInputTokens"]);
+  const cacheWrite = countOf(input["cacheWrite"]);
+  const reasoning = countOf(output["reasoning"]) ?? countOf(usage["reasoningTokens"]);
+  return {
+    input: countOf(input["total"]) ?? countOf(usage["inputTokens"]) ?? 0,
+    output: countOf(output["total"]) ?? countOf(usage["outputTokens"]) ?? 0,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+  };
+}

@@ -1,0 +1,88 @@
+/** `holdfast/adapters/ai-sdk`: any language model of the AI SDK as a model. */
+import { HoldfastError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Model } from "../../contracts/model.ts";
+import { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "../../wire/profiles.ts";
+import { askOnce } from "../ask.ts";
+import { fieldsOf } from "../fields.ts";
+import { failureOf } from "./errors.ts";
+import { callOptions, type Writing } from "./request.ts";
+import { StreamReader } from "./stream.ts";
+import { type AiSdkModel, KNOWN_VERSIONS } from "./vendor.ts";
+
+export interface AiSdkOptions {
+  /** Whose demands the requests must meet. Left out, they are read from the provider's name. */
+  readonly profile?: ProfileChoice;
+  /** `false` asks for whole answers. */
+  readonly stream?: boolean;
+  /** `false` for models that do not reason: some providers refuse to be asked for sealed reasoning. */
+  readonly sealedReasoning?: boolean;
+  /** Further options of every request, by provider, in the SDK's words. They win. */
+  readonly providerOptions?: JsonObject;
+}
+
+export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
+  const { specificationVersion: version, provider, modelId } = model;
+  if (!KNOWN_VERSIONS.includes(version)) {
+    throw new HoldfastError("BAD_OPTION", { option: "specificationVersion", value: version, known: KNOWN_VERSIONS });
+  }
+  const { stream = true, sealedReasoning = true, providerOptions = {} } = options;
+  const behind = providerBehind(provider);
+  const profile = options.profile === undefined ? profileBehind(behind) : profileOf(options.profile);
+  const own = behind === "openai-responses" ? { openai: statelessly(sealedReasoning) } : {};
+  const how: Writing = { profile, version, providerOptions: merged(own, providerOptions) };
+  return {
+    name: `${provider}:${modelId}`,
+    profile,
+    can: { streams: stream, sealsReasoning: sealedReasoning && SEALING.includes(behind), cacheMarks: 0 },
+    ask(request, { signal }) {
+      const written = callOptions(request, how);
+      const open = async (abortSignal: AbortSignal) => {
+        const asked = { ...written, abortSignal } as never;
+        if (stream) return (await model.doStream(asked)).stream as AsyncIterable<unknown>;
+        return whole(model.doGenerate(asked));
+      };
+      return askOnce({ request, reader: new StreamReader(), open, failureOf }, signal);
+    },
+  };
+}
+
+async function* whole(answer: PromiseLike<object>): AsyncGenerator<unknown, void, undefined> {
+  yield { type: "whole", answer: await answer };
+}
+
+/** Which provider's demands stand behind the SDK, by how its packages name themselves. */
+const BEHIND: readonly (readonly [RegExp, ProfileId])[] = [
+  [/^anthropic|\.anthropic|bedrock/, "anthropic"],
+  [/^(openai|azure)\.responses/, "openai-responses"],
+  [/^(openai|azure)(\.|$)/, "openai-chat"],
+  [/^google|vertex/, "gemini"],
+];
+
+function providerBehind(name: string): ProfileId {
+  return BEHIND.find(([pattern]) => pattern.test(name))?.[1] ?? "openai-compatible";
+}
+
+/** Those whose thoughts come back sealed. */
+const SEALING: readonly ProfileId[] = ["anthropic", "openai-responses", "gemini"];
+
+/** The SDK's form, the provider's demands: what the SDK would pass on, the provider would refuse. */
+function profileBehind(behind: ProfileId): WireProfile {
+  const { format, id, errorFlag } = PROFILES["ai-sdk"];
+  return { ...PROFILES[behind], id, format, errorFlag };
+}
+
+/**
+ * Left alone, the SDK sends names of items that the provider keeps, instead of the items. What a request tells would
+ * then depend on what somebody else has not deleted.
+ */
+function statelessly(sealedReasoning: boolean): JsonObject {
+  return { store: false, ...(sealedReasoning ? { include: ["reasoning.encrypted_content"] } : {}) };
+}
+
+function merged(ours: Readonly<Record<string, JsonObject>>, theirs: JsonObject): JsonObject {
+  const both = Object.entries(ours).map(([name, own]) => [name, { ...own, ...fieldsOf(theirs[name]) }]);
+  return { ...theirs, ...Object.fromEntries(both) };
+}
+
+export type { AiSdkModel } from "./vendor.ts";

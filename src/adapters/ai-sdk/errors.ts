@@ -1,0 +1,91 @@
+import { parseJson } from "../../base/json.ts";
+import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
+import { type Fields, isFields } from "../../wire/codecs/read.ts";
+import { failureFrom, type SdkError } from "../failure.ts";
+import { countOf, fieldsOf, wordOf } from "../fields.ts";
+
+/** The providers' names of errors, of all that the SDK may stand before, where the status alone would mislead. */
+const NAMED: Readonly<Record<string, ModelFailureKind>> = {
+  context_length_exceeded: "too-long",
+  string_above_max_length: "too-long",
+  request_too_large: "too-long",
+  insufficient_quota: "out-of-quota",
+  billing_error: "out-of-quota",
+  rate_limit_exceeded: "rate-limited",
+  rate_limit_error: "rate-limited",
+  server_error: "provider-broken",
+  api_error: "provider-broken",
+  overloaded_error: "overloaded",
+  server_is_overloaded: "overloaded",
+  slow_down: "overloaded",
+  timeout_error: "timed-out",
+  invalid_api_key: "not-allowed",
+  authentication_error: "not-allowed",
+  permission_error: "not-allowed",
+};
+
+/** Providers without a name for it say it in a sentence, under a plain 400. */
+const TOO_LONG = /maximum context length|context window|context length|too many (input )?tokens|prompt is too long/i;
+/** What the SDK itself would not send. */
+const UNSENT: readonly string[] = [
+  "AI_LoadAPIKeyError",
+  "AI_LoadSettingError",
+  "AI_InvalidArgumentError",
+  "AI_InvalidPromptError",
+  "AI_NoSuchModelError",
+  "AI_UnsupportedFunctionalityError",
+];
+/** What it could not read. */
+const UNREAD: readonly string[] = ["AI_JSONParseError", "AI_TypeValidationError", "AI_InvalidResponseDataError"];
+
+export function failureOf(thrown: unknown, begun: boolean): ModelFailure {
+  return failureFrom(readError(thrown), named, begun);
+}
+
+function named({ code, type, status, message }: SdkError): ModelFailureKind | undefined {
+  const known = NAMED[code ?? ""] ?? NAMED[type ?? ""];
+  if (known !== undefined) return known;
+  return status !== undefined && status >= 400 && status < 500 && TOO_LONG.test(message) ? "too-long" : undefined;
+}
+
+/** The SDK's own errors name status, headers and body; an error told inside the stream may be any value. */
+function readError(thrown: unknown): SdkError {
+  const fields = fieldsOf(thrown);
+  const body = bodyOf(thrown);
+  const code = countOf(fields["statusCode"]);
+  // A body that was promised with a 200 and broke off under the reader: no answer of the provider stands behind it.
+  const status = code === undefined || code < 400 ? undefined : code;
+  const headers = new Headers(fieldsOf(fields["responseHeaders"]) as Record<string, string>);
+  const requestId = headers.get("x-request-id") ?? headers.get("request-id") ?? wordOf(body["request_id"]);
+  const names = namesOf(thrown);
+  const unread = names.some((name) => UNREAD.includes(name));
+  return {
+    message: wordOf(body["message"]) ?? wordOf(fields["message"]) ?? String(thrown),
+    status,
+    headers,
+    code: wordOf(body["code"]),
+    type: wordOf(body["type"]),
+    requestId: requestId ?? undefined,
+    cause: unread ? undefined : fields["cause"],
+    connection:
+      status === undefined && code === undefined && !unread && fields["cause"] !== undefined ? "failed" : undefined,
+    nonsense: unread || !names.some((name) => UNSENT.includes(name)),
+  };
+}
+
+/** The provider's error, unwrapped: as the text of a response, as data, or as the very value of a stream. */
+function bodyOf(thrown: unknown): Fields {
+  const fields = fieldsOf(thrown);
+  const text = wordOf(fields["responseBody"]);
+  const parsed = text === undefined ? undefined : parseJson(text);
+  const said = parsed?.ok === true ? parsed.value : (fields["data"] ?? fields["value"]);
+  const body = fieldsOf(said ?? (thrown instanceof Error ? undefined : thrown));
+  return isFields(body["error"]) ? body["error"] : body;
+}
+
+/** The names of an error and of what caused it. */
+function namesOf(thrown: unknown): readonly string[] {
+  const names: string[] = [];
+  for (let error = thrown; error instanceof Error; error = error.cause) names.push(error.name);
+  return names;
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { call, output, user } from "../../../test/histories/items.ts";
+import type { ModelRequest } from "../../contracts/model.ts";
+import { PROFILES } from "../../wire/profiles.ts";
+import { callOptions } from "./request.ts";
+
+const written = (request: ModelRequest, version = "v4") =>
+  callOptions(request, { profile: PROFILES["ai-sdk"], version, providerOptions: {} }) as {
+    readonly prompt: readonly { readonly role: string; readonly content: unknown }[];
+  };
+
+test("[ADAPT-1] every part of a request is written in the SDK's words, and further options are passed on", () => {
+  const items = [user(), call("c1"), output("c1")];
+  const tools = [{ name: "read_file", description: "Reads.", input: { type: "object" } }];
+  const request = {
+    items,
+    tools,
+    toolChoice: { name: "read_file" },
+    maxOutputTokens: 9,
+    temperature: 0,
+    reasoning: "low",
+  } as const;
+  const how = { profile: PROFILES["ai-sdk"], version: "v4", providerOptions: { openai: { user: "u" } } };
+  expect(callOptions(request, how)).toMatchObject({
+    tools: [{ type: "function", name: "read_file", description: "Reads.", inputSchema: { type: "object" } }],
+    toolChoice: { type: "tool", toolName: "read_file" },
+    maxOutputTokens: 9,
+    temperature: 0,
+    reasoning: "low",
+    providerOptions: { openai: { user: "u" } },
+  });
+  // Majors before 7 have no word for the effort: their providers take it among their own options.
+  expect(callOptions(request, { ...how, version: "v3" })).not.toHaveProperty("reasoning");
+});
+
+test("[ADAPT-1] a prompt has parts only: texts, files, and arguments as values", () => {
+  const picture = { type: "image", media: { base64: "AAAA", mediaType: "image/png" } } as const;
+  const linked = { type: "image", media: { url: "https://example.org/a.png", mediaType: "image/png" } } as const;
+  const items = [user(), { kind: "user", parts: [picture, linked] }, call("c1"), output("c1")] as const;
+  const newest = written({ items }).prompt;
+  expect(newest.map(({ role }) => role)).toEqual(["user", "user", "assistant", "tool"]);
+  expect(newest[1]?.content).toEqual([
+    { type: "file", mediaType: "image/png", data: { type: "data", data: "AAAA" } },
+    { type: "file", mediaType: "image/png", data: { type: "url", url: new URL("https://example.org/a.png") } },
+  ]);
+  expect(written({ items }, "v2").prompt[1]?.content).toEqual([
+    { type: "file", mediaType: "image/png", data: "AAAA" },
+    { type: "file", mediaType: "image/png", data: new URL("https://example.org/a.png") },
+  ]);
+});
+
+test("[ADAPT-7] arguments that are no object are sent as a value that holds them", () => {
+  const broken = { ...call("c1"), inputText: '{"path": "a' };
+  const asked = written({ items: [user(), broken, output("c1")] }).prompt[1];
+  expect(asked?.content).toMatchObject([{ type: "tool-call", input: { raw: '{"path": "a' } }]);
+});

@@ -1,0 +1,101 @@
+import type { JsonObject } from "../../base/json.ts";
+import type { ModelRequest, ToolOffer } from "../../contracts/model.ts";
+import { asList, type Fields, isFields } from "../../wire/codecs/read.ts";
+import type { WireProfile } from "../../wire/profiles.ts";
+import { writeMessages } from "../../wire/project.ts";
+import { fieldsOf, wordOf } from "../fields.ts";
+import { mustBeSendable } from "../send.ts";
+
+export interface Writing {
+  readonly profile: WireProfile;
+  /** The version of the SDK's contract that the model keeps. */
+  readonly version: string;
+  readonly providerOptions: JsonObject;
+}
+
+/** The options of one call to a language model of the SDK. */
+export function callOptions(request: ModelRequest, how: Writing): object {
+  const { tools = [], toolChoice, maxOutputTokens, temperature, reasoning } = request;
+  const { messages } = writeMessages(request.items, how.profile);
+  const offered = tools.length === 0 ? {} : { tools: tools.map(offer) };
+  mustBeSendable({ messages, ...offered }, how.profile);
+  const isNewest = how.version === "v4";
+  return {
+    prompt: messages.map((message) => asPrompt(fieldsOf(message), isNewest)),
+    ...offered,
+    ...(toolChoice === undefined ? {} : { toolChoice: choice(toolChoice) }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(reasoning === undefined || !isNewest ? {} : { reasoning }),
+    ...(Object.keys(how.providerOptions).length === 0 ? {} : { providerOptions: how.providerOptions }),
+  };
+}
+
+/** A message as the SDK hands it to its providers: everything in parts, pictures as files, arguments as values. */
+function asPrompt(message: Fields, isNewest: boolean): Fields {
+  const { role, content } = message;
+  if (role === "system") return { ...message, content: systemText(content) };
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : asList(content);
+  return {
+    ...message,
+    content: parts
+      .map(fieldsOf)
+      .filter(isPrompted)
+      .map((part) => asPart(part, isNewest)),
+  };
+}
+
+function systemText(content: unknown): string {
+  if (typeof content === "string") return content;
+  return asList(content)
+    .map((part) => wordOf(fieldsOf(part)["text"]) ?? "")
+    .join("\n");
+}
+
+/** The question for an approval is the host's own; models are told only the answer. */
+function isPrompted({ type }: Fields): boolean {
+  return type !== "tool-approval-request";
+}
+
+function asPart(part: Fields, isNewest: boolean): Fields {
+  const { type, input, data, image, output } = part;
+  if (type === "tool-call" && !isFields(input)) return { ...part, input: input === undefined ? {} : { raw: input } };
+  if (type === "tool-result") return { ...part, output: asOutput(fieldsOf(output), isNewest) };
+  if (type !== "file" && type !== "image") return part;
+  const { image: _image, ...rest } = part;
+  const mediaType = part["mediaType"] ?? "image/png";
+  return { ...rest, type: "file", mediaType, data: isNewest ? tagged(data ?? image) : untagged(data ?? image) };
+}
+
+function asOutput(output: Fields, isNewest: boolean): Fields {
+  if (output["type"] !== "content") return output;
+  const value = asList(output["value"]).map((piece) => asPart(fieldsOf(piece), isNewest));
+  return { ...output, value };
+}
+
+/** Since major 7 data says what it is. */
+function tagged(data: unknown): unknown {
+  if (isFields(data) && typeof data["type"] === "string") return data;
+  const url = urlOf(data);
+  return url === undefined ? { type: "data", data } : { type: "url", url };
+}
+
+function untagged(data: unknown): unknown {
+  const { type, data: bytes, url } = fieldsOf(data);
+  if (type === "data") return bytes;
+  return type === "url" ? url : (urlOf(data) ?? data);
+}
+
+function urlOf(data: unknown): URL | undefined {
+  if (data instanceof URL) return data;
+  return typeof data === "string" && /^(https?|data):/.test(data) ? new URL(data) : undefined;
+}
+
+function offer({ name, description, input }: ToolOffer): object {
+  const described = description === undefined ? {} : { description };
+  return { type: "function", name, ...described, inputSchema: input };
+}
+
+function choice(asked: NonNullable<ModelRequest["toolChoice"]>): object {
+  return typeof asked === "string" ? { type: asked } : { type: "tool", toolName: asked.name };
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { answerFrom } from "../answer.ts";
+import { aiSdk, type AiSdkModel } from "./entry.ts";
+import { StreamReader } from "./stream.ts";
+
+function answer(...pieces: readonly object[]) {
+  const reader = new StreamReader();
+  for (const piece of pieces) Array.from(reader.read(piece));
+  const draft = reader.draft();
+  return draft.stop === undefined ? undefined : answerFrom(draft, draft.stop, { items: [] });
+}
+
+const finish = (finishReason: unknown, usage: object = {}) => ({ type: "finish", finishReason, usage });
+const grep = (input: string, more: object = {}) => ({
+  type: "tool-call",
+  toolCallId: "a",
+  toolName: "grep",
+  input,
+  ...more,
+});
+
+test("[ADAPT-6] the words of every major for the end of an answer are read", () => {
+  expect(answer(finish("stop"))?.stop).toBe("stop"); // major 5
+  expect(answer(finish("content-filter"))?.stop).toBe("content-filter");
+  expect(answer(finish({ unified: "length", raw: "max_tokens" }))).toMatchObject({
+    stop: "length",
+    stopText: "max_tokens",
+  });
+  expect(answer(finish({ unified: "content-filter", raw: "refusal" }))?.stop).toBe("refusal");
+  expect(answer(finish({ unified: "other", raw: "pause_turn" }))?.stop).toBe("paused");
+});
+
+test("[ADAPT-9] an ending without a reason is no ending", () => {
+  for (const word of ["unknown", "error", "interrupted"]) {
+    expect(answer(finish(word))).toBeUndefined();
+    expect(answer(finish({ unified: word }))).toBeUndefined();
+  }
+  expect(answer(finish({ unified: "other", raw: undefined }))).toBeUndefined(); // major 6, cut
+  expect(answer(finish("other"))?.stop).toBe("other"); // major 5, said
+});
+
+test("[ADAPT-2] tokens are counted as every major counts them", () => {
+  const flat = { inputTokens: 9, outputTokens: 4, totalTokens: 13, cachedInputTokens: 5, reasoningTokens: 2 };
+  const told = { input: 9, output: 4, cacheRead: 5, reasoning: 2 };
+  expect(answer(finish("stop", flat))?.usage).toEqual(told);
+  const nested = { inputTokens: { total: 9, cacheRead: 5 }, outputTokens: { total: 4, reasoning: 2 } };
+  expect(answer(finish("stop", nested))?.usage).toEqual(told);
+});
+
+test("[ADAPT-5] what a provider tells beside a part goes back with it, whenever it came", () => {
+  const said = answer(
+    { type: "reasoning-start", id: "0" },
+    { type: "reasoning-delta", id: "0", delta: "hm" },
+    { type: "reasoning-end", id: "0", providerMetadata: { anthropic: { signature: "seal" } } },
+    grep("{}", { providerMetadata: { openai: { itemId: "fc_1" } } }),
+    finish("tool-calls"),
+  );
+  expect(said?.items.map((item) => item.origin?.pieces[0])).toEqual([
+    { type: "reasoning", text: "hm", providerOptions: { anthropic: { signature: "seal" } } },
+    expect.objectContaining({ type: "tool-call", providerOptions: { openai: { itemId: "fc_1" } } }),
+  ]);
+});
+
+test("[ADAPT-19] what the provider ran itself waits for nobody, and what nobody knows is named", () => {
+  const said = answer(
+    grep('{"q":1}', { providerExecuted: true }),
+    { type: "tool-result", toolCallId: "a", toolName: "grep", result: "found" },
+    { type: "hologram", data: 1 },
+    { type: "text-delta", id: "9", delta: "done" }, // without a start
+    finish("stop"),
+  );
+  expect(said?.calls).toEqual([]);
+  expect(said?.unread).toEqual(["hologram"]);
+  expect(said?.items.at(-1)).toMatchObject({ kind: "assistant", parts: [{ text: "done" }] });
+});
+
+test("[ADAPT-14] a version of the contract that nobody has looked at is refused, with those that are known", () => {
+  const model = { specificationVersion: "v9", provider: "p", modelId: "m" } as AiSdkModel;
+  expect(() => aiSdk(model)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+});

@@ -1,0 +1,76 @@
+import { deepFreeze } from "../base/freeze.ts";
+import { canonicalHash, type Sha256 } from "../base/hash.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { ToolOffer } from "../contracts/model.ts";
+import { maskActions } from "./mask.ts";
+import type { CatalogTool, Mode } from "./tool.ts";
+
+/** How far an offer goes: any call, only some actions, or only calls that are proved to change nothing. */
+export type Permission =
+  | { readonly kind: "any" }
+  | { readonly kind: "actions"; readonly field: string; readonly allowed: readonly string[] }
+  | { readonly kind: "proved" };
+
+/** One tool as a model is offered it in one mode. Frozen: what was hashed is what is sent. */
+export interface OfferedTool extends ToolOffer {
+  readonly permission: Permission;
+  /** Hash of the tool as it was defined, whatever the mode. */
+  readonly definition: Sha256;
+}
+
+const ANY: Permission = { kind: "any" };
+const PROVED: Permission = { kind: "proved" };
+const PROVED_NOTE = "Plan mode: only calls that are proved to change nothing will run.";
+
+/** What a mode makes of a tool; nothing where it is not offered at all. The same object for the same tool. */
+export function offerOf(tool: CatalogTool, mode: Mode): OfferedTool | undefined {
+  const made = offersOf(tool);
+  if (!made.has(mode)) made.set(mode, mode === "act" ? offerAs(tool, ANY) : offerInPlan(tool));
+  return made.get(mode);
+}
+
+/** Hash of everything about a tool that is data. What a handler or a proof does cannot be hashed, only that there is one. */
+export function definitionHash(tool: CatalogTool): Sha256 {
+  const known = definitions.get(tool);
+  if (known !== undefined) return known;
+  const { name, description, inputSchema, access, actions, readOnly } = tool;
+  const parts: Json = [name, description, inputSchema, access, (actions ?? null) as Json, readOnly !== undefined];
+  const hash = canonicalHash(parts);
+  definitions.set(tool, hash);
+  return hash;
+}
+
+const definitions = new WeakMap<CatalogTool, Sha256>();
+const offers = new WeakMap<CatalogTool, Map<Mode, OfferedTool | undefined>>();
+
+function offersOf(tool: CatalogTool): Map<Mode, OfferedTool | undefined> {
+  const made = offers.get(tool) ?? new Map<Mode, OfferedTool | undefined>();
+  offers.set(tool, made);
+  return made;
+}
+
+/** Whatever is not known to leave things as they are is not offered. A server's own hints are no knowledge. */
+function offerInPlan(tool: CatalogTool): OfferedTool | undefined {
+  const { access, actions, readOnly } = tool;
+  if (actions !== undefined) {
+    const allowed = Object.keys(actions.access).filter((action) => actions.access[action] === "read");
+    if (allowed.length > 0) return offerAs(tool, { kind: "actions", field: actions.field, allowed });
+    return readOnly === undefined ? undefined : offerAs(tool, PROVED);
+  }
+  if (access === "read") return offerAs(tool, ANY);
+  return readOnly === undefined ? undefined : offerAs(tool, PROVED);
+}
+
+function offerAs(tool: CatalogTool, permission: Permission): OfferedTool {
+  const { name, description } = tool;
+  const note = permission.kind === "proved" ? PROVED_NOTE : "";
+  const input: JsonObject =
+    permission.kind === "actions" ? maskActions(tool.inputSchema, permission) : structuredClone(tool.inputSchema);
+  return deepFreeze({
+    name,
+    ...(description === "" && note === "" ? {} : { description: [description, note].filter(Boolean).join(" ") }),
+    input,
+    permission,
+    definition: definitionHash(tool),
+  });
+}

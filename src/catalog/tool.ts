@@ -1,0 +1,35 @@
+import type { JsonObject } from "../base/json.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
+import type { BodyOf } from "../records/kinds.ts";
+
+/** `act`: everything that is offered may run. `plan`: only what cannot change anything. */
+export type Mode = BodyOf<"mode-changed">["mode"];
+
+/** A tool as the catalog sees it: what a model is told of it, and what is known of what it does. */
+export interface CatalogTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, an object. */
+  readonly inputSchema: JsonObject;
+  readonly access: ToolAccess;
+  /** For a tool of several actions: which argument chooses, and what each of them touches. */
+  readonly actions?: ToolActions;
+  /** For a tool that may change things: proves of one call that it does not. */
+  readonly readOnly?: ReadOnlyProof;
+  /** What the tool's server says of it, such as `readOnlyHint`. Shown to people; never believed. */
+  readonly annotations?: JsonObject;
+}
+
+export interface ToolActions {
+  /** The argument that names the action. */
+  readonly field: string;
+  readonly access: Readonly<Record<string, ToolAccess>>;
+}
+
+/** Looks at the arguments of one call, as the handler will get them. Throwing proves nothing. */
+export type ReadOnlyProof = (input: unknown) => ReadOnlyVerdict;
+
+export type ReadOnlyVerdict = { readonly readOnly: true } | { readonly readOnly: false; readonly why: string };
+
+/** The tool that asks the user. It is offered only while there is somebody to answer. */
+export const ASK_USER = "ask_user";

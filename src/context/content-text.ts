@@ -1,0 +1,41 @@
+import { canonicalJson } from "../base/canonical.ts";
+import { sha256 } from "../base/hash.ts";
+import { type CallItem, type Item, type Part, resultParts } from "../wire/item.ts";
+
+/** What an item says, as the text that is hashed, recalled and searched. What is no text is named by its kind and size. */
+export function contentText(item: Item): string {
+  switch (item.kind) {
+    case "system":
+    case "user":
+    case "assistant":
+      return partsText(item.parts);
+    case "output":
+      return partsText(resultParts(item));
+    case "reasoning":
+      return item.text;
+    case "call":
+      return `${item.name}\n${argumentsText(item)}`;
+    case "approval-request":
+      return `approval asked: ${item.approvalId}`;
+    case "approval-answer":
+      return `approval ${item.approved ? "given" : "refused"}: ${item.approvalId}`;
+    case "other":
+      return JSON.stringify(item.origin?.pieces ?? []);
+  }
+}
+
+export function argumentsText({ input, inputText }: CallItem): string {
+  return inputText ?? (typeof input === "string" ? input : canonicalJson(input ?? null));
+}
+
+function partsText(parts: readonly Part[]): string {
+  return parts.map(partText).join("");
+}
+
+function partText(part: Part): string {
+  if (part.type === "text") return part.text.toWellFormed();
+  if (part.type === "other") return JSON.stringify(part.origin.piece ?? null);
+  const { mediaType = part.type, base64, url } = part.media;
+  // By its digest, so that two pictures of one size are not one content.
+  return `[${mediaType} ${base64 === undefined ? (url ?? "") : `${base64.length} characters, ${sha256(base64).slice(0, 16)}`}]`;
+}

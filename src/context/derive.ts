@@ -1,0 +1,244 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { TokenCounter } from "../contracts/token-counter.ts";
+import { repairHistory } from "../history/repair.ts";
+import type { Item } from "../wire/item.ts";
+import type { ResidencyLevel } from "./kind.ts";
+import type { Page } from "./page.ts";
+import { entering, placeTail, unshowable } from "./place.ts";
+import { reclaim } from "./reclaim.ts";
+import type { Unmet, UpgradeOrder } from "./select.ts";
+import { followOn, isSettled, isSoundAlone } from "./sound.ts";
+import { takeOver } from "./take-over.ts";
+import { itemTokens } from "./tokens/count.ts";
+import { estimateCounter } from "./tokens/estimate.ts";
+import { asView, type DerivePolicy, type Reclaim, type RefusedView, type View, type ViewEntry } from "./view.ts";
+
+export interface DeriveOptions {
+  /** Tokens for the whole request, in the counter's own measure (`budgetWithin`). */
+  readonly budget: number;
+  /** The view before: between reclaims the new one begins with it, byte for byte. */
+  readonly previous?: View;
+  /** Default `incremental`. */
+  readonly policy?: DerivePolicy;
+  /** Pages that follow all items and may change with every request: plan, mode, stamp. */
+  readonly tail?: readonly Page[];
+  /** Levels somebody asked for, by page. */
+  readonly demands?: ReadonlyMap<string, ResidencyLevel>;
+  /** For `oracle`: how often a page will be wanted in the next three turns. */
+  readonly coming?: ReadonlyMap<string, number>;
+  /** Reclaim now, whatever the pressure: the provider said that the last request was too long. */
+  readonly reclaim?: boolean;
+  readonly marks?: Partial<Marks>;
+  readonly order?: UpgradeOrder;
+  /** Counts the pointers of spans, which are made when they are needed. */
+  readonly counter?: TokenCounter;
+}
+
+/** Shares of the budget. */
+export interface Marks {
+  /** Above this, reclaim … */
+  readonly high: number;
+  /** … down to this. */
+  readonly low: number;
+  /** The most that one output may take when it comes in. */
+  readonly output: number;
+}
+
+export const MARKS: Marks = { high: 0.95, low: 0.4, output: 0.25 };
+/** Tokens of the volatile tail, unless its floors need more. */
+export const TAIL_TOKENS = 1_000;
+
+/**
+ * The view of a request. Pure and deterministic; what is new is appended to the view before, and only when the high mark is
+ * crossed are pages lowered, in one batch, never below a floor. What must be there and does not fit is a refusal.
+ */
+export function deriveView(pages: readonly Page[], options: DeriveOptions): View | RefusedView {
+  const { budget, policy = "incremental", tail = [] } = options;
+  if (!Number.isFinite(budget) || budget <= 0)
+    throw new HoldfastError("BAD_OPTION", { option: "budget", value: String(budget) });
+  const marks = { ...MARKS, ...options.marks };
+  const previous = policy === "incremental" ? options.previous : undefined;
+  const cap = budget * marks.output;
+  const last = placeTail(tail, TAIL_TOKENS, pages.length);
+  if (last.length > 0 && !("item" in (last[0] as object))) return refused(budget, 0, last as readonly Unmet[]);
+  const tailEntries = last as readonly ViewEntry[];
+  const tailTokens = sum(tailEntries);
+
+  const kept = takeOver(previous, pages, cap, options.counter ?? estimateCounter);
+  if (kept.unshowable !== undefined) return refused(budget, 0, [unshowable(kept.unshowable)]);
+  const fresh: ViewEntry[] = [];
+  for (let at = kept.through; at < pages.length; at += 1) {
+    const entry = entering(pages[at] as Page, at, cap);
+    if (entry === undefined) return refused(budget, 0, [unshowable(pages[at] as Page)]);
+    fresh.push(entry);
+  }
+  const tokens = kept.tokens + sum(fresh) + tailTokens;
+  const seenBefore = options.previous?.pages.length ?? 0;
+  const counter = options.counter ?? estimateCounter;
+  const state = {
+    pages,
+    tail,
+    tailEntries,
+    tailTokens,
+    budget,
+    policy,
+    seenBefore,
+    counter,
+    previous: options.previous,
+  };
+
+  const crossed = tokens > budget * marks.high && !(tokens <= budget && isStuck(previous, budget * marks.high));
+  if (!crossed && options.reclaim !== true) {
+    if (kept.whole && previous !== undefined && isSoundAlone(fresh, previous))
+      return extended(state, previous, fresh, tokens);
+    const view = whole(state, [...kept.entries, ...fresh], kept.why);
+    if (view.tokens <= budget) return view;
+  }
+  const why = options.reclaim === true && !crossed ? "asked" : policy === "incremental" ? "pressure" : "reset";
+  // Repair may add items that no page paid for; then there is that much less room.
+  let extra = 0;
+  for (;;) {
+    const chosen = reclaim({
+      pages,
+      entries: [...kept.entries, ...fresh],
+      limit: budget - tailTokens - extra,
+      target: (policy === "incremental" ? marks.low : marks.high) * budget - tailTokens - extra,
+      cap,
+      order: options.order ?? "utility",
+      demands: options.demands ?? new Map(),
+      coming: policy === "oracle" ? (options.coming ?? new Map()) : new Map(),
+      counter: state.counter,
+    });
+    if (!chosen.ok) return refused(budget, chosen.needed + tailTokens + extra, chosen.unmet);
+    const view = whole(state, chosen.entries, why, tokens);
+    if (view.tokens <= budget) return view;
+    extra += view.tokens - budget;
+  }
+}
+
+interface State {
+  readonly pages: readonly Page[];
+  readonly tail: readonly Page[];
+  readonly tailEntries: readonly ViewEntry[];
+  readonly tailTokens: number;
+  readonly budget: number;
+  readonly policy: DerivePolicy;
+  readonly seenBefore: number;
+  readonly counter: TokenCounter;
+  readonly previous: View | undefined;
+}
+
+/** The view before and what is new: no page is looked at twice. */
+function extended(state: State, previous: View, fresh: readonly ViewEntry[], tokens: number): View {
+  const stable = previous.stableItems;
+  const entries = previous.entries.slice(0, stable).concat(fresh);
+  const items = previous.items.slice(0, stable);
+  for (const { item } of fresh) items.push(item);
+  followOn(previous, items);
+  return finished(state, entries, items, tokens, { settled: true, loss: undefined });
+}
+
+/** A view whose older part may have changed: paired again after the last cut, and compared with the one before. */
+function whole(state: State, chosen: readonly ViewEntry[], why: Reclaim["why"] | undefined, before?: number): View {
+  const said = chosen.map(({ item }) => item);
+  const paired = repairHistory(said);
+  const { history } = paired;
+  const byItem = entriesByItem(chosen);
+  let at = 0;
+  const entries = history.map((item): ViewEntry => {
+    const entry = byItem.get(item)?.shift();
+    at = entry?.to ?? at;
+    return entry ?? { item, tokens: itemTokens(item, state.counter), level: "full", why: "changed", from: at, to: at };
+  });
+  const tokens = sum(entries) + state.tailTokens;
+  const { previous } = state;
+  const loss =
+    why === undefined || previous === undefined ? undefined : lossOf(previous, entries, why, before ?? tokens);
+  return finished(state, entries, history.slice(), tokens, { settled: isSettled(paired, said), loss });
+}
+
+function finished(
+  state: State,
+  entries: readonly ViewEntry[],
+  items: Item[],
+  tokens: number,
+  { settled, loss }: { readonly settled: boolean; readonly loss: Reclaim | undefined },
+): View {
+  const { tailEntries, previous, pages } = state;
+  for (const { item } of tailEntries) items.push(item);
+  return asView({
+    ok: true,
+    items,
+    entries: tailEntries.length === 0 ? entries : entries.concat(tailEntries),
+    stableItems: entries.length,
+    tokens,
+    tailTokens: state.tailTokens,
+    budget: state.budget,
+    policy: state.policy,
+    turn: previous === undefined ? 0 : previous.turn + 1,
+    settled,
+    dropped: settled ? [] : uncovered(entries, pages.length),
+    pages: pages.slice(), // a caller's list may grow; what this view saw does not
+    tail: state.tail,
+    seenBefore: state.seenBefore,
+    ...(loss === undefined ? {} : { reclaim: loss }),
+  });
+}
+
+/** A host may send one object twice, so an item can have several entries. */
+function entriesByItem(entries: readonly ViewEntry[]): Map<Item, ViewEntry[]> {
+  const byItem = new Map<Item, ViewEntry[]>();
+  for (const entry of entries) {
+    const known = byItem.get(entry.item);
+    if (known === undefined) byItem.set(entry.item, [entry]);
+    else known.push(entry);
+  }
+  return byItem;
+}
+
+/** What the provider has to read again. */
+function lossOf(
+  previous: View,
+  entries: readonly ViewEntry[],
+  why: Reclaim["why"],
+  tokensBefore: number,
+): Reclaim | undefined {
+  const before = previous.entries.slice(0, previous.stableItems);
+  let same = 0;
+  while (same < before.length && before[same]?.item === entries[same]?.item) same += 1;
+  if (why === "changed" && same === before.length) return undefined; // it could have changed, and has not
+  const sent = new Set(before.map(({ item }) => item));
+  const behind = entries.slice(same);
+  return {
+    why,
+    tokensBefore,
+    tokensAfter: sum(entries) + previous.tailTokens,
+    prefixTokens: sum(entries.slice(0, same)),
+    cacheLoss: sum(behind.filter(({ item }) => sent.has(item))),
+    changed: behind.filter(({ item, to }) => !sent.has(item) && to <= previous.pages.length).length,
+  };
+}
+
+/** The last reclaim could not get below the high mark: another one before the limit would break the prefix for nothing. */
+function isStuck(previous: View | undefined, high: number): boolean {
+  return previous !== undefined && previous.tokens > high;
+}
+
+function uncovered(entries: readonly ViewEntry[], count: number): readonly (readonly [number, number])[] {
+  const gaps: (readonly [number, number])[] = [];
+  let next = 0;
+  for (const { from, to } of entries.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
+    if (from > next) gaps.push([next, from]);
+    next = Math.max(next, to);
+  }
+  if (next < count) gaps.push([next, count]);
+  return gaps;
+}
+
+function refused(budget: number, needed: number, unmet: readonly Unmet[]): RefusedView {
+  return { ok: false, fault: "floors-exceed-budget", budget, needed, unmet };
+}
+
+function sum(entries: readonly ViewEntry[]): number {
+  return entries.reduce((total, { tokens }) => total + tokens, 0);
+}

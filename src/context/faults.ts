@@ -1,0 +1,133 @@
+import { canonicalJson } from "../base/canonical.ts";
+import type { CallItem } from "../wire/item.ts";
+import { argumentsText } from "./content-text.ts";
+import { aboutOf, inputOf } from "./facts.ts";
+import { isBelow, minFidelity, type ResidencyLevel } from "./kind.ts";
+import type { Page } from "./page.ts";
+import type { Recalled } from "./recall.ts";
+import type { View } from "./view.ts";
+
+/** A promise about context that was missed. */
+export type ContextFault =
+  | "refetch"
+  | "duplicate-tool"
+  | "pinned-invariant-miss"
+  | "post-compaction-bootstrap"
+  | "silent-recall"
+  | "flush-miss";
+
+export interface ContextCounts {
+  readonly faults: Readonly<Record<ContextFault, number>>;
+  /** Calls repeated though their result could still be seen: the model's doing, not ours. */
+  readonly alerts: number;
+  /** Pages that were there when they were wanted. */
+  readonly hits: number;
+}
+
+export const NO_COUNTS: ContextCounts = {
+  faults: {
+    refetch: 0,
+    "duplicate-tool": 0,
+    "pinned-invariant-miss": 0,
+    "post-compaction-bootstrap": 0,
+    "silent-recall": 0,
+    "flush-miss": 0,
+  },
+  alerts: 0,
+  hits: 0,
+};
+
+/** Faults and alerts for each page that was there when it was wanted. */
+export function thrashOf({ faults, alerts, hits }: ContextCounts): number {
+  const events = Object.values(faults).reduce((sum, count) => sum + count, alerts);
+  return events / (hits + 1);
+}
+
+export function withFault(counts: ContextCounts, fault: ContextFault, times = 1): ContextCounts {
+  return { ...counts, faults: { ...counts.faults, [fault]: counts.faults[fault] + times } };
+}
+
+/** What a view misses that it had promised. Empty for every view that `deriveView` gives out. */
+export function missedIn(view: View): readonly { readonly fault: ContextFault; readonly page: string }[] {
+  const shown = new Map<number, ResidencyLevel>();
+  for (const { from, to, level } of view.entries) for (let at = from; at < to; at += 1) shown.set(at, level);
+  return view.pages.flatMap((page, at): { fault: ContextFault; page: string }[] => {
+    const level = shown.get(at);
+    if (level !== undefined && !isBelow(level, minFidelity(page.kind))) return [];
+    if (page.kind === "bootstrap" && view.reclaim !== undefined)
+      return [{ fault: "post-compaction-bootstrap", page: page.id }];
+    return page.pin === "hard" ? [{ fault: "pinned-invariant-miss", page: page.id }] : [];
+  });
+}
+
+/** What a new call means: the first of its kind, a repetition in plain sight, or the price of an eviction. */
+export type CallSeen = "first" | "alert" | "duplicate-tool" | "refetch";
+
+/** Remembers which calls were made and where their results lie. Counting is all it does. */
+export class FaultObserver {
+  /** By signature, and by tool with what it was about: the position of the newest output. */
+  readonly #outputs = new Map<string, number>();
+  readonly #calls = new Map<string, CallItem>();
+  #seen = 0;
+  counts: ContextCounts;
+
+  constructor(counts: ContextCounts = NO_COUNTS) {
+    this.counts = counts;
+  }
+
+  /** Takes note of pages that were appended. */
+  note(pages: readonly Page[]): void {
+    for (; this.#seen < pages.length; this.#seen += 1) {
+      const item = pages[this.#seen]?.representations.full?.item;
+      if (item?.kind === "call" && item.callId !== undefined) this.#calls.set(item.callId, item);
+      if (item?.kind !== "output" || item.callId === undefined) continue;
+      const call = this.#calls.get(item.callId);
+      if (call === undefined) continue;
+      this.#outputs.set(signatureOf(call), this.#seen);
+      this.#outputs.set(subjectOf(call), this.#seen);
+    }
+  }
+
+  /** A call the model makes while looking at `view`. Only for tools that read: a write may well be wanted twice. */
+  call(call: CallItem, view: View): CallSeen {
+    const same = this.#outputs.get(signatureOf(call));
+    const near = this.#outputs.get(subjectOf(call));
+    const at = same ?? near;
+    if (at === undefined) return "first";
+    if (isReadable(levelOf(view, at))) {
+      if (same !== undefined) this.counts = { ...this.counts, alerts: this.counts.alerts + 1 };
+      return same === undefined ? "first" : "alert";
+    }
+    const fault = same === undefined ? "refetch" : "duplicate-tool";
+    this.counts = withFault(this.counts, fault);
+    return fault;
+  }
+
+  /** A page was wanted through its handle: a hit when it came, and never a silent miss. */
+  recalled(answer: Recalled): void {
+    if (answer.ok) this.counts = { ...this.counts, hits: this.counts.hits + 1 };
+  }
+
+  /** The request is about to go out. */
+  assembled(view: View): void {
+    for (const { fault } of missedIn(view)) this.counts = withFault(this.counts, fault);
+  }
+}
+
+/** The level a page is shown at in a view; undefined when it is not shown. */
+function levelOf(view: View, at: number): ResidencyLevel | undefined {
+  return view.entries.find(({ from, to }) => from <= at && at < to)?.level;
+}
+
+function isReadable(level: ResidencyLevel | undefined): boolean {
+  return level === "full" || level === "compressed";
+}
+
+function signatureOf(call: CallItem): string {
+  const input = inputOf(call);
+  return `${call.name}(${input === undefined ? argumentsText(call) : canonicalJson(input)})`;
+}
+
+function subjectOf(call: CallItem): string {
+  return `${call.name} about ${canonicalJson([...aboutOf(call)])}`;
+}

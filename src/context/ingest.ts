@@ -1,0 +1,63 @@
+import type { CallItem, Item } from "../wire/item.ts";
+import { makePage, type PageDeps } from "./make-page.ts";
+import type { Page } from "./page.ts";
+
+/**
+ * Turns items into pages as they are appended: each gets its kind, its representations and its counts once. Feed it a whole
+ * history to backfill a session that has no pages yet; the pages are the same either way.
+ */
+export class PageMaker {
+  readonly #deps: PageDeps;
+  readonly #idOf: (item: Item, at: number) => string;
+  readonly #calls = new Map<string, CallItem>();
+  #count = 0;
+  #turn = 0;
+  #step: number | string | undefined;
+  #modelSpoke = false;
+
+  /** `idOf`: the name of the page for an item and its place; by default the place. */
+  constructor(deps: PageDeps, idOf: (item: Item, at: number) => string = (_item, at) => placeId(at)) {
+    this.#deps = deps;
+    this.#idOf = idOf;
+  }
+
+  append(items: readonly Item[]): readonly Page[] {
+    return items.map((item) => this.#page(item));
+  }
+
+  /** Goes past an item whose page is known already. */
+  pass(item: Item): void {
+    this.#advance(item);
+    this.#count += 1;
+  }
+
+  #page(item: Item): Page {
+    this.#advance(item);
+    const call = item.kind === "output" && item.callId !== undefined ? this.#calls.get(item.callId) : undefined;
+    const page = makePage(
+      { id: this.#idOf(item, this.#count), item, turn: this.#turn, ...(call === undefined ? {} : { call }) },
+      this.#deps,
+    );
+    this.#count += 1;
+    return page;
+  }
+
+  /** A turn of the clock is one answer of the model: pages fade by the requests that did without them. */
+  #advance(item: Item): void {
+    if (item.kind === "call" && item.callId !== undefined) this.#calls.set(item.callId, item);
+    const byModel = item.kind === "assistant" || item.kind === "reasoning" || item.kind === "call";
+    if (byModel && (!this.#modelSpoke || item.step !== this.#step)) this.#turn += 1;
+    if (byModel) this.#step = item.step;
+    this.#modelSpoke = byModel;
+  }
+}
+
+/** Pages of a whole history. */
+export function pagesOf(items: readonly Item[], deps: PageDeps): readonly Page[] {
+  return new PageMaker(deps).append(items);
+}
+
+/** Sorts like the places do. */
+function placeId(at: number): string {
+  return `page-${String(at).padStart(9, "0")}`;
+}

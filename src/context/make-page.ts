@@ -1,0 +1,140 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Compressed, Compressor } from "../contracts/compressor.ts";
+import type { TokenCounter } from "../contracts/token-counter.ts";
+import type { CallItem, Item } from "../wire/item.ts";
+import { contentCompressor, roomFor } from "./compress/compress.ts";
+import { contentText } from "./content-text.ts";
+import { aboutOf, evidenceFacts, factsLine, oneLine } from "./facts.ts";
+import { digestOf, handleOf, type Lineage } from "./handle.ts";
+import { classify, degradationPath, type PageKind, type ResidencyLevel } from "./kind.ts";
+import type { Page, PageScope, PinClass, Provenance, Representation } from "./page.ts";
+import { type Shown, shorterItems } from "./represent.ts";
+import { itemTokens, type MediaCosts, MEDIA_COSTS } from "./tokens/count.ts";
+
+export interface PageDeps {
+  readonly counter: TokenCounter;
+  readonly lineage: Lineage;
+  readonly compressor?: Compressor;
+  readonly costs?: MediaCosts;
+}
+
+export interface PageSource {
+  readonly id: string;
+  readonly item: Item;
+  /** For producers. Without it the form decides. */
+  readonly kind?: PageKind;
+  /** The call that an output answers. */
+  readonly call?: CallItem;
+  /** In which step of the conversation it came. */
+  readonly turn?: number;
+  readonly scope?: PageScope;
+  readonly pin?: PinClass;
+  readonly provenance?: Provenance;
+  readonly title?: string;
+  readonly structured?: string;
+  readonly pointer?: string;
+}
+
+/** A page with everything it may be shown as, counted. The only place where representations are made. */
+export function makePage(source: PageSource, deps: PageDeps): Page {
+  const { id, item, call, turn = 0, scope = "session" } = source;
+  const kind = kindOf(source);
+  const text = contentText(item);
+  const digest = digestOf(`${item.kind}\n${text}`);
+  const handle = handleOf(deps.lineage, digest);
+  const compressor = deps.compressor ?? contentCompressor;
+  const tool = call?.name ?? (item.kind === "output" || item.kind === "call" ? item.name : undefined);
+  const shown: Shown = {
+    ...source,
+    kind,
+    text,
+    digest,
+    handle,
+    compressed: (length): Compressed =>
+      compressor.compress({ text, room: roomFor(length), ...(tool === undefined ? {} : { tool }) }),
+  };
+  return {
+    id,
+    kind,
+    scope,
+    provenance: source.provenance ?? provenanceOf(item, call),
+    pin: source.pin ?? PINS[kind],
+    dirty: false,
+    demand: { recency: 1, turn },
+    recomputeCost: kind === "evidence" ? recomputeCostOf(tool ?? "") : 0,
+    baseUtility: UTILITY[kind],
+    digest,
+    handle,
+    title: source.title ?? titleOf(item, call, text),
+    ...(item.at === undefined ? {} : { at: item.at }),
+    representations: representations(shown, deps),
+  };
+}
+
+/** A tool's output is evidence, whoever asks for something else: text cannot promote itself to a rule. */
+function kindOf({ item, kind }: PageSource): PageKind {
+  const byForm = classify(item);
+  if (kind === undefined || kind === byForm) return byForm;
+  if (byForm === "evidence") throw new HoldfastError("PAGE_KIND_REFUSED", { asked: kind, item: item.kind });
+  return kind;
+}
+
+function representations(shown: Shown, { counter, costs = MEDIA_COSTS }: PageDeps): Page["representations"] {
+  const full: Representation = { item: shown.item, tokens: itemTokens(shown.item, counter, costs), of: shown.digest };
+  const made: Partial<Record<ResidencyLevel, Representation>> = { full };
+  const shorter = shorterItems(shown);
+  let above = full;
+  for (const level of degradationPath(shown.kind)) {
+    if (level === "full") continue;
+    const item = shorter[level];
+    const tokens = item === above.item ? above.tokens : itemTokens(item, counter, costs);
+    // What is not shorter is not shown: the level above stands in its place.
+    if (tokens < above.tokens) above = { item, tokens, of: shown.digest };
+    made[level] = above;
+  }
+  return made;
+}
+
+/** Base utilities and costs as the paper converts a transcript: evidence 5, rules 7. */
+const UTILITY: Readonly<Record<PageKind, number>> = {
+  bootstrap: 7,
+  constraint: 7,
+  plan: 6,
+  preference: 5,
+  evidence: 5,
+  conversation: 5,
+};
+
+const PINS: Readonly<Record<PageKind, PinClass>> = {
+  bootstrap: "hard",
+  constraint: "hard",
+  plan: "soft",
+  preference: "none",
+  evidence: "none",
+  conversation: "none",
+};
+
+function recomputeCostOf(tool: string): number {
+  if (/edit|write|patch|create|replace|insert/i.test(tool)) return 12;
+  return /read|view|open|cat|shell|bash|exec|command|run|grep|search|find|glob|list|ls/i.test(tool) ? 8 : 6;
+}
+
+function provenanceOf(item: Item, call: CallItem | undefined): Provenance {
+  if (item.kind !== "output" && item.kind !== "call") return { from: "conversation" };
+  return { from: "call", callId: item.callId ?? "", tool: call?.name ?? item.name ?? "tool" };
+}
+
+function titleOf(item: Item, call: CallItem | undefined, text: string): string {
+  switch (item.kind) {
+    case "output":
+      return factsLine(evidenceFacts(item, call, text));
+    case "call":
+      return [item.name, ...aboutOf(item)].join(" ");
+    case "user":
+    case "assistant":
+    case "system":
+      return `${item.kind}: ${oneLine(text)}`;
+    default:
+      return item.kind;
+  }
+}

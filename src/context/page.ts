@@ -1,0 +1,102 @@
+import type { Sha256 } from "../base/hash.ts";
+import type { Item } from "../wire/item.ts";
+import type { Handle } from "./handle.ts";
+import { degradationPath, isBelow, minFidelity, type PageKind, type ResidencyLevel } from "./kind.ts";
+
+/** Who may see a page: this session alone, every session of the project, or every session of the user. */
+export type PageScope = "session" | "project" | "user";
+
+/** How hard a page holds on: not at all, more than its neighbours, or always at its floor or better. */
+export type PinClass = "none" | "soft" | "hard";
+
+/** Where a page came from. */
+export type Provenance =
+  | { readonly from: "conversation" }
+  | { readonly from: "call"; readonly callId: string; readonly tool: string }
+  /** A producer: the file or the setting it was read from. */
+  | { readonly from: "producer"; readonly source: string };
+
+/** One way to show a page, made when the page was. */
+export interface Representation {
+  readonly item: Item;
+  readonly tokens: number;
+  /** Of which content. Another than the page's: the text has changed since, and this may not be shown. */
+  readonly of: Sha256;
+}
+
+/** When a page was last wanted, and how much it was wanted then. */
+export interface Demand {
+  readonly recency: number;
+  readonly turn: number;
+}
+
+/** A unit of context. A value: every change is a new page. */
+export interface Page {
+  readonly id: string;
+  readonly kind: PageKind;
+  readonly scope: PageScope;
+  readonly provenance: Provenance;
+  readonly pin: PinClass;
+  /** Changed since it was last written back. */
+  readonly dirty: boolean;
+  readonly demand: Demand;
+  /** What it would cost to get it again, in the measure of the paper: reading 8, editing 12, other 6. */
+  readonly recomputeCost: number;
+  readonly baseUtility: number;
+  /** What the page says, by digest; the handle names the same. */
+  readonly digest: Sha256;
+  readonly handle: Handle;
+  /** One line about it, for lists and for the pointer of a span. */
+  readonly title: string;
+  readonly at?: string;
+  readonly representations: Readonly<Partial<Record<ResidencyLevel, Representation>>>;
+}
+
+/** What a page is worth after so many turns in which nobody wanted it. */
+const FADING = 0.88;
+
+export function recencyAt({ recency, turn }: Demand, now: number): number {
+  return recency * FADING ** Math.max(0, now - turn);
+}
+
+/** The page, wanted once more. */
+export function demandPage(page: Page, now: number): Page {
+  return { ...page, demand: { recency: recencyAt(page.demand, now) + 1, turn: now } };
+}
+
+export function pinPage(page: Page, pin: PinClass): Page {
+  return page.pin === pin ? page : { ...page, pin };
+}
+
+/** The representation at a level, when there is one and it shows what the page says now. */
+export function representationAt(page: Page, level: ResidencyLevel): Representation | undefined {
+  const found = page.representations[level];
+  return found?.of === page.digest ? found : undefined;
+}
+
+export interface FloorRejection {
+  readonly kind: "below-floor" | "not-on-path" | "no-representation";
+  readonly page: string;
+  readonly asked: ResidencyLevel;
+  readonly floor: ResidencyLevel;
+  readonly why: string;
+}
+
+/** The representation for a level, or why the page may not be shown at it. The page itself never changes. */
+export function degrade(
+  page: Page,
+  level: ResidencyLevel,
+):
+  | { readonly ok: true; readonly representation: Representation }
+  | { readonly ok: false; readonly rejection: FloorRejection } {
+  const floor = minFidelity(page.kind);
+  const reject = (kind: FloorRejection["kind"], why: string) =>
+    ({ ok: false, rejection: { kind, page: page.id, asked: level, floor, why } }) as const;
+  if (isBelow(level, floor)) return reject("below-floor", `a ${page.kind} page is never shown below ${floor}`);
+  if (!degradationPath(page.kind).includes(level))
+    return reject("not-on-path", `a ${page.kind} page has no ${level} form`);
+  const representation = representationAt(page, level);
+  if (representation === undefined)
+    return reject("no-representation", `${level} was made of an older text, or not at all`);
+  return { ok: true, representation };
+}

@@ -1,0 +1,184 @@
+import type { TokenCounter } from "../contracts/token-counter.ts";
+import { minFidelity, type ResidencyLevel } from "./kind.ts";
+import { type Page, representationAt } from "./page.ts";
+import { enteringLevel, entryAt, levelBelow, spanEntry, unshowable } from "./place.ts";
+import { type Candidate, candidateOf, type Selection, selectLevels, type Unmet, type UpgradeOrder } from "./select.ts";
+import { heldIn, isFoldable, spansIn, type Unit, unitsOf } from "./units.ts";
+import type { ViewEntry } from "./view.ts";
+
+export interface ReclaimAsk {
+  readonly pages: readonly Page[];
+  /** As they stand; spans among them stay where they are. */
+  readonly entries: readonly ViewEntry[];
+  /** What everything must fit in. */
+  readonly limit: number;
+  /** What it should come down to. */
+  readonly target: number;
+  /** The most that one output may take. */
+  readonly cap: number;
+  readonly order: UpgradeOrder;
+  readonly demands: ReadonlyMap<string, ResidencyLevel>;
+  readonly coming: ReadonlyMap<string, number>;
+  readonly counter: TokenCounter;
+}
+
+export type Reclaimed =
+  | { readonly ok: true; readonly entries: readonly ViewEntry[] }
+  | { readonly ok: false; readonly needed: number; readonly unmet: readonly Unmet[] };
+
+/** Of the target, what floors may take before the oldest units are folded into spans: the rest is for upgrades. */
+const FLOOR_SHARE = 0.6;
+/** A span's pointer, until it is written and counted. */
+const SPAN_TOKENS = 160;
+/** Each reclaim adds a span; beyond so many they become one. */
+const MOST_SPANS = 8;
+
+/** Chooses the level of every page anew, in one batch: old units into spans, floors for the rest, upgrades to the target. */
+export function reclaim(ask: ReclaimAsk): Reclaimed {
+  const { pages, limit, target } = ask;
+  const missing = pages.filter((page) => enteringLevel(page, Number.POSITIVE_INFINITY) === undefined);
+  if (missing.length > 0) return { ok: false, needed: 0, unmet: missing.map(unshowable) };
+
+  const before = spansIn(ask.entries);
+  const units = unitsOf(pages, before);
+  const held = heldLevels(ask, heldIn(units, pages));
+  const foldable = units.filter((unit) => isFoldable(unit, pages, new Set(held.keys())));
+  const spans = foldOldest(ask, before, units, foldable, held);
+  const spanTokens = spans.reduce((sum, { tokens }) => sum + tokens, 0);
+  const open = openPositions(pages.length, spans);
+
+  fitHeld(pages, open, held, limit - spanTokens);
+  const now = open.reduce((latest, at) => Math.max(latest, (pages[at] as Page).demand.turn), 0);
+  const candidates = open.map((at): Candidate => {
+    const page = pages[at] as Page;
+    const level = held.get(at) ?? ask.demands.get(page.id);
+    const candidate = candidateOf(page, now, ask.coming.get(page.id));
+    return {
+      ...candidate,
+      id: sortable(at, page),
+      required: true,
+      ...(level === undefined ? {} : { demanded: level }),
+    };
+  });
+  // Floors may need more than the target, and are given up to the limit.
+  const wanted = selectLevels(candidates, { budget: target - spanTokens, order: ask.order });
+  const selection = wanted.unmet.length === 0 ? wanted : floorsOnly(candidates, limit - spanTokens, ask.order);
+  if (selection.unmet.length > 0) {
+    const needed = spanTokens + selection.tokens + selection.unmet.reduce((sum, { needs = 0 }) => sum + needs, 0);
+    return { ok: false, needed, unmet: selection.unmet.map((one) => ({ ...one, page: named(one.page) })) };
+  }
+  return { ok: true, entries: entriesOf(ask, open, spans, selection, held) };
+}
+
+/** What must be there and nothing more, when even that is over the target. */
+function floorsOnly(candidates: readonly Candidate[], budget: number, order: UpgradeOrder): Selection {
+  const bare = candidates.map((candidate): Candidate => {
+    const level = candidate.demanded ?? minFidelity(candidate.kind);
+    const price = candidate.tokens[level];
+    return { ...candidate, tokens: price === undefined ? {} : { [level]: price } };
+  });
+  return selectLevels(bare, { budget, order });
+}
+
+/** Held pages at full; an output over its share at what fits it. */
+function heldLevels({ pages, cap }: ReclaimAsk, held: ReadonlySet<number>): Map<number, ResidencyLevel> {
+  return new Map([...held].map((at) => [at, enteringLevel(pages[at] as Page, cap) as ResidencyLevel]));
+}
+
+/** Lowers the largest held outputs until everything held fits beside the floors of the rest. */
+function fitHeld(
+  pages: readonly Page[],
+  open: readonly number[],
+  held: Map<number, ResidencyLevel>,
+  limit: number,
+): void {
+  const tokensAt = (at: number, level: ResidencyLevel) => representationAt(pages[at] as Page, level)?.tokens ?? 0;
+  let total = open.reduce((sum, at) => {
+    return sum + tokensAt(at, held.get(at) ?? minFidelity((pages[at] as Page).kind));
+  }, 0);
+  while (total > limit) {
+    const largest = [...held]
+      .filter(([at, level]) => pages[at]?.kind === "evidence" && levelBelow(pages[at], level) !== undefined)
+      .sort(([a, high], [b, other]) => tokensAt(b, other) - tokensAt(a, high) || a - b)[0];
+    if (largest === undefined) return;
+    const [at, level] = largest;
+    const lower = levelBelow(pages[at] as Page, level) as ResidencyLevel;
+    total += tokensAt(at, lower) - tokensAt(at, level);
+    held.set(at, lower);
+  }
+}
+
+/** Folds the oldest units until the floors of the rest take no more than their share. */
+function foldOldest(
+  ask: ReclaimAsk,
+  before: readonly ViewEntry[],
+  units: readonly Unit[],
+  foldable: readonly Unit[],
+  held: ReadonlyMap<number, ResidencyLevel>,
+): readonly ViewEntry[] {
+  const { pages, target, counter } = ask;
+  const floorOf = (at: number) => {
+    const page = pages[at] as Page;
+    return representationAt(page, held.get(at) ?? minFidelity(page.kind))?.tokens ?? 0;
+  };
+  const share = target * FLOOR_SHARE - before.reduce((sum, { tokens }) => sum + tokens, 0);
+  let floors = units.reduce((sum, { members }) => members.reduce((more, at) => more + floorOf(at), sum), 0);
+  const ranges: { from: number; to: number }[] = [];
+  for (const { members } of foldable) {
+    if (floors + ranges.length * SPAN_TOKENS <= share) break;
+    const from = members[0] as number;
+    const to = (members.at(-1) as number) + 1;
+    floors -= members.reduce((sum, at) => sum + floorOf(at), 0);
+    const last = ranges.at(-1);
+    if (last?.to === from) last.to = to;
+    else ranges.push({ from, to });
+  }
+  const fresh = ranges.map(({ from, to }) => spanEntry(pages, from, to, counter));
+  const spans = [...before, ...fresh].sort((a, b) => a.from - b.from);
+  return spans.length <= MOST_SPANS ? spans : merged(spans, pages, counter);
+}
+
+/** Neighbouring spans as one. */
+function merged(spans: readonly ViewEntry[], pages: readonly Page[], counter: TokenCounter): readonly ViewEntry[] {
+  const ranges: { from: number; to: number; only: ViewEntry | undefined }[] = [];
+  for (const span of spans) {
+    const last = ranges.at(-1);
+    if (last?.to === span.from) Object.assign(last, { to: span.to, only: undefined });
+    else ranges.push({ from: span.from, to: span.to, only: span });
+  }
+  return ranges.map(({ from, to, only }) => only ?? spanEntry(pages, from, to, counter));
+}
+
+function openPositions(count: number, spans: readonly ViewEntry[]): readonly number[] {
+  const open: number[] = [];
+  let at = 0;
+  for (const span of [...spans, { from: count, to: count }]) {
+    for (; at < span.from; at += 1) open.push(at);
+    at = span.to;
+  }
+  return open;
+}
+
+function entriesOf(
+  ask: ReclaimAsk,
+  open: readonly number[],
+  spans: readonly ViewEntry[],
+  { levels }: Selection,
+  held: ReadonlyMap<number, ResidencyLevel>,
+): readonly ViewEntry[] {
+  const single = open.map((at) => {
+    const page = ask.pages[at] as Page;
+    const level = levels.get(sortable(at, page)) as ResidencyLevel;
+    return entryAt(page, at, level, held.has(at) ? "held" : "reclaimed") as ViewEntry;
+  });
+  return [...single, ...spans].sort((a, b) => a.from - b.from);
+}
+
+/** Names are the caller's and may repeat after a rewind; places are not. Ties fall to the older page. */
+function sortable(at: number, { id }: Page): string {
+  return `${String(at).padStart(9, "0")} ${id}`;
+}
+
+function named(sorted: string): string {
+  return sorted.slice(10);
+}

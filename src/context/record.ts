@@ -1,0 +1,88 @@
+import { canonicalJson } from "../base/canonical.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { BodyOf, RecordDraft } from "../records/kinds.ts";
+import { RENDERER } from "./renderer.ts";
+import type { ResidencyLevel } from "./kind.ts";
+import type { Page } from "./page.ts";
+import { isSpan } from "./place.ts";
+import type { RefusedView, View, ViewEntry } from "./view.ts";
+
+/** Runs of neighbours at one level; `span` is one pointer for all of them. */
+export type LevelRun = readonly [level: ResidencyLevel | "span", pages: number];
+
+/** The levels of a view as they are journalled: all of them, or only those of the pages that are new. */
+export interface ChosenLevels {
+  readonly from: number;
+  /** The id of the page before `from` and of the last one: levels are by place, and the places must still be the same. */
+  readonly after: string | null;
+  readonly last: string | null;
+  readonly runs: readonly LevelRun[];
+  readonly turn: number;
+}
+
+/** What to journal about a view, so that whoever opens the session next goes on from the same bytes. */
+export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "view-chosen" }> {
+  const anew = view.policy !== "incremental" || view.turn === 0 || view.reclaim !== undefined || !view.settled;
+  const from = anew ? 0 : view.seenBefore;
+  const levels: ChosenLevels = {
+    from,
+    after: idAt(view.pages, from - 1),
+    last: idAt(view.pages, view.pages.length - 1),
+    runs: runsOf(view.entries.slice(0, view.stableItems), from, view.pages.length),
+    turn: view.turn,
+  };
+  return { kind: "view-chosen", levels: levels as unknown as Json, renderer: RENDERER };
+}
+
+/** One line of the decision trace: equal inputs give equal bytes. */
+export function traceLine(outcome: View | RefusedView): string {
+  if (!outcome.ok) return canonicalJson({ ...outcome, unmet: outcome.unmet.map((one) => ({ ...one })) } as JsonObject);
+  const { turn, policy, budget, tokens, tailTokens, stableItems, reclaim, dropped } = outcome;
+  const { levels } = viewChosen(outcome);
+  const facts = { ok: true, turn, policy, budget, tokens, tailTokens, stableItems, levels, dropped };
+  return canonicalJson({ ...facts, ...(reclaim === undefined ? {} : { reclaim: { ...reclaim } }) } as JsonObject);
+}
+
+/** The levels that a sequence of records leaves, or undefined when they are not about these pages. */
+export function chosenRuns(
+  pages: readonly Page[],
+  records: readonly BodyOf<"view-chosen">[],
+): { readonly runs: readonly LevelRun[]; readonly turn: number } | undefined {
+  const start = records.findLastIndex(({ levels }) => (levels as unknown as ChosenLevels).from === 0);
+  if (start === -1) return undefined;
+  const runs: LevelRun[] = [];
+  let through = 0;
+  let turn = 0;
+  for (const { levels, renderer } of records.slice(start)) {
+    const chosen = levels as unknown as ChosenLevels;
+    if (renderer !== RENDERER || chosen.from !== through) return undefined;
+    const size = chosen.runs.reduce((sum, [, count]) => sum + count, 0);
+    if (chosen.after !== idAt(pages, through - 1) || chosen.last !== idAt(pages, through + size - 1)) return undefined;
+    runs.push(...chosen.runs);
+    through += size;
+    turn = chosen.turn;
+  }
+  return { runs, turn };
+}
+
+function runsOf(entries: readonly ViewEntry[], from: number, count: number): readonly LevelRun[] {
+  const runs: [ResidencyLevel | "span", number][] = [];
+  let next = from;
+  const push = (level: ResidencyLevel | "span", size: number) => {
+    const last = runs.at(-1);
+    if (level !== "span" && last?.[0] === level) last[1] += size;
+    else runs.push([level, size]);
+  };
+  for (const entry of entries.toSorted((a, b) => a.from - b.from)) {
+    if (entry.from < next || entry.from === entry.to) continue;
+    if (entry.from > next) push("full", entry.from - next); // repair took it out; it comes back whole
+    push(isSpan(entry) ? "span" : entry.level, entry.to - entry.from);
+    next = entry.to;
+  }
+  if (next < count) push("full", count - next);
+  return runs;
+}
+
+function idAt(pages: readonly Page[], at: number): string | null {
+  return pages[at]?.id ?? null;
+}

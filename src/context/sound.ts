@@ -1,0 +1,63 @@
+import type { Repaired } from "../history/repair.ts";
+import type { Item } from "../wire/item.ts";
+import type { View, ViewEntry } from "./view.ts";
+
+/** Ids of calls that stand in a view or stood in one before it. Grows only, so it may be shared by views that part ways. */
+const callIds = new WeakMap<readonly Item[], Set<string>>();
+
+/**
+ * Whether new items can follow a view without looking at it again: every call has its output among them, after it, every
+ * thought what it led to, and no id was used before. When in doubt the answer is no, and the whole view is paired again.
+ */
+export function isSoundAlone(fresh: readonly ViewEntry[], previous: View): boolean {
+  const used = idsOf(previous);
+  const open = new Set<string>();
+  for (const [at, { item }] of fresh.entries()) {
+    switch (item.kind) {
+      case "system":
+      case "user":
+      case "assistant":
+        break;
+      case "reasoning":
+        if (item.signature === "" || !isAnswer(fresh[at + 1]?.item)) return false;
+        break;
+      case "call":
+        if (item.callId === undefined || item.partial === true || item.server === true || open.has(item.callId))
+          return false;
+        if (used.has(item.callId)) return false;
+        used.add(item.callId);
+        open.add(item.callId);
+        break;
+      case "output":
+        if (item.server === true || !open.delete(item.callId ?? "")) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return open.size === 0;
+}
+
+/** Whether pairing had nothing to do and nothing is awaited. */
+export function isSettled({ history, report }: Repaired, said: readonly Item[]): boolean {
+  return (history as readonly Item[]) === said && report.inFlight.length === 0;
+}
+
+/** The next view goes on with the ids of the one before. */
+export function followOn(previous: View, items: readonly Item[]): void {
+  callIds.set(items, idsOf(previous));
+}
+
+function idsOf({ items }: View): Set<string> {
+  const known = callIds.get(items);
+  if (known !== undefined) return known;
+  const used = new Set(
+    items.flatMap((item) => (item.kind === "call" && item.callId !== undefined ? [item.callId] : [])),
+  );
+  callIds.set(items, used);
+  return used;
+}
+
+function isAnswer(item: Item | undefined): boolean {
+  return item?.kind === "call" || item?.kind === "assistant" || item?.kind === "reasoning";
+}

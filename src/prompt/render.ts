@@ -1,0 +1,178 @@
+import { deepFreeze } from "../base/freeze.ts";
+import { type Sha256, sha256 } from "../base/hash.ts";
+import { err, ok, type Result } from "../base/result.ts";
+import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
+import { policyLine } from "./policy-lines.ts";
+import {
+  fillIn,
+  parametersIn,
+  type Prompt,
+  type PromptSection,
+  sectionHash,
+  type ToolMention,
+  type Visibility,
+} from "./section.ts";
+import { stampText } from "./stamp.ts";
+
+/** A piece of the rendered prompt that is ours: what it says, and what it was made from. */
+export interface Segment {
+  readonly kind: "section" | "policy" | "stamp";
+  /** The section's id; for the others their kind. */
+  readonly id: string;
+  readonly text: string;
+  readonly hash: Sha256;
+  /** Present for sections. */
+  readonly visibility?: Visibility;
+  /** The tools it speaks of, those that it offers with the hash they had when it was rendered. */
+  readonly mentions: readonly (ToolMention & { readonly hash?: Sha256 })[];
+}
+
+export interface RenderedPrompt {
+  readonly name: string;
+  /** Identity, rules, guidance: the same bytes as long as neither the sections nor the catalog change. */
+  readonly prefix: readonly Segment[];
+  /** What may differ in every request: volatile sections, the policy line, the stamp. */
+  readonly tail: readonly Segment[];
+  readonly prefixText: string;
+  readonly tailText: string;
+  /** Of the prefix alone: what a provider's cache is worth. */
+  readonly prefixHash: Sha256;
+  readonly hash: Sha256;
+  /** Hash of every tool it was rendered for, by name. */
+  readonly toolHashes: Readonly<Record<string, Sha256>>;
+  /** Sections that were left out, and the tool of which they would say what is not so. */
+  readonly omitted: readonly { readonly section: string; readonly tool: string }[];
+  /** Sections that are shown as a summary and can be opened. */
+  readonly closed: readonly string[];
+}
+
+/** Another text for a section. It names the hash of the text it was written for, and is refused for any other. */
+export interface SectionOverride {
+  readonly section: string;
+  readonly replaces: Sha256;
+  readonly body: string;
+}
+
+export interface RenderOptions {
+  readonly catalog: SessionToolCatalogSnapshot;
+  readonly visibility?: readonly { readonly section: string; readonly visibility: Visibility }[];
+  readonly parameters?: Readonly<Record<string, string | number | boolean>>;
+  readonly overrides?: readonly SectionOverride[];
+}
+
+/** Why a prompt cannot be rendered. Told before a single text is made. */
+export type PromptFault =
+  | { readonly kind: "parameter-missing"; readonly section: string; readonly parameter: string }
+  | { readonly kind: "parameter-unknown"; readonly parameter: string }
+  | { readonly kind: "parameter-not-text"; readonly parameter: string }
+  | { readonly kind: "override-unknown"; readonly section: string }
+  | { readonly kind: "override-stale"; readonly section: string; readonly replaces: Sha256; readonly hash: Sha256 };
+
+/** Renders the sections for one catalog. The same input gives the same bytes. */
+export function renderPrompt(prompt: Prompt, options: RenderOptions): Result<RenderedPrompt, readonly PromptFault[]> {
+  const { sections, faults } = overridden(prompt, options.overrides ?? []);
+  const all = [...faults, ...parameterFaults(sections, options.parameters ?? {})];
+  if (all.length > 0) return err(all);
+  const { catalog } = options;
+  const omitted: { section: string; tool: string }[] = [];
+  const shown = sections.filter((section) => {
+    const untrue = section.tools?.find(({ tool, as }) => (as === "offered") !== (catalog.tool(tool) !== undefined));
+    if (untrue !== undefined) omitted.push({ section: section.id, tool: untrue.tool });
+    return untrue === undefined;
+  });
+  const segmentOf = (section: PromptSection) => renderSection(section, options);
+  const prefix = shown.filter((section) => section.volatile !== true).map(segmentOf);
+  const tail = [...shown.filter((section) => section.volatile === true).map(segmentOf), ...runtimeSegments(catalog)];
+  const closed = [...prefix, ...tail].filter(({ visibility }) => visibility === "summary").map(({ id }) => id);
+  const [prefixHash, tailHash] = [hashOf(prefix), hashOf(tail)];
+  const rendered: RenderedPrompt = {
+    name: prompt.name,
+    prefix,
+    tail,
+    prefixText: textOf(prefix),
+    tailText: textOf(tail),
+    prefixHash,
+    hash: sha256(`${prefixHash}\n${tailHash}`),
+    toolHashes: Object.fromEntries(catalog.activeNames.map((name) => [name, catalog.toolHash(name) ?? ""])),
+    omitted,
+    closed,
+  };
+  return ok(deepFreeze(rendered));
+}
+
+function overridden(prompt: Prompt, overrides: readonly SectionOverride[]) {
+  const byId = new Map(prompt.sections.map((section) => [section.id, section]));
+  const faults: PromptFault[] = [];
+  for (const { section: id, replaces, body } of overrides) {
+    const section = byId.get(id);
+    if (section === undefined) faults.push({ kind: "override-unknown", section: id });
+    else if (sectionHash(section) !== replaces)
+      faults.push({ kind: "override-stale", section: id, replaces, hash: sectionHash(section) });
+    else byId.set(id, { ...section, body });
+  }
+  return { sections: [...byId.values()], faults };
+}
+
+/** A section is checked whole, whatever of it is shown: opening it later must not fail. */
+function parameterFaults(
+  sections: readonly PromptSection[],
+  given: NonNullable<RenderOptions["parameters"]>,
+): readonly PromptFault[] {
+  const asked = new Set<string>();
+  const missing = sections.flatMap(({ id, body, summary = "" }) =>
+    [...new Set([...parametersIn(body), ...parametersIn(summary)])].flatMap((parameter): PromptFault[] => {
+      asked.add(parameter);
+      return Object.hasOwn(given, parameter) ? [] : [{ kind: "parameter-missing", section: id, parameter }];
+    }),
+  );
+  const odd = Object.entries(given).flatMap(([parameter, value]): PromptFault[] => {
+    if (!asked.has(parameter)) return [{ kind: "parameter-unknown", parameter }];
+    return ["string", "number", "boolean"].includes(typeof value) ? [] : [{ kind: "parameter-not-text", parameter }];
+  });
+  return [...missing, ...odd];
+}
+
+function renderSection(section: PromptSection, options: RenderOptions): Segment {
+  const { id, body, summary, tools = [] } = section;
+  const visibility = summary === undefined ? "full" : visibilityOf(section, options);
+  const parameters = Object.fromEntries(
+    Object.entries(options.parameters ?? {}).map(([name, value]) => [name, String(value)]),
+  );
+  const shown = visibility === "full" ? body : `${summary ?? ""}\n${closedNote(id)}`;
+  const mentions = tools.map((mention) => {
+    const hash = mention.as === "offered" ? options.catalog.toolHash(mention.tool) : undefined;
+    return hash === undefined ? mention : { ...mention, hash };
+  });
+  return segment("section", id, fillIn(shown, parameters), { visibility, mentions });
+}
+
+function visibilityOf({ id, visibility = "full" }: PromptSection, options: RenderOptions): Visibility {
+  return options.visibility?.findLast(({ section }) => section === id)?.visibility ?? visibility;
+}
+
+function closedNote(id: string): string {
+  return `(This is a summary. \`open_sections\` with "${id}" shows the whole section.)`;
+}
+
+function runtimeSegments(catalog: SessionToolCatalogSnapshot): readonly Segment[] {
+  const line = policyLine(catalog.mode, catalog.requestUserInputEnabled);
+  const stamp = segment("stamp", "stamp", stampText(catalog));
+  return line === undefined ? [stamp] : [segment("policy", "policy", line), stamp];
+}
+
+function segment(
+  kind: Segment["kind"],
+  id: string,
+  text: string,
+  more: Partial<Pick<Segment, "visibility" | "mentions">> = {},
+): Segment {
+  return { kind, id, text, hash: sha256(text), mentions: [], ...more };
+}
+
+function textOf(segments: readonly Segment[]): string {
+  return segments.map(({ text }) => text).join("\n\n");
+}
+
+function hashOf(segments: readonly Segment[]): Sha256 {
+  return sha256(segments.map(({ id, hash }) => `${id}:${hash}`).join("\n"));
+}

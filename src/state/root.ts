@@ -1,0 +1,73 @@
+/** In a place that holds nothing: undefined could be a value. */
+const ABSENT: unique symbol = Symbol("absent");
+
+/**
+ * The values of all parts at one moment, by name. Immutable, so holding on to it is a snapshot. A changed copy is one flat
+ * copy of references, whatever lies behind them: a map would be built anew, entry by entry, at every commit.
+ */
+export class Root implements Iterable<readonly [name: string, value: unknown]> {
+  /** Where each name's value lies: one table for all roots of a state. */
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #values: readonly unknown[];
+
+  private constructor(places: ReadonlyMap<string, number>, values: readonly unknown[]) {
+    this.#places = places;
+    this.#values = values;
+  }
+
+  static of(entries: Iterable<readonly [name: string, value: unknown]>): Root {
+    const values = new Map(entries);
+    return new Root(new Map([...values.keys()].map((name, place) => [name, place])), [...values.values()]);
+  }
+
+  get(name: string): unknown {
+    const value = this.#at(name);
+    return value === ABSENT ? undefined : value;
+  }
+
+  has(name: string): boolean {
+    return this.#at(name) !== ABSENT;
+  }
+
+  *keys(): Iterable<string> {
+    for (const [name] of this) yield name;
+  }
+
+  *[Symbol.iterator](): Iterator<readonly [name: string, value: unknown]> {
+    for (const [name, place] of this.#places) {
+      const value = this.#values[place];
+      if (value !== ABSENT) yield [name, value];
+    }
+  }
+
+  with(changes: Iterable<readonly [name: string, value: unknown]>): Root {
+    const values = this.#values.slice();
+    const fresh: (readonly [string, unknown])[] = [];
+    for (const change of changes) {
+      const place = this.#places.get(change[0]);
+      if (place === undefined) fresh.push(change);
+      else values[place] = change[1];
+    }
+    const root = new Root(this.#places, values);
+    return fresh.length === 0 ? root : Root.of([...root, ...fresh]);
+  }
+
+  without(names: Iterable<string>): Root {
+    return this.with([...names].filter((name) => this.has(name)).map((name) => [name, ABSENT]));
+  }
+
+  /** Names whose value here is not the other's, those that the other lacks included. */
+  unlike(other: Root): readonly string[] {
+    const names: string[] = [];
+    for (const [name, place] of this.#places) {
+      const value = other.#places === this.#places ? other.#values[place] : other.#at(name);
+      if (value !== this.#values[place]) names.push(name);
+    }
+    return names;
+  }
+
+  #at(name: string): unknown {
+    const place = this.#places.get(name);
+    return place === undefined ? ABSENT : this.#values[place];
+  }
+}

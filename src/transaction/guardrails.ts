@@ -1,0 +1,22 @@
+import { RestoreFailedError } from "../state/errors.ts";
+import { type Ending, endingOfThrown } from "./ending.ts";
+import type { CallWorld, OpenCall } from "./open-call.ts";
+
+/** Attempts of one logical call, until its tool's validators accept a result or the tool has had its attempts. */
+export async function attemptUntilAccepted(world: CallWorld, open: OpenCall): Promise<Ending> {
+  for (;;) {
+    const ending = await open.attempt();
+    if (ending.kind !== "rejected") return ending;
+    open.refused.push({ attempt: open.attempts, reason: ending.kind, message: ending.message });
+    if (ending.final || open.refused.length >= open.tool.attempts) return ending;
+    try {
+      await world.state.exclusive.putBack(open.call.id);
+    } catch (error) {
+      if (error instanceof RestoreFailedError) world.state.truth.poison(error);
+      return endingOfThrown(error);
+    }
+    // A child that cannot be taken back would do its work twice.
+    const stuck = await open.rewindChildren();
+    if (stuck.length > 0) return { ...ending, message: `${ending.message} Not taken back: ${stuck.join("; ")}.` };
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer } from "../contracts/model.ts";
+import type { RunEvent } from "./events.ts";
+import type { RunBudget } from "./limits.ts";
+
+/** How often, and how patiently, a model is asked again. */
+export interface RetryOptions {
+  /** Questions in all. Default 5. */
+  readonly attempts?: number;
+  /** The first wait, which doubles each time. Default 500. */
+  readonly firstMs?: number;
+  /** No wait of ours is longer. Default 30 000. */
+  readonly mostMs?: number;
+  /** A provider that asks for a longer wait than this is not waited for. Default 120 000. */
+  readonly patienceMs?: number;
+}
+
+export type Asked =
+  | { readonly answer: Answer }
+  | { readonly failure: ModelFailure; readonly partial: PartialAnswer; readonly attempt: number };
+
+export interface Asking {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly budget: RunBudget;
+  /** Names this step's evaluations. */
+  readonly evaluation: string;
+  readonly retry: RetryOptions;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  /** Keeps what became of a question that will be asked again, before it is. */
+  readonly failed: (failure: ModelFailure, partial: PartialAnswer, attempt: number) => Promise<void>;
+}
+
+/**
+ * Asks until there is an answer or no sense in asking on. Only a question is ever repeated: nothing of an answer that
+ * broke off is opened or run, so no call can happen twice.
+ */
+export async function* ask(asking: Asking): AsyncGenerator<RunEvent, Asked, undefined> {
+  const { retry, clock, random, signal } = asking;
+  const { attempts = 5 } = retry;
+  for (let attempt = 1; ; attempt += 1) {
+    const asked = yield* askOnce(asking, attempt);
+    if ("answer" in asked && !isEmpty(asked.answer)) return asked;
+    const { failure, partial } =
+      "answer" in asked
+        ? { failure: EMPTY, partial: asked.answer }
+        : { failure: asked.failure, partial: asked.partial };
+    const waitMs = waitBefore(failure, attempt, retry, random);
+    if (attempt >= attempts || waitMs === undefined || asking.budget.met !== undefined) return asked;
+    await asking.failed(failure, partial, attempt);
+    yield { kind: "retry", failure, attempt, waitMs };
+    try {
+      await clock.sleep(waitMs, signal, "keep-alive");
+    } catch {
+      return { failure: ABORTED, partial: NOTHING, attempt };
+    }
+  }
+}
+
+/** Nothing was said and nothing was called: providers do that under load, and the next question is often answered. */
+export function isEmpty({ items, stop }: Answer): boolean {
+  if (stop !== "stop" && stop !== "other") return false;
+  return items.every((item) => {
+    if (item.kind === "assistant") return item.parts.every((part) => part.type === "text" && part.text.trim() === "");
+    return item.kind === "reasoning";
+  });
+}
+
+async function* askOnce(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
+  const { model, request, signal, budget } = asking;
+  const evaluation = `${asking.evaluation}.${attempt}`;
+  const use = (answer: PartialAnswer) => {
+    if (answer.usage !== undefined) budget.use(evaluation, answer.usage, model.name);
+  };
+  for await (const event of model.ask(request, { signal })) {
+    switch (event.kind) {
+      case "text-delta":
+        yield { kind: "text", text: event.text };
+        break;
+      case "reasoning-delta":
+        yield { kind: "reasoning", text: event.text };
+        break;
+      case "call-delta":
+        yield { ...event, kind: "call-written" };
+        break;
+      case "usage":
+        budget.use(evaluation, event.usage, model.name);
+        yield { kind: "usage", usage: event.usage, spent: budget.spent };
+        break;
+      case "end":
+        use(event.answer);
+        return { answer: event.answer };
+      case "failed":
+        use(event.partial);
+        return { failure: event.failure, partial: event.partial, attempt };
+    }
+  }
+  throw new HoldfastError("MODEL_UNFINISHED");
+}
+
+/** How long to wait, or undefined when asking again is no use. Spread by chance, so that many do not come back at once. */
+function waitBefore(failure: ModelFailure, attempt: number, retry: RetryOptions, random: Random): number | undefined {
+  const { firstMs = 500, mostMs = 30_000, patienceMs = 120_000 } = retry;
+  if (!failure.retryable) return undefined;
+  const backoff = Math.min(mostMs, firstMs * 2 ** (attempt - 1));
+  const ours = backoff / 2 + random.fraction() * (backoff / 2);
+  const asked = failure.retryAfterMs;
+  if (asked === undefined) return ours;
+  if (asked > patienceMs) return undefined;
+  // Never sooner than the provider asks, and not all in the same moment.
+  return asked + random.fraction() * Math.min(firstMs, Math.max(asked, 1));
+}
+
+const NOTHING: PartialAnswer = { items: [], unread: [] };
+const ABORTED: ModelFailure = {
+  kind: "aborted",
+  message: "The turn was stopped while it waited to ask again.",
+  retryable: false,
+  reached: "no",
+};
+const EMPTY: ModelFailure = {
+  kind: "unreadable",
+  message: "The answer was empty.",
+  retryable: true,
+  reached: "yes",
+};

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../base/json.ts";
+import type { ModelFailure, StopReason, Usage } from "../contracts/model.ts";
+import type { FaultKind } from "../history/faults.ts";
+import type { CallId } from "../records/ids.ts";
+import type { CallOutcome } from "../transaction/outcome.ts";
+import type { LimitKind, Spent } from "./limits.ts";
+import type { OpenQuestion } from "./questions.ts";
+
+/** What happens in a turn, as it happens. The last event, and only the last, is `end`. */
+export type RunEvent =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "reasoning"; readonly text: string }
+  /** A call the model is still writing, by its place in the answer. */
+  | { readonly kind: "call-written"; readonly index: number; readonly name?: string; readonly arguments: string }
+  | { readonly kind: "usage"; readonly usage: Usage; readonly spent: Spent }
+  /** The model did not answer. What it had said since the last step is void; it is asked again after the wait. */
+  | { readonly kind: "retry"; readonly failure: ModelFailure; readonly attempt: number; readonly waitMs: number }
+  /** The answer and its opened calls are durable. */
+  | { readonly kind: "call-opened"; readonly callId: CallId; readonly tool: string; readonly alias: string }
+  /** What the tool put out while it works. */
+  | { readonly kind: "call-progress"; readonly callId: CallId; readonly text: string }
+  /** A call waits for somebody: see `session.reply`. */
+  | { readonly kind: "question"; readonly question: OpenQuestion }
+  | { readonly kind: "call-closed"; readonly callId: CallId; readonly outcome: CallOutcome }
+  /** A tool boundary that can be returned to. */
+  | { readonly kind: "checkpoint"; readonly callId: CallId }
+  /** The journal holds something that no provider takes as it is; the request tells it otherwise. */
+  | { readonly kind: "repaired"; readonly fault: FaultKind; readonly detail: JsonObject }
+  | { readonly kind: "end"; readonly end: RunEnd };
+
+interface Ended {
+  readonly spent: Spent;
+  /** What the model said last. */
+  readonly text: string;
+}
+
+/** How a turn ended. Only `done` is a success; nothing else is reported as one. */
+export type RunEnd =
+  | (Ended & { readonly status: "done" })
+  /** The model stopped without finishing: its limit, a refusal, a filter, or nothing at all. */
+  | (Ended & { readonly status: "stopped"; readonly stop: StopReason | "empty" })
+  | (Ended & { readonly status: "limit"; readonly limit: LimitKind })
+  /** Nothing goes on before somebody replies: see `session.reply`. Everything else has ended. */
+  | (Ended & { readonly status: "waiting"; readonly questions: readonly OpenQuestion[] })
+  | (Ended & { readonly status: "aborted" })
+  | (Ended & { readonly status: "failed"; readonly failure: ModelFailure });

@@ -1,0 +1,28 @@
+import type { JournalEntry } from "../journal/prove.ts";
+import type { ReadOptions } from "../journal/read.ts";
+import type { CallId, SessionId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { SliceEvent } from "../state/slice.ts";
+import type { CallOutcome } from "../transaction/outcome.ts";
+import type { Transactions } from "../transaction/transactions.ts";
+import type { Conversation } from "./conversation.ts";
+
+/** What a turn walks on: a durable session, or a state with a log in memory. */
+export interface Ground {
+  readonly id: SessionId;
+  readonly state: ExecutionState;
+  readonly transactions: Transactions;
+  readonly conversation: Conversation;
+  /** Aborts when nothing can be written any more. */
+  readonly signal: AbortSignal | undefined;
+  /** Records and what they change in the state: durable together, or not at all. */
+  write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[]): Promise<void>;
+  read(options?: ReadOptions): AsyncIterable<JournalEntry>;
+  /** Whether a call still waits for somebody. */
+  waits(callId: CallId): boolean;
+  /** Replies that are being carried out. */
+  readonly replies: Map<CallId, Promise<CallOutcome>>;
+  /** Hears of a call that has ended, for grounds whose transactions do not write it down themselves. */
+  closed?(outcome: CallOutcome): void;
+}

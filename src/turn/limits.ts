@@ -1,0 +1,97 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Usage } from "../contracts/model.ts";
+import { BUDGET, type BudgetTracker } from "../transaction/budget.ts";
+import { Deadline } from "../transaction/deadline.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+
+/** Bounds of one run. A run that meets one stops before the next request: calls that were asked for are still answered. */
+export interface RunLimits {
+  /** Model answers. Default 100: a loop that runs in circles must end. */
+  readonly steps?: number;
+  /** Tokens read and written, together. */
+  readonly tokens?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** Milliseconds. What runs when they are over is stopped. */
+  readonly timeMs?: number;
+  /** Needs `price`. */
+  readonly cost?: number;
+  /** What an answer cost, in your currency. */
+  readonly price?: (usage: Usage, model: string) => number;
+}
+
+export type LimitKind = "steps" | "tokens" | "inputTokens" | "outputTokens" | "timeMs" | "cost" | "budget";
+
+/** What a run has used so far, failed attempts included. */
+export interface Spent {
+  readonly steps: number;
+  readonly input: number;
+  readonly output: number;
+  /** In the currency of whoever gave the prices; 0 without prices. */
+  readonly cost: number;
+}
+
+const STEPS = 100;
+const BOUNDS = ["steps", "tokens", "inputTokens", "outputTokens", "timeMs", "cost"] as const;
+
+/** What a run has spent, and which of its bounds it has met. Spent is spent: neither a retry nor a rewind gives it back. */
+export class RunBudget {
+  readonly deadline: Deadline | undefined;
+  readonly #limits: RunLimits;
+  readonly #shared: BudgetTracker | undefined;
+  #steps = 0;
+  /** By evaluation: a model says what it has used so far, and says it again. */
+  readonly #used = new Map<string, { readonly usage: Usage; readonly cost: number }>();
+
+  constructor(limits: RunLimits, state: ExecutionState) {
+    for (const bound of BOUNDS) {
+      const value = limits[bound];
+      if (value !== undefined && !(value >= 0)) throw badLimit(bound, value);
+    }
+    if (limits.cost !== undefined && limits.price === undefined) throw badLimit("cost", "without price");
+    this.#limits = limits;
+    this.#shared = state.resources.get(BUDGET, undefined);
+    this.deadline = limits.timeMs === undefined ? undefined : Deadline.after(state.clock, limits.timeMs);
+  }
+
+  step(): void {
+    this.#steps += 1;
+  }
+
+  /** Takes an evaluation's usage so far, in place of what it said before. */
+  use(evaluation: string, usage: Usage, model: string): void {
+    this.#used.set(evaluation, { usage, cost: this.#limits.price?.(usage, model) ?? 0 });
+    try {
+      this.#shared?.record(evaluation, { input: usage.input, output: usage.output });
+    } catch (error) {
+      if (!HoldfastError.is(error, "BUDGET_EXCEEDED")) throw error; // met tells it, before the next request
+    }
+  }
+
+  get spent(): Spent {
+    let [input, output, cost] = [0, 0, 0];
+    for (const one of this.#used.values()) {
+      input += one.usage.input;
+      output += one.usage.output;
+      cost += one.cost;
+    }
+    return { steps: this.#steps, input, output, cost };
+  }
+
+  /** The first bound that does not allow another request. */
+  get met(): LimitKind | undefined {
+    const { steps, input, output, cost } = this.spent;
+    const { steps: most = STEPS, tokens, inputTokens, outputTokens, cost: money } = this.#limits;
+    if (steps >= most) return "steps";
+    if (this.deadline !== undefined && this.deadline.left <= 0) return "timeMs";
+    if (tokens !== undefined && input + output >= tokens) return "tokens";
+    if (inputTokens !== undefined && input >= inputTokens) return "inputTokens";
+    if (outputTokens !== undefined && output >= outputTokens) return "outputTokens";
+    if (money !== undefined && cost >= money) return "cost";
+    return this.#shared?.exceeded === undefined ? undefined : "budget";
+  }
+}
+
+function badLimit(bound: string, value: number | string): HoldfastError {
+  return new HoldfastError("BAD_OPTION", { option: `limits.${bound}`, value: String(value) });
+}

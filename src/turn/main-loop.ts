@@ -1,0 +1,108 @@
+import { instantOf } from "../base/clock.ts";
+import type { JournalEntry } from "../journal/prove.ts";
+import { toSessionId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import { ExecutionState } from "../state/execution-state.ts";
+import { closingOf } from "../transaction/outcome.ts";
+import type { Tool } from "../transaction/tool.ts";
+import { Transactions } from "../transaction/transactions.ts";
+import { Conversation } from "./conversation.ts";
+import type { RunEnd, RunEvent } from "./events.ts";
+import type { Ground } from "./ground.ts";
+import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+
+export interface MainLoopOptions extends Omit<RunOptions, "signal"> {
+  readonly tools?: readonly Tool[];
+}
+
+export interface Executed {
+  readonly state: ExecutionState;
+  readonly end: RunEnd;
+}
+
+/**
+ * The seed's loop over a state that need not outlive the process: the same walk as a session's, with its log in memory.
+ * For a durable state use `session.run`.
+ */
+export class MainLoop {
+  readonly #options: RunOptions;
+  readonly #tools: readonly Tool[];
+
+  constructor({ tools = [], ...options }: MainLoopOptions) {
+    this.#options = options;
+    this.#tools = tools;
+  }
+
+  /** Runs one turn on the state that is given, or on a new one. A state that is given again goes on with its conversation. */
+  async execute(
+    input: UserInput,
+    how: {
+      readonly state?: ExecutionState;
+      readonly signal?: AbortSignal;
+      readonly onEvent?: (event: RunEvent) => void;
+    } = {},
+  ): Promise<Executed> {
+    const { state = ExecutionState.create(), signal, onEvent } = how;
+    const ground = groundOf(state);
+    ground.transactions.add(this.#tools);
+    const turn = runTurn(ground, input, { ...this.#options, ...(signal === undefined ? {} : { signal }) });
+    return { state, end: await finished(turn, onEvent) };
+  }
+}
+
+/** Follows a turn to its end, for callers who do not watch it. */
+export async function finished(
+  turn: AsyncGenerator<RunEvent, RunEnd, undefined>,
+  onEvent?: (event: RunEvent) => void,
+): Promise<RunEnd> {
+  for (;;) {
+    const next = await turn.next();
+    if (next.done === true) return next.value;
+    onEvent?.(next.value);
+  }
+}
+
+const grounds = new WeakMap<ExecutionState, Ground>();
+
+/** One log per state: a second turn must know what the first one said. */
+function groundOf(state: ExecutionState): Ground {
+  const known = grounds.get(state);
+  if (known !== undefined) return known;
+  const ground = inMemory(state);
+  grounds.set(state, ground);
+  return ground;
+}
+
+const WAITING: ReadonlySet<JournalEntry["kind"]> = new Set(["call-waiting", "approval-given", "call-closed"]);
+
+function inMemory(state: ExecutionState): Ground {
+  const { truth, clock } = state;
+  const entries: JournalEntry[] = [];
+  const append = (drafts: readonly RecordDraft[]) => {
+    for (const draft of drafts) entries.push({ ...draft, seq: entries.length + 1, at: instantOf(clock) });
+  };
+  return {
+    id: toSessionId(`state-${state.ids.next()}`),
+    state,
+    transactions: Transactions.of(state),
+    conversation: new Conversation(),
+    signal: undefined,
+    async *read({ from = 1 } = {}) {
+      yield* entries.slice(from - 1);
+    },
+    write: (drafts, events = []) =>
+      truth
+        .change((branch) => {
+          for (const event of events) branch.dispatch(event);
+        }, "turn")
+        .then(() => append(drafts)),
+    waits: (callId) => {
+      const about = entries.findLast(
+        (entry) => WAITING.has(entry.kind) && "callId" in entry && entry.callId === callId,
+      );
+      return about?.kind === "call-waiting";
+    },
+    replies: new Map(),
+    closed: (outcome) => append([{ kind: "call-closed", ...closingOf(outcome) } as RecordDraft]),
+  };
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import { writes } from "../../test/support/calls.ts";
+import { opened, step } from "../../test/support/durable.ts";
+import { scripted, shapeOf, watch } from "../../test/support/loop.ts";
+import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { askUser } from "./ask-user.ts";
+import { MainLoop } from "./main-loop.ts";
+import type { Session } from "./session.ts";
+
+const call = (n: string) => ({ name: "step", input: { n } });
+const question = { name: "ask_user", input: { question: "Which one?", options: ["a", "b"] } };
+const deploys: string[] = [];
+const deploy = writes<{ readonly to: string }>(
+  "deploy",
+  async ({ to }, handle) => {
+    deploys.push(to);
+    await handle.files.writeText("deployed.txt", to);
+    return `deployed to ${to}`;
+  },
+  { approval: ({ to }) => to === "production" },
+);
+const TOOLS = { tools: [step, askUser, deploy] };
+const production = { name: "deploy", input: { to: "production" } };
+
+const closings = async (session: Session) =>
+  (await collect(session.read())).filter((entry) => entry.kind === "call-closed");
+
+describe("a question", () => {
+  test("[LOOP-18] holds up no other call, and the turn ends as waiting", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const model = scripted([{ text: "Hm.", calls: [question, call("a"), production] }, { text: "Good." }]);
+    const { events, end } = await watch(session.run("go", { model }));
+    expect(shapeOf(events)).toBe("text call-opened question call-closed checkpoint end");
+    expect(end).toMatchObject({
+      status: "waiting",
+      questions: [
+        { tool: "ask_user", waitsFor: "answer", input: question.input },
+        { tool: "deploy", waitsFor: "approval", input: { to: "production" } },
+      ],
+    });
+    expect(await session.files.exists("a.txt")).toBe(true);
+    expect(await session.files.exists("deployed.txt")).toBe(false);
+    // Other work of the session goes on meanwhile.
+    expect(await session.runTool(call("b"))).toMatchObject({ ok: true });
+    const [asked, consent] = session.questions;
+    expect(await session.reply(asked!.callId, { answer: "b" })).toMatchObject({ ok: true, output: "b" });
+    expect(await session.reply(consent!.callId, { approve: true })).toMatchObject({ output: "deployed to production" });
+    expect(await watch(session.run(undefined, { model }))).toMatchObject({ end: { status: "done", text: "Good." } });
+    expect(session.openCalls).toEqual([]);
+  });
+
+  test("[LOOP-18] is still open after a crash and after a checkpoint, and can be answered by another process", async () => {
+    const disk = new MemoryDisk();
+    const first = await opened(disk, TOOLS);
+    const model = scripted([{ calls: [question, production] }, { text: "Good." }]);
+    await watch(first.session.run("go", { model }));
+    await first.session.checkpoint();
+    await first.deps.store.close();
+    const second = await opened(disk, TOOLS);
+    expect(second.session.recovered.closedCalls).toEqual([]);
+    const [asked, consent] = second.session.questions;
+    await second.session.reply(consent!.callId, { approve: false, reason: "Not on a Friday." });
+    await second.deps.store.close();
+    const third = await opened(disk, TOOLS);
+    expect(third.session.questions).toEqual([asked]);
+    await third.session.reply(asked!.callId, { answer: { choice: "a" } });
+    const { end } = await watch(third.session.run(undefined, { model }));
+    expect(end).toMatchObject({ status: "done", text: "Good." });
+    expect(await closings(third.session)).toMatchObject([
+      { tool: "deploy", status: "failed", reason: "denied", output: expect.stringContaining("Not on a Friday.") },
+      { tool: "ask_user", status: "success", output: { choice: "a" } },
+    ]);
+  });
+
+  test("[LOOP-18] consent that was given before a crash is not asked for again, and the call is not run twice", async () => {
+    const disk = new MemoryDisk();
+    const stuck = writes("deploy", () => new Promise(() => {}), { approval: true });
+    const first = await opened(disk, { tools: [stuck] });
+    await watch(first.session.run("go", { model: scripted([{ calls: [{ name: "deploy" }] }]) }));
+    void first.session.reply(first.session.questions[0]!.callId, { approve: true }).catch(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    await first.deps.store.close();
+    const second = await opened(disk, { tools: [stuck] });
+    expect(second.session.questions).toEqual([]);
+    expect(second.session.recovered.closedCalls).toHaveLength(1);
+    expect(await closings(second.session)).toMatchObject([
+      { status: "canceled", reason: "interrupted", effects: "unknown" },
+    ]);
+  });
+
+  test("[LOOP-18] is answered once: a second, a stray and an unfitting reply are refused", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    await watch(session.run("go", { model: scripted([{ calls: [question, production] }]) }));
+    const [asked, consent] = session.questions;
+    await expect(session.reply(asked!.callId, { approve: true })).rejects.toMatchObject({ code: "REPLY_MISFIT" });
+    await expect(session.reply(consent!.callId, { answer: "yes" })).rejects.toMatchObject({ code: "REPLY_MISFIT" });
+    await expect(session.reply("call_nobody", { approve: true })).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
+    deploys.length = 0;
+    const [one, two] = await Promise.allSettled([
+      session.reply(consent!.callId, { approve: true }),
+      session.reply(consent!.callId, { approve: true }),
+    ]);
+    expect([one.status, two.status]).toEqual(["fulfilled", "rejected"]);
+    await expect(session.reply(consent!.callId, { approve: true })).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
+    expect(deploys).toEqual(["production"]);
+    expect(session.questions).toEqual([asked]);
+  });
+
+  test("[LOOP-18] somebody who is there is asked in the turn, while other calls run", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const order: string[] = [];
+    const model = scripted([{ calls: [question, call("a"), production] }, { text: "Good." }]);
+    const { end } = await watch(
+      session.run("go", {
+        model,
+        ask: async ({ tool }) => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          return tool === "ask_user" ? { answer: "b" } : { approve: true };
+        },
+      }),
+      (event) => {
+        if (event.kind === "call-closed") order.push(event.outcome.tool);
+      },
+    );
+    expect(end).toMatchObject({ status: "done", text: "Good." });
+    expect(order[0]).toBe("step");
+    expect(order.toSorted()).toEqual(["ask_user", "deploy", "step"]);
+  });
+
+  test("[LOOP-18] a reply from elsewhere while the turn still runs lets it go on by itself", async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = writes("slow", () => gate.promise.then(() => "slow"));
+    const { session } = await opened(new MemoryDisk(), { tools: [slow, deploy] });
+    const model = scripted([{ calls: [production, { name: "slow" }] }, { text: "Good." }]);
+    const { end } = await watch(session.run("go", { model }), (event) => {
+      if (event.kind !== "question") return;
+      void session.reply(event.question.callId, { approve: true }).then(() => gate.resolve());
+    });
+    expect(end).toMatchObject({ status: "done", text: "Good." });
+  });
+
+  test("[LOOP-18] a stop leaves it open, also when whoever was asked never answers", async () => {
+    const controller = new AbortController();
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const { end } = await watch(
+      session.run("go", {
+        model: scripted([{ calls: [question] }]),
+        signal: controller.signal,
+        ask: () => new Promise(() => {}),
+      }),
+      (event) => {
+        if (event.kind === "question") controller.abort();
+      },
+    );
+    expect(end.status).toBe("aborted");
+    expect(session.questions).toHaveLength(1);
+  });
+
+  test("[LOOP-18] arguments that do not fit are refused without asking anybody, and a broken rule asks", async () => {
+    const strict = writes("strict", () => "done", {
+      approval: () => {
+        throw new Error("the rule is broken");
+      },
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [askUser, strict] });
+    const model = scripted([{ calls: [{ name: "ask_user", input: { question: "" } }, { name: "strict" }] }]);
+    const { end } = await watch(session.run("go", { model }));
+    expect(end).toMatchObject({ status: "waiting", questions: [{ tool: "strict", waitsFor: "approval" }] });
+    expect(await closings(session)).toMatchObject([{ tool: "ask_user", reason: "bad-arguments" }]);
+  });
+
+  test("[LOOP-19] a user who goes on closes it, and the model is told", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const model = scripted([{ calls: [question, production] }, { text: "As you like." }]);
+    await watch(session.run("go", { model }));
+    const waiting = await watch(session.run(undefined, { model }));
+    expect(waiting.end.status).toBe("waiting");
+    const { end } = await watch(session.run("Never mind.", { model }));
+    expect(end).toMatchObject({ status: "done", text: "As you like." });
+    expect(session.questions).toEqual([]);
+    expect(await closings(session)).toMatchObject([
+      { status: "canceled", reason: "unanswered", effects: "none" },
+      { status: "canceled", reason: "unanswered", effects: "none" },
+    ]);
+  });
+
+  test("[LOOP-19] a rewind of the conversation takes it back", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const model = scripted([{ calls: [call("a")] }, { calls: [question] }, { text: "Again." }]);
+    await watch(session.run("go", { model }));
+    const [boundary] = session.checkpoints.list();
+    expect((await session.rewind({ after: boundary!.callId, dryRun: true })).calls).toEqual([]);
+    expect(session.questions).toHaveLength(1);
+    await session.rewind({ after: boundary!.callId });
+    expect(session.questions).toEqual([]);
+    expect(session.openCalls).toEqual([]);
+    expect((await session.conversation()).map(({ kind }) => kind)).toEqual(["user", "call", "output"]);
+    expect(await watch(session.run(undefined, { model }))).toMatchObject({ end: { status: "done", text: "Again." } });
+  });
+
+  test("[LOOP-18] [LOOP-15] waits in a MainLoop too, and the user may go on", async () => {
+    const model = scripted([{ calls: [question, production] }, { text: "Fine." }]);
+    const loop = new MainLoop({ model, tools: [askUser, writes("deploy", () => "ok", { approval: true })] });
+    const { state, end } = await loop.execute("go");
+    expect(end).toMatchObject({ status: "waiting", questions: [{ tool: "ask_user" }, { tool: "deploy" }] });
+    expect((await loop.execute("Never mind.", { state })).end).toMatchObject({ status: "done", text: "Fine." });
+    const asking = new MainLoop({
+      model: scripted([{ calls: [question, production] }, { text: "Fine." }]),
+      tools: [askUser, writes("deploy", () => "ok", { approval: true })],
+      ask: async ({ waitsFor }) => (waitsFor === "answer" ? { answer: "a" } : { approve: true }),
+    });
+    expect((await asking.execute("go")).end).toMatchObject({ status: "done", text: "Fine." });
+  });
+});

@@ -1,0 +1,39 @@
+import type { Json } from "../base/json.ts";
+import type { CallId } from "../records/ids.ts";
+import type { BodyOf, RecordDraft } from "../records/kinds.ts";
+import type { WaitsFor } from "../transaction/tool.ts";
+
+/** A call that waits for somebody. */
+export interface OpenQuestion {
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly input: Json;
+  readonly waitsFor: WaitsFor;
+}
+
+/** What somebody says to a call that waits: consent or none, or the answer itself. */
+export type Reply =
+  | { readonly approve: true }
+  | { readonly approve: false; readonly reason?: string }
+  | { readonly answer: Json };
+
+export function questionOf({ callId, tool, args, for: waitsFor }: BodyOf<"call-waiting">): OpenQuestion {
+  return { callId, tool, input: args, waitsFor };
+}
+
+export function waitingOf({ callId, tool, input, waitsFor }: OpenQuestion): RecordDraft {
+  return { kind: "call-waiting", callId, tool, args: input, for: waitsFor };
+}
+
+/** Nobody will answer any more: it was never begun, so nothing has happened. */
+export function unansweredOf({ callId, tool }: OpenQuestion, why: string): RecordDraft {
+  return {
+    kind: "call-closed",
+    callId,
+    tool,
+    status: "canceled",
+    reason: "unanswered",
+    output: `${why} It was not run.`,
+    effects: "none",
+  };
+}

@@ -1,0 +1,46 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { CallLimits, ToolCall } from "../transaction/open-call.ts";
+import type { CallOutcome } from "../transaction/outcome.ts";
+import type { Ground } from "./ground.ts";
+import type { OpenQuestion, Reply } from "./questions.ts";
+
+/**
+ * Ends a call's waiting: it is run, refused, or closed with the answer. A crash after consent was given finds the call
+ * begun, and closes it as interrupted like any other.
+ */
+export function replyTo(
+  ground: Ground,
+  question: OpenQuestion,
+  reply: Reply,
+  limits: CallLimits,
+): Promise<CallOutcome> {
+  const { callId } = question;
+  const work = settle(ground, question, reply, limits).finally(() => ground.replies.delete(callId));
+  ground.replies.set(callId, work);
+  return work;
+}
+
+/** Whether nobody has replied yet. */
+export function isOpen(ground: Ground, { callId }: Pick<OpenQuestion, "callId">): boolean {
+  return ground.waits(callId) && !ground.replies.has(callId);
+}
+
+async function settle(ground: Ground, question: OpenQuestion, reply: Reply, limits: CallLimits): Promise<CallOutcome> {
+  const { callId, tool, input, waitsFor } = question;
+  const call: ToolCall = { id: callId, name: tool, input, announced: true };
+  if ("answer" in reply !== (waitsFor === "answer"))
+    throw new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });
+  if ("answer" in reply) return run(ground, { ...call, known: { kind: "succeeded", value: reply.answer } }, limits);
+  const reason = reply.approve ? undefined : reply.reason;
+  await ground.write([
+    { kind: "approval-given", callId, approved: reply.approve, ...(reason === undefined ? {} : { reason }) },
+  ]);
+  if (reply.approve) return run(ground, call, limits);
+  return run(ground, { ...call, known: { kind: "denied", message: reason ?? "The user did not consent." } }, limits);
+}
+
+async function run(ground: Ground, call: ToolCall, limits: CallLimits): Promise<CallOutcome> {
+  const outcome = await ground.transactions.run(call, limits);
+  ground.closed?.(outcome);
+  return outcome;
+}

@@ -1,0 +1,151 @@
+import type { AskedCall } from "../contracts/model.ts";
+import { type CallId, callIdAt } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
+import { keptJson, type ToolCall } from "../transaction/open-call.ts";
+import type { CallOutcome } from "../transaction/outcome.ts";
+import { Channel } from "./channel.ts";
+import type { RunEvent } from "./events.ts";
+import type { Ground } from "./ground.ts";
+import { type OpenQuestion, type Reply, waitingOf } from "./questions.ts";
+import { isOpen, replyTo } from "./reply.ts";
+import type { Stop } from "./stop.ts";
+
+/** A call of an answer, under our id. */
+interface OpenedCall extends ToolCall {
+  readonly id: CallId;
+  readonly alias: string;
+}
+
+/** The calls of one answer: those to run, and those that wait for somebody first. */
+export interface OpenedCalls {
+  readonly all: readonly OpenedCall[];
+  readonly questions: readonly OpenQuestion[];
+}
+
+/** Asks whoever can answer. Nothing: the question stays open. */
+export type AskSomebody = (question: OpenQuestion, signal: AbortSignal) => Promise<Reply | undefined>;
+
+export interface HowToRun {
+  readonly stop: Stop;
+  readonly deadline: Deadline | undefined;
+  readonly ask: AskSomebody | undefined;
+}
+
+/** The calls of the session's `nth` answer, named by where they stand. `denied`: none of them may run. */
+export async function callsOf(
+  ground: Ground,
+  nth: number,
+  asked: readonly AskedCall[],
+  denied?: string,
+): Promise<OpenedCalls> {
+  const all = asked.map(
+    (call): OpenedCall => ({
+      id: callIdAt(ground.id, nth, call.index),
+      name: call.name,
+      alias: call.callId,
+      input: call.input.ok ? call.input.value : call.input.text,
+      announced: true,
+      ...knownEnd(call, denied),
+    }),
+  );
+  const questions: OpenQuestion[] = [];
+  for (const call of all) {
+    const waitsFor = await whatItWaitsFor(ground, call);
+    if (waitsFor !== undefined)
+      questions.push({ callId: call.id, tool: call.name, input: keptJson(call.input), waitsFor });
+  }
+  return { all, questions };
+}
+
+/** What opens the calls in the journal, in the same commit as the answer that asked for them. */
+export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraft[] {
+  const opened = all.map(
+    ({ id, name, input, alias }): RecordDraft => ({
+      kind: "call-opened",
+      callId: id,
+      tool: name,
+      args: keptJson(input),
+      alias,
+    }),
+  );
+  return [...opened, ...questions.map(waitingOf)];
+}
+
+/**
+ * Runs the calls of one answer at once, each in its transaction, and tells of each as it ends. When this is over every
+ * call is closed or waits for somebody, whoever stopped it and whether or not anybody still listens.
+ */
+export async function* runCalls(
+  ground: Ground,
+  { all, questions }: OpenedCalls,
+  how: HowToRun,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const events = new Channel<RunEvent>();
+  const waiting = new Set<string>(questions.map(({ callId }) => callId));
+  const limits = { signal: how.stop.callSignal, ...(how.deadline === undefined ? {} : { deadline: how.deadline }) };
+  const follow = async (callId: CallId, work: (onProgress: (text: string) => void) => Promise<CallOutcome>) => {
+    const outcome = await work((text) => events.push({ kind: "call-progress", callId, text })).catch(outcomeOfTheLast);
+    events.push({ kind: "call-closed", callId, outcome });
+    events.push({ kind: "checkpoint", callId });
+  };
+  const run = (call: OpenedCall) =>
+    follow(call.id, async (onProgress) => {
+      const outcome = await ground.transactions.run(call, { ...limits, onProgress }).catch(outcomeOfTheLast);
+      ground.closed?.(outcome);
+      return outcome;
+    });
+  const ask = async (question: OpenQuestion) => {
+    const reply = await replyOrStop(question, how);
+    if (reply === undefined || !isOpen(ground, question)) return; // it stays open, or somebody else was faster
+    await follow(question.callId, (onProgress) => replyTo(ground, question, reply, { ...limits, onProgress }));
+  };
+  for (const { id, name, alias } of all) events.push({ kind: "call-opened", callId: id, tool: name, alias });
+  for (const question of questions) events.push({ kind: "question", question });
+  // Begun before anybody hears of them: whoever walks away at the first event leaves no call that nobody closes.
+  const work = [...all.filter(({ id }) => !waiting.has(id)).map(run), ...questions.map(ask)];
+  const done = Promise.allSettled(work).finally(() => events.close());
+  let heard = false;
+  try {
+    yield* events;
+    heard = true;
+  } finally {
+    if (!heard) how.stop.now("left");
+    await done;
+    await Promise.allSettled(ground.replies.values());
+  }
+  for (const ended of await done) if (ended.status === "rejected") throw ended.reason;
+}
+
+function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCall, "known"> {
+  if (denied !== undefined) return { known: { kind: "denied", message: denied } };
+  if (input.ok) return {};
+  return { known: { kind: "bad-arguments", message: `The arguments are no JSON object: ${input.why}.` } };
+}
+
+/** Nothing for a call that cannot run anyway: nobody should be asked about it. */
+async function whatItWaitsFor({ transactions }: Ground, { name, input, known }: OpenedCall) {
+  const tool = known === undefined ? transactions.tool(name) : undefined;
+  const parsed = await tool?.parse(input);
+  return parsed?.ok === true ? tool?.waitsFor(parsed.input) : undefined;
+}
+
+/** The reply, or nothing when the turn is stopped first: whoever was asked may never answer. */
+async function replyOrStop(question: OpenQuestion, { ask, stop }: HowToRun): Promise<Reply | undefined> {
+  const { signal } = stop;
+  if (ask === undefined || signal.aborted) return undefined;
+  const stopped = Promise.withResolvers<undefined>();
+  const listener = () => stopped.resolve(undefined);
+  signal.addEventListener("abort", listener, { once: true });
+  try {
+    return await Promise.race([ask(question, signal), stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", listener);
+  }
+}
+
+/** The turn's time ran out in this call: it is closed like any other, and the turn sees for itself what time it is. */
+function outcomeOfTheLast(error: unknown): CallOutcome {
+  if (error instanceof PromptEvaluationError) return error.outcome;
+  throw error;
+}

@@ -1,0 +1,260 @@
+import { instantOf } from "../base/clock.ts";
+import type { Json } from "../base/json.ts";
+import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
+import type { CallId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import { PromptExecuted } from "../state/default-slices.ts";
+import { type Item, type Part, textOf } from "../wire/item.ts";
+import { keepItems } from "../wire/keep.ts";
+import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
+import type { RunEnd, RunEvent } from "./events.ts";
+import type { Ground } from "./ground.ts";
+import { RunBudget, type RunLimits } from "./limits.ts";
+import { unansweredOf } from "./questions.ts";
+import { repairPairs, type RequestOptions, writeRequest } from "./request.ts";
+import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
+import { Stop, type StopCause } from "./stop.ts";
+
+/** What the user says: words, or words with pictures and files. */
+export type UserInput = string | readonly Part[];
+
+export interface RunOptions extends RequestOptions {
+  readonly model: Model;
+  readonly signal?: AbortSignal;
+  readonly limits?: RunLimits;
+  readonly retry?: RetryOptions;
+  /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
+  readonly ask?: AskSomebody;
+}
+
+/** Whether calls of an answer that stopped so are to be run. What a filter or a refusal left over is nobody's wish. */
+const RUNS_CALLS: Readonly<Record<StopReason, boolean>> = {
+  stop: true,
+  "tool-calls": true,
+  length: true,
+  paused: true,
+  other: true,
+  refusal: false,
+  "content-filter": false,
+};
+
+/**
+ * One turn: from the user's words to the model's last answer. Without input it goes on from where the journal stands,
+ * e.g. after a crash. The end is told when it is durable, and not before.
+ */
+export async function* runTurn(
+  ground: Ground,
+  input: UserInput | undefined,
+  options: RunOptions,
+): AsyncGenerator<RunEvent, RunEnd, undefined> {
+  const turn = new Turn(ground, options);
+  let over = false;
+  try {
+    const end = yield* turn.walk(input);
+    await turn.finish(end);
+    over = true;
+    yield { kind: "end", end };
+    return end;
+  } catch (error) {
+    over = true;
+    throw error;
+  } finally {
+    try {
+      if (!over) await turn.leave();
+    } finally {
+      turn.stop.release();
+    }
+  }
+}
+
+type WithoutSums<E> = E extends unknown ? Omit<E, "spent" | "text"> : never;
+
+class Turn {
+  readonly stop: Stop;
+  readonly #ground: Ground;
+  readonly #options: RunOptions;
+  readonly #budget: RunBudget;
+  /** Questions that somebody was asked in this turn. */
+  readonly #asked = new Set<CallId>();
+  #begun = false;
+  #text = "";
+
+  constructor(ground: Ground, options: RunOptions) {
+    this.#ground = ground;
+    this.#options = options;
+    const { state, signal } = ground;
+    this.#budget = new RunBudget(options.limits ?? {}, state);
+    const { deadline } = this.#budget;
+    this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
+  }
+
+  /** The walk of ARCHITECTURE.md, station by station. */
+  async *walk(input: UserInput | undefined): AsyncGenerator<RunEvent, RunEnd, undefined> {
+    const { conversation, transactions } = this.#ground;
+    const { model, signal: _signal, limits: _limits, retry: _retry, ask: _ask, ...saying } = this.#options;
+    if (this.stop.cause !== undefined) return this.#stopped();
+    await this.#readOn();
+    if (input !== undefined)
+      await this.#write([...conversation.questions.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
+    for (;;) {
+      await this.#readOn();
+      if (this.stop.cause !== undefined) return this.#stopped();
+      if (conversation.questions.length > 0) {
+        const { questions } = conversation;
+        if (!questions.some(({ callId }) => !this.#asked.has(callId)))
+          return this.#end({ status: "waiting", questions });
+        yield* this.#run({ all: [], questions });
+        continue;
+      }
+      if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
+      const limit = this.#budget.met;
+      if (limit !== undefined) return this.#end({ status: "limit", limit });
+      const { tools } = transactions;
+      const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools });
+      if (records.length > 0) await this.#write(records);
+      for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
+      const asked = yield* this.#ask(writeRequest(history, tools, saying));
+      if ("failure" in asked) return this.#unanswered(asked);
+      const end = yield* this.#answered(asked.answer);
+      if (end !== undefined) return end;
+    }
+  }
+
+  /** Written down before anybody hears of it: a turn whose end is not durable has not succeeded. */
+  async finish(end: RunEnd): Promise<void> {
+    if (!this.#begun) return;
+    const { status, spent, text: _text, ...detail } = end;
+    const more = Object.keys(detail).length === 0 ? {} : { detail: detail as unknown as Json };
+    await this.#write([{ kind: "turn-ended", status, steps: spent.steps, ...more }]);
+  }
+
+  /** Whoever followed the turn has walked away from it: it ends like one that was stopped. */
+  async leave(): Promise<void> {
+    this.stop.now("left");
+    await this.finish(await this.#stopped());
+  }
+
+  #ask(request: ModelRequest): AsyncGenerator<RunEvent, Asked, undefined> {
+    const { state, conversation } = this.#ground;
+    const { model, retry = {} } = this.#options;
+    return ask({
+      model,
+      request,
+      retry,
+      budget: this.#budget,
+      evaluation: `${this.#ground.id} ${conversation.answers + 1}`,
+      clock: state.clock,
+      random: state.random,
+      signal: this.stop.signal,
+      failed: (failure, partial, attempt) => this.#write([modelFailed(model, failure, partial, attempt)]),
+    });
+  }
+
+  /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
+  async *#answered(answer: Answer): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
+    const { model } = this.#options;
+    await this.#readOn();
+    this.#budget.step();
+    this.#text = spokenIn(answer);
+    const { stop } = answer;
+    const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
+    const calls = await callsOf(this.#ground, this.#ground.conversation.answers + 1, answer.calls, denied);
+    await this.#write([modelSaid(model, answer, stop), ...openingsOf(calls)], [this.#executed(answer)]);
+    if (calls.all.length > 0) {
+      yield* this.#run(calls);
+      return RUNS_CALLS[stop] ? undefined : this.#end({ status: "stopped", stop });
+    }
+    if (isEmpty(answer)) return this.#end({ status: "stopped", stop: "empty" });
+    if (stop === "paused") return undefined;
+    return this.#end(stop === "stop" ? { status: "done" } : { status: "stopped", stop });
+  }
+
+  #run(calls: OpenedCalls): AsyncGenerator<RunEvent, void, undefined> {
+    for (const { callId } of calls.questions) this.#asked.add(callId);
+    const { ask } = this.#options;
+    return runCalls(this.#ground, calls, { stop: this.stop, deadline: this.#budget.deadline, ask });
+  }
+
+  async #unanswered(asked: Extract<Asked, { readonly failure: ModelFailure }>): Promise<RunEnd> {
+    const { model } = this.#options;
+    const { failure, partial, attempt } = asked;
+    if (this.stop.cause === undefined) {
+      await this.#write([modelFailed(model, failure, partial, attempt)]);
+      return this.#end({ status: "failed", failure });
+    }
+    this.#text = spokenIn(partial);
+    // The user has read it, so the model must know that it said it.
+    if (partial.items.length > 0 && this.stop.cause !== "lost")
+      await this.#write([modelSaid(model, partial, "aborted")]);
+    return this.#stopped();
+  }
+
+  /** One mark that the model reads, then the end. */
+  async #stopped(): Promise<RunEnd> {
+    const { cause } = this.stop;
+    if (cause === "lost") throw this.stop.signal.reason;
+    if (this.#begun) await this.#write([{ kind: "turn-interrupted", text: MARKS[cause ?? "aborted"] }]);
+    return this.#end(cause === "time" ? { status: "limit", limit: "timeMs" } : { status: "aborted" });
+  }
+
+  /** The last process ended between the model's last word and the end of the turn: there is nothing left to ask. */
+  #answeredBefore(): RunEnd {
+    const last = this.#ground.conversation.items.findLast((item) => item.kind === "assistant");
+    this.#text = last === undefined ? "" : textOf(last.parts);
+    return this.#end({ status: "done" });
+  }
+
+  #end(how: WithoutSums<RunEnd>): RunEnd {
+    return { ...how, spent: this.#budget.spent, text: this.#text };
+  }
+
+  #executed({ model, usage }: Answer) {
+    const at = instantOf(this.#ground.state.clock);
+    const used = usage === undefined ? {} : { usage: { ...usage } };
+    return PromptExecuted.executed({ prompt: this.#ground.id, at, model: model ?? this.#options.model.name, ...used });
+  }
+
+  async #write(...[drafts, events]: Parameters<Ground["write"]>): Promise<void> {
+    await this.#ground.write(drafts, events);
+    this.#begun = true;
+  }
+
+  #readOn(): Promise<void> {
+    return this.#ground.conversation.readOn((from) => this.#ground.read({ from }));
+  }
+}
+
+/** What the model reads, once, where a turn was stopped. It begins no turn of the user's. */
+const MARKS: Readonly<Record<Exclude<StopCause, "lost">, string>> = {
+  aborted: "The user stopped the turn here. What had not ended was canceled.",
+  left: "The turn was stopped here. What had not ended was canceled.",
+  time: "The turn ran out of time here. What had not ended was canceled.",
+};
+
+const WENT_ON = "The user went on without an answer to this.";
+
+function userSaid(input: UserInput): RecordDraft {
+  if (typeof input === "string") return { kind: "user-said", text: input };
+  return { kind: "user-said", text: textOf(input), parts: input as unknown as readonly Json[] };
+}
+
+function modelSaid(model: Model, answer: PartialAnswer, stop: string): RecordDraft {
+  return { kind: "model-said", ...aboutOf(model, answer), items: kept(answer.items), stop };
+}
+
+function modelFailed(model: Model, failure: ModelFailure, partial: PartialAnswer, attempt: number): RecordDraft {
+  const said = partial.items.length === 0 ? {} : { items: kept(partial.items) };
+  return { kind: "model-failed", failure: { ...failure }, attempt, ...aboutOf(model, partial), ...said };
+}
+
+function aboutOf({ name }: Model, { model = name, usage }: PartialAnswer) {
+  return { model, ...(usage === undefined ? {} : { usage: { ...usage } }) };
+}
+
+function kept(items: readonly Item[]): Json {
+  return keepItems(items) as unknown as Json;
+}
+
+function spokenIn({ items }: PartialAnswer): string {
+  return items.map((item) => (item.kind === "assistant" ? textOf(item.parts) : "")).join("");
+}
