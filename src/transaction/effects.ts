@@ -40,6 +40,7 @@ export class EffectBook {
   /** In the order they were begun. */
   readonly #known = new Map<string, Known>();
   readonly #running = new Map<string, Promise<Json>>();
+  readonly #undoing = new Map<string, Promise<unknown>>();
   readonly #touched = new Map<string, Set<string>>();
 
   constructor(ledger: EffectLedger, clock: Clock) {
@@ -76,11 +77,21 @@ export class EffectBook {
     const { tool, callId, name, key } = request;
     const id = effectId({ tool: tool.name, name, key });
     this.#touched.get(callId)?.add(id);
-    const running = this.#running.get(id);
-    if (running !== undefined) return this.#joined(id, callId, await running);
+    const undoing = this.#undoing.get(id);
+    if (undoing !== undefined) await undoing;
     const known = this.#known.get(id);
-    if (known?.standing.is === "done" || known?.standing.is === "not-undone")
-      return this.#joined(id, callId, known.standing.result);
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      if (known?.standing.is === "open") await this.#join(known, callId);
+      const result = await running;
+      // Undone as soon as it was done, because nobody relied on it by then: it is done anew.
+      return known?.standing.is === "done" ? result : this.run(request);
+    }
+    if (known?.standing.is === "done" || known?.standing.is === "not-undone") {
+      const { result } = known.standing;
+      await this.#join(known, callId);
+      return result;
+    }
     if (known !== undefined && known.standing.is !== "undone")
       throw new HoldfastError("EFFECT_UNKNOWN", { key, effect: name, call: known.entry.callId });
     const work = this.#begin(request, id, known === undefined ? 0 : known.entry.generation + 1);
@@ -155,12 +166,16 @@ export class EffectBook {
     }
   }
 
-  async #joined(id: string, callId: string, result: Json): Promise<Json> {
-    const known = this.#known.get(id);
-    if (known === undefined || known.owners.has(callId)) return result;
-    await this.#ledger.effectJoined(known.entry, callId);
-    known.owners.add(callId);
-    return result;
+  /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
+  async #join({ entry, owners }: Known, callId: string): Promise<void> {
+    if (owners.has(callId)) return;
+    owners.add(callId);
+    try {
+      await this.#ledger.effectJoined(entry, callId);
+    } catch (error) {
+      owners.delete(callId);
+      throw error;
+    }
   }
 
   async #release(owned: readonly Known[], gone: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
@@ -172,7 +187,22 @@ export class EffectBook {
     return reports;
   }
 
+  /** Whoever asks for it meanwhile waits until it is known how that went. */
   async #undo(known: Known, specOf: SpecOf): Promise<EffectReport> {
+    const id = effectId(known.entry);
+    const undoing = this.#undoNow(known, specOf);
+    this.#undoing.set(
+      id,
+      undoing.catch(() => {}),
+    );
+    try {
+      return await undoing;
+    } finally {
+      this.#undoing.delete(id);
+    }
+  }
+
+  async #undoNow(known: Known, specOf: SpecOf): Promise<EffectReport> {
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "done" && standing.is !== "undoing")

@@ -153,7 +153,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     ...now,
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
-    boundaries: [...now.boundaries, { callId, tool, status, before: seq - 1, after: seq, rewound: false }],
+    boundaries: [
+      ...now.boundaries,
+      { callId, tool, status, before: beforeClosing(now.boundaries, callId, seq), after: seq, rewound: false },
+    ],
   }),
   "state-changed": (now, { callId }, seq) => ({
     ...now,
@@ -185,6 +188,16 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+/** Calls inside it are closed right before it: who returns to before it returns to before them. */
+function beforeClosing(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): number {
+  let before = seq - 1;
+  for (const inner of boundaries.toReversed()) {
+    if (inner.after !== before || !inner.callId.startsWith(`${callId}.`)) break;
+    before = inner.before;
+  }
+  return before;
+}
 
 function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {
   return calls.has(callId) ? new Map([...calls].filter(([open]) => open !== callId)) : calls;

@@ -132,8 +132,8 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     actor.state = ok ? state : { ...actor.state, diary: state.diary };
     return ok ? { said } : "failed";
   },
-  effect: ({ name, key, how }, actor) => {
-    if (how === "done") actor.asks.push(`${actor.tool}/${name}/${keyFor(key, actor.state.counter)}`);
+  effect: ({ name, key }, actor) => {
+    actor.asks.push(`${actor.tool}/${name}/${keyFor(key, actor.state.counter)}`);
     return undefined;
   },
 };

@@ -22,6 +22,8 @@ type Opened = Extract<RecordDraft, { readonly kind: "call-opened" }>;
 
 interface ClosedCall {
   readonly seq: number;
+  /** The last record before it, and before those of the calls inside it. */
+  readonly before: number;
   readonly status: Closed["status"];
   readonly reason: string | undefined;
   readonly tool: string;
@@ -104,7 +106,7 @@ export class Story {
   boundary(callId: string, side: "before" | "after"): number | undefined {
     const closed = this.closed.get(callId);
     if (closed === undefined) return undefined;
-    return side === "before" ? closed.seq - 1 : (this.#after.get(callId) ?? closed.seq);
+    return side === "before" ? closed.before : (this.#after.get(callId) ?? closed.seq);
   }
 
   /** Calls that ended after a record and were not taken back, oldest first. */
@@ -182,10 +184,10 @@ export class Story {
     this.#newLines.push(`${callId} ${status}`);
     const outer = opened.parent !== undefined && this.open.has(opened.parent);
     const before = this.state;
-    const facts = { seq, status, reason: record.reason, tool: record.tool, told: record.effects, taken: false, asks: NOTHING };
+    const facts = { seq, before: seq - 1 - this.#inner.length, status, reason: record.reason, tool: record.tool, told: record.effects, taken: false, asks: NOTHING };
     if (outer) {
       this.#inner.push(record);
-      this.closed.set(callId, { ...facts, box: undefined });
+      this.closed.set(callId, { ...facts, before: seq - 1, box: undefined });
       return;
     }
     if (opened.parent === undefined) this.said(`output ${callId}`, seq, callId);
