@@ -44,7 +44,8 @@ export async function resumeSession(
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
-    if (isDue(journal) && !state.poisoned) await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
+    if (isDue(journal) && !state.poisoned)
+      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
   const ledger = new JournalLedger(journal, written);
   const state = ExecutionState.create({

@@ -72,7 +72,10 @@ type Draw = (choice: ScriptChoice, depth: number) => Op;
 
 const DRAWS: readonly { readonly weight: number; readonly draw: Draw }[] = [
   { weight: 4, draw: ({ random }) => ({ op: "add", by: 1 + random.below(3) }) },
-  { weight: 4, draw: ({ random, word }) => ({ op: "put", key: random.pick(KEYS), to: word.length + random.below(90) }) },
+  {
+    weight: 4,
+    draw: ({ random, word }) => ({ op: "put", key: random.pick(KEYS), to: word.length + random.below(90) }),
+  },
   { weight: 3, draw: ({ word }) => ({ op: "step", name: word }) },
   { weight: 3, draw: ({ word }) => ({ op: "note", text: word }) },
   { weight: 4, draw: () => ({ op: "increment" }) },

@@ -184,7 +184,16 @@ export class Story {
     this.#newLines.push(`${callId} ${status}`);
     const outer = opened.parent !== undefined && this.open.has(opened.parent);
     const before = this.state;
-    const facts = { seq, before: seq - 1 - this.#inner.length, status, reason: record.reason, tool: record.tool, told: record.effects, taken: false, asks: NOTHING };
+    const facts = {
+      seq,
+      before: seq - 1 - this.#inner.length,
+      status,
+      reason: record.reason,
+      tool: record.tool,
+      told: record.effects,
+      taken: false,
+      asks: NOTHING,
+    };
     if (outer) {
       this.#inner.push(record);
       this.closed.set(callId, { ...facts, before: seq - 1, box: undefined });
@@ -203,7 +212,8 @@ export class Story {
 
   changed(record: Changed, seq: number): void {
     if (record.callId !== undefined) {
-      if (this.#pending === undefined) this.wrong.push(`record ${seq} changes the state for a call that did not just end`);
+      if (this.#pending === undefined)
+        this.wrong.push(`record ${seq} changes the state for a call that did not just end`);
       const { callId } = record;
       const stopped = this.closed.get(callId)?.status === "canceled" || this.closed.get(callId)?.status === "timeout";
       const anew = stopped && !hasPart(record, "diary") && this.#knows.hadReturned?.(callId) === true;
@@ -301,7 +311,9 @@ function hasPart({ delta }: Changed, part: string): boolean {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-type Hear = { readonly [K in RecordDraft["kind"]]?: (story: Story, record: Extract<RecordDraft, { kind: K }>, seq: number) => void };
+type Hear = {
+  readonly [K in RecordDraft["kind"]]?: (story: Story, record: Extract<RecordDraft, { kind: K }>, seq: number) => void;
+};
 
 const idOf = ({ tool, name, key }: { readonly tool: string; readonly name: string; readonly key: string }) =>
   `${tool}/${name}/${key}`;
@@ -313,7 +325,8 @@ const HEAR: Hear = {
   "call-closed": (story, record, seq) => story.close(record, seq),
   "call-late": (story, { callId }) => {
     story.late.add(callId);
-    if (!story.closed.has(callId) && !story.open.has(callId)) story.wrong.push(`call ${callId} was late, and never opened`);
+    if (!story.closed.has(callId) && !story.open.has(callId))
+      story.wrong.push(`call ${callId} was late, and never opened`);
   },
   "state-changed": (story, record, seq) => story.changed(record, seq),
   rewound: (story, record, seq) => story.rewind(record, seq),
@@ -322,15 +335,20 @@ const HEAR: Hear = {
   },
   "effect-opened": (story, record) =>
     story.effect(idOf(record), (known) => {
-      if (known?.standing === "done" || known?.standing === "not-undone") return `began again while it was ${known.standing}`;
+      if (known?.standing === "done" || known?.standing === "not-undone")
+        return `began again while it was ${known.standing}`;
       return { generation: record.generation, standing: "open", owners: [record.callId] };
     }),
   "effect-done": (story, record) =>
-    story.effect(idOf(record), (known) => (known === undefined ? "was done, and never begun" : { ...known, standing: "done" })),
+    story.effect(idOf(record), (known) =>
+      known === undefined ? "was done, and never begun" : { ...known, standing: "done" },
+    ),
   "effect-joined": (story, record) =>
     story.effect(idOf(record), (known) =>
       known === undefined ? "was joined, and never begun" : { ...known, owners: [...known.owners, record.callId] },
     ),
   "effect-undone": (story, record) =>
-    story.effect(idOf(record), (known) => (known === undefined ? "was undone, and never begun" : { ...known, standing: record.how })),
+    story.effect(idOf(record), (known) =>
+      known === undefined ? "was undone, and never begun" : { ...known, standing: record.how },
+    ),
 };

@@ -79,7 +79,12 @@ const HOW: Readonly<Record<ToolName, Pick<ToolSpec<Script>, "access" | "retryabl
 
 export function scriptTools(stage: Stage): readonly Tool[] {
   return Object.entries(HOW).map(([name, how]) =>
-    defineTool<Script>({ name, ...how, effects: effectsOf(stage), run: (script, call) => perform(script, call, stage) }),
+    defineTool<Script>({
+      name,
+      ...how,
+      effects: effectsOf(stage),
+      run: (script, call) => perform(script, call, stage),
+    }),
   );
 }
 

@@ -111,7 +111,11 @@ export class Oracle {
     if (news.is === "noted") this.#notes.get(call)?.push(news.text);
     // One that another process closed after a crash or a long sleep cannot know; its commit will be refused.
     const ended = [...this.#stories.values()].map((story) => story.closed.get(call));
-    if (news.is === "did" && AT_ONCE.has(news.op) && ended.some((closed) => closed !== undefined && closed.reason !== "interrupted"))
+    if (
+      news.is === "did" &&
+      AT_ONCE.has(news.op) &&
+      ended.some((closed) => closed !== undefined && closed.reason !== "interrupted")
+    )
       this.wrong.push(`call ${call} had ended, and could still ${news.op}`);
   }
 

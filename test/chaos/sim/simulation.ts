@@ -120,7 +120,8 @@ export class Simulation {
       .catch((error: unknown) => {
         const code = codeOf(error);
         this.count(`refused ${what}: ${HoldfastError.is(error) ? code : "?"}`);
-        const faulty = this.faults > faults || this.faults > (session === undefined ? faults : by.faultsBefore(session));
+        const faulty =
+          this.faults > faults || this.faults > (session === undefined ? faults : by.faultsBefore(session));
         const excused = faulty || !by.alive || (session !== undefined && this.#isGone(session));
         if (!HoldfastError.is(error) || !(excused || mayRefuse.includes(code)))
           this.oracle.wrong.push(`${what} failed: ${code}`);
@@ -271,7 +272,8 @@ export class Simulation {
       heads.push(session.journal.head.seq);
       this.oracle.checkQuiet(session);
     }
-    if (heads[0] !== heads[1]) this.oracle.wrong.push(`a second open moved the session from ${heads[0]} to ${heads[1]}`);
+    if (heads[0] !== heads[1])
+      this.oracle.wrong.push(`a second open moved the session from ${heads[0]} to ${heads[1]}`);
     await this.#verify();
   }
 
