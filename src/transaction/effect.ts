@@ -47,6 +47,14 @@ export function effectId({ tool, name, key }: Pick<EffectEntry, "tool" | "name" 
   return JSON.stringify([tool, name, key]);
 }
 
+/** Whether a call is one of these, or ran inside one of them: `a.1` ran inside `a`. */
+export function isAmong(callId: string, calls: ReadonlySet<string>): boolean {
+  for (let id = callId; ; id = id.slice(0, id.lastIndexOf("."))) {
+    if (calls.has(id)) return true;
+    if (!id.includes(".")) return false;
+  }
+}
+
 const WORDS: Readonly<Record<EffectReport["is"], string>> = {
   happened: "happened",
   undone: "was undone",

@@ -7,6 +7,7 @@ import {
   effectId,
   type EffectReport,
   type EffectSpec,
+  isAmong,
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
@@ -115,7 +116,8 @@ export class EffectBook {
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
   async undo(callIds: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     for (const callId of callIds) this.#touched.delete(callId);
-    return this.#release(this.#owned(callIds), callIds, specOf);
+    const gone = this.#withInner(callIds);
+    return this.#release(this.#owned(gone), gone, specOf);
   }
 
   /** Goes on with what an earlier process had begun to undo. */
@@ -126,8 +128,8 @@ export class EffectBook {
 
   /** What `undo` would find to do. */
   planUndo(callIds: readonly string[]): readonly EffectReport[] {
-    const gone = new Set(callIds);
-    return this.#owned(callIds)
+    const gone = new Set(this.#withInner(callIds));
+    return this.#owned([...gone])
       .toReversed()
       .filter(({ owners }) => owners.isSubsetOf(gone))
       .flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
@@ -246,6 +248,13 @@ export class EffectBook {
     } finally {
       done.abort();
     }
+  }
+
+  /** Those, and every call that ran inside them and relies on something. */
+  #withInner(callIds: readonly string[]): readonly string[] {
+    const gone = new Set(callIds);
+    const owners = [...this.#known.values()].flatMap((known) => [...known.owners]);
+    return [...gone, ...owners.filter((owner) => isAmong(owner, gone))];
   }
 
   #owned(callIds: readonly string[]): readonly Known[] {

@@ -4,7 +4,7 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
 import { type OpenQuestion, questionOf } from "./questions.ts";
-import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
+import { type EffectEntry, effectId, isAmong, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
 export interface ToolBoundary {
@@ -76,7 +76,9 @@ const NOTHING: SessionFold = {
 export function sessionFold(limit: number): Fold<SessionFold> {
   const step = (now: SessionFold, record: RecordDraft, seq: number): SessionFold => {
     const next = STEPS[record.kind]?.(now, record as never, seq) ?? now;
-    return next.boundaries.length <= limit ? next : { ...next, boundaries: next.boundaries.slice(-limit) };
+    // Not between the closings of a call and of those inside it: where it began is read from theirs.
+    if (next.boundaries.length <= limit || record.kind === "call-closed") return next;
+    return { ...next, boundaries: next.boundaries.slice(-limit) };
   };
   return {
     start: (tail: readonly JournalEntry[]) =>
@@ -238,7 +240,7 @@ function withEffect(
  * dies before it has done so leaves that to the next.
  */
 function released(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
-  const owners = effect.owners.filter((owner) => !gone.has(owner));
+  const owners = effect.owners.filter((owner) => !isAmong(owner, gone));
   if (owners.length === effect.owners.length) return effect;
   const { standing } = effect;
   if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };

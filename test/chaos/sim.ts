@@ -5,15 +5,15 @@ import { SeededRandom } from "../../src/base/random.ts";
 import type { Rig } from "./rig.ts";
 import { shrink } from "./sim/shrink.ts";
 import { type Scenario, Simulation, type Verdict } from "./sim/simulation.ts";
-import { drawStep } from "./sim/steps.ts";
+import { drawStep, STEPS } from "./sim/steps.ts";
 
-const STEPS = 200;
+const COUNT = 200;
 /** Every so many seeds one is run twice: a simulation that does not repeat itself proves nothing twice. */
 const TWICE = 50;
 const FOLDER = "test/chaos/found";
 
 export const sim: Rig = {
-  about: `the whole kernel on a simulated machine, ${STEPS} steps a seed: crashes, power cuts, sleep, aborts, faults, overlap`,
+  about: `the whole kernel on a simulated machine, ${COUNT} steps a seed: crashes, power cuts, sleep, aborts, faults, overlap`,
   cases: 10_000,
   quickCases: 150,
   async run(tally, { cases, seed, extra }) {
@@ -24,7 +24,7 @@ export const sim: Rig = {
       return;
     }
     for (let nth = 0; nth < cases; nth += 1) {
-      const scenario = drawScenario(`${seed}/${nth}`, Number(extra.get("steps") ?? STEPS));
+      const scenario = drawScenario(`${seed}/${nth}`, Number(extra.get("steps") ?? COUNT));
       const verdict = await simulate(scenario);
       for (const [what, count] of Object.entries(verdict.notes)) tally.count(what, count);
       const wrong = [...verdict.wrong];
@@ -38,13 +38,13 @@ export const sim: Rig = {
   },
 };
 
-export function drawScenario(seed: string, steps: number): Scenario {
+function drawScenario(seed: string, steps: number): Scenario {
   const random = new SeededRandom(`steps/${seed}`);
   return { seed, steps: Array.from({ length: steps }, () => drawStep(random)) };
 }
 
 async function simulate(scenario: Scenario): Promise<Verdict> {
-  const simulation = new Simulation(scenario.seed);
+  const simulation = new Simulation(scenario.seed, STEPS);
   // A promise that nobody waits for, and that fails, would end a real process.
   const onRejection = (error: unknown) => simulation.oracle.wrong.push(`unhandled: ${String((error as Error)?.stack)}`);
   process.on("unhandledRejection", onRejection);

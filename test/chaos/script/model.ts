@@ -15,7 +15,7 @@ export interface ModelState {
 
 export const EMPTY: ModelState = { counter: 0, table: {}, steps: [], diary: [], files: {}, box: 0 };
 
-export interface InnerEnd {
+interface InnerEnd {
   readonly ok: boolean;
   readonly said: Said;
 }

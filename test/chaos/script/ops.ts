@@ -28,8 +28,8 @@ export type Op =
 export type Ops = readonly Op[];
 
 /** How a handler ends: by itself, never, or not even then. */
-export const ENDS = ["returns", "fails", "throws", "returns-junk", "hangs", "lingers"] as const;
-export type End = (typeof ENDS)[number];
+const ENDS = ["returns", "fails", "throws", "returns-junk", "hangs", "lingers"] as const;
+type End = (typeof ENDS)[number];
 
 /** `returns` twice as likely as anything else: a session in which nothing succeeds proves little. */
 export interface Script {

@@ -42,6 +42,15 @@ export interface StoryEffect {
   owners: string[];
 }
 
+interface BoxMark {
+  readonly value: number;
+  /** A process began here: of what earlier ones captured nothing is known. */
+  readonly fresh: boolean;
+}
+
+/** By the record after which it was so. */
+export type BoxMarks = Map<number, BoxMark>;
+
 interface Item {
   readonly seq: number;
   readonly words: string;
@@ -72,12 +81,12 @@ export class Story {
   #shared = 0;
   readonly #knows: Knowledge;
 
-  readonly #openings: number[];
+  readonly #boxes: BoxMarks;
 
-  /** `openings`: where, in an earlier telling, a process began. */
-  constructor(knows: Knowledge = {}, openings: number[] = []) {
+  /** `boxes`: what an earlier telling knew of the box and no record tells. */
+  constructor(knows: Knowledge = {}, boxes: BoxMarks = new Map()) {
     this.#knows = knows;
-    this.#openings = openings;
+    this.#boxes = boxes;
   }
 
   get head(): number {
@@ -121,44 +130,50 @@ export class Story {
     return this.#shared === seq;
   }
 
-  /** Put where it is by something that leaves no record. */
-  boxIs(value: number): void {
-    if (value !== this.state.box) this.#states[this.head] = { ...this.state, box: value };
-  }
-
   get conversation(): readonly string[] {
     return this.#conversation.map(({ words }) => words);
   }
 
   /** Another session that shares everything up to a record. */
-  forkAt(seq: number, records: readonly RecordDraft[], openings?: number[]): Story {
-    const fork = new Story(this.#knows, openings ?? this.openingsUpTo(seq));
+  forkAt(seq: number, records: readonly RecordDraft[], boxes: BoxMarks): Story {
+    const fork = new Story(this.#knows, boxes);
     for (const record of records.slice(0, seq)) fork.hear(record);
     fork.#shared = seq;
     return fork;
   }
 
-  openingsUpTo(seq: number): number[] {
-    return this.#openings.filter((opening) => opening <= seq);
+  /** What was known of the box up to a record. */
+  boxesUpTo(seq: number): BoxMarks {
+    return new Map([...this.#boxes].filter(([at]) => at <= seq));
   }
 
   /** A fresh process has fresh resources. */
   reopened(): void {
-    if (!this.#openings.includes(this.head)) this.#openings.push(this.head);
-    this.#resetResources();
+    this.#mark({ value: 0, fresh: true });
   }
 
-  #resetResources(): void {
-    this.#states[this.head] = { ...this.state, box: 0 };
-    for (const [id, call] of this.closed) this.closed.set(id, { ...call, box: undefined });
+  /** Put where it is by something that leaves no record. */
+  boxIs(value: number): void {
+    this.#mark({ value, fresh: this.#boxes.get(this.head)?.fresh ?? false });
+  }
+
+  #mark(mark: BoxMark): void {
+    this.#boxes.set(this.head, mark);
+    this.#setBox(mark);
+  }
+
+  #setBox({ value, fresh }: BoxMark): void {
+    if (value !== this.state.box) this.#states[this.head] = { ...this.state, box: value };
+    if (fresh) for (const [id, call] of this.closed) this.closed.set(id, { ...call, box: undefined });
   }
 
   hear(record: RecordDraft): void {
     const seq = this.head + 1;
-    if (this.#openings.includes(this.head)) this.#resetResources();
     this.#states.push(this.state);
     if (record.kind !== "state-changed" && record.kind !== "call-closed") this.#letGo();
     (HEAR[record.kind] as ((story: Story, record: RecordDraft, seq: number) => void) | undefined)?.(this, record, seq);
+    const mark = this.#boxes.get(seq);
+    if (mark !== undefined) this.#setBox(mark);
   }
 
   said(words: string, seq: number, call?: string): void {

@@ -2,24 +2,24 @@ import { HoldfastError } from "../../../src/base/errors.ts";
 import type { Json } from "../../../src/base/json.ts";
 import { reducers } from "../../../src/state/reducers.ts";
 import { type ResourceKey, resourceKey, type Snapshotable } from "../../../src/state/resources.ts";
-import { type AnySlice, defineSlice } from "../../../src/state/slice.ts";
+import { type AnySlice, defineSlice, type SliceEvent } from "../../../src/state/slice.ts";
 import type { Call } from "../../../src/transaction/call.ts";
 import { EffectDidNotHappen } from "../../../src/transaction/effect.ts";
 import { defineTool, type Tool, type ToolSpec } from "../../../src/transaction/tool.ts";
 import { type EffectHow, type EffectName, keyFor, type Op, type Ops, type Script, type ToolName } from "./ops.ts";
 
-export const counter = defineSlice("counter", {
+const counter = defineSlice("counter", {
   initial: 0,
   on: { set: (_: number, to: number) => to, added: (now: number, by: number) => now + by },
 });
-export const table = defineSlice("table", {
+const table = defineSlice("table", {
   initial: {} as Readonly<Record<string, number>>,
   on: { put: (now: Readonly<Record<string, number>>, [key, to]: readonly [string, number]) => ({ ...now, [key]: to }) },
 });
 export const keepSteps = reducers.appendNewest<string>(8);
 export const keepNotes = reducers.appendNewest<string>(16);
 export const steps = defineSlice("steps", { initial: [] as readonly string[], on: { added: keepSteps } });
-export const diary = defineSlice("diary", {
+const diary = defineSlice("diary", {
   initial: [] as readonly string[],
   policy: "log",
   on: { noted: keepNotes },
@@ -146,9 +146,9 @@ type Doing<K extends Op["op"]> = (
 ) => Promise<Json | undefined>;
 
 const DO: { readonly [K in Op["op"]]: Doing<K> } = {
-  add: async ({ by }, call) => void call.dispatch(counter.added(by)),
-  put: async ({ key, to }, call) => void call.dispatch(table.put([key, to])),
-  step: async ({ name }, call) => void call.dispatch(steps.added(name)),
+  add: dispatching(({ by }) => counter.added(by)),
+  put: dispatching(({ key, to }) => table.put([key, to])),
+  step: dispatching(({ name }) => steps.added(name)),
   note: async ({ text }, call, stage) => {
     call.dispatch(diary.noted(text));
     stage.hear({ is: "noted", call: call.id, text });
@@ -162,7 +162,10 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
   },
   see: async ({ key }, call) => call.get(table)[key] ?? null,
   sum: async (_, call) => call.get(total),
-  write: async ({ path, text, times = 1 }, call) => void (await call.files.writeText(path, text.repeat(times))),
+  write: async ({ path, text, times = 1 }, call) => {
+    await call.files.writeText(path, text.repeat(times));
+    return undefined;
+  },
   read: ({ path }, call) => asked(async () => (await call.files.readText(path)).slice(0, 40)),
   list: ({ path }, call) => asked(async () => (await call.files.list(path)).map(({ name }) => name)),
   remove: ({ path }, call) => asked(() => call.files.delete(path, { recursive: true })),
@@ -174,7 +177,10 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     await stage.wait();
     return now;
   },
-  wait: async (_, __, stage) => void (await stage.wait()),
+  wait: async (_, __, stage) => {
+    await stage.wait();
+    return undefined;
+  },
   attempt: async ({ how, keep, ops }, call, stage, said) => {
     if (how === "savepoint") {
       const savepoint = call.savepoint();
@@ -202,7 +208,7 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     const id = `${call.tool}/${name}/${wanted}`;
     let got: string;
     try {
-      got = String(await call.effect(name, { ...ask }, { key: wanted }));
+      got = (await call.effect(name, { ...ask }, { key: wanted })) as string;
     } catch (error) {
       if (HoldfastError.is(error, "CALL_CLOSED")) throw error;
       got = HoldfastError.is(error) ? error.code : (error as Error).name;
@@ -211,6 +217,13 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     return undefined;
   },
 };
+
+function dispatching<K extends Op["op"]>(event: (op: Extract<Op, { readonly op: K }>) => SliceEvent): Doing<K> {
+  return async (op, call) => {
+    call.dispatch(event(op));
+    return undefined;
+  };
+}
 
 class GivenUp extends Error {}
 

@@ -5,10 +5,10 @@ import type { RecordDraft } from "../../../src/records/kinds.ts";
 import type { CallOutcome } from "../../../src/transaction/outcome.ts";
 import type { Session } from "../../../src/turn/session.ts";
 import { lookAt, textOf } from "../script/look.ts";
-import type { ModelState } from "../script/model.ts";
+import { type ModelState, totalOf } from "../script/model.ts";
 import type { Op } from "../script/ops.ts";
-import { type Changed, Story } from "../script/story.ts";
-import { BOX, type News } from "../script/tools.ts";
+import { type BoxMarks, type Changed, Story } from "../script/story.ts";
+import { BOX, type News, total } from "../script/tools.ts";
 import type { World } from "./world.ts";
 
 /** A change outside any call, to be recognised in the journal by a word that nothing else holds. */
@@ -23,7 +23,7 @@ export class Oracle {
   readonly #world: World;
   #stories = new Map<string, Story>();
   #records = new Map<string, RecordDraft[]>();
-  readonly #openings = new Map<string, number[]>();
+  readonly #boxes = new Map<string, BoxMarks>();
   readonly #parsed = new Map<string, RecordDraft>();
   readonly #acked = new Map<string, { readonly session: string; readonly status: string }>();
   /** Of each call's last attempt: what it noted, and the effects that it got. */
@@ -44,8 +44,8 @@ export class Oracle {
   story(session: string): Story {
     const known = this.#stories.get(session);
     if (known !== undefined) return known;
-    const openings = this.#openings.get(session) ?? [];
-    this.#openings.set(session, openings);
+    const boxes: BoxMarks = this.#boxes.get(session) ?? new Map();
+    this.#boxes.set(session, boxes);
     const story = new Story(
       {
         notesOf: (callId) => this.#notes.get(callId) ?? [],
@@ -53,7 +53,7 @@ export class Oracle {
         gotEffect: (callId, id) => this.#got.get(callId)?.has(id) ?? false,
         changeOf: (state, record) => this.#changeOf(state, record),
       },
-      openings,
+      boxes,
     );
     this.#stories.set(session, story);
     this.#records.set(session, []);
@@ -66,9 +66,9 @@ export class Oracle {
     if (batch.kind === "fork") {
       const records = this.#records.get(batch.from) ?? [];
       const { seq } = batch.after;
-      const openings = this.#openings.get(batch.session) ?? this.story(batch.from).openingsUpTo(seq);
-      this.#openings.set(batch.session, openings);
-      this.#stories.set(batch.session, this.story(batch.from).forkAt(seq, records, openings));
+      const boxes = this.#boxes.get(batch.session) ?? this.story(batch.from).boxesUpTo(seq);
+      this.#boxes.set(batch.session, boxes);
+      this.#stories.set(batch.session, this.story(batch.from).forkAt(seq, records, boxes));
       this.#records.set(batch.session, records.slice(0, batch.after.seq));
     }
     if (batch.kind !== "append" || ("repeated" in receipt && receipt.repeated)) return;
@@ -155,6 +155,8 @@ export class Oracle {
     const box = session.state.resources.get(BOX).value;
     const [found, due] = [textOf(lookAt(session.state.root, box)), textOf(story.state)];
     if (found !== due) this.wrong.push(`the state is ${found}, and should be ${due}`);
+    const [sum, dueSum] = [session.state.session.get(total), totalOf(story.state)];
+    if (sum !== dueSum) this.wrong.push(`the cache says ${sum}, and should say ${dueSum}`);
     if (story.open.size > 0) this.wrong.push(`calls ${[...story.open.keys()].join(", ")} are still open`);
     if (session.openCalls.length !== story.open.size) this.wrong.push(`${session.openCalls.length} calls are open`);
     for (const { callId, before, after, rewound } of session.checkpoints.list()) {

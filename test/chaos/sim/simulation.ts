@@ -8,11 +8,10 @@ import { codeOf, Oracle } from "./oracle.ts";
 import { SimProcess } from "./process.ts";
 import { Scheduler, quiet } from "./scheduler.ts";
 import type { KeptSnapshot } from "./snapshots.ts";
-import { STEPS } from "./steps.ts";
 import { World } from "./world.ts";
 
 /** One step: what is done, and the number that decides everything about it that is left to chance. */
-export interface Step {
+interface Step {
   readonly name: string;
   readonly chance: number;
 }
@@ -21,6 +20,13 @@ export interface Scenario {
   readonly seed: string;
   readonly steps: readonly Step[];
 }
+
+export interface StepKind {
+  readonly weight: number;
+  readonly take: (sim: Simulation, random: SeededRandom) => void | Promise<void>;
+}
+
+export type StepKinds = Readonly<Record<string, StepKind>>;
 
 export interface Verdict {
   readonly wrong: readonly string[];
@@ -63,10 +69,12 @@ export class Simulation {
   #words = 0;
   #opening = false;
   readonly #stops: AbortController[] = [];
+  readonly #kinds: StepKinds;
   readonly #closing = new WeakSet<Session>();
   readonly #choices: SeededRandom;
 
-  constructor(seed: string) {
+  constructor(seed: string, kinds: StepKinds) {
+    this.#kinds = kinds;
     const random = new SeededRandom(seed);
     this.#choices = random.split("choices");
     this.options = {
@@ -216,7 +224,7 @@ export class Simulation {
     if (this.session === undefined && !this.#opening) this.open();
     await quiet();
     if (this.session === undefined && random.below(8) > 0) await this.#untilOpen(random);
-    await STEPS[name]?.take(this, random);
+    await this.#kinds[name]?.take(this, random);
     await quiet();
     let decisions = random.below(random.pick([4, 10, 30]));
     if (this.operations.size > MOST_UNDER_WAY) decisions += 60;

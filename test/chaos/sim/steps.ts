@@ -8,12 +8,7 @@ import type { Session, SessionCall } from "../../../src/turn/session.ts";
 import { drawScript, type Script, TOOL_NAMES } from "../script/ops.ts";
 import { keepSteps, perform, steps } from "../script/tools.ts";
 import { lookAtSnapshot, restoredTo } from "./snapshots.ts";
-import { LEASE_MS, type Simulation } from "./simulation.ts";
-
-interface StepKind {
-  readonly weight: number;
-  readonly take: (sim: Simulation, random: SeededRandom) => void | Promise<void>;
-}
+import { LEASE_MS, type Simulation, type StepKind, type StepKinds } from "./simulation.ts";
 
 const EFFECT_KEYS = ["k1", "k2", "k?", "hard", "stuck", "once"];
 const PATHS = ["a", "b", "d/x", "d/y"];
@@ -26,7 +21,7 @@ const SCOPES: readonly (readonly RewindScope[])[] = [
 ];
 
 /** Everything that users do, and everything that happens to them. */
-export const STEPS: Readonly<Record<string, StepKind>> = {
+export const STEPS: StepKinds = {
   call: { weight: 40, take: withSession(call) },
   overlap: { weight: 8, take: withSession(overlap) },
   begin: { weight: 5, take: withSession(begin) },
