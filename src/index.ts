@@ -101,7 +101,7 @@ export {
   type AlignmentFaultKind,
   explainFault,
 } from "./alignment/faults.ts";
-export { checkRequest, type SentStory } from "./alignment/request.ts";
+export { checkRequest } from "./alignment/request.ts";
 export {
   type AlignmentError,
   MUTATING_HINTS,
@@ -120,14 +120,7 @@ export {
   INITIAL_CATALOG,
   snapshotCatalog,
 } from "./catalog/state.ts";
-export {
-  ASK_USER,
-  type CatalogTool,
-  type Mode,
-  type ReadOnlyProof,
-  type ReadOnlyVerdict,
-  type ToolActions,
-} from "./catalog/tool.ts";
+export { ASK_USER, type CatalogTool, type Mode } from "./catalog/tool.ts";
 export {
   PLAN_MODE_INTERVIEW_POLICY_LINE,
   PLAN_MODE_NO_REQUEST_USER_INPUT_POLICY_LINE,
@@ -262,6 +255,7 @@ export type {
   Answer,
   AskedCall,
   AskedInput,
+  AskOptions,
   Model,
   ModelAbilities,
   ModelEvent,
@@ -271,13 +265,14 @@ export type {
   PartialAnswer,
   ReasoningEffort,
   RenamedCall,
+  SentRequest,
   StopReason,
   ToolOffer,
   Usage,
 } from "./contracts/model.ts";
 export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
-export type { ToolAccess } from "./contracts/tool-access.ts";
+export type { ReadOnlyProof, ReadOnlyVerdict, ToolAccess, ToolActions } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
 export { LARGEST_FILE } from "./files/filesystem.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
@@ -424,7 +419,7 @@ export type { RetryOptions } from "./turn/ask.ts";
 export type { BoundarySide, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
-export { createHoldfast, Holdfast, type HoldfastOptions } from "./turn/holdfast.ts";
+export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
 export type { OpenQuestion, Reply } from "./turn/questions.ts";
@@ -435,3 +430,5 @@ export type { RequestOptions } from "./turn/request.ts";
 export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
+export type { SessionCatalog } from "./turn/session-catalog.ts";
+export type { StoryOptions } from "./turn/story.ts";

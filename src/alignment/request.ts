@@ -1,17 +1,11 @@
 import { canonicalJson } from "../base/canonical.ts";
 import type { Json } from "../base/json.ts";
-import type { ToolOffer } from "../contracts/model.ts";
+import type { SentRequest, ToolOffer } from "../contracts/model.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { AlignmentFault } from "./faults.ts";
 
-/** What a request offers and demands, read back from the body that is about to leave. */
-export interface SentStory {
-  readonly tools: readonly ToolOffer[];
-  readonly toolChoice?: string;
-}
-
 /** Whether the request that is about to leave offers what the snapshot offers: no more, no less, nothing else. */
-export function checkRequest(sent: SentStory, catalog: SessionToolCatalogSnapshot): readonly AlignmentFault[] {
+export function checkRequest(sent: SentRequest, catalog: SessionToolCatalogSnapshot): readonly AlignmentFault[] {
   const byName = new Map(sent.tools.map((tool) => [tool.name, tool]));
   const missing = catalog.activeNames.filter((name) => !byName.has(name));
   const extra = sent.tools.map(({ name }) => name).filter((name) => catalog.tool(name) === undefined);

@@ -333,6 +333,14 @@ export const ERROR_CODES = {
     says: "A prompt cannot be defined as it is.",
     tryThis: "Correct the section named in the details.",
   },
+  PROMPT_MISALIGNED: {
+    says: "Prompt, tools and mode of a request do not agree. Nothing was sent.",
+    tryThis: "Read the faults in the details; `sendMisaligned` with a reason sends it all the same, and records that.",
+  },
+  MODE_INHERITED: {
+    says: "The session works for another one that is in plan mode, so it stays in plan mode.",
+    tryThis: "Set the mode of the parent session first.",
+  },
 
   // models
   REQUEST_MALFORMED: {

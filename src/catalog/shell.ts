@@ -1,4 +1,4 @@
-import type { ReadOnlyProof, ReadOnlyVerdict } from "./tool.ts";
+import type { ReadOnlyProof, ReadOnlyVerdict } from "../contracts/tool-access.ts";
 import { judgeCommands } from "./shell-commands.ts";
 import { readShell } from "./shell-words.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
-import type { ToolAccess } from "../contracts/tool-access.ts";
+import type { ReadOnlyProof, ToolAccess, ToolActions } from "../contracts/tool-access.ts";
 import type { BodyOf } from "../records/kinds.ts";
 
 /** `act`: everything that is offered may run. `plan`: only what cannot change anything. */
@@ -19,17 +19,6 @@ export interface CatalogTool {
   /** What the tool's server says of it, such as `readOnlyHint`. Shown to people; never believed. */
   readonly annotations?: JsonObject;
 }
-
-export interface ToolActions {
-  /** The argument that names the action. */
-  readonly field: string;
-  readonly access: Readonly<Record<string, ToolAccess>>;
-}
-
-/** Looks at the arguments of one call, as the handler will get them. Throwing proves nothing. */
-export type ReadOnlyProof = (input: unknown) => ReadOnlyVerdict;
-
-export type ReadOnlyVerdict = { readonly readOnly: true } | { readonly readOnly: false; readonly why: string };
 
 /** The tool that asks the user. It is offered only while there is somebody to answer. */
 export const ASK_USER = "ask_user";

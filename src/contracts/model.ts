@@ -13,7 +13,23 @@ export interface Model {
    * Events as they arrive; the last one, and only the last, is `end` or `failed`. What the world does wrong is told in
    * `failed`; thrown is only what the caller did wrong. Walking away from the events, or an abort, ends the request.
    */
-  ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
+  ask(request: ModelRequest, options: AskOptions): AsyncIterable<ModelEvent>;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /**
+   * Sees what the written request offers, read back from its body, before anything is sent. When it throws, nothing is
+   * sent and `ask` throws the same.
+   */
+  readonly inspect?: (sent: SentRequest) => void;
+}
+
+/** What a written request offers and demands, in our words. */
+export interface SentRequest {
+  readonly tools: readonly ToolOffer[];
+  /** The one tool that it demands. */
+  readonly toolChoice?: string;
 }
 
 export interface ModelAbilities {

@@ -68,7 +68,15 @@ export const RECORD_SHAPES = {
   /** Somebody stopped the turn. The model reads of it, once. */
   "turn-interrupted": kind({ text: string }),
   "turn-ended": kind({ status: string, steps: count, detail: optional(json) }),
-  "call-opened": kind({ callId, tool: string, args: json, alias: optional(string), parent: optional(callId) }),
+  "call-opened": kind({
+    callId,
+    tool: string,
+    args: json,
+    alias: optional(string),
+    parent: optional(callId),
+    /** Of the catalog that offered the tool, when a model asked for the call. */
+    epoch: optional(count),
+  }),
   "call-closed": kind({
     callId,
     tool: string,
@@ -103,7 +111,15 @@ export const RECORD_SHAPES = {
   "writeback-committed": kind({ ...writeback }),
   "boundary-crossed": kind({ boundary: oneOf("compaction", "reset", "prune", "overflow", "mode-flip", "exit") }),
   "mode-changed": kind({ mode: oneOf("act", "plan") }),
-  "catalog-changed": kind({ version: count, epoch: count, reason: string, tools: json }),
+  /** Every tool as it is offered from here on, exactly as a request says it. */
+  "catalog-changed": kind({
+    version: count,
+    epoch: count,
+    reason: string,
+    tools: json,
+    requestUserInputEnabled: optional(boolean),
+    contentHash: optional(string),
+  }),
   "history-repaired": kind({ fault: string, callId: optional(string), detail: json }),
   "history-cut": kind({ through: count, records: count, reason: string }),
   "file-diverged": kind({ path: string, callId: optional(callId), kept: optional(string) }),

@@ -40,12 +40,20 @@ export interface ToolInvoked {
 export interface PromptRendered {
   readonly prompt: string;
   readonly at: Instant;
+  /** Of all that was rendered, and of the part that stays. */
   readonly hash: string;
+  readonly prefixHash?: string;
+  /** Of the catalog it was rendered for; the journal's `catalog-changed` of that epoch holds the exact schemas. */
+  readonly epoch?: number;
+  readonly contentHash?: string;
 }
 
 export interface PromptExecuted {
   readonly prompt: string;
   readonly at: Instant;
+  /** What was sent: the hash of the rendered prompt, the epoch of the catalog. */
+  readonly hash?: string;
+  readonly epoch?: number;
   readonly model?: string;
   readonly usage?: Json;
 }

@@ -30,6 +30,8 @@ export interface Part<V> {
   readonly contents?: PartContents<V>;
   /** For parts that hold files: `now` with these paths as they were in `then`. */
   pick?(now: V, then: V, paths: readonly string[]): V;
+  /** For parts that only go forward: what going back to `then` makes of `now`. Without it, `then`. */
+  restored?(now: V, then: V): V;
 }
 
 export interface PartChange {
@@ -67,6 +69,7 @@ export interface AnyPart {
     fill(value: never, bytesOf: (name: BlobName) => Uint8Array | undefined): unknown;
   };
   pick?(now: never, then: never, paths: readonly string[]): unknown;
+  restored?(now: never, then: never): unknown;
 }
 
 export type Parts = ReadonlyMap<string, AnyPart>;

@@ -49,7 +49,8 @@ export function planRestore(
   for (const name of now.unlike(snapshot.session.slices)) {
     const part = parts.get(name);
     if (part === undefined || options.slices?.includes(name) === false) continue;
-    const value = restoredValue(snapshot, part, now, options);
+    const then = restoredValue(snapshot, part, now, options);
+    const value = part.restored === undefined ? then : part.restored(now.get(name) as never, then as never);
     if (value !== now.get(name)) after.push([name, value]);
   }
   const change = new RootChange(parts, now, after);

@@ -1,9 +1,15 @@
 import type { Branch } from "../state/branch.ts";
 import type { Call } from "./call.ts";
-import { type Ending, endingOf } from "./ending.ts";
+import { type Discarded, type Ending, endingOf } from "./ending.ts";
 import { objectionTo } from "./validators.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
 import type { Tool } from "./tool.ts";
+
+export interface Asking {
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly call: PolicyView["call"];
+}
 
 export type Admitted =
   | { readonly ok: true; readonly view: PolicyView }
@@ -11,33 +17,43 @@ export type Admitted =
 
 /** Arguments, then policies: what does not pass never reaches the handler. */
 export async function admit(
-  tool: Tool,
-  input: unknown,
+  { tool, input, call }: Asking,
   branch: Branch,
   policies: readonly ToolPolicy[],
 ): Promise<Admitted> {
   const parsed = await tool.parse(input);
   if (!parsed.ok) return { ok: false, ending: { kind: "bad-arguments", message: parsed.message } };
-  const view: PolicyView = { tool, input: parsed.input, get: (slice) => branch.get(slice) };
-  for (const policy of policies) {
-    const denial = denialBy(policy, view);
-    if (denial !== undefined) return { ok: false, ending: { kind: "denied", message: denial } };
+  const view: PolicyView = { tool, input: parsed.input, call, get: (slice) => branch.get(slice) };
+  const message = firstDenial(policies, (policy) => policy.check(view));
+  return message === undefined ? { ok: true, view } : { ok: false, ending: { kind: "denied", message } };
+}
+
+/** Whether what was admitted may still commit. Only from inside the gate. */
+export function readmit(
+  views: readonly PolicyView[],
+  policies: readonly ToolPolicy[],
+  changes: (part: string) => boolean,
+): Discarded | undefined {
+  for (const view of views) {
+    const message = firstDenial(policies, (policy) => policy.recheck?.(view, changes));
+    if (message !== undefined) return { kind: "denied", message };
   }
-  return { ok: true, view };
+  return undefined;
 }
 
 /** Runs an admitted call's handler; after a success the policies note it, to be committed with it. */
 export async function handle(
-  { tool, input, get }: PolicyView,
+  view: PolicyView,
   branch: Branch,
   policies: readonly ToolPolicy[],
   call: Call,
 ): Promise<Ending> {
+  const { tool, input } = view;
   const ending = endingOf(await tool.run(input, call));
   if (ending.kind !== "succeeded") return ending;
   const objection = await objectionTo(ending.value, tool.validators, { input, attempt: call.attempt });
   if (objection !== undefined) return objection;
-  remember({ tool, input, get }, ending.value, branch, policies);
+  remember(view, ending.value, branch, policies);
   return ending;
 }
 
@@ -50,10 +66,18 @@ export function remember(
   for (const policy of policies) for (const event of policy.onResult?.(view, result) ?? []) branch.dispatch(event);
 }
 
-function denialBy(policy: ToolPolicy, view: PolicyView): string | undefined {
-  try {
-    return policy.check(view);
-  } catch (error) {
-    return `The policy ${policy.name} could not be checked: ${error instanceof Error ? error.message : String(error)}`;
+function firstDenial(
+  policies: readonly ToolPolicy[],
+  ask: (policy: ToolPolicy) => string | undefined,
+): string | undefined {
+  for (const policy of policies) {
+    try {
+      const denial = ask(policy);
+      if (denial !== undefined) return denial;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return `The policy ${policy.name} could not be checked: ${why}`;
+    }
   }
+  return undefined;
 }

@@ -9,6 +9,7 @@ export interface OpenedCall {
   readonly tool: string;
   readonly args: Json;
   readonly alias?: string;
+  readonly epoch?: number;
   readonly parent?: string;
 }
 

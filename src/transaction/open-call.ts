@@ -10,11 +10,11 @@ import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
-import { admit, handle } from "./guard.ts";
+import { type Admitted, admit, handle } from "./guard.ts";
 import type { Ledger, OpenedCall } from "./ledger.ts";
 import type { AttemptFailure } from "./validators.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
-import type { ToolPolicy } from "./policy.ts";
+import type { PolicyView, ToolPolicy } from "./policy.ts";
 import { absentTool, type Tool } from "./tool.ts";
 
 export interface ToolCall {
@@ -23,6 +23,8 @@ export interface ToolCall {
   readonly input: unknown;
   /** The provider's own id for it. */
   readonly alias?: string;
+  /** The epoch of the catalog that offered its tool. */
+  readonly epoch?: number;
   /** Its opening is journalled already, with the answer that asked for it. */
   readonly announced?: boolean;
   /** How it ends is known without running it: somebody refused it, or gave its answer. */
@@ -66,6 +68,8 @@ export class OpenCall {
   /** What the handler has put out in this attempt, its newest part. */
   progress = "";
   branch: Branch;
+  /** What was admitted in the last attempt: the call itself, and those that ran inside it. */
+  admitted: PolicyView[] = [];
   /** Calls that ran inside this one, in the last attempt. */
   nested: CallOutcome[] = [];
   /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
@@ -99,13 +103,14 @@ export class OpenCall {
 
   /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
   async announce(): Promise<void> {
-    const { id, name, input, alias, announced } = this.call;
+    const { id, name, input, alias, epoch, announced } = this.call;
     if (announced === true) return;
     await this.#world.ledger.opened({
       callId: id,
       tool: name,
       args: keptJson(input),
       ...(alias === undefined ? {} : { alias }),
+      ...(epoch === undefined ? {} : { epoch }),
     });
   }
 
@@ -114,7 +119,7 @@ export class OpenCall {
     const call = this.begin();
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
-      const admitted = await admit(this.tool, this.call.input, this.branch, policies);
+      const admitted = await this.admit(this.tool, this.call.input, this.call.id);
       return admitted.ok ? handle(admitted.view, this.branch, policies, call) : admitted.ending;
     };
     const ending = await attempt(
@@ -126,6 +131,16 @@ export class OpenCall {
     return ending.kind === "succeeded" && this.#unfinished > 0 ? STILL_RUNNING : ending;
   }
 
+  /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
+  async admit(tool: Tool, input: unknown, id: string): Promise<Admitted> {
+    const { epoch } = this.call;
+    const call = epoch === undefined ? { id } : { id, epoch };
+    const { branch } = this;
+    const admitted = await admit({ tool, input, call }, branch, this.#world.policies);
+    if (admitted.ok && branch === this.branch) this.admitted.push(admitted.view);
+    return admitted;
+  }
+
   /** A fresh branch and a living handle on it. */
   begin(): Call {
     const { state, effects } = this.#world;
@@ -134,6 +149,7 @@ export class OpenCall {
     this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
+    this.admitted = [];
     this.branch = state.branch();
     this.#stop = new AbortController();
     this.signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -290,7 +306,7 @@ export class OpenCall {
     const inner = this.#openHandle(id, tool);
     this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
-      const admitted = await admit(tool, input, this.branch, policies);
+      const admitted = await this.admit(tool, input, id);
       return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
     };
     const ending = await attempt(run, this.limits(), () => {});

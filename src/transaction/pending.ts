@@ -2,7 +2,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { canceled } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
-import { admit, remember } from "./guard.ts";
+import { remember } from "./guard.ts";
 import { objectionTo } from "./validators.ts";
 import type { CallWorld, OpenCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
@@ -37,12 +37,11 @@ export class PendingCall implements AsyncDisposable {
 
   /** Arguments and policies, as for a tool of ours. What does not pass is closed, and refused with the reason. */
   async admit(denial: Discarded | undefined): Promise<void> {
-    const { policies } = this.#world;
-    const { tool, call, branch } = this.#open;
+    const { tool, call } = this.#open;
     const known = this.#world.tool(call.name) !== undefined;
     const theirs = { ...tool, parse: async (input: unknown) => ({ ok: true as const, input }) };
     const limits = this.#open.limits();
-    const passed = await admit(known ? tool : theirs, call.input, branch, policies);
+    const passed = await this.#open.admit(known ? tool : theirs, call.input, call.id);
     if (passed.ok) this.#view = passed.view;
     const ending = denial ?? (passed.ok ? endedAlready(limits) : passed.ending);
     if (ending === undefined) return;

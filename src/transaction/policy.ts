@@ -5,7 +5,9 @@ import type { Tool } from "./tool.ts";
 
 export interface PolicyView {
   readonly tool: Tool;
+  /** The arguments as the handler gets them. */
   readonly input: unknown;
+  readonly call: { readonly id: string; readonly epoch?: number };
   readonly get: <T>(slice: Slice<T>) => T;
 }
 
@@ -16,6 +18,11 @@ export interface ToolPolicy {
   readonly slices?: readonly AnySlice[];
   /** Why the call may not run, or nothing. Throwing denies too: a rule that cannot be checked is not kept. */
   check(view: PolicyView): string | undefined;
+  /**
+   * Asked again when the call is about to commit and nobody else can: why it may not, or nothing. `changes` tells
+   * whether a part of the root would be another. Calls that ran inside are asked about, too.
+   */
+  recheck?(view: PolicyView, changes: (part: string) => boolean): string | undefined;
   /** What to remember after a success; committed with the call. Not called for a call that was denied or failed. */
   onResult?(view: PolicyView, result: Json): readonly SliceEvent[];
 }

@@ -7,6 +7,7 @@ import { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { effectId, type EffectReport } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
+import { readmit } from "./guard.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
@@ -80,7 +81,10 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
     ending = await attemptUntilAccepted(world, open);
   }
   if (ending.kind !== "succeeded") return { instead: ending };
-  return commit(world, open, ending);
+  // Worked out only if a policy asks: most do not.
+  const changes = (part: string) => open.branch.onto(state.root).root.get(part) !== state.root.get(part);
+  const denied = readmit(open.admitted, world.policies, changes);
+  return denied === undefined ? commit(world, open, ending) : { instead: denied };
 }
 
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {

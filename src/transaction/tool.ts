@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, type JsonObject } from "../base/json.ts";
 import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
-import type { ToolAccess } from "../contracts/tool-access.ts";
+import type { ReadOnlyProof, ToolAccess, ToolActions } from "../contracts/tool-access.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
 import type { OutputValidator } from "./validators.ts";
@@ -14,6 +14,12 @@ export interface ToolSpec<I> {
   /** JSON Schema of the arguments, as models read it. Asked of `input` when it can say so itself. */
   readonly inputSchema?: JsonObject;
   readonly access: ToolAccess;
+  /** For a tool of several actions: which argument chooses, and what each of them touches. Plan mode shows those that read. */
+  readonly actions?: ToolActions;
+  /** Proves of one call that it changes nothing, so that it may run in plan mode: see `shellReadOnly`. */
+  readonly readOnly?: ReadOnlyProof;
+  /** What the tool's server says of it. Shown to people; never believed. */
+  readonly annotations?: JsonObject;
   /** Whether it may be run a second time when another call changed what it read. Default: `read` and `write` yes. */
   readonly retryable?: boolean;
   /** Milliseconds a call may take. */
@@ -39,6 +45,9 @@ export interface Tool {
   readonly access: ToolAccess;
   /** JSON Schema of the arguments: what a model is offered. */
   readonly inputSchema: JsonObject;
+  readonly actions?: ToolActions;
+  readonly readOnly?: ReadOnlyProof;
+  readonly annotations?: JsonObject;
   readonly retryable: boolean;
   readonly deadlineMs?: number;
   readonly effects: Readonly<Record<string, EffectSpec>>;
@@ -67,6 +76,9 @@ export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
     description: spec.description ?? "",
     access: spec.access,
     inputSchema: spec.inputSchema ?? schemaOf(spec.name, spec.input),
+    ...(spec.actions === undefined ? {} : { actions: spec.actions }),
+    ...(spec.readOnly === undefined ? {} : { readOnly: spec.readOnly }),
+    ...(spec.annotations === undefined ? {} : { annotations: spec.annotations }),
     retryable: spec.retryable ?? RETRYABLE[spec.access],
     ...(spec.deadlineMs === undefined ? {} : { deadlineMs: spec.deadlineMs }),
     effects: spec.effects ?? {},

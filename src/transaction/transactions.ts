@@ -72,6 +72,10 @@ export class Transactions {
     for (const tool of tools) this.#tools.set(tool.name, tool);
   }
 
+  remove(names: readonly string[]): void {
+    for (const name of names) this.#tools.delete(name);
+  }
+
   tool(name: string): Tool | undefined {
     return this.#tools.get(name);
   }

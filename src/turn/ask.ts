@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
-import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer } from "../contracts/model.ts";
+import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, SentRequest } from "../contracts/model.ts";
 import type { RunEvent } from "./events.ts";
 import type { RunBudget } from "./limits.ts";
 
@@ -19,6 +19,8 @@ export interface RetryOptions {
 
 export type Asked =
   | { readonly answer: Answer }
+  /** It was not asked: in the moment of sending, prompt, tools and mode did not agree. */
+  | { readonly misaligned: HoldfastError }
   | { readonly failure: ModelFailure; readonly partial: PartialAnswer; readonly attempt: number };
 
 export interface Asking {
@@ -31,6 +33,8 @@ export interface Asking {
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
+  /** Looks at the request in the moment of sending, and throws PROMPT_MISALIGNED. */
+  readonly inspect: (sent?: SentRequest) => void;
   /** Keeps what became of a question that will be asked again, before it is. */
   readonly failed: (failure: ModelFailure, partial: PartialAnswer, attempt: number) => Promise<void>;
 }
@@ -44,7 +48,7 @@ export async function* ask(asking: Asking): AsyncGenerator<RunEvent, Asked, unde
   const { attempts = 5 } = retry;
   for (let attempt = 1; ; attempt += 1) {
     const asked = yield* askOnce(asking, attempt);
-    if ("answer" in asked && !isEmpty(asked.answer)) return asked;
+    if ("misaligned" in asked || ("answer" in asked && !isEmpty(asked.answer))) return asked;
     const { failure, partial } =
       "answer" in asked
         ? { failure: EMPTY, partial: asked.answer }
@@ -71,12 +75,23 @@ export function isEmpty({ items, stop }: Answer): boolean {
 }
 
 async function* askOnce(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
+  try {
+    return yield* asked(asking, attempt);
+  } catch (error) {
+    if (HoldfastError.is(error, "PROMPT_MISALIGNED")) return { misaligned: error };
+    throw error;
+  }
+}
+
+async function* asked(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
   const { model, request, signal, budget } = asking;
   const evaluation = `${asking.evaluation}.${attempt}`;
   const use = (answer: PartialAnswer) => {
     if (answer.usage !== undefined) budget.use(evaluation, answer.usage, model.name);
   };
-  for await (const event of model.ask(request, { signal })) {
+  const { inspect } = asking;
+  inspect(); // also for a model that shows nothing of what it sends
+  for await (const event of model.ask(request, { signal, inspect })) {
     switch (event.kind) {
       case "text-delta":
         yield { kind: "text", text: event.text };

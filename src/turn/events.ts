@@ -1,3 +1,5 @@
+import type { AlignmentReport } from "../alignment/align.ts";
+import type { AlignmentFault } from "../alignment/faults.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ModelFailure, StopReason, Usage } from "../contracts/model.ts";
 import type { FaultKind } from "../history/faults.ts";
@@ -26,6 +28,10 @@ export type RunEvent =
   | { readonly kind: "checkpoint"; readonly callId: CallId }
   /** The journal holds something that no provider takes as it is; the request tells it otherwise. */
   | { readonly kind: "repaired"; readonly fault: FaultKind; readonly detail: JsonObject }
+  /** Tools asked to see sections of the prompt, and the next request shows them in full. */
+  | { readonly kind: "expanded"; readonly sections: readonly string[] }
+  /** A request leaves whose prompt, tools and mode do not agree, because somebody insisted. */
+  | { readonly kind: "misaligned"; readonly because: string; readonly faults: readonly AlignmentFault[] }
   | { readonly kind: "end"; readonly end: RunEnd };
 
 interface Ended {
@@ -43,4 +49,6 @@ export type RunEnd =
   /** Nothing goes on before somebody replies: see `session.reply`. Everything else has ended. */
   | (Ended & { readonly status: "waiting"; readonly questions: readonly OpenQuestion[] })
   | (Ended & { readonly status: "aborted" })
+  /** Prompt, tools and mode did not agree, also not after they were built anew: nothing was sent. */
+  | (Ended & { readonly status: "refused"; readonly report: AlignmentReport })
   | (Ended & { readonly status: "failed"; readonly failure: ModelFailure });

@@ -21,6 +21,11 @@ export interface HoldfastOptions extends SessionOptions {
   readonly random?: Random;
 }
 
+export interface SessionOpening extends Omit<OpenOptions, "fold"> {
+  /** The session that this one works for. It is in plan mode whenever its parent is. */
+  readonly parent?: Session;
+}
+
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
   readonly store: Store;
@@ -34,16 +39,17 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  open(id: string, options?: Omit<OpenOptions, "fold">): Promise<Session> {
+  open(id: string, options: SessionOpening = {}): Promise<Session> {
     return this.#open(id, options, false);
   }
 
-  async #open(id: string, options: Omit<OpenOptions, "fold"> | undefined, isFork: boolean): Promise<Session> {
+  async #open(id: string, { parent, ...options }: SessionOpening, isFork: boolean): Promise<Session> {
     const fold = sessionFold(this.#options.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const journal = await openJournal(this.#deps, id, { ...options, fold });
+    const how = { ...this.#options, parent: parent?.catalog };
     try {
       const fork = (after: number, as: string) => this.fork(id, { after, as });
-      return await resumeSession(this.#deps, journal, this.#options, fork, isFork);
+      return await resumeSession(this.#deps, journal, how, fork, isFork);
     } catch (error) {
       await journal.close();
       throw error;
@@ -54,7 +60,7 @@ export class Holdfast implements AsyncDisposable {
   async fork(from: string, options: { readonly as: string; readonly after?: number }): Promise<Session> {
     const id = await forkSession(this.#deps, from, options);
     const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
-    const session = await this.#open(id, undefined, true);
+    const session = await this.#open(id, {}, true);
     try {
       await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
       return session;

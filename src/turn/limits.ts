@@ -12,6 +12,8 @@ export interface RunLimits {
   readonly tokens?: number;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** How often tools may ask for more of the prompt. Default 10. */
+  readonly expansions?: number;
   /** Milliseconds. What runs when they are over is stopped. */
   readonly timeMs?: number;
   /** Needs `price`. */
@@ -20,7 +22,15 @@ export interface RunLimits {
   readonly price?: (usage: Usage, model: string) => number;
 }
 
-export type LimitKind = "steps" | "tokens" | "inputTokens" | "outputTokens" | "timeMs" | "cost" | "budget";
+export type LimitKind =
+  | "steps"
+  | "tokens"
+  | "inputTokens"
+  | "outputTokens"
+  | "timeMs"
+  | "cost"
+  | "budget"
+  | "expansions";
 
 /** What a run has used so far, failed attempts included. */
 export interface Spent {
@@ -32,7 +42,8 @@ export interface Spent {
 }
 
 const STEPS = 100;
-const BOUNDS = ["steps", "tokens", "inputTokens", "outputTokens", "timeMs", "cost"] as const;
+const EXPANSIONS = 10;
+const BOUNDS = ["steps", "expansions", "tokens", "inputTokens", "outputTokens", "timeMs", "cost"] as const;
 
 /** What a run has spent, and which of its bounds it has met. Spent is spent: neither a retry nor a rewind gives it back. */
 export class RunBudget {
@@ -40,6 +51,7 @@ export class RunBudget {
   readonly #limits: RunLimits;
   readonly #shared: BudgetTracker | undefined;
   #steps = 0;
+  #expansions = 0;
   /** By evaluation: a model says what it has used so far, and says it again. */
   readonly #used = new Map<string, { readonly usage: Usage; readonly cost: number }>();
 
@@ -56,6 +68,12 @@ export class RunBudget {
 
   step(): void {
     this.#steps += 1;
+  }
+
+  /** Whether the prompt may be opened once more. */
+  expand(): boolean {
+    this.#expansions += 1;
+    return this.#expansions <= (this.#limits.expansions ?? EXPANSIONS);
   }
 
   /** Takes an evaluation's usage so far, in place of what it said before. */

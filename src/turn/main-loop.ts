@@ -6,10 +6,13 @@ import { ExecutionState } from "../state/execution-state.ts";
 import { closingOf } from "../transaction/outcome.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { Transactions } from "../transaction/transactions.ts";
+import { INITIAL_CATALOG } from "../catalog/state.ts";
 import { Conversation } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
+import { Story } from "./story.ts";
 
 export interface MainLoopOptions extends Omit<RunOptions, "signal"> {
   readonly tools?: readonly Tool[];
@@ -81,11 +84,24 @@ function inMemory(state: ExecutionState): Ground {
   const append = (drafts: readonly RecordDraft[]) => {
     for (const draft of drafts) entries.push({ ...draft, seq: entries.length + 1, at: instantOf(clock) });
   };
+  const transactions = Transactions.of(state);
+  let catalog = INITIAL_CATALOG;
+  const home: CatalogHome = {
+    get state() {
+      return catalog;
+    },
+    change: async (next) => {
+      const { to, drafts } = next(catalog);
+      append(drafts);
+      catalog = to;
+    },
+  };
   return {
     id: toSessionId(`state-${state.ids.next()}`),
     state,
-    transactions: Transactions.of(state),
+    transactions,
     conversation: new Conversation(),
+    story: new Story(state, new SessionCatalog(home, transactions)),
     signal: undefined,
     async *read({ from = 1 } = {}) {
       yield* entries.slice(from - 1);

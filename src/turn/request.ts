@@ -1,9 +1,9 @@
+import type { AlignedPrompt } from "../alignment/align.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ModelRequest, ToolOffer } from "../contracts/model.ts";
 import type { FaultKind } from "../history/faults.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import { getHistoryForPrompt, type HistoryRepairedDraft, repairRecords } from "../history/session.ts";
-import type { Tool } from "../transaction/tool.ts";
 import type { Item } from "../wire/item.ts";
 import type { ProfileId } from "../wire/profiles.ts";
 import type { Conversation } from "./conversation.ts";
@@ -17,12 +17,11 @@ export interface RepairedPairs {
 /** Station: the log as a provider takes it. The journal is not touched; what was found is told once. */
 export function repairPairs(
   conversation: Conversation,
-  options: { readonly profile: ProfileId; readonly tools: readonly Tool[] },
+  options: { readonly profile: ProfileId; readonly tools: readonly string[] },
 ): RepairedPairs {
-  const names = new Set(options.tools.map(({ name }) => name));
   const repaired = getHistoryForPrompt(conversation.items, {
     profile: options.profile,
-    tools: names,
+    tools: new Set(options.tools),
     index: conversation.index,
     inFlight: conversation.running,
   });
@@ -36,27 +35,39 @@ export function repairPairs(
   return { history: repaired.history, records };
 }
 
-/** What a request says beside the conversation. */
-export interface RequestOptions
-  extends Pick<ModelRequest, "toolChoice" | "maxOutputTokens" | "temperature" | "reasoning"> {
-  /** Told before the conversation, in every request. */
-  readonly instructions?: string;
-}
+/** What a request asks of the model. */
+export type RequestOptions = Pick<ModelRequest, "toolChoice" | "maxOutputTokens" | "temperature" | "reasoning">;
 
-/** Station: the request. Only a repaired history can be put into one. */
+/** Station: the request. Only a repaired history and an aligned prompt can be put into one. */
 export function writeRequest(
   history: PairedHistory,
-  tools: readonly Tool[],
-  { instructions, ...options }: RequestOptions,
+  { prompt, catalog }: AlignedPrompt,
+  options: RequestOptions,
 ): ModelRequest {
-  const system: readonly Item[] =
-    instructions === undefined
-      ? []
-      : [{ kind: "system", role: "system", parts: [{ type: "text", text: instructions }] }];
-  const items = [...system, ...history];
-  return { ...options, items, ...(tools.length === 0 ? {} : { tools: tools.map(offerOf) }) };
+  const { prefixText, tailText } = prompt;
+  const prefix: readonly Item[] = prefixText === "" ? [] : [system(prefixText)];
+  const tools = (catalog.tools ?? []).map(offerOf);
+  const said = { ...options, ...(tools.length === 0 ? {} : { tools }) };
+  const stable = [...prefix, ...history];
+  // An answer that was paused must stand last, or it cannot go on.
+  if (isModels(history.at(-1))) return { ...said, items: [...prefix, system(tailText), ...history] };
+  return { ...said, items: [...stable, tail(tailText)], stableItems: stable.length };
 }
 
-function offerOf({ name, description, inputSchema }: Tool): ToolOffer {
-  return { name, ...(description === "" ? {} : { description }), input: inputSchema };
+/** Word for word what was hashed: neither more nor less than the snapshot says. */
+function offerOf({ name, description, input }: ToolOffer): ToolOffer {
+  return { name, ...(description === undefined ? {} : { description }), input };
+}
+
+function system(text: string): Item {
+  return { kind: "system", role: "system", parts: [{ type: "text", text }] };
+}
+
+/** Behind the conversation, where it may change without costing the provider's cache. It begins no turn of the user's. */
+function tail(text: string): Item {
+  return { kind: "user", notice: "context-update", parts: [{ type: "text", text, notice: "context-update" }] };
+}
+
+function isModels(item: Item | undefined): boolean {
+  return item?.kind === "assistant" || item?.kind === "reasoning" || (item?.kind === "other" && item.by === "model");
 }

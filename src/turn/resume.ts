@@ -1,6 +1,8 @@
 import { type IdSource, randomIds } from "../base/ids.ts";
+import type { CatalogState } from "../catalog/state.ts";
 import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
+import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
@@ -10,12 +12,17 @@ import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { type TransactionOptions, Transactions } from "../transaction/transactions.ts";
+import { catalogPart } from "./catalog-part.ts";
 import type { SessionFold } from "./fold.ts";
+import { catalogGate } from "./gate.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
+import { openSectionsTool } from "./open-sections.ts";
 import { rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
+import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
+import { Story } from "./story.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -23,6 +30,8 @@ export interface SessionOptions
   readonly tools?: readonly Tool[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
+  /** What every request says before the conversation. */
+  readonly prompt?: Prompt;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -34,7 +43,7 @@ export interface SessionOptions
 export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
-  options: SessionOptions,
+  options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
   fork: SessionParts["fork"],
   isFork: boolean,
 ): Promise<Session> {
@@ -59,13 +68,42 @@ export async function resumeSession(
     resources: options.resources?.() ?? [],
     ...(options.development === undefined ? {} : { development: options.development }),
   });
-  const transactions = new Transactions(state, { ...options, ledger });
+  const gate = catalogGate(() => catalog);
+  const { tools = [], policies = [], prompt, parent } = options;
+  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
+  const transactions = new Transactions(state, {
+    ...options,
+    ledger,
+    tools: opening === undefined ? tools : [...tools, opening],
+    policies: [gate, ...policies],
+  });
+  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
   if (isFork) transactions.effects.disown();
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
-  return new Session({ store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork });
+  if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
+  const story = new Story(state, catalog, prompt);
+  return new Session({ store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story });
+}
+
+/** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
+function homeIn({ truth }: ExecutionState, ledger: JournalLedger): CatalogHome {
+  const now = () => truth.root.get(catalogPart.name) as CatalogState;
+  return {
+    get state() {
+      return now();
+    },
+    change: (next) =>
+      truth.gate.run(async () => {
+        const { to, drafts } = next(now());
+        if (to === now()) return;
+        const branch = truth.branch();
+        branch.change(catalogPart, () => to);
+        await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, to.reason));
+      }),
+  };
 }
 
 const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
@@ -73,5 +111,5 @@ const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).nam
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, and the files. */
 function partsOf({ slices = [], policies = [] }: SessionOptions): readonly AnyPart[] {
   const all = [...DEFAULT_SLICES, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
-  return [...new Set(all.map(anyPartOf)), filesPart];
+  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart];
 }

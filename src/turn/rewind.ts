@@ -8,8 +8,10 @@ import type { CompositeSnapshot } from "../state/snapshot.ts";
 import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
+import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import { type OpenQuestion, unansweredOf } from "./questions.ts";
+import type { SessionCatalog } from "./session-catalog.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
 
@@ -40,6 +42,7 @@ export interface RewindGround {
   readonly transactions: Transactions;
   readonly checkpoints: SessionCheckpoints;
   readonly ledger: JournalLedger;
+  readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
   readonly questions: readonly OpenQuestion[];
 }
@@ -94,7 +97,8 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
       mayRewind();
       calls = takenBack();
     },
-    decide: (planned) => ledger.write([...closed, record], planned.change, "rewound"),
+    decide: ({ change }) =>
+      ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
   });
   return report(plan, await transactions.undoEffects(undoable()), true);
 }

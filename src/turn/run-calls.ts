@@ -4,6 +4,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
 import { keptJson, type ToolCall } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
+import type { WaitsFor } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -15,6 +16,7 @@ import type { Stop } from "./stop.ts";
 interface OpenedCall extends ToolCall {
   readonly id: CallId;
   readonly alias: string;
+  readonly epoch: number;
 }
 
 /** The calls of one answer: those to run, and those that wait for somebody first. */
@@ -32,28 +34,30 @@ export interface HowToRun {
   readonly ask: AskSomebody | undefined;
 }
 
-/** The calls of the session's `nth` answer, named by where they stand. `denied`: none of them may run. */
+/** The calls of the session's `nth` answer, named by where they stand. `epoch`: what offered them. `denied`: none may run. */
 export async function callsOf(
   ground: Ground,
-  nth: number,
+  { nth, epoch, denied }: { readonly nth: number; readonly epoch: number; readonly denied: string | undefined },
   asked: readonly AskedCall[],
-  denied?: string,
 ): Promise<OpenedCalls> {
-  const all = asked.map(
-    (call): OpenedCall => ({
-      id: callIdAt(ground.id, nth, call.index),
-      name: call.name,
-      alias: call.callId,
-      input: call.input.ok ? call.input.value : call.input.text,
-      announced: true,
-      ...knownEnd(call, denied),
-    }),
-  );
+  const all: OpenedCall[] = [];
   const questions: OpenQuestion[] = [];
-  for (const call of all) {
-    const waitsFor = await whatItWaitsFor(ground, call);
-    if (waitsFor !== undefined)
-      questions.push({ callId: call.id, tool: call.name, input: keptJson(call.input), waitsFor });
+  for (const one of asked) {
+    const { index, name, callId: alias, input } = one;
+    const id = callIdAt(ground.id, nth, index);
+    const call: OpenedCall = {
+      id,
+      name,
+      alias,
+      epoch,
+      announced: true,
+      input: input.ok ? input.value : input.text,
+      ...knownEnd(one, denied),
+    };
+    const foreseen = await foresee(ground, call);
+    all.push("known" in foreseen ? { ...call, ...foreseen } : call);
+    if ("waitsFor" in foreseen)
+      questions.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
   }
   return { all, questions };
 }
@@ -61,12 +65,13 @@ export async function callsOf(
 /** What opens the calls in the journal, in the same commit as the answer that asked for them. */
 export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraft[] {
   const opened = all.map(
-    ({ id, name, input, alias }): RecordDraft => ({
+    ({ id, name, input, alias, epoch }): RecordDraft => ({
       kind: "call-opened",
       callId: id,
       tool: name,
       args: keptJson(input),
       alias,
+      epoch,
     }),
   );
   return [...opened, ...questions.map(waitingOf)];
@@ -123,11 +128,18 @@ function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCa
   return { known: { kind: "bad-arguments", message: `The arguments are no JSON object: ${input.why}.` } };
 }
 
-/** Nothing for a call that cannot run anyway: nobody should be asked about it. */
-async function whatItWaitsFor({ transactions }: Ground, { name, input, known }: OpenedCall) {
+/** What can be told before it runs: that it will not, or whom it must wait for. Nobody is asked about what cannot run. */
+async function foresee(
+  { transactions, story }: Ground,
+  { name, input, known, epoch }: OpenedCall,
+): Promise<Pick<ToolCall, "known"> | { readonly waitsFor: WaitsFor }> {
   const tool = known === undefined ? transactions.tool(name) : undefined;
   const parsed = await tool?.parse(input);
-  return parsed?.ok === true ? tool?.waitsFor(parsed.input) : undefined;
+  if (tool === undefined || parsed?.ok !== true) return {};
+  const message = story.catalog.denial({ name, input: parsed.input, epoch });
+  if (message !== undefined) return { known: { kind: "denied", message } };
+  const waitsFor = await tool.waitsFor(parsed.input);
+  return waitsFor === undefined ? {} : { waitsFor };
 }
 
 /** The reply, or nothing when the turn is stopped first: whoever was asked may never answer. */

@@ -1,9 +1,12 @@
+import type { AlignedPrompt, AlignmentReport } from "../alignment/align.ts";
+import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
+import type { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
-import { PromptExecuted } from "../state/default-slices.ts";
+import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { type Item, type Part, textOf } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
 import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
@@ -14,11 +17,12 @@ import { unansweredOf } from "./questions.ts";
 import { repairPairs, type RequestOptions, writeRequest } from "./request.ts";
 import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { Stop, type StopCause } from "./stop.ts";
+import { faultRecord, type StoryOptions } from "./story.ts";
 
 /** What the user says: words, or words with pictures and files. */
 export type UserInput = string | readonly Part[];
 
-export interface RunOptions extends RequestOptions {
+export interface RunOptions extends RequestOptions, StoryOptions {
   readonly model: Model;
   readonly signal?: AbortSignal;
   readonly limits?: RunLimits;
@@ -78,6 +82,7 @@ class Turn {
   readonly #asked = new Set<CallId>();
   #begun = false;
   #text = "";
+  #unsentInARow = 0;
 
   constructor(ground: Ground, options: RunOptions) {
     this.#ground = ground;
@@ -90,8 +95,9 @@ class Turn {
 
   /** The walk of ARCHITECTURE.md, station by station. */
   async *walk(input: UserInput | undefined): AsyncGenerator<RunEvent, RunEnd, undefined> {
-    const { conversation, transactions } = this.#ground;
-    const { model, signal: _signal, limits: _limits, retry: _retry, ask: _ask, ...saying } = this.#options;
+    const { conversation } = this.#ground;
+    const { model, toolChoice, maxOutputTokens, temperature, reasoning } = this.#options;
+    const saying = defined({ toolChoice, maxOutputTokens, temperature, reasoning });
     if (this.stop.cause !== undefined) return this.#stopped();
     await this.#readOn();
     if (input !== undefined)
@@ -109,13 +115,21 @@ class Turn {
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
       const limit = this.#budget.met;
       if (limit !== undefined) return this.#end({ status: "limit", limit });
-      const { tools } = transactions;
+      const aligned = yield* this.#align();
+      if ("status" in aligned) return aligned;
+      const tools = aligned.catalog.activeNames;
       const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools });
       if (records.length > 0) await this.#write(records);
       for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
-      const asked = yield* this.#ask(writeRequest(history, tools, saying));
+      const asked = yield* this.#ask(writeRequest(history, aligned, saying), aligned);
+      if ("misaligned" in asked) {
+        const refused = await this.#unsent(asked.misaligned);
+        if (refused !== undefined) return refused;
+        continue;
+      }
+      this.#unsentInARow = 0;
       if ("failure" in asked) return this.#unanswered(asked);
-      const end = yield* this.#answered(asked.answer);
+      const end = yield* this.#answered(asked.answer, aligned);
       if (end !== undefined) return end;
     }
   }
@@ -134,10 +148,38 @@ class Turn {
     await this.finish(await this.#stopped());
   }
 
-  #ask(request: ModelRequest): AsyncGenerator<RunEvent, Asked, undefined> {
-    const { state, conversation } = this.#ground;
+  /** Station: prompt, tools and mode tell one story, or nothing is sent. */
+  async *#align(): AsyncGenerator<RunEvent, AlignedPrompt | RunEnd, undefined> {
+    const { story } = this.#ground;
+    const { toolChoice, ...told } = this.#options;
+    const choice = typeof toolChoice === "object" ? { toolChoice: toolChoice.name } : {};
+    const alignment = await story.align({ ...told, ...choice });
+    if (!alignment.ok) return this.#refused(alignment.report);
+    const { aligned } = alignment;
+    const { drafts, events } = story.notesOf(aligned);
+    if (drafts.length + events.length > 0) await this.#write(drafts, events);
+    if (aligned.overridden !== undefined) yield { kind: "misaligned", ...aligned.overridden };
+    return aligned;
+  }
+
+  /** Whatever changed while the request was made is told by building it anew, once; then it is refused. */
+  async #unsent(error: HoldfastError): Promise<RunEnd | undefined> {
+    this.#unsentInARow += 1;
+    if (this.#unsentInARow < 2) return undefined;
+    const faults = error.cause as readonly AlignmentFault[];
+    return this.#refused({ first: faults, afterRebuild: faults, says: faults.map(explainFault) });
+  }
+
+  async #refused(report: AlignmentReport): Promise<RunEnd> {
+    await this.#write([faultRecord("misaligned-request-refused", report)]);
+    return this.#end({ status: "refused", report });
+  }
+
+  #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
+    const { state, conversation, story } = this.#ground;
     const { model, retry = {} } = this.#options;
     return ask({
+      inspect: (sent) => story.inspect(aligned, sent),
       model,
       request,
       retry,
@@ -151,28 +193,47 @@ class Turn {
   }
 
   /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
-  async *#answered(answer: Answer): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
+  async *#answered(answer: Answer, aligned: AlignedPrompt): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     const { model } = this.#options;
     await this.#readOn();
     this.#budget.step();
     this.#text = spokenIn(answer);
     const { stop } = answer;
     const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
-    const calls = await callsOf(this.#ground, this.#ground.conversation.answers + 1, answer.calls, denied);
-    await this.#write([modelSaid(model, answer, stop), ...openingsOf(calls)], [this.#executed(answer)]);
+    const { epoch } = aligned.catalog;
+    const nth = this.#ground.conversation.answers + 1;
+    const calls = await callsOf(this.#ground, { nth, epoch, denied }, answer.calls);
+    await this.#write([modelSaid(model, answer, stop), ...openingsOf(calls)], [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
-      yield* this.#run(calls);
-      return RUNS_CALLS[stop] ? undefined : this.#end({ status: "stopped", stop });
+      const end = yield* this.#run(calls);
+      return end ?? (RUNS_CALLS[stop] ? undefined : this.#end({ status: "stopped", stop }));
     }
     if (isEmpty(answer)) return this.#end({ status: "stopped", stop: "empty" });
     if (stop === "paused") return undefined;
     return this.#end(stop === "stop" ? { status: "done" } : { status: "stopped", stop });
   }
 
-  #run(calls: OpenedCalls): AsyncGenerator<RunEvent, void, undefined> {
+  /** Runs the calls; what they asked to see of the prompt is open in the next request. */
+  async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     for (const { callId } of calls.questions) this.#asked.add(callId);
     const { ask } = this.#options;
-    return runCalls(this.#ground, calls, { stop: this.stop, deadline: this.#budget.deadline, ask });
+    const seen = new Map<string, readonly string[]>();
+    const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
+    for await (const event of runCalls(this.#ground, calls, how)) {
+      if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
+        seen.set(event.callId, event.outcome.expansion.sections);
+      yield event;
+    }
+    const signals = calls.all.flatMap(({ id }) => (seen.has(id) ? [seen.get(id) ?? []] : []));
+    if (signals.length === 0) return undefined;
+    if (signals.some(() => !this.#budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
+    const sections = [...new Set(signals.flat())];
+    await this.#write(
+      [],
+      sections.map((section) => VisibilityOverrides.set({ section, visibility: "full" })),
+    );
+    yield { kind: "expanded", sections };
+    return undefined;
   }
 
   async #unanswered(asked: Extract<Asked, { readonly failure: ModelFailure }>): Promise<RunEnd> {
@@ -208,10 +269,11 @@ class Turn {
     return { ...how, spent: this.#budget.spent, text: this.#text };
   }
 
-  #executed({ model, usage }: Answer) {
+  #executed({ model = this.#options.model.name, usage }: Answer, { prompt, catalog }: AlignedPrompt) {
     const at = instantOf(this.#ground.state.clock);
     const used = usage === undefined ? {} : { usage: { ...usage } };
-    return PromptExecuted.executed({ prompt: this.#ground.id, at, model: model ?? this.#options.model.name, ...used });
+    const { name, hash } = prompt;
+    return PromptExecuted.executed({ prompt: name, at, hash, epoch: catalog.epoch, model, ...used });
   }
 
   async #write(...[drafts, events]: Parameters<Ground["write"]>): Promise<void> {
@@ -232,6 +294,10 @@ const MARKS: Readonly<Record<Exclude<StopCause, "lost">, string>> = {
 };
 
 const WENT_ON = "The user went on without an answer to this.";
+
+function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
+}
 
 function userSaid(input: UserInput): RecordDraft {
   if (typeof input === "string") return { kind: "user-said", text: input };

@@ -1,4 +1,6 @@
+import type { AlignmentCounters } from "../alignment/counters.ts";
 import { HoldfastError } from "../base/errors.ts";
+import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { Store } from "../contracts/store.ts";
 import { filesOf } from "../files/access.ts";
@@ -22,12 +24,15 @@ import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
 import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
+import { catalogDrafts } from "./catalog-part.ts";
 import type { OpenQuestion, Reply } from "./questions.ts";
 import { reclaim } from "./reclaim.ts";
 import { closingsOf, type Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import type { SessionCatalog } from "./session-catalog.ts";
+import type { Story } from "./story.ts";
 
 /** What a session is made of, once it is open. */
 export interface SessionParts {
@@ -38,6 +43,7 @@ export interface SessionParts {
   readonly state: ExecutionState;
   readonly transactions: Transactions;
   readonly recovered: Recovered;
+  readonly story: Story;
   /** Opens a session that shares this one's records up to `after`. */
   readonly fork: (after: number, as: string) => Promise<Session>;
 }
@@ -47,6 +53,8 @@ export interface SessionCall {
   readonly input: unknown;
   /** The provider's own id for it. */
   readonly alias?: string;
+  /** The epoch of the catalog that offered its tool, when a model was offered one; see `session.catalog`. */
+  readonly epoch?: number;
   /** Our id for it, when the loop has given it one; see `callIdAt`. */
   readonly id?: CallId;
 }
@@ -61,6 +69,8 @@ export class Session implements AsyncDisposable {
   readonly checkpoints: SessionCheckpoints;
   /** What opening had to repair. */
   readonly recovered: Recovered;
+  /** Which tools are offered, and to whom they were. */
+  readonly catalog: SessionCatalog;
   readonly #parts: SessionParts;
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
@@ -77,18 +87,37 @@ export class Session implements AsyncDisposable {
     this.files = filesOf(parts.state);
     this.checkpoints = new SessionCheckpoints(parts.journal, parts.state, parts.blobs);
     this.recovered = parts.recovered;
+    this.catalog = parts.story.catalog;
     this.#place = parts.journal.head.seq;
     this.#ground = {
       id: this.id,
       state: parts.state,
       transactions: parts.transactions,
       conversation: new Conversation(),
+      story: parts.story,
       signal: parts.journal.signal,
       read: (options) => this.read(options),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
       write: (drafts, events = []) => writeTurn(parts, drafts, events),
     };
+  }
+
+  get mode(): Mode {
+    return this.catalog.mode;
+  }
+
+  /**
+   * `plan`: from the moment this resolves, what could change something is neither offered nor run, and calls that are
+   * still running commit no change. `act`: everything is offered again. Twice is once; it survives restarts.
+   */
+  async setMode(mode: Mode, reason?: string): Promise<void> {
+    await this.catalog.setMode(mode, reason);
+  }
+
+  /** What the checks before requests have found so far. */
+  get alignment(): AlignmentCounters {
+    return this.#parts.story.counters;
   }
 
   get openCalls(): readonly CallId[] {
@@ -155,6 +184,7 @@ export class Session implements AsyncDisposable {
         checkpoints: this.checkpoints,
         ledger,
         questions: this.questions,
+        catalog: this.catalog,
       },
       options,
     );
@@ -166,7 +196,10 @@ export class Session implements AsyncDisposable {
     const running = this.openCalls.find((open) => open === callId);
     if (running !== undefined && side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
     const after = running === undefined ? this.checkpoints.boundary(callId)[side] : (await this.#opening(running)) - 1;
-    return this.#parts.fork(after, options.as);
+    const forked = await this.#parts.fork(after, options.as);
+    // The boundary may be older than the mode: going on from it must not open anything up.
+    if (this.mode === "plan") await forked.setMode("plan", "it was forked from a session in plan mode");
+    return forked;
   }
 
   /** Where the session stands; the answer takes it back there. For a call that has this session work for it. */
@@ -178,7 +211,8 @@ export class Session implements AsyncDisposable {
       const scope = ["state", "files", "conversation"] as const;
       const record: RecordDraft = { kind: "rewound", to, scope };
       await this.state.restore(kept, {
-        decide: ({ change }) => this.#parts.ledger.write([record], change, "rewound"),
+        decide: ({ change }) =>
+          this.#parts.ledger.write([record, ...catalogDrafts(this.catalog, change)], change, "rewound"),
       });
       await this.transactions.undoEffects(calls());
     };
@@ -209,6 +243,7 @@ export class Session implements AsyncDisposable {
   }
 
   close(): Promise<void> {
+    this.catalog.leave();
     return this.journal.close();
   }
 

@@ -5,8 +5,9 @@ import type { Model } from "../../contracts/model.ts";
 import { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "../../wire/profiles.ts";
 import { askOnce } from "../ask.ts";
 import { fieldsOf } from "../fields.ts";
+import { sentIn } from "../sent.ts";
 import { failureOf } from "./errors.ts";
-import { callOptions, type Writing } from "./request.ts";
+import { callOptions, OPTIONS_SENT, type Writing } from "./request.ts";
 import { StreamReader } from "./stream.ts";
 import { type AiSdkModel, KNOWN_VERSIONS } from "./vendor.ts";
 
@@ -35,8 +36,9 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
     name: `${provider}:${modelId}`,
     profile,
     can: { streams: stream, sealsReasoning: sealedReasoning && SEALING.includes(behind), cacheMarks: 0 },
-    ask(request, { signal }) {
+    ask(request, { signal, inspect }) {
       const written = callOptions(request, how);
+      inspect?.(sentIn(written, OPTIONS_SENT));
       const open = async (abortSignal: AbortSignal) => {
         const asked = { ...written, abortSignal } as never;
         if (stream) return (await model.doStream(asked)).stream as AsyncIterable<unknown>;

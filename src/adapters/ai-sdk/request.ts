@@ -5,6 +5,7 @@ import type { WireProfile } from "../../wire/profiles.ts";
 import { writeMessages } from "../../wire/project.ts";
 import { fieldsOf, wordOf } from "../fields.ts";
 import { mustBeSendable } from "../send.ts";
+import type { SentShape } from "../sent.ts";
 
 export interface Writing {
   readonly profile: WireProfile;
@@ -30,6 +31,13 @@ export function callOptions(request: ModelRequest, how: Writing): object {
     ...(Object.keys(how.providerOptions).length === 0 ? {} : { providerOptions: how.providerOptions }),
   };
 }
+
+/** How the options of a call are read back. */
+export const OPTIONS_SENT: SentShape = {
+  described: (tool) => tool,
+  schema: "inputSchema",
+  demanded: ({ toolChoice }) => fieldsOf(toolChoice)["toolName"],
+};
 
 /** A message as the SDK hands it to its providers: everything in parts, pictures as files, arguments as values. */
 function asPrompt(message: Fields, isNewest: boolean): Fields {

@@ -3,9 +3,10 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Model } from "../../contracts/model.ts";
 import { type ProfileChoice, profileOf } from "../../wire/profiles.ts";
 import { askOnce, onePiece } from "../ask.ts";
+import { sentIn } from "../sent.ts";
 import { CACHE_MARKS } from "./cache.ts";
 import { failureOf } from "./errors.ts";
-import { messagesBody } from "./request.ts";
+import { MESSAGES_SENT, messagesBody } from "./request.ts";
 import { MessagesReader } from "./stream.ts";
 import { anthropicClient, type AnthropicClient, type AnthropicConnection } from "./vendor.ts";
 import type { Writing } from "./writing.ts";
@@ -38,8 +39,9 @@ export function anthropic(options: AnthropicOptions): Model {
     name: `anthropic:${model}`,
     profile,
     can: { streams: stream, sealsReasoning: true, cacheMarks: cache ? CACHE_MARKS : 0 },
-    ask(request, { signal }) {
+    ask(request, { signal, inspect }) {
       const written = messagesBody(request, how);
+      inspect?.(sentIn(written, MESSAGES_SENT));
       const open = async (own: AbortSignal) => {
         const sent = (await connected()).messages.create(written, { signal: own, maxRetries: 0 });
         return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);

@@ -1,7 +1,9 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { ModelRequest, ReasoningEffort, ToolOffer } from "../../contracts/model.ts";
 import { writeMessages } from "../../wire/project.ts";
+import { fieldsOf } from "../fields.ts";
 import { mustBeSendable } from "../send.ts";
+import type { SentShape } from "../sent.ts";
 import { markCache, type Uncached } from "./cache.ts";
 import type { Writing } from "./writing.ts";
 
@@ -55,6 +57,13 @@ function budget(effort: ReasoningEffort, limit: number): number {
 function offer({ name, description, input }: ToolOffer): object {
   return { name, ...(description === undefined ? {} : { description }), input_schema: { type: "object", ...input } };
 }
+
+/** How a body of this provider is read back. */
+export const MESSAGES_SENT: SentShape = {
+  described: (tool) => tool,
+  schema: "input_schema",
+  demanded: ({ tool_choice }) => fieldsOf(tool_choice)["name"],
+};
 
 const CHOICES = { auto: "auto", none: "none", required: "any" } as const;
 

@@ -3,10 +3,11 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Model, ModelRequest } from "../../contracts/model.ts";
 import { type ProfileChoice, type ProfileId, profileOf } from "../../wire/profiles.ts";
 import { type AnswerReader, askOnce, onePiece } from "../ask.ts";
-import { chatBody } from "./chat/request.ts";
+import { type SentShape, sentIn } from "../sent.ts";
+import { CHAT_SENT, chatBody } from "./chat/request.ts";
 import { ChatReader } from "./chat/stream.ts";
 import { failureOf } from "./errors.ts";
-import { responsesBody } from "./responses/request.ts";
+import { RESPONSES_SENT, responsesBody } from "./responses/request.ts";
 import { ResponsesReader } from "./responses/stream.ts";
 import type { Writing } from "./writing.ts";
 import { type CallOptions, openAiClient, type OpenAiClient, type OpenAiConnection } from "./vendor.ts";
@@ -36,6 +37,7 @@ interface Api {
   readonly profile: ProfileId;
   readonly sealsReasoning: boolean;
   readonly body: (request: ModelRequest, how: Writing) => object;
+  readonly sent: SentShape;
   readonly reader: () => AnswerReader;
   readonly send: (client: OpenAiClient, body: object, options: CallOptions) => PromiseLike<unknown>;
 }
@@ -45,6 +47,7 @@ const APIS: Readonly<Record<"responses" | "chat", Api>> = {
     profile: "openai-responses",
     sealsReasoning: true,
     body: responsesBody,
+    sent: RESPONSES_SENT,
     reader: () => new ResponsesReader(),
     send: (client, body, options) => client.responses.create(body, options),
   },
@@ -52,6 +55,7 @@ const APIS: Readonly<Record<"responses" | "chat", Api>> = {
     profile: "openai-chat",
     sealsReasoning: false,
     body: chatBody,
+    sent: CHAT_SENT,
     reader: () => new ChatReader(),
     send: (client, body, options) => client.chat.completions.create(body, options),
   },
@@ -77,8 +81,9 @@ function modelOf(vendor: string, options: OpenAiOptions, limitField: Writing["li
     name: `${vendor}:${model}`,
     profile,
     can: { streams: stream, sealsReasoning: api.sealsReasoning && sealedReasoning, cacheMarks: 0 },
-    ask(request, { signal }) {
+    ask(request, { signal, inspect }) {
       const written = api.body(request, how);
+      inspect?.(sentIn(written, api.sent));
       const open = async (own: AbortSignal) => {
         const sent = api.send(await connected(), written, { signal: own, maxRetries: 0 });
         return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);

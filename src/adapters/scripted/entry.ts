@@ -24,10 +24,15 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Model {
     name: `scripted:${name}`,
     profile,
     can: { streams: true, sealsReasoning: false, cacheMarks: 0 },
-    ask(request, { signal }) {
+    ask(request, { signal, inspect }) {
       const { messages } = writeMessages(request.items, profile);
       const { tools } = request;
       mustBeSendable(tools === undefined ? { messages } : { messages, tools }, profile);
+      const { toolChoice } = request;
+      inspect?.({
+        tools: tools ?? [],
+        ...(typeof toolChoice === "object" ? { toolChoice: toolChoice.name } : {}),
+      });
       const nth = asked;
       asked += 1;
       const open = async (own: AbortSignal) => play(script, { nth, request }, { clock, signal: own });

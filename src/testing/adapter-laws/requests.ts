@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { type CallItem, HoldfastError, type Item, normalize, type OutputItem, toolCallId } from "../../index.ts";
-import type { ModelRequest } from "../../contracts/model.ts";
+import type { ModelRequest, SentRequest } from "../../contracts/model.ts";
 import type { LawBook } from "../law.ts";
 import { after, type Bench, HELLO, hear, type Opened, TOOLS, user, withModel } from "./bench.ts";
 
@@ -120,6 +120,32 @@ export const REQUESTS: LawBook<Bench> = [
           strictEqual(opened.server?.requests.length ?? 0, 0);
         },
       );
+    },
+  ],
+  [
+    "[ALIGN-16] what the written request offers is shown before it is sent, and sent only if that is taken",
+    async (bench) => {
+      const request: ModelRequest = { ...HELLO, toolChoice: { name: "grep" } };
+      await withModel(bench, [{ text: "ok" }], async ({ model, server }) => {
+        const { signal } = new AbortController();
+        const refused = async () => {
+          const refuse = () => {
+            throw new HoldfastError("PROMPT_MISALIGNED");
+          };
+          for await (const event of model.ask(request, { signal, inspect: refuse })) ok(false, event.kind);
+        };
+        await rejects(refused(), (error) => HoldfastError.is(error, "PROMPT_MISALIGNED"));
+        strictEqual(server?.requests.length ?? 0, 0);
+        const seen: SentRequest[] = [];
+        for await (const event of model.ask(request, { signal, inspect: (sent) => seen.push(sent) }))
+          if (event.kind === "failed") ok(false, event.failure.message);
+        const shown = seen.map(({ tools, toolChoice }) => [
+          tools.map(({ name, description }) => [name, description]),
+          toolChoice,
+        ]);
+        deepStrictEqual(shown, [[TOOLS.map(({ name, description }) => [name, description]), "grep"]]);
+        for (const { input } of seen[0]?.tools ?? []) strictEqual(input["type"], "object");
+      });
     },
   ],
   [

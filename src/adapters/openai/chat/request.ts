@@ -1,6 +1,8 @@
 import type { ModelRequest, ToolOffer } from "../../../contracts/model.ts";
 import { writeMessages } from "../../../wire/project.ts";
+import { fieldsOf } from "../../fields.ts";
 import { mustBeSendable } from "../../send.ts";
+import type { SentShape } from "../../sent.ts";
 import type { Writing } from "../writing.ts";
 
 /** The body of a chat completion. */
@@ -38,6 +40,13 @@ function offer({ name, description, input }: ToolOffer): object {
   const described = description === undefined ? {} : { description };
   return { type: "function", function: { name, ...described, parameters: input } };
 }
+
+/** How a body of this kind is read back. */
+export const CHAT_SENT: SentShape = {
+  described: (tool) => fieldsOf(tool)["function"],
+  schema: "parameters",
+  demanded: ({ tool_choice }) => fieldsOf(fieldsOf(tool_choice)["function"])["name"],
+};
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): unknown {
   return typeof asked === "string" ? asked : { type: "function", function: { name: asked.name } };

@@ -2,6 +2,7 @@ import type { ModelRequest, ToolOffer } from "../../../contracts/model.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { fieldsOf, wordOf } from "../../fields.ts";
 import { mustBeSendable } from "../../send.ts";
+import type { SentShape } from "../../sent.ts";
 import type { Writing } from "../writing.ts";
 
 /** The body of a response. Nothing is left with the provider (`store: false`): the journal is the only truth. */
@@ -52,6 +53,13 @@ function offer({ name, description, input }: ToolOffer): object {
   const described = description === undefined ? {} : { description };
   return { type: "function", name, ...described, parameters: input, strict: false };
 }
+
+/** How a body of this kind is read back. */
+export const RESPONSES_SENT: SentShape = {
+  described: (tool) => tool,
+  schema: "parameters",
+  demanded: ({ tool_choice }) => fieldsOf(tool_choice)["name"],
+};
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): unknown {
   return typeof asked === "string" ? asked : { type: "function", name: asked.name };

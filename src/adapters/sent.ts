@@ -1,0 +1,34 @@
+import type { JsonObject } from "../base/json.ts";
+import type { SentRequest, ToolOffer } from "../contracts/model.ts";
+import { fieldsOf, wordOf } from "./fields.ts";
+
+/** Where a provider's body keeps a tool's name, words and schema, and the tool that it demands. */
+export interface SentShape {
+  /** From an element of `tools` to what describes it. */
+  readonly described: (tool: object) => unknown;
+  readonly schema: string;
+  /** From a body to the one name that it demands. */
+  readonly demanded: (body: Readonly<Record<string, unknown>>) => unknown;
+}
+
+/**
+ * What a written body offers, read back from the body itself: fields of a caller's own may have replaced ours. A tool of
+ * the provider's own, without name or schema, counts as what it is called.
+ */
+export function sentIn(body: object, shape: SentShape): SentRequest {
+  const fields = fieldsOf(body);
+  const { tools } = fields;
+  const offered = Array.isArray(tools) ? tools.map((tool) => offerIn(tool as object, shape)) : [];
+  const toolChoice = wordOf(shape.demanded(fields));
+  return toolChoice === undefined ? { tools: offered } : { tools: offered, toolChoice };
+}
+
+function offerIn(tool: object, { described, schema }: SentShape): ToolOffer {
+  const fields = fieldsOf(described(tool));
+  const description = wordOf(fields["description"]);
+  return {
+    name: wordOf(fields["name"]) ?? wordOf(fieldsOf(tool)["type"]) ?? "",
+    ...(description === undefined ? {} : { description }),
+    input: fieldsOf(fields[schema]) as JsonObject,
+  };
+}

@@ -1,0 +1,42 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { type CatalogState, INITIAL_CATALOG, restoreCatalog } from "../catalog/state.ts";
+import { boolean, count, fields, json, oneOf, string } from "../records/shape.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import type { Part, RootChange } from "../state/part.ts";
+import type { SessionCatalog } from "./session-catalog.ts";
+
+const shape = fields({
+  version: count,
+  epoch: count,
+  mode: oneOf("act", "plan"),
+  requestUserInputEnabled: boolean,
+  tools: json,
+  reason: string,
+});
+
+/**
+ * The catalog in the root: captured by snapshots, kept by checkpoints, forked and reopened with everything else. It is no
+ * slice, so that no call can change it.
+ */
+export const catalogPart: Part<CatalogState> = {
+  name: "catalog",
+  policy: "state",
+  initial: INITIAL_CATALOG,
+  encode: (value) => ({ ...value }),
+  decode,
+  change: (before, after) => (before === after ? undefined : { delta: { ...after } }),
+  apply: (_, delta) => decode(delta),
+  restored: restoreCatalog,
+};
+
+/** What the journal is told when going back has changed the catalog. */
+export function catalogDrafts(catalog: SessionCatalog, { root }: RootChange): readonly RecordDraft[] {
+  return catalog.draftsOf(catalog.own, root.get(catalogPart.name) as CatalogState);
+}
+
+function decode(data: Json): CatalogState {
+  const fault = shape.fault(data, "catalog");
+  if (fault !== undefined) throw new HoldfastError("SNAPSHOT_CORRUPT", { entry: "catalog", detail: fault });
+  return data as unknown as CatalogState;
+}

@@ -1,0 +1,28 @@
+import type { PolicyView, ToolPolicy } from "../transaction/policy.ts";
+import type { SessionCatalog } from "./session-catalog.ts";
+
+const FILES = "files";
+
+/**
+ * The last of the three layers: whatever the prompt said and the model was shown, what its catalog does not offer does not
+ * run. It comes before every policy of the host's, so no approval opens it.
+ */
+export function catalogGate(catalog: () => SessionCatalog): ToolPolicy {
+  return {
+    name: "catalog",
+    check: (view) => denial(catalog(), view),
+    recheck: (view, changes) => {
+      const now = catalog();
+      if (now.mode === "act") return undefined;
+      const denied = denial(now, view);
+      if (denied !== undefined)
+        return `The session went into plan mode while ${view.tool.name} ran. Put the change into your plan instead.`;
+      // Whatever a tool says of itself, in plan mode the files stay as they are.
+      return changes(FILES) ? `${view.tool.name} changed files, and plan mode is on.` : undefined;
+    },
+  };
+}
+
+function denial(catalog: SessionCatalog, { tool: { name }, input, call: { epoch } }: PolicyView): string | undefined {
+  return catalog.denial({ name, input, ...(epoch === undefined ? {} : { epoch }) });
+}

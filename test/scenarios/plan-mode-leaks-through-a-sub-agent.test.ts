@@ -1,0 +1,40 @@
+import { expect } from "vitest";
+import { expectDenied, inEveryWay, outcomes } from "../support/planning.ts";
+
+inEveryWay(
+  "[MODE-7] a sub-agent of a session in plan mode is in plan mode",
+  async ({ session, holdfast, tool, turn, ran }) => {
+    const seen: unknown[] = [];
+    const explore = tool({
+      name: "explore",
+      access: "read",
+      run: async (_, call) => {
+        await using child = await holdfast.open("child", { parent: session });
+        await call.child(child);
+        seen.push(child.mode, await child.runTool({ name: "edit_file", input: {} }));
+        await expect(child.setMode("act")).rejects.toMatchObject({ code: "MODE_INHERITED" });
+        return "explored";
+      },
+    });
+    await session.catalog.add([explore]);
+    await session.setMode("plan");
+    const [outcome] = outcomes(await turn([{ calls: [{ name: "explore", input: {} }] }, { text: "ok" }]));
+    expect(outcome?.ok).toBe(true);
+    expect(ran).toEqual(["explore"]);
+    expect(seen[0]).toBe("plan");
+    expectDenied(seen[1] as never);
+    await using again = await holdfast.open("child");
+    expect(again.mode).toBe("plan"); // alone and reopened it stays what it was
+  },
+);
+
+inEveryWay("[MODE-7] a flip of the parent reaches children that are open already", async ({ session, holdfast }) => {
+  await using child = await holdfast.open("child", { parent: session });
+  expect(child.mode).toBe("act");
+  await session.setMode("plan");
+  expectDenied(await child.runTool({ name: "edit_file", input: {} }));
+  await session.setMode("act");
+  expect(child.mode).toBe("plan"); // nothing opens up by itself
+  await child.setMode("act");
+  expect((await child.runTool({ name: "edit_file", input: {} })).ok).toBe(true);
+});
