@@ -222,7 +222,17 @@ export {
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
-export type { FileEntry, FileStat, Filesystem } from "./contracts/filesystem.ts";
+export type {
+  FileEdit,
+  FileEntry,
+  FileKind,
+  FileLimits,
+  FileStat,
+  Filesystem,
+  GlobOptions,
+  GrepMatch,
+  GrepOptions,
+} from "./contracts/filesystem.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
 export type {
@@ -274,7 +284,13 @@ export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export type { ReadOnlyProof, ReadOnlyVerdict, ToolAccess, ToolActions } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
-export { LARGEST_FILE } from "./files/filesystem.ts";
+export type { Diverged } from "./files/host/apply.ts";
+export type { RescueBounds, WorkspaceLimits } from "./files/host/limits.ts";
+export { type HostPort, type HostStat, realHost } from "./files/host/port.ts";
+export type { Rescued } from "./files/host/rescue.ts";
+export type { KeptFile, ReturnedFile } from "./files/host/return.ts";
+export type { Finished, Workspace, WorkspaceOptions } from "./files/host/workspace.ts";
+export { LARGEST_FILE } from "./files/tree-layer.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
 export { filesPart } from "./files/part.ts";
 export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";

@@ -263,6 +263,75 @@ export const ERROR_CODES = {
     says: "The file is not UTF-8 text.",
     tryThis: "Read it as bytes: as text it would come back changed.",
   },
+  FILE_SPECIAL: {
+    says: "The path is a pipe, a socket or a device, which has no content to read, keep or bring back.",
+    tryThis: "Leave it to a tool that is declared as reaching outside.",
+  },
+  FILE_EDIT_NOT_FOUND: {
+    says: "An edit's text does not occur in the file. None of the edits was made.",
+    tryThis: "Read the file again and copy the text to replace exactly, white space included.",
+  },
+  FILE_EDIT_AMBIGUOUS: {
+    says: "An edit's text occurs more than once in the file. None of the edits was made.",
+    tryThis: "Give more of the surrounding text, or set `all: true` to change every place.",
+  },
+  FILE_CONFLICT: {
+    says: "Somebody else changed the file after it was read. Nothing was changed.",
+    tryThis: "Read the file again and make the change on what it holds now.",
+  },
+  FILE_PROTECTED: {
+    says: "The file is write-protected. Nothing was changed.",
+    tryThis: "Ask its owner, or make it writable first (`chmod u+w`).",
+  },
+  FILE_NOT_WRITABLE: {
+    says: "The system does not allow a change in this folder. Nothing was changed.",
+    tryThis: "Check the folder's permissions and whether its file system is mounted read-only.",
+  },
+  FILE_OTHER_DEVICE: {
+    says: "The folder lies on another file system than the workspace, where files cannot be moved aside. Nothing was changed.",
+    tryThis: "Open that folder as a workspace of its own.",
+  },
+  FILE_NOT_COVERED: {
+    says: "The folder holds something that could not be brought back. Nothing was changed.",
+    tryThis: "Remove what is named by hand, or name the files to change one by one.",
+  },
+  FILE_CHANGE_TOO_LARGE: {
+    says: "One call would change more than its limit of paths or bytes. Nothing was changed.",
+    tryThis: "Change less at once, or raise `workspace.limits`.",
+  },
+  FILES_READ_ONLY: {
+    says: "This session may read the workspace and not change it.",
+    tryThis: 'Fork with `workspace: "memory"` or with a folder of its own.',
+  },
+  WORKSPACE_BUSY: {
+    says: "Another process is using this workspace. Nothing was changed.",
+    tryThis: "Close the other session first. The lock goes with its process, also when that is killed.",
+  },
+  WORKSPACE_ROOT_REFUSED: {
+    says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or holds very many files.",
+    tryThis: "Name a project folder, or set `workspace: { root, anyRoot: true }` if this one is meant.",
+  },
+  WORKSPACE_UNUSABLE: {
+    says: "The workspace cannot be used as it is.",
+    tryThis:
+      "Look at the details: the folder must exist, and `.holdfast` in it must be a folder that this process may write.",
+  },
+  WORKSPACE_FOREIGN: {
+    says: "This workspace belongs to another session or another store.",
+    tryThis: "Open it with the store that it names, or fork the session into a workspace of its own.",
+  },
+  WORKSPACE_NEEDS_LOCKS: {
+    says: "This store cannot keep two processes out of one workspace.",
+    tryThis: "Use an embedded store such as `sqlite(…)` together with `workspace`.",
+  },
+  WORKSPACE_PENDING: {
+    says: "Files that were decided could not be put in place yet. No further file is changed until they are.",
+    tryThis: "Free what stands in the way (a full disk, a permission), then go on: it is tried again by itself.",
+  },
+  WORKSPACE_IO: {
+    says: "The system could not read or write the workspace.",
+    tryThis: "Look at the system's own code in the details.",
+  },
   FILE_TOO_LARGE: {
     says: "The file is larger than the limit. Nothing was written.",
     tryThis: "Split it, or keep it outside the workspace.",

@@ -3,6 +3,7 @@ import type { Link, SealedRecord } from "../records/chain.ts";
 import type { BlobName, OwnerId, SessionId } from "../records/ids.ts";
 import type { BlobRef } from "../records/kinds.ts";
 import type { BlobStore, Bytes } from "./blob-store.ts";
+import type { OsLocks } from "./lock.ts";
 
 /** What an acknowledged commit survives: loss of power, death of the process, or neither. */
 export type Durability = "power" | "process" | "memory";
@@ -21,6 +22,10 @@ export interface Store {
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
   /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
+  /** The file it lies in, when it lies in one: a workspace that holds it leaves it out. */
+  readonly place?: string;
+  /** Locks in a folder that the system frees when their holder dies, where the store can offer them. */
+  readonly locksIn?: (folder: string) => OsLocks;
   /** True only when it is certain that nobody will ever write as this owner again. */
   isDead(owner: OwnerId): boolean;
   /** Gives freed space back to the disk, in steps that hold nobody up. Answers the bytes the file shrank by. */

@@ -3,27 +3,75 @@ import type { Filesystem } from "../contracts/filesystem.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { filesystemOver } from "./filesystem.ts";
+import type { HostEntry } from "./host/entry.ts";
+import { hostLayer } from "./host/layer.ts";
+import { WORKSPACE_PART, type WorkspaceValue } from "./host/part.ts";
+import { isHostPart } from "./host/session.ts";
 import { filesPart } from "./part.ts";
 import type { TreeFolder } from "./tree.ts";
+import { treeLayer } from "./tree-layer.ts";
 
-/** The files as one call sees and changes them. */
-export function filesOnBranch(branch: Branch, use: <T>(what: string, work: () => T) => T): Filesystem {
-  return filesystemOver({
-    look: (what, see) =>
-      use("files", () => {
-        const saw = branch.look(filesPart, what, see, (then, now) => then === now);
-        return { saw, tree: branch.peek(filesPart) };
-      }),
-    change: (redo) => use("files", () => branch.change(filesPart, redo)),
-  });
+type Use = <T>(what: string, work: () => T) => T;
+
+/** The files as one call sees and changes them: the workspace where there is one, else those in memory. */
+export function filesOnBranch(branch: Branch, use: Use): Filesystem {
+  const workspace = branch.part(WORKSPACE_PART);
+  if (!isHostPart(workspace)) return treeOnBranch(branch, use);
+  const seen = seenBy(branch);
+  return filesystemOver(
+    hostLayer(workspace.host, {
+      look: (what, see) => use("files", () => branch.look(workspace, what, see, (then, now) => then === now)),
+      peek: () => use("files", () => branch.peek(workspace)),
+      change: (redo) => use("files", () => branch.change(workspace, redo)),
+      seen,
+    }),
+  );
 }
 
 /** The files as they are now, for code that stands outside a call. A change is true when its promise resolves. */
 export function filesOf(state: ExecutionState): Filesystem {
+  const workspace = state.truth.parts.get(WORKSPACE_PART);
+  if (!isHostPart(workspace)) return treeOf(state);
+  return filesystemOver(
+    hostLayer(workspace.host, {
+      look: () => {},
+      peek: () => state.root.get(WORKSPACE_PART) as WorkspaceValue,
+      change: (redo) => state.truth.change((branch) => branch.change(workspace, redo), "files changed"),
+    }),
+  );
+}
+
+/** What a call has found on the disk, whichever of its handles looked. */
+const seenOn = new WeakMap<Branch, Map<string, HostEntry>>();
+
+function seenBy(branch: Branch): Map<string, HostEntry> {
+  const seen = seenOn.get(branch) ?? new Map<string, HostEntry>();
+  seenOn.set(branch, seen);
+  return seen;
+}
+
+function treeOnBranch(branch: Branch, use: Use): Filesystem {
+  return filesystemOver(
+    treeLayer({
+      look: (what, see) =>
+        use("files", () => {
+          const saw = branch.look(filesPart, what, see, (then, now) => then === now);
+          return { saw, tree: branch.peek(filesPart) };
+        }),
+      peek: () => use("files", () => branch.peek(filesPart)),
+      change: (redo) => use("files", () => branch.change(filesPart, redo)),
+    }),
+  );
+}
+
+function treeOf(state: ExecutionState): Filesystem {
   if (!state.truth.parts.has(filesPart.name)) throw new HoldfastError("SLICE_UNKNOWN", { slice: filesPart.name });
   const now = () => state.root.get(filesPart.name) as TreeFolder;
-  return filesystemOver({
-    look: (_, see) => ({ saw: see(now()), tree: now() }),
-    change: (redo) => state.truth.change((branch) => branch.change(filesPart, redo), "files changed"),
-  });
+  return filesystemOver(
+    treeLayer({
+      look: (_, see) => ({ saw: see(now()), tree: now() }),
+      peek: now,
+      change: (redo) => state.truth.change((branch) => branch.change(filesPart, redo), "files changed"),
+    }),
+  );
 }

@@ -1,123 +1,128 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { FileEntry, FileStat, Filesystem } from "../contracts/filesystem.ts";
+import { edited } from "./edit.ts";
+import type { FileLayer, LayerNode, Located } from "./layer.ts";
+import { namesOfTarget } from "./links.ts";
 import { isPath, namesIn } from "./path.ts";
-import {
-  EMPTY_FOLDER,
-  fileOf,
-  listOf,
-  nodeAt,
-  type TreeFile,
-  type TreeFolder,
-  type TreeNode,
-  withNode,
-  withoutNode,
-} from "./tree.ts";
+import { grepIn, walk } from "./search.ts";
 
-/** How the files of a call, of a state and of nobody else are looked at and changed. */
-export interface TreeAccess {
-  /** `what` names the sight: a path's content, its absence, a listing. What was seen there is compared at the commit. */
-  look<R extends string | undefined>(
-    what: string,
-    see: (tree: TreeFolder) => R,
-  ): { readonly saw: R; readonly tree: TreeFolder };
-  /** Done now, and again at the commit if others have changed the tree meanwhile. */
-  change(redo: (tree: TreeFolder) => TreeFolder): Promise<void> | void;
-}
+const ANY_MODE = 0o777;
 
-export const LARGEST_FILE: number = 64 * 1024 * 1024;
-
-/**
- * Files over a tree. Every question is remembered as narrowly as it was asked: two calls that touch different files never
- * meet, and one that saw a file missing meets whoever makes it.
- */
-export function filesystemOver(access: TreeAccess): Filesystem {
-  const see = (path: string): TreeNode | undefined => {
-    const names = namesIn(path);
-    return nodeAt(access.look(`file ${names.join("/")}`, (tree) => markOf(nodeAt(tree, names))).tree, names);
+/** Files over a layer: what every place has in common, refusals above all. */
+export function filesystemOver(layer: FileLayer): Filesystem {
+  const see = (path: string, follow = true) => layer.at(namesIn(path), follow);
+  const file = async (path: string): Promise<Located> => {
+    const found = await see(path);
+    mustBeFile(found.node, path);
+    return found;
   };
-  const file = (path: string): TreeFile => {
-    const node = see(path);
-    if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
-    if (node.kind === "folder") throw new HoldfastError("FILE_IS_FOLDER", { path });
-    return node;
+  /** Where a write goes. What stands in the way is refused now, and again at the commit. */
+  const target = async (path: string): Promise<readonly string[]> => {
+    const { names, node } = await layer.place(namesIn(path));
+    if (names.length === 0 || node?.kind === "folder") throw new HoldfastError("FILE_IS_FOLDER", { path });
+    if (node?.kind === "other") throw new HoldfastError("FILE_SPECIAL", { path });
+    return names;
   };
-  const writing = async (path: string, bytes: Bytes): Promise<void> => {
-    const names = namesIn(path);
-    if (bytes.length > LARGEST_FILE)
-      throw new HoldfastError("FILE_TOO_LARGE", { path, size: bytes.length, largest: LARGEST_FILE });
-    const made = fileOf(Uint8Array.from(bytes));
-    await access.change((tree) => {
-      const there = nodeAt(tree, names);
-      if (names.length === 0 || there?.kind === "folder") throw new HoldfastError("FILE_IS_FOLDER", { path });
-      return there?.digest === made.digest ? tree : withNode(tree, names, made);
-    });
+  const write = async (path: string, bytes: Bytes): Promise<void> => {
+    refuseLarge(layer, path, bytes.length);
+    await layer.write(await target(path), Uint8Array.from(bytes));
   };
+  const readText = async (path: string) => textOf(await layer.read((await file(path)).names), path);
   return {
-    read: async (path) => Uint8Array.from(bytesOf(file(path), path)),
-    readText: async (path) => textOf(bytesOf(file(path), path), path),
-    write: writing,
-    writeText: async (path, text) => writing(path, Buffer.from(text)),
+    limits: layer.limits,
+    read: async (path) => Uint8Array.from(await layer.read((await file(path)).names)),
+    readText,
+    readStream: async function* (path, range) {
+      yield* layer.stream((await file(path)).names, range);
+    },
+    write,
+    writeText: (path, text) => write(path, Buffer.from(text)),
+    writeStream: async (path, source) => {
+      await layer.writeStream(await target(path), source);
+    },
+    edit: async (path, edits) => {
+      const before = await readText(path);
+      const { text, places } = edited(before, Array.isArray(edits) ? edits : [edits], path);
+      if (text !== before) await write(path, Buffer.from(text));
+      return places;
+    },
     delete: async (path, options = {}) => {
-      const names = namesIn(path);
-      const node = see(path);
+      const { names, node } = await see(path, false);
       if (node === undefined || names.length === 0) throw new HoldfastError("FILE_NOT_FOUND", { path });
-      if (node.kind === "folder" && options.recursive !== true && list(access, path).length > 0)
+      if (node.kind === "folder" && options.recursive !== true && (await layer.list(names)).length > 0)
         throw new HoldfastError("FILE_IS_FOLDER", { path });
-      await access.change((tree) => withoutNode(tree, names));
+      await layer.remove(names);
     },
     move: async (from, to) => {
-      const [source, target] = [namesIn(from), namesIn(to)];
-      const node = see(from);
-      if (node === undefined || source.length === 0) throw new HoldfastError("FILE_NOT_FOUND", { path: from });
-      if (see(to) !== undefined) throw new HoldfastError("FILE_EXISTS", { path: to });
-      if (`${target.join("/")}/`.startsWith(`${source.join("/")}/`))
+      const source = await see(from, false);
+      if (source.node === undefined || source.names.length === 0)
+        throw new HoldfastError("FILE_NOT_FOUND", { path: from });
+      const { names, node } = await see(to, false);
+      if (node !== undefined) throw new HoldfastError("FILE_EXISTS", { path: to });
+      if (`${names.join("/")}/`.startsWith(`${source.names.join("/")}/`))
         throw new HoldfastError("FILE_BAD_PATH", { path: to, fault: "lies inside what is moved" });
-      // A folder moves as it is by then, with what others have put into it.
-      await access.change((tree) => withNode(withoutNode(tree, source), target, nodeAt(tree, source) ?? node));
+      await layer.move(source.names, names);
     },
-    list: async (path = "") => list(access, path),
-    exists: async (path) => isPath(path) && see(path) !== undefined,
-    stat: async (path) => {
-      const node = see(path);
-      if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
-      return statOf(node);
+    list: async (path = "") => listed(layer, await see(path), path),
+    glob: async (pattern, options = {}) => {
+      const found: string[] = [];
+      for await (const path of walk(layer, await see(options.path ?? ""), pattern, options)) found.push(path);
+      return found;
     },
+    grep: async function* (find, options = {}) {
+      yield* grepIn(layer, await see(options.path ?? ""), find, options);
+    },
+    exists: async (path) => {
+      if (!isPath(path)) return false;
+      try {
+        return (await see(path)).node !== undefined;
+      } catch (error) {
+        if (HoldfastError.is(error, "FILE_BAD_PATH")) return false; // a link that leads out leads nowhere
+        throw error;
+      }
+    },
+    stat: async (path) => statOf(layer, await see(path, false), path),
     mkdir: async (path) => {
-      const names = namesIn(path);
-      await access.change((tree) => {
-        const there = nodeAt(tree, names);
-        if (there?.kind === "file") throw new HoldfastError("FILE_NOT_FOLDER", { path });
-        return there === undefined ? withNode(tree, names, EMPTY_FOLDER) : tree;
-      });
+      const { names, node } = await layer.place(namesIn(path));
+      if (node !== undefined && node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path });
+      if (node === undefined) await layer.mkdir(names);
+    },
+    chmod: async (path, mode) => {
+      const { names } = await file(path);
+      if (!(Number.isInteger(mode) && mode >= 0 && mode <= ANY_MODE))
+        throw new HoldfastError("BAD_OPTION", { option: "mode", value: String(mode) });
+      await layer.chmod(names, mode);
+    },
+    link: async (path, target) => {
+      const { names, node } = await see(path, false);
+      if (node !== undefined || names.length === 0) throw new HoldfastError("FILE_EXISTS", { path });
+      namesIn(namesOfTarget(names.slice(0, -1), target, path).join("/"));
+      await layer.link(names, target);
     },
   };
 }
 
-function list(access: TreeAccess, path: string): readonly FileEntry[] {
-  const names = namesIn(path);
-  const { tree } = access.look(`list ${names.join("/")}`, (now) => {
-    const node = nodeAt(now, names);
-    return node?.kind === "folder" ? JSON.stringify(listOf(node)) : markOf(node);
-  });
-  const node = nodeAt(tree, names);
+export function refuseLarge({ limits }: Pick<FileLayer, "limits">, path: string, size: number): void {
+  if (size > limits.file) throw new HoldfastError("FILE_TOO_LARGE", { path, size, largest: limits.file });
+}
+
+function mustBeFile(node: LayerNode | undefined, path: string): void {
+  if (node === undefined || node.kind === "link") throw new HoldfastError("FILE_NOT_FOUND", { path });
+  if (node.kind === "folder") throw new HoldfastError("FILE_IS_FOLDER", { path });
+  if (node.kind === "other") throw new HoldfastError("FILE_SPECIAL", { path });
+}
+
+async function listed(layer: FileLayer, { names, node }: Located, path: string): Promise<readonly FileEntry[]> {
   if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
-  if (node.kind === "file") throw new HoldfastError("FILE_NOT_FOLDER", { path });
-  return listOf(node);
+  if (node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path });
+  return layer.list(names);
 }
 
-/** What a look at one path remembers: the content of a file, that there is a folder, or that there is nothing. */
-function markOf(node: TreeNode | undefined): string | undefined {
-  return node?.kind === "file" ? node.digest : node?.kind;
-}
-
-function statOf(node: TreeNode): FileStat {
-  return node.kind === "file" ? { kind: "file", size: node.size, digest: node.digest } : { kind: "folder" };
-}
-
-function bytesOf(file: TreeFile, path: string): Uint8Array {
-  if (file.bytes === undefined) throw new HoldfastError("BLOB_MISSING", { path, name: file.digest });
-  return file.bytes;
+async function statOf(layer: FileLayer, { names, node }: Located, path: string): Promise<FileStat> {
+  if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
+  if (node.kind !== "file") return node;
+  return { kind: "file", size: node.size, mode: node.mode, digest: await layer.digest(names) };
 }
 
 function textOf(bytes: Uint8Array, path: string): string {

@@ -1,8 +1,8 @@
-import type { Bytes } from "../contracts/blob-store.ts";
-import type { FileEntry, FileStat, Filesystem } from "../contracts/filesystem.ts";
+import type { Filesystem } from "../contracts/filesystem.ts";
 import type { Snapshotable } from "../state/resources.ts";
 import { filesystemOver } from "./filesystem.ts";
 import { EMPTY_FOLDER, type TreeFolder } from "./tree.ts";
+import { treeLayer } from "./tree-layer.ts";
 
 /** A whole tree at one moment, by reference. */
 export interface FilesystemSnapshot {
@@ -13,52 +13,33 @@ export interface FilesystemSnapshot {
 /** Files that live in memory and nowhere else. A snapshot is a reference; what changes afterwards is shared but for itself. */
 export class InMemoryFilesystem implements Filesystem, Snapshotable<FilesystemSnapshot> {
   #tree: TreeFolder = EMPTY_FOLDER;
-  readonly #files: Filesystem = filesystemOver({
-    look: (_, see) => ({ saw: see(this.#tree), tree: this.#tree }),
-    change: (redo) => {
-      this.#tree = redo(this.#tree);
-    },
-  });
-
-  read(path: string): Promise<Bytes> {
-    return this.#files.read(path);
-  }
-
-  readText(path: string): Promise<string> {
-    return this.#files.readText(path);
-  }
-
-  write(path: string, bytes: Bytes): Promise<void> {
-    return this.#files.write(path, bytes);
-  }
-
-  writeText(path: string, text: string): Promise<void> {
-    return this.#files.writeText(path, text);
-  }
-
-  delete(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
-    return this.#files.delete(path, options);
-  }
-
-  move(from: string, to: string): Promise<void> {
-    return this.#files.move(from, to);
-  }
-
-  list(path?: string): Promise<readonly FileEntry[]> {
-    return this.#files.list(path);
-  }
-
-  exists(path: string): Promise<boolean> {
-    return this.#files.exists(path);
-  }
-
-  stat(path: string): Promise<FileStat> {
-    return this.#files.stat(path);
-  }
-
-  mkdir(path: string): Promise<void> {
-    return this.#files.mkdir(path);
-  }
+  readonly #files: Filesystem = filesystemOver(
+    treeLayer({
+      look: (_, see) => ({ saw: see(this.#tree), tree: this.#tree }),
+      peek: () => this.#tree,
+      change: (redo) => {
+        this.#tree = redo(this.#tree);
+      },
+    }),
+  );
+  readonly limits: Filesystem["limits"] = this.#files.limits;
+  readonly read: Filesystem["read"] = (path) => this.#files.read(path);
+  readonly readText: Filesystem["readText"] = (path) => this.#files.readText(path);
+  readonly readStream: Filesystem["readStream"] = (path, range) => this.#files.readStream(path, range);
+  readonly write: Filesystem["write"] = (path, bytes) => this.#files.write(path, bytes);
+  readonly writeText: Filesystem["writeText"] = (path, text) => this.#files.writeText(path, text);
+  readonly writeStream: Filesystem["writeStream"] = (path, source) => this.#files.writeStream(path, source);
+  readonly edit: Filesystem["edit"] = (path, edits) => this.#files.edit(path, edits);
+  readonly delete: Filesystem["delete"] = (path, options) => this.#files.delete(path, options);
+  readonly move: Filesystem["move"] = (from, to) => this.#files.move(from, to);
+  readonly list: Filesystem["list"] = (path) => this.#files.list(path);
+  readonly glob: Filesystem["glob"] = (pattern, options) => this.#files.glob(pattern, options);
+  readonly grep: Filesystem["grep"] = (find, options) => this.#files.grep(find, options);
+  readonly exists: Filesystem["exists"] = (path) => this.#files.exists(path);
+  readonly stat: Filesystem["stat"] = (path) => this.#files.stat(path);
+  readonly mkdir: Filesystem["mkdir"] = (path) => this.#files.mkdir(path);
+  readonly chmod: Filesystem["chmod"] = (path, mode) => this.#files.chmod(path, mode);
+  readonly link: Filesystem["link"] = (path, target) => this.#files.link(path, target);
 
   snapshot(options: { readonly tag?: string } = {}): FilesystemSnapshot {
     return { ...options, tree: this.#tree };

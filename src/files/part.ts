@@ -3,6 +3,7 @@ import type { Json } from "../base/json.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 import { branded, count, fields, list, oneOf, optional, string } from "../records/shape.ts";
 import type { Content, Part, PartContents } from "../state/part.ts";
+import { NEW_FILE_MODE } from "./layer.ts";
 import { liesBelow, namesIn } from "./path.ts";
 import { differences, entriesOf } from "./sorted-map.ts";
 import { EMPTY_FOLDER, filesIn, nodeAt, type TreeFolder, type TreeNode, withNode, withoutNode } from "./tree.ts";
@@ -10,15 +11,20 @@ import { EMPTY_FOLDER, filesIn, nodeAt, type TreeFolder, type TreeNode, withNode
 /** A path and what is there, as data: a file by the name of its content, or a folder. */
 const placeShape = fields({
   path: string,
-  kind: oneOf("file", "folder"),
+  kind: oneOf("file", "folder", "link"),
   digest: optional(branded<BlobName>()),
   size: optional(count),
+  mode: optional(count),
+  target: optional(string),
 });
 type Place = {
   readonly path: string;
-  readonly kind: "file" | "folder";
+  readonly kind: "file" | "folder" | "link";
   readonly digest?: BlobName;
   readonly size?: number;
+  /** Left out when it is that of any new file. */
+  readonly mode?: number;
+  readonly target?: string;
 };
 
 /** First everything in `gone` goes, with what lies below it; then everything in `put` comes. */
@@ -79,7 +85,7 @@ export const filesPart: Part<TreeFolder> = {
 
 /** A folder's children are listed after it, so it is placed empty and they follow. */
 function shallow(node: TreeNode | undefined): TreeNode {
-  return node?.kind === "file" ? node : EMPTY_FOLDER;
+  return node === undefined || node.kind === "folder" ? EMPTY_FOLDER : node;
 }
 
 function placesIn(folder: TreeFolder, above: string): readonly Place[] {
@@ -87,7 +93,11 @@ function placesIn(folder: TreeFolder, above: string): readonly Place[] {
 }
 
 function placesAt(path: string, node: TreeNode): readonly Place[] {
-  if (node.kind === "file") return [{ path, kind: "file", digest: node.digest, size: node.size }];
+  if (node.kind === "link") return [{ path, kind: "link", target: node.target }];
+  if (node.kind === "file") {
+    const { digest, size, mode } = node;
+    return [{ path, kind: "file", digest, size, ...(mode === NEW_FILE_MODE ? {} : { mode }) }];
+  }
   return [{ path, kind: "folder" }, ...placesIn(node, `${path}/`)];
 }
 
@@ -101,9 +111,10 @@ function put(tree: TreeFolder, place: Place): TreeFolder {
   const names = namesIn(place.path);
   if (names.length === 0) throw new HoldfastError("FILE_BAD_PATH", { path: place.path, fault: "names the root" });
   if (place.kind === "file") {
-    const node = { kind: "file", digest: toBlobName(place.digest ?? ""), size: place.size ?? 0 } as const;
-    return withNode(tree, names, node);
+    const { digest = "", size = 0, mode = NEW_FILE_MODE } = place;
+    return withNode(tree, names, { kind: "file", digest: toBlobName(digest), size, mode });
   }
+  if (place.kind === "link") return withNode(tree, names, { kind: "link", target: place.target ?? "" });
   return nodeAt(tree, names)?.kind === "folder" ? tree : withNode(tree, names, EMPTY_FOLDER);
 }
 
@@ -115,8 +126,7 @@ function deltaBetween(before: TreeFolder, after: TreeFolder): { readonly gone: s
       if (was?.kind === "folder" && is?.kind === "folder") walk(was, is, `${path}/`);
       else {
         if (was !== undefined && (is === undefined || was.kind !== is.kind)) delta.gone.push(path);
-        if (is !== undefined && !(was?.kind === "file" && is.kind === "file" && was.digest === is.digest))
-          delta.put.push(...placesAt(path, is));
+        if (is !== undefined && !sameFile(was, is)) delta.put.push(...placesAt(path, is));
       }
     }
   };
@@ -124,11 +134,16 @@ function deltaBetween(before: TreeFolder, after: TreeFolder): { readonly gone: s
   return delta;
 }
 
+function sameFile(was: TreeNode | undefined, is: TreeNode): boolean {
+  return was?.kind === "file" && is.kind === "file" && was.digest === is.digest && was.mode === is.mode;
+}
+
 function filled(node: TreeNode, bytesOf: (name: BlobName) => Uint8Array | undefined): TreeNode {
   if (node.kind === "file") {
     const bytes = node.bytes ?? bytesOf(node.digest);
     return bytes === undefined ? node : { ...node, bytes };
   }
+  if (node.kind === "link") return node;
   return [...entriesOf(node.children)].reduce<TreeFolder>((folder, [name, child]) => {
     const whole = filled(child, bytesOf);
     return whole === child ? folder : withNode(folder, [name], whole);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { differences, entriesOf, lookUp, type SortedMap, withKey, withoutKey } from "./sorted-map.ts";
+import { differences, entriesBelow, entriesOf, lookUp, type SortedMap, withKey, withoutKey } from "./sorted-map.ts";
 
 type Step = { readonly key: string; readonly value: number | undefined };
 const key = fc.string({ minLength: 0, maxLength: 3 });
@@ -56,6 +56,16 @@ test("[FILE-1] an older version stays as it was, and the differences are exactly
       expect([...differences(before, after)]).toEqual(
         keys.filter((key) => a.get(key) !== b.get(key)).map((key) => ({ key, before: a.get(key), after: b.get(key) })),
       );
+    }),
+  );
+});
+
+test("[FILE-1] the keys that begin with a text are found, all of them and in order", () => {
+  fc.assert(
+    fc.property(steps, key, (changes, beginning) => {
+      const map = grow(undefined, changes);
+      const expected = [...entriesOf(map)].filter(([key]) => key.startsWith(beginning));
+      expect([...entriesBelow(map, beginning)]).toEqual(expected);
     }),
   );
 });

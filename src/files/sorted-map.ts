@@ -52,6 +52,15 @@ export function* entriesOf<V>(map: SortedMap<V>): Iterable<readonly [string, V]>
   yield* entriesOf(map.right);
 }
 
+/** Every entry whose key begins with a text, in order. Cost follows what is found, not the size. */
+export function* entriesBelow<V>(map: SortedMap<V>, beginning: string): Iterable<readonly [string, V]> {
+  if (map === undefined) return;
+  const inside = map.key.startsWith(beginning);
+  if (inside || map.key > beginning) yield* entriesBelow(map.left, beginning);
+  if (inside) yield [map.key, map.value];
+  if (inside || map.key < beginning) yield* entriesBelow(map.right, beginning);
+}
+
 /** Every key whose value differs, in order. Cost follows the differences, not the sizes. */
 export function* differences<V>(
   before: SortedMap<V>,

@@ -72,6 +72,11 @@ export class Branch {
     return this.#current(part);
   }
 
+  /** The part of a name, when this state has it. */
+  part(name: string): AnyPart | undefined {
+    return this.#parts.get(name);
+  }
+
   savepoint(): Savepoint {
     return { intents: [...this.#intents], values: new Map(this.#values) };
   }
@@ -85,6 +90,12 @@ export class Branch {
     const logged = this.#intents.slice(savepoint.intents.length).filter(({ part }) => isLog(part));
     this.#intents = [...savepoint.intents, ...logged];
     this.#values = new Map([...savepoint.values, ...[...this.#values].filter(([part]) => isLog(part))]);
+  }
+
+  /** Forgets everything that was changed since, logs included: it was not tried, only looked at. */
+  returnTo({ intents, values }: Savepoint): void {
+    this.#intents = [...intents];
+    this.#values = new Map(values);
   }
 
   /** Forgets everything that was changed, but for logs. */

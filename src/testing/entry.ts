@@ -2,6 +2,8 @@
 export { type Abilities, type Opened, overServer } from "./adapter-laws/bench.ts";
 export { type AdapterUnderLaw, adapterLaws } from "./adapter-laws/laws.ts";
 export { type BlobStoreUnderLaw, blobStoreLaws } from "./blob-store-laws.ts";
+export { filesystemLaws } from "./filesystem-laws.ts";
+export type { FilesystemUnderLaw } from "./filesystem-laws/context.ts";
 export { type Law, register } from "./law.ts";
 export type { SeenRequest } from "./provider-server/log.ts";
 export { replayScript } from "./provider-server/replay.ts";

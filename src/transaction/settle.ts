@@ -1,19 +1,16 @@
 import { instantOf } from "../base/clock.ts";
-import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { RestoreFailedError } from "../state/errors.ts";
 import { RootChange } from "../state/part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
+import { isUnwritten } from "../state/unwritten.ts";
 import { effectId, type EffectReport } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
 import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
-
-/** Said before anything is written: the call is at fault, not the store. */
-const REFUSED_UNWRITTEN: ReadonlySet<ErrorCode> = new Set(["VALUE_TOO_LARGE", "VALUE_TOO_DEEP", "VALUE_NOT_JSON"]);
 
 type Tried = { readonly committed: CallOutcome } | { readonly instead: Discarded } | "needs-lock";
 
@@ -67,24 +64,34 @@ async function commitOrDiscard(
 /** Inside the gate: nobody else commits meanwhile, so a second attempt from here sees the newest root and is enough. */
 async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRunAgain: boolean): Promise<Tried> {
   const { state } = world;
-  let ending = first;
   const conflicts = open.branch.conflictsWith(state.root);
-  if (conflicts.length > 0) {
-    if (!mayRunAgain) return { instead: conflictOn(conflicts) };
-    if (!state.exclusive.isHeldBy(open.call.id) && state.resources.mayLock) return "needs-lock";
-    try {
-      await state.exclusive.putBack(open.call.id);
-      await open.rewindChildren();
-    } catch (error) {
-      return { instead: poisonedBy(world, error) };
-    }
-    ending = await attemptUntilAccepted(world, open);
+  if (conflicts.length === 0) {
+    const tried = await admitAgain(world, open, first);
+    // Somebody outside has edited a file that it was about to write: run again, it sees their edit.
+    if (!(isConflict(tried) && mayRunAgain)) return tried;
+  } else if (!mayRunAgain) return { instead: conflictOn(conflicts) };
+  if (!state.exclusive.isHeldBy(open.call.id) && state.resources.mayLock) return "needs-lock";
+  try {
+    await state.exclusive.putBack(open.call.id);
+    await open.rewindChildren();
+  } catch (error) {
+    return { instead: poisonedBy(world, error) };
   }
+  return admitAgain(world, open, await attemptUntilAccepted(world, open));
+}
+
+/** What the policies say of a success now: they may have changed their mind while it ran. */
+async function admitAgain(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
   if (ending.kind !== "succeeded") return { instead: ending };
+  const { root } = world.state;
   // Worked out only if a policy asks: most do not.
-  const changes = (part: string) => open.branch.onto(state.root).root.get(part) !== state.root.get(part);
+  const changes = (part: string) => open.branch.onto(root).root.get(part) !== root.get(part);
   const denied = readmit(open.admitted, world.policies, changes);
   return denied === undefined ? commit(world, open, ending) : { instead: denied };
+}
+
+function isConflict(tried: Tried): boolean {
+  return typeof tried === "object" && "instead" in tried && tried.instead.kind === "conflict";
 }
 
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
@@ -93,6 +100,7 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(world.effects.of(open.call.id), inside) });
   const outcomes = [...open.superseded, ...open.nested, outcome];
   const pre = boundary(world, outcome, "pre_tool");
+  const unlogged = open.branch.savepoint();
   let change: RootChange;
   try {
     logOutcomes(world, open, outcomes);
@@ -106,8 +114,9 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   try {
     await write(world, outcomes, change);
   } catch (error) {
-    if (HoldfastError.is(error) && REFUSED_UNWRITTEN.has(error.code)) return { instead: endingOfThrown(error) };
-    throw error;
+    if (!isUnwritten(error)) throw error;
+    open.branch.returnTo(unlogged); // it has not ended as was logged, and is about to end otherwise
+    return { instead: refusal(error) };
   }
   checkpoint(world, outcome, pre);
   return { committed: outcome };
@@ -212,6 +221,12 @@ const GIVEN_UP: Discarded = {
   reason: "STATE_POISONED",
   message: "The state was given up while the call ran.",
 };
+
+/** What was refused before anything was written. Somebody else's edit is a conflict like another call's. */
+function refusal(error: unknown): Discarded {
+  if (!HoldfastError.is(error, "FILE_CONFLICT")) return endingOfThrown(error);
+  return { kind: "conflict", message: `${error.message} Read again and retry.` };
+}
 
 function conflictOn(what: readonly string[]): Discarded {
   const message = `Another call changed ${what.join(", ")} after this one had read it. Read again and retry.`;

@@ -1,7 +1,9 @@
+import { WORKSPACE_PART } from "../files/host/part.ts";
 import type { PolicyView, ToolPolicy } from "../transaction/policy.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
-const FILES = "files";
+/** Wherever a session's files lie. */
+const FILES: readonly string[] = ["files", WORKSPACE_PART];
 
 /**
  * The last of the three layers: whatever the prompt said and the model was shown, what its catalog does not offer does not
@@ -18,7 +20,7 @@ export function catalogGate(catalog: () => SessionCatalog): ToolPolicy {
       if (denied !== undefined)
         return `The session went into plan mode while ${view.tool.name} ran. Put the change into your plan instead.`;
       // Whatever a tool says of itself, in plan mode the files stay as they are.
-      return changes(FILES) ? `${view.tool.name} changed files, and plan mode is on.` : undefined;
+      return FILES.some(changes) ? `${view.tool.name} changed files, and plan mode is on.` : undefined;
     },
   };
 }

@@ -1,7 +1,9 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
+import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { forkSession } from "../journal/fork.ts";
 import type { JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
@@ -9,11 +11,13 @@ import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
-import { toSessionId } from "../records/ids.ts";
+import { type SessionId, toSessionId } from "../records/ids.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { sessionFold } from "./fold.ts";
+import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { resumeSession, type SessionOptions } from "./resume.ts";
-import type { Session } from "./session.ts";
+import type { ForkOptions, Session } from "./session.ts";
+import { Workspaces } from "./workspaces.ts";
 
 export interface HoldfastOptions extends SessionOptions {
   readonly store: Store | StoreSource;
@@ -31,41 +35,66 @@ export class Holdfast implements AsyncDisposable {
   readonly store: Store;
   readonly #deps: JournalDeps;
   readonly #options: SessionOptions;
+  readonly #workspaces: Workspaces;
 
   constructor(deps: JournalDeps, options: SessionOptions = {}) {
     this.#deps = deps;
     this.#options = options;
     this.store = deps.store;
+    this.#workspaces = new Workspaces(deps);
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  open(id: string, options: SessionOpening = {}): Promise<Session> {
-    return this.#open(id, options, false);
+  open(id: string, opening: SessionOpening = {}): Promise<Session> {
+    return this.#openWith(id, this.#options, undefined, opening);
   }
 
-  async #open(id: string, { parent, ...options }: SessionOpening, isFork: boolean): Promise<Session> {
-    const fold = sessionFold(this.#options.checkpoints?.limit ?? CHECKPOINT_LIMIT);
-    const journal = await openJournal(this.#deps, id, { ...options, fold });
-    const how = { ...this.#options, parent: parent?.catalog };
+  /** A new session that shares `from`'s records up to `after`, and goes its own way. */
+  async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
+    const { workspace } = options;
+    if (workspace !== undefined && this.#options.workspace === undefined)
+      throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
+    const id = await forkSession(this.#deps, from, options);
+    const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
+    const session = await this.#openWith(id, this.#options, workspace === "memory" ? "memory" : "read-only");
     try {
-      const fork = (after: number, as: string) => this.fork(id, { after, as });
-      return await resumeSession(this.#deps, journal, how, fork, isFork);
+      await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
+      return await this.#withFiles(session, toSessionId(from), head.seq, workspace);
     } catch (error) {
-      await journal.close();
+      await session.close();
       throw error;
     }
   }
 
-  /** A new session that shares `from`'s records up to `after`, and goes its own way. */
-  async fork(from: string, options: { readonly as: string; readonly after?: number }): Promise<Session> {
-    const id = await forkSession(this.#deps, from, options);
-    const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
-    const session = await this.#open(id, {}, true);
+  /** Gives a fork the files as they were where it begins. */
+  async #withFiles(fork: Session, origin: SessionId, after: number, workspace: ForkWorkspace): Promise<Session> {
+    const part = fork.filesPart;
+    if (part === undefined) return fork;
+    const then = fork.state.root.get(WORKSPACE_PART) as WorkspaceValue;
+    const entries = await entriesAt(this.store, origin, after, then);
+    if (workspace === undefined || workspace === "memory") {
+      await layOver(fork.state, part, entries);
+      return fork;
+    }
+    await copyFor(this.store, part.host.disk, workspace, entries);
+    await fork.close();
+    return this.#openWith(fork.id, { ...this.#options, workspace }, "host");
+  }
+
+  async #openWith(
+    id: string,
+    sessionOptions: SessionOptions,
+    as: Binding["mode"] | undefined,
+    { parent, ...options }: SessionOpening = {},
+  ): Promise<Session> {
+    const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
+    const journal = await openJournal(this.#deps, id, { ...options, fold });
     try {
-      await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
-      return session;
+      const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
+      const how = { ...sessionOptions, parent: parent?.catalog };
+      return await resumeSession(this.#deps, journal, how, fork, this.#workspaces, as);
     } catch (error) {
-      await session.close();
+      await journal.close();
       throw error;
     }
   }
@@ -87,8 +116,12 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Closes the store. Sessions still open lose it without harm: what they had acknowledged is there. */
-  close(): Promise<void> {
-    return this.store.close();
+  async close(): Promise<void> {
+    try {
+      await this.#workspaces.close();
+    } finally {
+      await this.store.close();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

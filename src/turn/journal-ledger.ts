@@ -8,16 +8,19 @@ import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
 import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
 import type { SessionFold } from "./fold.ts";
+import type { DecidedFiles, SessionFiles } from "./session-files.ts";
 
 /** Where transactions and the state write: the session's journal. A call's end and what it changed are one commit. */
 export class JournalLedger implements Ledger, StateLedger {
   readonly #journal: Journal<SessionFold>;
   readonly #written: (change: RootChange) => Promise<void>;
+  readonly #files: SessionFiles | undefined;
 
   /** `written` hears, inside the gate, what has just become durable. */
-  constructor(journal: Journal<SessionFold>, written: (change: RootChange) => Promise<void>) {
+  constructor(journal: Journal<SessionFold>, written: (change: RootChange) => Promise<void>, files?: SessionFiles) {
     this.#journal = journal;
     this.#written = written;
+    this.#files = files;
   }
 
   get unsure(): boolean {
@@ -41,21 +44,31 @@ export class JournalLedger implements Ledger, StateLedger {
     await this.write([], change, cause);
   }
 
-  /** Records and a change of the state, durable together. */
+  /** Records and a change of the state, durable together; then the files it changed, in place. */
   async write(drafts: readonly RecordDraft[], change: RootChange, cause: string, callId?: string): Promise<void> {
-    const staged = await this.#stage(change);
-    const blobs = staged.map(({ ref }) => ref);
+    const append = (files: DecidedFiles) => this.#append(drafts, files, cause, callId);
+    if (this.#files?.concerns(change) === true) await this.#files.commit(change, callId, append);
+    else await append({ staged: await this.#stage(change), named: [], delta: change.delta });
+    await this.#written(change);
+  }
+
+  async #append(
+    drafts: readonly RecordDraft[],
+    { staged, named, delta }: DecidedFiles,
+    cause: string,
+    callId: string | undefined,
+  ): Promise<void> {
+    const fresh = [...new Map(staged.map((blob) => [blob.ref.name, blob])).values()];
+    const blobs = [...new Map([...staged.map(({ ref }) => ref), ...named].map((ref) => [ref.name, ref])).values()];
     const changed: RecordDraft = {
       kind: "state-changed",
-      delta: change.delta,
+      delta,
       cause,
       ...(callId === undefined ? {} : { callId: callId as CallId }),
       ...(blobs.length === 0 ? {} : { blobs }),
     };
-    const records = Object.keys(change.delta).length > 0 ? [...drafts, changed] : drafts;
-    if (records.length === 0) return; // other references, the same values
-    await this.#journal.append(records, { staged });
-    await this.#written(change);
+    const records = Object.keys(delta).length > 0 ? [...drafts, changed] : drafts;
+    if (records.length > 0) await this.#journal.append(records, { staged: fresh }); // else: other references, the same values
   }
 
   async late({

@@ -1,5 +1,7 @@
 import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
+import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
+import type { WorkspaceOptions } from "../files/host/workspace.ts";
 import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { Prompt } from "../prompt/section.ts";
@@ -8,6 +10,7 @@ import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
+import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
@@ -18,11 +21,13 @@ import { catalogGate } from "./gate.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
-import { rebuildNewest } from "./rebuild.ts";
+import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { Story } from "./story.ts";
+import type { SessionFiles } from "./session-files.ts";
+import type { Workspaces } from "./workspaces.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -37,6 +42,8 @@ export interface SessionOptions
   /** How many tool boundaries can be returned to. Default 100. */
   readonly checkpoints?: { readonly limit?: number };
   readonly development?: boolean;
+  /** The folder whose files calls change; without one, files live in memory and beside the journal. */
+  readonly workspace?: string | WorkspaceOptions;
 }
 
 /** Brings an opened journal to life: calls that were cut off are closed, the state is what was committed. */
@@ -45,10 +52,32 @@ export async function resumeSession(
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
   fork: SessionParts["fork"],
-  isFork: boolean,
+  workspaces: Workspaces,
+  as?: Binding["mode"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
+  const files = await attached(workspaces, journal, options, rebuilt.root, as);
+  try {
+    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
+  } catch (error) {
+    if (files !== undefined) await workspaces.leave(files.workspace);
+    throw error;
+  }
+}
+
+interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
+  readonly rebuilt: Rebuilt;
+  readonly files: SessionFiles | undefined;
+  readonly isFork: boolean;
+}
+
+async function revive(
+  deps: JournalDeps,
+  journal: Journal<SessionFold>,
+  options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
+  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
+): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -56,9 +85,11 @@ export async function resumeSession(
     if (isDue(journal) && !state.poisoned)
       await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
-  const ledger = new JournalLedger(journal, written);
+  const ledger = new JournalLedger(journal, written, files);
   const state = ExecutionState.create({
-    parts: [...rebuilt.parts.values()].filter(({ name }) => !DEFAULT_NAMES.has(name)),
+    parts: [...rebuilt.parts.values()]
+      .filter(({ name }) => !DEFAULT_NAMES.has(name))
+      .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
     clock: deps.clock,
@@ -85,7 +116,9 @@ export async function resumeSession(
   await transactions.finishUndoing();
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, prompt);
-  return new Session({ store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story });
+  if (files !== undefined) await bind(state, files);
+  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
+  return new Session({ ...made, ...(files === undefined ? {} : { files }) });
 }
 
 /** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
@@ -106,10 +139,31 @@ function homeIn({ truth }: ExecutionState, ledger: JournalLedger): CatalogHome {
   };
 }
 
+/** The folder this session works in, when the kernel was given one. */
+async function attached(
+  workspaces: Workspaces,
+  journal: Journal<SessionFold>,
+  { workspace }: SessionOptions,
+  root: Root,
+  as: Binding["mode"] | undefined,
+): Promise<SessionFiles | undefined> {
+  if (workspace === undefined) return undefined;
+  const options = typeof workspace === "string" ? { root: workspace } : workspace;
+  return workspaces.attach(options, journal, root.get(WORKSPACE_PART) as WorkspaceValue | undefined, as);
+}
+
+/** From now on the session knows its folder, by the folder's own name. */
+async function bind(state: ExecutionState, { part, binding }: SessionFiles): Promise<void> {
+  const now = state.root.get(WORKSPACE_PART) as WorkspaceValue;
+  if (now.binding?.mode === binding.mode && now.binding.workspace === binding.workspace) return;
+  await state.truth.change((branch) => branch.change(part, (value) => ({ ...value, binding })), "workspace bound");
+}
+
 const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, and the files. */
-function partsOf({ slices = [], policies = [] }: SessionOptions): readonly AnyPart[] {
+function partsOf({ slices = [], policies = [], workspace }: SessionOptions): readonly AnyPart[] {
   const all = [...DEFAULT_SLICES, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart];
+  const workspaces = workspace === undefined ? [] : [workspacePart];
+  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, ...workspaces];
 }

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { WORKSPACE_PART } from "../files/host/part.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -11,6 +12,7 @@ import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import { type OpenQuestion, unansweredOf } from "./questions.ts";
+import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
 export type RewindScope = "state" | "files" | "conversation";
@@ -35,6 +37,8 @@ export interface RewindReport {
   readonly calls: readonly CallId[];
   /** What was done outside by them, newest first, and what became of it. */
   readonly effects: readonly EffectReport[];
+  /** What happens in the workspace, path by path, when the session has one. */
+  readonly files?: RewoundFiles;
 }
 
 export interface RewindGround {
@@ -48,7 +52,9 @@ export interface RewindGround {
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
-const FILES = "files";
+const FILES: ReadonlySet<string> = new Set(["files", WORKSPACE_PART]);
+/** Somebody who keeps saving while files return is met so often; then the rewind is refused, with nothing changed. */
+const ATTEMPTS = 5;
 
 /**
  * Goes back to a tool boundary. Written down first, true afterwards; the journal keeps everything and gains one record.
@@ -79,28 +85,40 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
   const closed = scope.includes("conversation")
     ? ground.questions.map((question) => unansweredOf(question, "The session was taken back to before this."))
     : [];
-  const report = (plan: RestorePlan, effects: readonly EffectReport[], done: boolean): RewindReport => ({
-    done,
-    to,
-    scope,
-    delta: plan.change.delta,
-    calls,
-    effects,
-  });
+  const report = async (
+    { change }: RestorePlan,
+    way: WayBack,
+    effects: readonly EffectReport[],
+    done: boolean,
+  ): Promise<RewindReport> => {
+    const said = { done, to, scope, delta: change.delta, calls, effects };
+    return way.plan === undefined ? said : { ...said, files: await filesReport(state, way.plan, done) };
+  };
   const undoable = () => (scope.includes("state") ? calls : []);
-  if (options.dryRun === true)
-    return report(state.planRestore(snapshot, how), transactions.effects.planUndo(undoable()), false);
-  const plan = await state.restore(snapshot, {
-    ...how,
-    // Asked again when its turn has come: another rewind, or a call, may have been faster.
-    admit: () => {
-      mayRewind();
-      calls = takenBack();
-    },
-    decide: ({ change }) =>
-      ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
-  });
-  return report(plan, await transactions.undoEffects(undoable()), true);
+  const back = () => (scope.includes("files") ? wayBack(state, snapshot) : Promise.resolve({ snapshot }));
+  if (options.dryRun === true) {
+    const way = await back();
+    return report(state.planRestore(way.snapshot, how), way, transactions.effects.planUndo(undoable()), false);
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const way = await back();
+    try {
+      const plan = await state.restore(way.snapshot, {
+        ...how,
+        // Asked again when its turn has come: another rewind, or a call, may have been faster.
+        admit: () => {
+          mayRewind();
+          calls = takenBack();
+        },
+        decide: ({ change }) =>
+          ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
+      });
+      return await report(plan, way, await transactions.undoEffects(undoable()), true);
+    } catch (error) {
+      // A file was saved between the look and the return: look again.
+      if (!HoldfastError.is(error, "FILE_CONFLICT") || attempt === ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** Also those that were first used after the boundary; but nothing is known of what an earlier process had. */
@@ -119,5 +137,5 @@ function scopeOf(scope: RewindOptions["scope"] = "all"): readonly RewindScope[] 
 }
 
 function partsIn(state: ExecutionState, scope: readonly RewindScope[]): readonly string[] {
-  return [...state.truth.parts.keys()].filter((name) => scope.includes(name === FILES ? "files" : "state"));
+  return [...state.truth.parts.keys()].filter((name) => scope.includes(FILES.has(name) ? "files" : "state"));
 }

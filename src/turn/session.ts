@@ -4,6 +4,8 @@ import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { Store } from "../contracts/store.ts";
 import { filesOf } from "../files/access.ts";
+import type { HostPart } from "../files/host/session.ts";
+import type { Workspace } from "../files/host/workspace.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { Appended, AppendOptions, CheckpointNote, Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
@@ -20,6 +22,7 @@ import type { Transactions } from "../transaction/transactions.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
+import type { ForkWorkspace } from "./fork-files.ts";
 import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
 import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
@@ -30,9 +33,12 @@ import { reclaim } from "./reclaim.ts";
 import { closingsOf, type Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
+import { wayBack } from "./rewind-files.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
+import type { SessionFiles } from "./session-files.ts";
 import type { Story } from "./story.ts";
+import type { Workspaces } from "./workspaces.ts";
 
 /** What a session is made of, once it is open. */
 export interface SessionParts {
@@ -44,8 +50,17 @@ export interface SessionParts {
   readonly transactions: Transactions;
   readonly recovered: Recovered;
   readonly story: Story;
+  readonly workspaces: Workspaces;
+  /** Present when the session works in a folder of the system. */
+  readonly files?: SessionFiles;
   /** Opens a session that shares this one's records up to `after`. */
-  readonly fork: (after: number, as: string) => Promise<Session>;
+  readonly fork: (after: number, options: ForkOptions) => Promise<Session>;
+}
+
+export interface ForkOptions {
+  readonly as: string;
+  /** Where the fork's files lie. Without it, it may read the workspace and not change it. */
+  readonly workspace?: ForkWorkspace;
 }
 
 export interface SessionCall {
@@ -77,6 +92,7 @@ export class Session implements AsyncDisposable {
   #calls = 0;
   readonly #ground: Ground;
   #running = false;
+  #closed: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -101,6 +117,16 @@ export class Session implements AsyncDisposable {
       replies: new Map(),
       write: (drafts, events = []) => writeTurn(parts, drafts, events),
     };
+  }
+
+  /** The folder this session works in, when it has one. */
+  get workspace(): Workspace | undefined {
+    return this.#parts.files?.workspace;
+  }
+
+  /** How it works there: on the disk, above it, or only looking. */
+  get filesPart(): HostPart | undefined {
+    return this.#parts.files?.part;
   }
 
   get mode(): Mode {
@@ -191,12 +217,12 @@ export class Session implements AsyncDisposable {
   }
 
   /** Goes on from a tool boundary in a new session. "Before" may name a call that is still running. */
-  async fork(options: RewindTarget & { readonly as: string }): Promise<Session> {
+  async fork(options: RewindTarget & ForkOptions): Promise<Session> {
     const { callId, side } = targetOf(options);
     const running = this.openCalls.find((open) => open === callId);
     if (running !== undefined && side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
     const after = running === undefined ? this.checkpoints.boundary(callId)[side] : (await this.#opening(running)) - 1;
-    const forked = await this.#parts.fork(after, options.as);
+    const forked = await this.#parts.fork(after, options);
     // The boundary may be older than the mode: going on from it must not open anything up.
     if (this.mode === "plan") await forked.setMode("plan", "it was forked from a session in plan mode");
     return forked;
@@ -210,7 +236,8 @@ export class Session implements AsyncDisposable {
     return async () => {
       const scope = ["state", "files", "conversation"] as const;
       const record: RecordDraft = { kind: "rewound", to, scope };
-      await this.state.restore(kept, {
+      const { snapshot } = await wayBack(this.state, kept);
+      await this.state.restore(snapshot, {
         decide: ({ change }) =>
           this.#parts.ledger.write([record, ...catalogDrafts(this.catalog, change)], change, "rewound"),
       });
@@ -242,13 +269,26 @@ export class Session implements AsyncDisposable {
     return this.journal.read(options);
   }
 
+  /** Waits for what is under way, puts files in place that still wait, and gives session and folder free. */
   close(): Promise<void> {
-    this.catalog.leave();
-    return this.journal.close();
+    this.#closed ??= this.#close();
+    return this.#closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const { files, workspaces, journal } = this.#parts;
+    this.catalog.leave();
+    try {
+      if (files === undefined) return;
+      await this.state.truth.gate.run(async () => {}); // a commit under way is let through first
+      await workspaces.leave(files.workspace);
+    } finally {
+      await journal.close();
+    }
   }
 
   #named({ id, ...call }: SessionCall) {

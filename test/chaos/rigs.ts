@@ -5,8 +5,10 @@ import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
 import { kill } from "./kill.ts";
 import { power } from "./power.ts";
+import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
 import { sim } from "./sim.ts";
+import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
@@ -19,4 +21,6 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   compound,
   fuzz,
   sim,
+  replay,
+  soak,
 };

@@ -2,13 +2,13 @@ import { statSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
-import type { HeldLock } from "../../contracts/lock.ts";
+import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
 import type { Durability, Receipt, Store, StoreRead, WriteBatch } from "../../contracts/store.ts";
 import type { OwnerId } from "../../records/ids.ts";
 import { applyBatch } from "../apply.ts";
 import { type Connected, type ConnectOptions, closeQuietly, connectReader, connectWriter } from "./connect.ts";
 import { storeError } from "./failures.ts";
-import type { FileLocks } from "./lock.ts";
+import { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { readFrom } from "./read.ts";
 import { Turns } from "./turns.ts";
@@ -44,6 +44,7 @@ export class SqliteStore implements Store {
   readonly durability: Exclude<Durability, "memory">;
   readonly owner: OwnerId;
   readonly blobs: BlobStore;
+  readonly place: string;
   readonly #parts: SqliteStoreParts;
   readonly #waiting: Waiting[] = [];
   /** Work that needs the writer's connection between two transactions. */
@@ -64,6 +65,11 @@ export class SqliteStore implements Store {
     this.durability = parts.connect.durability;
     this.owner = parts.owner;
     this.blobs = parts.blobs;
+    this.place = parts.connect.path;
+  }
+
+  locksIn(folder: string): OsLocks {
+    return new FileLocks(this.#parts.connect.driver, folder);
   }
 
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>> {

@@ -31,7 +31,7 @@ function byName([a = ""]: readonly (string | number)[], [b = ""]: readonly (stri
 function* filesIn(folder: TreeFolder, above: string): Iterable<readonly [string, string]> {
   for (const [name, node] of entriesOf(folder.children)) {
     if (node.kind === "file") yield [`${above}${name}`, Buffer.from(node.bytes ?? []).toString("utf8")];
-    else {
+    else if (node.kind === "folder") {
       yield [`${above}${name}/`, ""];
       yield* filesIn(node, `${above}${name}/`);
     }

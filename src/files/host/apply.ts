@@ -1,0 +1,232 @@
+import { HoldfastError } from "../../base/errors.ts";
+import { namesIn } from "../path.ts";
+import type { Disk } from "./disk.ts";
+import { sameEntry } from "./entry.ts";
+import type { Folder, HostRoot } from "./folders.ts";
+import type { Intent, PlannedStep } from "./intent.ts";
+import { PLACES, type Places } from "./meta.ts";
+import { isSystem } from "./port.ts";
+import { type Rescue, unlinkIfThere } from "./rescue.ts";
+
+/** A path somebody else changed after the decision. Theirs is in place; ours, if there was content, waits in rescue. */
+export interface Diverged {
+  readonly path: string;
+  readonly why: "changed" | "made" | "removed" | "not-empty" | "no-folder" | "written-late";
+  /** Name in rescue of the version that is not in place. */
+  readonly kept?: string;
+}
+
+export interface Applied {
+  readonly diverged: readonly Diverged[];
+  /** Folders whose names changed: to be synced before the plan may be forgotten. */
+  readonly folders: ReadonlySet<string>;
+  /** What was taken out of the way. */
+  readonly moved: readonly { readonly name: string; readonly path: string }[];
+}
+
+export interface ApplyGround {
+  readonly root: HostRoot;
+  readonly places: Places;
+  readonly disk: Disk;
+  readonly rescue: Rescue;
+  /** Hears of every path that is done. */
+  readonly done: (path: string) => void;
+}
+
+const OURS = "-ours";
+
+/**
+ * Puts a decided plan in place with renames and nothing else. The old file is moved to rescue and looked at there, where
+ * nobody can swap it; the new one is linked in, which fails on a name that is taken. Each step can be repeated: what is
+ * done is recognised by what is no longer waiting.
+ */
+export async function apply(ground: ApplyGround, { steps }: Intent): Promise<Applied> {
+  const work = new Application(ground);
+  for (const step of inOrder(steps)) {
+    await work.step(step);
+    ground.done(step.path);
+  }
+  return work;
+}
+
+/** First what goes, files before their folders; then folders that come; then content, one file after the other. */
+function inOrder(steps: readonly PlannedStep[]): readonly PlannedStep[] {
+  const up = steps.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const down = up.toReversed();
+  return [
+    ...down.filter(({ to }) => to.kind === "absent"),
+    ...up.filter(({ to }) => to.kind === "folder"),
+    ...up.filter(({ to }) => to.kind === "file" || to.kind === "link"),
+  ];
+}
+
+class Application implements Applied {
+  readonly diverged: Diverged[] = [];
+  readonly folders = new Set<string>();
+  readonly moved: { name: string; path: string }[] = [];
+  readonly #ground: ApplyGround;
+
+  constructor(ground: ApplyGround) {
+    this.#ground = ground;
+  }
+
+  async step(step: PlannedStep): Promise<void> {
+    const { root, disk } = this.#ground;
+    const names = namesIn(step.path);
+    const { from, to } = step;
+    if (disk.isOwn(names) || sameEntry(from, to)) return;
+    if (to.kind === "file" || to.kind === "link") {
+      if (!this.#waits(step)) return this.#recall(step);
+    }
+    const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
+    if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
+    await done;
+  }
+
+  async #in(folder: Folder, name: string, step: PlannedStep): Promise<void> {
+    const { from, to } = step;
+    this.folders.add(folder.names.join("/"));
+    if (to.kind !== "absent" && to.kind !== "folder" && this.#isIn(folder, name, step)) return this.#unlinkTemp(step);
+    if (from.kind === "folder" && to.kind !== "folder") {
+      if (!this.#emptied(folder, name)) return this.#giveUp(step, "not-empty");
+    } else if (from.kind !== "absent" && from.kind !== "folder") {
+      const why = await this.#asideOf(folder, name, step);
+      if (why !== undefined) return this.#giveUp(step, why);
+    }
+    if (to.kind === "folder") this.#makeFolder(folder, name, step);
+    if (to.kind === "file" || to.kind === "link") this.#linkIn(folder, name, step);
+  }
+
+  /** Moves the old file to rescue and looks at what came: theirs goes back where it was. */
+  async #asideOf(folder: Folder, name: string, step: PlannedStep): Promise<Diverged["why"] | undefined> {
+    const { root, disk, places } = this.#ground;
+    const place = places.rescue.at(step.aside);
+    if (root.port.stat(place) === undefined) {
+      folder.mustBeHere();
+      try {
+        root.port.rename(folder.at(name), place);
+      } catch (error) {
+        if (isSystem(error, "ENOENT")) return step.to.kind === "absent" ? undefined : "removed";
+        throw error;
+      }
+    }
+    const moved = await disk.entry([...PLACES.rescue, step.aside]).catch((error: unknown) => {
+      if (HoldfastError.is(error, "FILE_SPECIAL")) return undefined; // theirs, and no file any more
+      throw error;
+    });
+    if (moved !== undefined && sameEntry(moved, step.from)) {
+      this.moved.push({ name: step.aside, path: step.path });
+      return undefined;
+    }
+    this.#putBack(folder, name, place, step);
+    return "changed";
+  }
+
+  #putBack(folder: Folder, name: string, place: string, { aside, path }: PlannedStep): void {
+    const { root, rescue } = this.#ground;
+    const stat = root.port.stat(place);
+    try {
+      if (stat?.kind === "folder") root.port.rename(place, folder.at(name));
+      else {
+        root.port.linkAs(place, folder.at(name));
+        root.port.unlink(place);
+      }
+    } catch (error) {
+      if (!isSystem(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) throw error;
+      rescue.note(aside, { path, whose: "theirs" }); // yet another file has come: both of theirs are kept
+    }
+  }
+
+  #linkIn(folder: Folder, name: string, step: PlannedStep): void {
+    const { root } = this.#ground;
+    const { temp } = step;
+    if (temp === undefined) return;
+    const linked = root.inside(namesIn(temp.folder), (waiting) => {
+      folder.mustBeHere();
+      try {
+        root.port.linkAs(waiting.at(temp.name), folder.at(name));
+      } catch (error) {
+        if (isSystem(error, "EEXIST")) return false;
+        throw error;
+      }
+      root.port.unlink(waiting.at(temp.name));
+      return true;
+    });
+    if (!linked) return this.#giveUp(step, "made");
+    this.folders.add(temp.folder);
+  }
+
+  #makeFolder(folder: Folder, name: string, step: PlannedStep): void {
+    const { port } = this.#ground.root;
+    const { to } = step;
+    if (to.kind !== "folder") return;
+    folder.mustBeHere();
+    try {
+      port.makeFolder(folder.at(name), to.mode);
+    } catch (error) {
+      if (!isSystem(error, "EEXIST")) throw error;
+      if (port.stat(folder.at(name))?.kind !== "folder") this.#giveUp(step, "made");
+      return;
+    }
+    const handle = port.openFolder(folder.at(name));
+    try {
+      port.mode(handle, to.mode); // the system's mask does not decide what was there before
+    } finally {
+      port.close(handle);
+    }
+  }
+
+  #emptied(folder: Folder, name: string): boolean {
+    try {
+      this.#ground.root.port.removeFolder(folder.at(name));
+      return true;
+    } catch (error) {
+      if (isSystem(error, "ENOENT")) return true;
+      if (isSystem(error, "ENOTEMPTY", "EEXIST", "ENOTDIR")) return false;
+      throw error;
+    }
+  }
+
+  /** Theirs stays; ours goes to rescue, and it is told. */
+  #giveUp(step: PlannedStep, why: Diverged["why"]): void {
+    const { root, rescue, places } = this.#ground;
+    const { path, temp, aside } = step;
+    if (temp === undefined) {
+      this.diverged.push({ path, why });
+      return;
+    }
+    const kept = `${aside}${OURS}`;
+    rescue.note(kept, { path, whose: "ours" });
+    root.inside(namesIn(temp.folder), (waiting) => root.port.rename(waiting.at(temp.name), places.rescue.at(kept)));
+    this.folders.add(temp.folder);
+    this.diverged.push({ path, why, kept });
+  }
+
+  /** Nothing waits any more: it is in place, or was kept out by an attempt that could not tell of it. */
+  #recall({ path, aside }: PlannedStep): void {
+    const { root, places } = this.#ground;
+    const kept = `${aside}${OURS}`;
+    if (root.port.stat(places.rescue.at(kept)) !== undefined) this.diverged.push({ path, why: "changed", kept });
+  }
+
+  #waits({ temp }: PlannedStep): boolean {
+    if (temp === undefined) return false;
+    const { root } = this.#ground;
+    return root.within(namesIn(temp.folder), (folder) => root.port.stat(folder.at(temp.name))) !== undefined;
+  }
+
+  /** True when the waiting file and the one in place are the same file: only its second name is left to remove. */
+  #isIn(folder: Folder, name: string, { temp }: PlannedStep): boolean {
+    const { root } = this.#ground;
+    if (temp === undefined) return false;
+    const a = root.within(namesIn(temp.folder), (waiting) => root.port.stat(waiting.at(temp.name)));
+    const b = root.port.stat(folder.at(name));
+    return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+  }
+
+  #unlinkTemp({ temp }: PlannedStep): void {
+    if (temp === undefined) return;
+    const { root } = this.#ground;
+    root.within(namesIn(temp.folder), (waiting) => unlinkIfThere(root.port, waiting.at(temp.name)));
+  }
+}

@@ -1,0 +1,200 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { HoldfastError } from "../../base/errors.ts";
+import type { ByteRange, Bytes } from "../../contracts/blob-store.ts";
+import type { FileEntry } from "../../contracts/filesystem.ts";
+import { nameOfBytes } from "../../records/blob-name.ts";
+import { ABSENT, type HostEntry } from "./entry.ts";
+import type { Folder, HostRoot } from "./folders.ts";
+import { ChunkHasher } from "./hasher.ts";
+import { isOwn, isOwnName } from "./own.ts";
+import type { HostPort, HostStat } from "./port.ts";
+
+const PIECE = 1024 * 1024;
+/** A file that changes under every look is read as it is after so many: its writer will be noticed at the commit. */
+const STEADY_LOOKS = 3;
+
+/** The folder of the system as it is, path by path. Nothing here follows a link, and nothing leaves the root. */
+export class Disk {
+  readonly root: HostRoot;
+  readonly #port: HostPort;
+  /** Paths of ours inside the workspace: they are no part of it. */
+  readonly #own: readonly string[];
+  readonly #exact: boolean;
+
+  constructor(root: HostRoot, own: readonly string[], options: { readonly caseMatters: boolean }) {
+    this.root = root;
+    this.#port = root.port;
+    this.#own = own;
+    this.#exact = options.caseMatters;
+  }
+
+  isOwn(names: readonly string[]): boolean {
+    return isOwn(names, this.#own);
+  }
+
+  /** What the system says of a name; undefined when there is nothing under exactly this name. */
+  stat(names: readonly string[]): HostStat | undefined {
+    if (names.length === 0) return this.#port.stat(this.root.path);
+    return this.#inFolder(names, (folder, name) => {
+      const found = this.#port.stat(folder.at(name));
+      return found === undefined || this.#hasName(folder, name) ? found : undefined;
+    });
+  }
+
+  /** On a system where `A` and `a` are one name: the name that stands in the way of this one, if any. */
+  rivalOf(names: readonly string[]): string | undefined {
+    if (this.#exact) return undefined;
+    return this.#inFolder(names, (folder, name) => {
+      if (this.#port.stat(folder.at(name)) === undefined) return undefined;
+      return this.#textNames(folder).find((other) => other !== name && other.toLowerCase() === name.toLowerCase());
+    });
+  }
+
+  readLink(names: readonly string[]): string {
+    return this.#inFolder(names, (folder, name) => this.#port.readLink(folder.at(name))) ?? "";
+  }
+
+  /** Everything that must be equal for a path to be unchanged. Reads a file whole. */
+  async entry(names: readonly string[]): Promise<HostEntry> {
+    const stat = this.stat(names);
+    if (stat === undefined) return ABSENT;
+    if (stat.kind === "folder") return { kind: "folder", mode: stat.mode };
+    if (stat.kind === "link") return { kind: "link", target: this.readLink(names) };
+    if (stat.kind === "other") throw new HoldfastError("FILE_SPECIAL", { path: names.join("/") });
+    return (await this.file(names))?.entry ?? ABSENT;
+  }
+
+  /** A file's entry and, unless it is too large to hold, its bytes. Undefined when it went while it was looked at. */
+  async file(
+    names: readonly string[],
+    hold: number = Number.POSITIVE_INFINITY,
+  ): Promise<{ readonly entry: HostEntry & { readonly kind: "file" }; readonly bytes?: Uint8Array } | undefined> {
+    for (let look = 1; ; look += 1) {
+      const handle = this.#open(names);
+      if (handle === undefined) return undefined;
+      try {
+        const before = this.#port.statOpen(handle);
+        const read = before.size <= hold ? this.#whole(handle, before.size) : await this.#hashed(handle);
+        const after = this.#port.statOpen(handle);
+        if (sameMoment(before, after) || look === STEADY_LOOKS)
+          return { ...read, entry: fileEntry(this.#port, after, read) };
+      } finally {
+        this.#port.close(handle);
+      }
+    }
+  }
+
+  async *stream(names: readonly string[], range?: ByteRange): AsyncIterable<Bytes> {
+    const handle = this.#open(names);
+    if (handle === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path: names.join("/") });
+    try {
+      const to = range?.to ?? Number.POSITIVE_INFINITY;
+      for (let at = range?.from ?? 0; at < to; ) {
+        const piece = new Uint8Array(Math.min(PIECE, to - at));
+        const got = this.#port.read(handle, piece, 0, piece.length, at);
+        if (got === 0) return;
+        at += got;
+        yield piece.subarray(0, got);
+      }
+    } finally {
+      this.#port.close(handle);
+    }
+  }
+
+  /** In the order of names. What is ours is not shown, nor what has no name in text. */
+  list(names: readonly string[]): readonly FileEntry[] {
+    const entries = this.root.within(names, (folder) =>
+      this.#textNames(folder)
+        .filter((name) => !this.isOwn([...names, name]))
+        .toSorted()
+        .flatMap((name): FileEntry[] => {
+          const found = this.#port.stat(folder.at(name));
+          return found === undefined ? [] : [{ name, kind: found.kind }];
+        }),
+    );
+    return entries ?? [];
+  }
+
+  /** Names in a folder that no listing shows: no text, or ours. They cannot be kept, so nothing that holds one goes. */
+  hidden(names: readonly string[]): number {
+    const all = this.root.within(names, (folder) => this.#port.names(folder.at()).length) ?? 0;
+    return all - this.list(names).length;
+  }
+
+  #open(names: readonly string[]): number | undefined {
+    return this.#inFolder(names, (folder, name) => {
+      if (this.#port.stat(folder.at(name))?.kind !== "file" || !this.#hasName(folder, name)) return undefined;
+      const handle = this.#port.openFile(folder.at(name), "read");
+      try {
+        folder.mustBeHere();
+        if (this.#port.statOpen(handle).kind === "file") return handle;
+      } catch (error) {
+        this.#port.close(handle);
+        throw error;
+      }
+      this.#port.close(handle);
+      return undefined;
+    });
+  }
+
+  #whole(handle: number, size: number): { readonly bytes: Uint8Array } {
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < size; ) {
+      const got = this.#port.read(handle, bytes, at, size - at, at);
+      if (got === 0) return { bytes: bytes.slice(0, at) };
+      at += got;
+    }
+    return { bytes };
+  }
+
+  async #hashed(handle: number): Promise<{ readonly hasher: ChunkHasher }> {
+    const hasher = new ChunkHasher();
+    const piece = new Uint8Array(PIECE);
+    for (let at = 0; ; ) {
+      const got = this.#port.read(handle, piece, 0, piece.length, at);
+      if (got === 0) return { hasher };
+      hasher.add(piece.subarray(0, got));
+      at += got;
+      await nextTurn(); // a large file is no reason to stop everybody else
+    }
+  }
+
+  #inFolder<T>(names: readonly string[], work: (folder: Folder, name: string) => T): T | undefined {
+    const name = names.at(-1);
+    if (name === undefined) return undefined;
+    return this.root.within(names.slice(0, -1), (folder) => work(folder, name));
+  }
+
+  #hasName(folder: Folder, name: string): boolean {
+    return this.#exact || this.#textNames(folder).includes(name);
+  }
+
+  #textNames(folder: Folder): readonly string[] {
+    return this.#port
+      .names(folder.at())
+      .filter((name) => isText(name))
+      .map((name) => name.toString("utf8"))
+      .filter((name) => !isOwnName(name));
+  }
+}
+
+function fileEntry(
+  { user }: HostPort,
+  { mode, uid, gid }: HostStat,
+  read: { readonly bytes: Uint8Array } | { readonly hasher: ChunkHasher },
+): HostEntry & { readonly kind: "file" } {
+  const owner = uid === user.uid && gid === user.gid ? {} : { owner: [uid, gid] as const };
+  const content =
+    "bytes" in read
+      ? { digest: nameOfBytes(read.bytes), size: read.bytes.length }
+      : { digest: read.hasher.name(), size: read.hasher.size };
+  return { kind: "file", ...content, mode, ...owner };
+}
+
+function sameMoment(a: HostStat, b: HostStat): boolean {
+  return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+}
+
+function isText(name: Buffer): boolean {
+  return Buffer.from(name.toString("utf8"), "utf8").equals(name);
+}

@@ -1,0 +1,75 @@
+import { sha256 } from "../../base/hash.ts";
+import { parseJson } from "../../base/json.ts";
+import { count, fields, list, matching, oneOf, optional, string } from "../../records/shape.ts";
+import { namesIn } from "../path.ts";
+import { isOwnName } from "./own.ts";
+import { type Step, workspaceDelta } from "./part.ts";
+
+/** A step with where its new content waits. */
+export interface PlannedStep extends Step {
+  /** The folder that holds the new content, and its name there: beside the target, or above it when that is yet to be made. */
+  readonly temp?: { readonly folder: string; readonly name: string };
+  /** Under which name what was there goes to rescue. */
+  readonly aside: string;
+}
+
+/**
+ * What a commit is about to do to the files, written down before it is decided. Whoever opens the workspace next finds it,
+ * asks the session's journal whether it was, and finishes it or takes it back.
+ */
+export interface Intent {
+  readonly tx: string;
+  /** Counts the commits of the workspace: of two that are found, the older one comes first. */
+  readonly order: number;
+  readonly session: string;
+  /** The journal's head before the decision. */
+  readonly after: number;
+  readonly callId?: string;
+  readonly steps: readonly PlannedStep[];
+}
+
+/** Done as far as the process knows; a loss of power may still take it back. */
+export type SlotState = "prepared" | "applied" | "none";
+
+const NOTHING = "none";
+const ours = matching<string>("a name of ours", (text) => /^[0-9a-z-]{1,80}$/.test(text));
+const temporary = matching<string>("a name of ours", (text) => isOwnName(text) && !text.includes("/"));
+const intentShape = fields({
+  state: oneOf("prepared", "applied"),
+  tx: ours,
+  order: count,
+  session: string,
+  after: count,
+  steps: list(fields({ aside: ours, temp: optional(fields({ folder: string, name: temporary })) })),
+});
+
+export function slotText(state: SlotState, intent?: Intent): string {
+  if (state === "none" || intent === undefined) return NOTHING;
+  const body = JSON.stringify({ state, ...intent });
+  return `${sha256(body)} ${body}`;
+}
+
+/**
+ * Undefined for a slot that holds nothing, or was torn: what was torn was never decided, because it is synced first. A
+ * slot can come with a stranger's repository, so nothing in it is believed to be a path before it has been looked at.
+ */
+export function readIntent(
+  slot: Buffer | undefined,
+): { readonly state: SlotState; readonly intent: Intent } | undefined {
+  const [line = ""] = (slot?.toString("utf8") ?? "").split("\n");
+  const [sum, body] = [line.slice(0, 64), line.slice(65)];
+  if (body === "" || sha256(body) !== sum) return undefined;
+  const parsed = parseJson(body, { depth: 32, characters: Number.MAX_SAFE_INTEGER });
+  if (!parsed.ok || intentShape.fault(parsed.value, "intent") !== undefined) return undefined;
+  const { state, ...intent } = parsed.value as unknown as Intent & { readonly state: SlotState };
+  const { steps } = workspaceDelta(parsed.value);
+  return { state, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
+}
+
+function planned(step: Step, { temp, aside = "" }: Partial<PlannedStep> = {}): PlannedStep {
+  return {
+    ...step,
+    aside,
+    ...(temp === undefined ? {} : { temp: { ...temp, folder: namesIn(temp.folder).join("/") } }),
+  };
+}

@@ -1,0 +1,212 @@
+import { HoldfastError } from "../../base/errors.ts";
+import type { Bytes } from "../../contracts/blob-store.ts";
+import { nameOfBytes } from "../../records/blob-name.ts";
+import { refuseLarge } from "../filesystem.ts";
+import { type FileLayer, NEW_FILE_MODE } from "../layer.ts";
+import { lookUp } from "../sorted-map.ts";
+import { ABSENT, bytesIn, type HostEntry } from "./entry.ts";
+import { type StagedContent, stage, type WorkspaceValue } from "./part.ts";
+import type { HostSession } from "./session.ts";
+import { childrenIn, View } from "./view.ts";
+
+const NEW_FOLDER: HostEntry = { kind: "folder", mode: 0o755 };
+const NEW_FILE = { mode: NEW_FILE_MODE } as const;
+const ANYBODY_WRITES = 0o222;
+
+/** How a call, or code outside any call, looks at what the session did and adds to it. */
+export interface ValueAccess {
+  /** Remembers what was asked, to be compared at the commit. Only the session's own calls are compared: see `seen`. */
+  look(what: string, see: (value: WorkspaceValue) => unknown): void;
+  peek(): WorkspaceValue;
+  change(redo: (value: WorkspaceValue) => WorkspaceValue): Promise<void> | void;
+  /** What this call found on the disk when it first looked. What it writes must still find it so. */
+  readonly seen?: Map<string, HostEntry>;
+}
+
+interface Change {
+  readonly path: string;
+  readonly to: HostEntry;
+  readonly from: HostEntry;
+  readonly content?: StagedContent;
+}
+
+/** The workspace under a call's own changes. Nothing it does touches the disk: that is the commit's affair. */
+export function hostLayer(host: HostSession, access: ValueAccess): FileLayer {
+  const { disk, limits } = host;
+  const view = () => new View(host, access.peek());
+  const remember = (path: string) => access.look(`file ${path}`, (value) => lookUp(value.paths, path));
+  const locate = (path: readonly string[], follow: boolean) => {
+    remember(path.join("/"));
+    const found = view().locate(path, follow, remember);
+    remember(found.names.join("/"));
+    if (found.node === undefined) see(found.names.join("/"), ABSENT);
+    return found;
+  };
+  const see = (path: string, entry: HostEntry): HostEntry => {
+    const before = access.seen?.get(path);
+    if (before === undefined && view().above(path) === undefined) access.seen?.set(path, entry);
+    return before ?? entry;
+  };
+  /** What a path holds before a change, as far as this call knows; read from the disk when it does not. */
+  const before = async (names: readonly string[]): Promise<HostEntry> => {
+    const path = names.join("/");
+    const entry = view().above(path)?.now ?? access.seen?.get(path) ?? see(path, await disk.entry(names));
+    refuseLarge({ limits }, path, bytesIn(entry));
+    return entry;
+  };
+  const change = async (changes: readonly Change[]): Promise<void> => {
+    if (host.mode === "read-only") throw new HoldfastError("FILES_READ_ONLY", { path: changes[0]?.path ?? "" });
+    refuseMany(changes, limits);
+    const { paths } = access.peek();
+    const befores = new Map(changes.map(({ path }) => [path, lookUp(paths, path)]));
+    await access.change((value) =>
+      changes.reduce((now, { path, to, from, content }) => {
+        return stage(now, path, to, { before: befores.get(path), from }, content);
+      }, value),
+    );
+  };
+  /** The folders that are missing on the way to a path. */
+  const foldersTo = async (names: readonly string[]): Promise<readonly Change[]> => {
+    const made: Change[] = [];
+    for (let depth = 1; depth < names.length; depth += 1) {
+      const [folder, path] = [names.slice(0, depth), names.slice(0, depth).join("/")];
+      const node = view().node(folder);
+      if (node === undefined) made.push({ path, from: await before(folder), to: NEW_FOLDER });
+      else if (node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path });
+    }
+    return made;
+  };
+  const writeContent = async (
+    names: readonly string[],
+    what: Pick<HostEntry & { readonly kind: "file" }, "digest" | "size">,
+    content: StagedContent,
+  ): Promise<void> => {
+    const path = names.join("/");
+    const folders = await foldersTo(names);
+    const from = await before(names);
+    refuseProtected(from, path);
+    const { mode, owner } = from.kind === "file" ? from : { ...NEW_FILE, owner: undefined };
+    const to: HostEntry = { kind: "file", ...what, mode, ...(owner === undefined ? {} : { owner }) };
+    await change([...folders, { path, from, to, content }]);
+  };
+  /** Where the content of a file waits; undefined when it is kept under its name. */
+  const contentOf = (path: string): StagedContent | undefined => {
+    const above = view().above(path);
+    return above === undefined ? { at: path } : above.staged?.content;
+  };
+  /** Everything at and below a path, the deepest last. */
+  const all = async (
+    names: readonly string[],
+  ): Promise<readonly (Change & { readonly names: readonly string[] })[]> => {
+    const path = names.join("/");
+    const node = view().node(names);
+    if (node?.kind === "other")
+      throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "a pipe, socket or device" });
+    const from = await before(names);
+    const content = from.kind === "file" ? contentOf(path) : undefined;
+    const found = [{ path, names, from, to: ABSENT, ...(content === undefined ? {} : { content }) }];
+    if (from.kind !== "folder") return found;
+    const hidden = disk.hidden(names);
+    if (hidden > 0)
+      throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "names that are no text, or ours", hidden });
+    for (const { name } of view().list(names)) {
+      found.push(...(await all([...names, name])));
+      if (found.length > limits.paths) refuseMany(found, limits);
+    }
+    return found;
+  };
+  const bytesOf = async (names: readonly string[]): Promise<Bytes> => {
+    const path = names.join("/");
+    remember(path);
+    const above = view().above(path);
+    if (above !== undefined) return Buffer.concat(await gathered(view().content(above, path)));
+    const found = await disk.file(names, limits.file);
+    if (found === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
+    if (found.bytes === undefined) refuseLarge({ limits }, path, found.entry.size);
+    see(path, found.entry);
+    return found.bytes ?? new Uint8Array();
+  };
+  return {
+    limits: { file: limits.file },
+    at: async (path, follow) => locate(path, follow),
+    place: async (path) => view().locate(path, true),
+    list: async (names) => {
+      access.look(`list ${names.join("/")}`, (value) =>
+        [...childrenIn(value, names)].map(([name, , { now }]) => `${name}\0${now.kind}`).join("\0\0"),
+      );
+      return view().list(names);
+    },
+    read: bytesOf,
+    stream: async function* (names, range) {
+      const path = names.join("/");
+      remember(path);
+      const above = view().above(path);
+      yield* above === undefined ? disk.stream(names, range) : view().content(above, path, range);
+    },
+    digest: async (names) => {
+      const above = view().above(names.join("/"));
+      const entry = above?.now ?? (await disk.file(names, 0))?.entry;
+      if (entry?.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path: names.join("/") });
+      return entry.digest;
+    },
+    write: (names, bytes) => writeContent(names, { digest: nameOfBytes(bytes), size: bytes.length }, { bytes }),
+    writeStream: async (names, source) => {
+      const { file, digest, size } = await host.keep(source, names.join("/"));
+      await writeContent(names, { digest, size }, { file });
+    },
+    chmod: async (names, mode) => {
+      const path = names.join("/");
+      const from = await before(names);
+      if (from.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
+      const content = contentOf(path);
+      const to = { ...from, mode: (from.mode & ~0o777) | mode };
+      await change([{ path, from, to, ...(content === undefined ? {} : { content }) }]);
+    },
+    link: async (names, target) => {
+      const folders = await foldersTo(names);
+      await change([...folders, { path: names.join("/"), from: await before(names), to: { kind: "link", target } }]);
+    },
+    mkdir: async (names) => {
+      const folders = await foldersTo(names);
+      await change([...folders, { path: names.join("/"), from: await before(names), to: NEW_FOLDER }]);
+    },
+    remove: async (names) => change(withoutContent(await all(names))),
+    move: async (from, to) => {
+      const folders = await foldersTo(to);
+      const sources = await all(from);
+      const targets: Change[] = [];
+      for (const { names, from: entry, content } of sources) {
+        const place = [...to, ...names.slice(from.length)];
+        const held = content === undefined ? {} : { content };
+        targets.push({ path: place.join("/"), from: await before(place), to: entry, ...held });
+      }
+      await change([...withoutContent(sources), ...folders, ...targets]);
+    },
+  };
+}
+
+function withoutContent(changes: readonly Change[]): readonly Change[] {
+  return changes.map(({ path, from, to }) => ({ path, from, to }));
+}
+
+function refuseProtected(from: HostEntry, path: string): void {
+  // Replacing a file needs no permission on it; its owner took that away for a reason.
+  if (from.kind === "file" && (from.mode & ANYBODY_WRITES) === 0) throw new HoldfastError("FILE_PROTECTED", { path });
+}
+
+function refuseMany(changes: readonly Change[], limits: HostSession["limits"]): void {
+  const bytes = changes.reduce((sum, { from, to }) => sum + bytesIn(from) + bytesIn(to), 0);
+  if (changes.length > limits.paths || bytes > limits.call)
+    throw new HoldfastError("FILE_CHANGE_TOO_LARGE", {
+      paths: changes.length,
+      bytes,
+      mostPaths: limits.paths,
+      mostBytes: limits.call,
+    });
+}
+
+async function gathered(pieces: AsyncIterable<Bytes>): Promise<readonly Bytes[]> {
+  const all: Bytes[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all;
+}

@@ -1,0 +1,118 @@
+import type { HostRoot, Folder } from "./folders.ts";
+import { OWN_FOLDER } from "./own.ts";
+import { type HostPort, isSystem } from "./port.ts";
+
+const PRIVATE_FOLDER = 0o700;
+const HOME = [OWN_FOLDER, "workspace"] as const;
+
+/** Where what is ours lies in a workspace. Each is reached like any folder: name by name, never through a link. */
+export const PLACES = {
+  home: HOME,
+  /** Content on its way in. */
+  temporary: [...HOME, "tmp"],
+  /** What was taken out of the way, and what did not get in. */
+  rescue: [...HOME, "rescue"],
+} as const;
+
+/** Two, used in turn: the one before the newest is written over only when what it tells of has been synced. */
+const SLOTS = ["intent-a", "intent-b"] as const;
+const ID = "id";
+const IGNORE = ".gitignore";
+
+/** Our folders, held open as long as the workspace is. */
+export interface Places {
+  readonly home: Folder;
+  readonly temporary: Folder;
+  readonly rescue: Folder;
+}
+
+/** Makes our folders where they are missing. Nothing else of the workspace is touched. */
+export function makePlaces(root: HostRoot): void {
+  for (const place of [[OWN_FOLDER], PLACES.home, PLACES.temporary, PLACES.rescue]) {
+    root.inside(place.slice(0, -1), (parent) => {
+      try {
+        root.port.makeFolder(parent.at(place.at(-1)), PRIVATE_FOLDER);
+      } catch (error) {
+        if (!isSystem(error, "EEXIST")) throw error;
+      }
+    });
+  }
+  // Ours, and no part of the user's repository: said here, so that nothing of theirs has to be edited.
+  root.inside([OWN_FOLDER], (own) => {
+    if (root.port.stat(own.at(IGNORE)) === undefined) writeNamed(root.port, own, IGNORE, Buffer.from("*\n"));
+  });
+}
+
+export function openPlaces(root: HostRoot): Places {
+  const opened: Folder[] = [];
+  try {
+    for (const place of [PLACES.home, PLACES.temporary, PLACES.rescue]) opened.push(root.mustHave(place));
+  } catch (error) {
+    for (const folder of opened) folder.close();
+    throw error;
+  }
+  const [home, temporary, rescue] = opened as [Folder, Folder, Folder];
+  return { home, temporary, rescue };
+}
+
+export function closePlaces({ home, temporary, rescue }: Places): void {
+  for (const folder of [home, temporary, rescue]) folder.close();
+}
+
+/** The workspace's own name, made once: its path may change. */
+export function workspaceId(port: HostPort, { home }: Places, fresh: () => string): string {
+  const found = port.stat(home.at(ID)) === undefined ? undefined : readNamed(port, home, ID).toString("utf8");
+  if (found !== undefined && /^[0-9a-f]{32}$/.test(found)) return found;
+  const id = fresh();
+  if (found !== undefined) port.unlink(home.at(ID));
+  writeNamed(port, home, ID, Buffer.from(id));
+  return id;
+}
+
+export type Slot = 0 | 1;
+
+export function readSlot(port: HostPort, { home }: Places, slot: Slot): Buffer | undefined {
+  return port.stat(home.at(SLOTS[slot])) === undefined ? undefined : readNamed(port, home, SLOTS[slot]);
+}
+
+/** Over what was there: the name stays, so that one sync makes it durable. Answers the handle to sync and close. */
+export function writeSlot(port: HostPort, { home }: Places, slot: Slot, text: string): number {
+  const handle = port.openFile(home.at(SLOTS[slot]), "update");
+  try {
+    writeAll(port, handle, Buffer.from(`${text}\n`));
+    return handle;
+  } catch (error) {
+    port.close(handle);
+    throw error;
+  }
+}
+
+export function writeAll(port: HostPort, handle: number, bytes: Uint8Array, position = 0): void {
+  for (let at = 0; at < bytes.length; ) {
+    const written = port.write(handle, bytes, at, bytes.length - at, position + at);
+    if (written === 0) throw Object.assign(new Error("the system wrote nothing"), { code: "EIO" });
+    at += written;
+  }
+}
+
+export function writeNamed(port: HostPort, folder: Folder, name: string, bytes: Uint8Array): void {
+  const handle = port.openFile(folder.at(name), "create");
+  try {
+    writeAll(port, handle, bytes);
+  } finally {
+    port.close(handle);
+  }
+}
+
+export function readNamed(port: HostPort, folder: Folder, name: string): Buffer {
+  const handle = port.openFile(folder.at(name), "read");
+  try {
+    const { size } = port.statOpen(handle);
+    const bytes = Buffer.alloc(size);
+    let at = 0;
+    for (let got = 1; got > 0 && at < size; at += got) got = port.read(handle, bytes, at, size - at, at);
+    return bytes.subarray(0, at);
+  } finally {
+    port.close(handle);
+  }
+}

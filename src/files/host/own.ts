@@ -1,0 +1,17 @@
+/** Where Holdfast keeps what is its own inside a workspace. */
+export const OWN_FOLDER = ".holdfast";
+/** New content waits beside its target under such a name. */
+export const OWN_PREFIX = ".holdfast-";
+
+/** True for what no tool may name: the folder of ours, waiting content, and a store that lies in the workspace. */
+export function isOwn(names: readonly string[], places: readonly string[]): boolean {
+  const [first = ""] = names;
+  // Also where `.HOLDFAST` is the same folder: no workspace needs a file of that name.
+  if (first.toLowerCase() === OWN_FOLDER || names.some(isOwnName)) return true;
+  const path = names.join("/");
+  return places.some((place) => path === place || (path.startsWith(place) && /^[-./]/.test(path.slice(place.length))));
+}
+
+export function isOwnName(name: string): boolean {
+  return name.toLowerCase().startsWith(OWN_PREFIX);
+}

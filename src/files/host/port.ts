@@ -1,0 +1,154 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { homedir, platform, userInfo } from "node:os";
+import { promisify } from "node:util";
+
+/** What a look at the system tells of one name. Times in nanoseconds: two writes within a millisecond must differ. */
+export interface HostStat {
+  readonly kind: "file" | "folder" | "link" | "other";
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly size: number;
+  /** Permission bits with the three above them. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
+
+/**
+ * Every touch of the workspace passes here, so that a rig can fail any of them and a test can be another system. Names are
+ * short and waits are not: what only looks or renames is synchronous, so that nothing of ours slips in between, and what
+ * waits for the disk is not.
+ */
+export interface HostPort {
+  readonly platform: "linux" | "darwin" | "win32" | "other";
+  /** The folder every user has; it is never a workspace by accident. */
+  readonly home: string;
+  readonly user: { readonly uid: number; readonly gid: number };
+  /** Names that this process can use for an open folder, or undefined where the system has none. */
+  folderName(handle: number): string | undefined;
+  openFolder(path: string): number;
+  openFile(path: string, how: "read" | "create" | "update"): number;
+  close(handle: number): void;
+  read(handle: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
+  write(handle: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
+  sync(handle: number): Promise<void>;
+  stat(path: string): HostStat | undefined;
+  statOpen(handle: number): HostStat;
+  /** As bytes: a name need not be text. */
+  names(path: string): readonly Buffer[];
+  readLink(path: string): string;
+  makeFolder(path: string, mode: number): void;
+  removeFolder(path: string): void;
+  rename(from: string, to: string): void;
+  /** A second name for a file or a link. Fails on a name that is taken. */
+  linkAs(from: string, to: string): void;
+  makeLink(target: string, path: string): void;
+  unlink(path: string): void;
+  /** Of what is open: by its name, a link put there a moment ago would be followed. */
+  owner(handle: number, uid: number, gid: number): void;
+  mode(handle: number, mode: number): void;
+}
+
+const FLAGS = {
+  // A pipe must not be waited for, and a link put there a moment ago must not be followed.
+  read: constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  create: constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+  update: constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW,
+} as const;
+
+const fsyncAsync = promisify(fsync);
+const onLinux = platform() === "linux";
+
+export const realHost: HostPort = {
+  platform: asPlatform(platform()),
+  get home() {
+    return homedir();
+  },
+  user: currentUser(),
+  // The one door to openat(2) that Node leaves open: a path through the handle cannot be redirected by swapping a parent.
+  folderName: (handle) => (onLinux ? `/proc/self/fd/${handle}` : undefined),
+  openFolder: (path) => openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  openFile: (path, how) => openSync(path, FLAGS[how], 0o600),
+  close: closeSync,
+  read: readSync,
+  write: writeSync,
+  sync: fsyncAsync,
+  stat: (path) => {
+    const found = statIfThere(path);
+    return found === undefined ? undefined : told(found);
+  },
+  statOpen: (handle) => told(fstatSync(handle, { bigint: true })),
+  names: (path) => readdirSync(path, { encoding: "buffer" }),
+  readLink: readlinkSync,
+  makeFolder: (path, mode) => {
+    mkdirSync(path, { mode });
+  },
+  removeFolder: rmdirSync,
+  rename: renameSync,
+  linkAs: linkSync,
+  makeLink: (target, path) => symlinkSync(target, path),
+  unlink: unlinkSync,
+  owner: fchownSync,
+  mode: fchmodSync,
+};
+
+function statIfThere(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    // The name cannot be there, because what should be its folder is none, or it is longer than a name can be.
+    if (isSystem(error, "ENOTDIR", "ENAMETOOLONG")) return undefined;
+    throw error;
+  }
+}
+
+function told(stat: BigIntStats): HostStat {
+  const kind = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : stat.isSymbolicLink() ? "link" : "other";
+  const { dev, ino, size, mode, uid, gid, mtimeNs, ctimeNs } = stat;
+  return {
+    kind,
+    dev,
+    ino,
+    size: Number(size),
+    mode: Number(mode) & 0o7777,
+    uid: Number(uid),
+    gid: Number(gid),
+    mtimeNs,
+    ctimeNs,
+  };
+}
+
+function currentUser(): HostPort["user"] {
+  const { uid, gid } = userInfo();
+  return { uid, gid };
+}
+
+function asPlatform(name: string): HostPort["platform"] {
+  return name === "linux" || name === "darwin" || name === "win32" ? name : "other";
+}
+
+export function isSystem(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes(String((error as { readonly code?: unknown } | null)?.code));
+}

@@ -1,0 +1,208 @@
+import { HoldfastError } from "../../base/errors.ts";
+import type { Bytes, ByteSource } from "../../contracts/blob-store.ts";
+import type { NewBlob } from "../../contracts/store.ts";
+import type { BlobName } from "../../records/ids.ts";
+import type { BlobRef } from "../../records/kinds.ts";
+import { namesIn } from "../path.ts";
+import type { Disk } from "./disk.ts";
+import { type HostEntry, sameEntry } from "./entry.ts";
+import { hostError } from "./failures.ts";
+import type { Folder, HostRoot } from "./folders.ts";
+import { ChunkHasher } from "./hasher.ts";
+import { type Intent, type PlannedStep, slotText } from "./intent.ts";
+import { type Places, type Slot, writeAll, writeSlot } from "./meta.ts";
+import { nameFault } from "./names.ts";
+import { OWN_PREFIX } from "./own.ts";
+import type { Step } from "./part.ts";
+import { unlinkIfThere } from "./rescue.ts";
+
+/** A file up to this size is held while its old content is put away; a larger one is streamed. */
+const HELD = 1024 * 1024;
+
+export interface PrepareGround {
+  readonly disk: Disk;
+  readonly root: HostRoot;
+  readonly places: Places;
+  readonly slot: Slot;
+  readonly sync: boolean;
+  /** Folders that were seen to be on the same file system as our own, by device and number. */
+  readonly proven: Set<string>;
+  /** Folders whose newest names are not synced yet. */
+  readonly unsynced: Set<string>;
+  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
+  readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
+}
+
+export interface Prepared {
+  readonly intent: Intent;
+  /** Old content, to be kept in the same commit. */
+  readonly images: readonly NewBlob[];
+  /** Content that the commit needs and that is kept already. */
+  readonly named: readonly BlobRef[];
+}
+
+/**
+ * Everything that can fail, before anything is decided: nobody else has touched what is to change, the old content is
+ * kept, the new content lies synced beside its target, and the plan is written down. A failure takes it all back.
+ */
+export async function prepare(
+  ground: PrepareGround,
+  about: Omit<Intent, "steps">,
+  steps: readonly Step[],
+): Promise<Prepared> {
+  const images: NewBlob[] = [];
+  for (const step of steps) images.push(...(await checked(ground, step, steps)));
+  const planned = steps.map((step, at) => plan(ground, step, `${about.tx}-${at}`));
+  const intent: Intent = { ...about, steps: planned };
+  const open: number[] = [];
+  try {
+    open.push(writeSlot(ground.root.port, ground.places, ground.slot, slotText("prepared", intent)));
+    const folders = new Set(ground.unsynced);
+    for (const step of planned) {
+      if (step.temp !== undefined) open.push(...(await writeTemp(ground, step, step.temp)));
+      const folder = step.temp?.folder ?? existingFolder(ground, namesIn(step.path)).join("/");
+      prove(ground, folder, step);
+      if (step.temp !== undefined) folders.add(folder);
+    }
+    if (ground.sync) await syncAll(ground, open, folders);
+    else ground.unsynced.clear();
+  } catch (error) {
+    abandon(ground, ground.slot, intent);
+    throw hostError(error, steps[0]?.path ?? "");
+  } finally {
+    for (const handle of open) ground.root.port.close(handle);
+  }
+  return {
+    intent,
+    images,
+    named: steps.flatMap(({ to }) => (to.kind === "file" ? [{ name: to.digest, size: to.size }] : [])),
+  };
+}
+
+/** Takes a plan back that was not decided. What it had laid beside targets goes; nothing else was touched. */
+export function abandon({ root, places }: Pick<PrepareGround, "root" | "places">, slot: Slot, { steps }: Intent): void {
+  for (const { temp } of steps)
+    if (temp !== undefined)
+      root.within(namesIn(temp.folder), (folder) => unlinkIfThere(root.port, folder.at(temp.name)));
+  root.port.close(writeSlot(root.port, places, slot, slotText("none")));
+}
+
+/** Refuses what somebody else changed; answers the old content. */
+async function checked(ground: PrepareGround, step: Step, all: readonly Step[]): Promise<readonly NewBlob[]> {
+  const { path, from, to } = step;
+  const { disk } = ground;
+  const names = namesIn(path);
+  const fault = nameFault(names, ground.root.port.platform);
+  if (disk.isOwn(names))
+    throw new HoldfastError("FILE_BAD_PATH", { path, fault: "is where Holdfast keeps what is its own" });
+  if (fault !== undefined && to.kind !== "absent") throw new HoldfastError("FILE_BAD_PATH", { path, fault });
+  const rival = disk.rivalOf(names);
+  if (rival !== undefined && to.kind !== "absent" && !goes(all, [...names.slice(0, -1), rival].join("/")))
+    throw new HoldfastError("FILE_CONFLICT", { path, found: `${rival}, which is the same name here` });
+  const small = from.kind === "file" && from.size <= HELD ? await disk.file(names, HELD) : undefined;
+  const now = small?.entry ?? (await disk.entry(names));
+  if (!sameEntry(now, from)) throw new HoldfastError("FILE_CONFLICT", { path, found: foundWords(now, from) });
+  if (from.kind !== "file" || sameEntry(from, to)) return [];
+  const blob = await ground.stageBlob(small?.bytes ?? disk.stream(names));
+  if (blob.ref.name !== from.digest)
+    throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });
+  return [blob];
+}
+
+function goes(all: readonly Step[], path: string): boolean {
+  return all.some((step) => step.path === path && step.to.kind === "absent");
+}
+
+function foundWords(now: HostEntry, from: HostEntry): string {
+  if (now.kind === "absent") return "removed by somebody else";
+  return from.kind === "absent" ? "made by somebody else" : "changed by somebody else";
+}
+
+function plan(ground: PrepareGround, step: Step, aside: string): PlannedStep {
+  const { path, from, to } = step;
+  if ((to.kind !== "file" && to.kind !== "link") || sameEntry(from, to)) return { ...step, aside };
+  const folder = existingFolder(ground, namesIn(path)).join("/");
+  return { ...step, aside, temp: { folder, name: `${OWN_PREFIX}${aside}` } };
+}
+
+/** The folder a path lies in, or the nearest one above it that is there. */
+function existingFolder({ root }: PrepareGround, names: readonly string[]): readonly string[] {
+  for (let depth = names.length - 1; depth > 0; depth -= 1)
+    if (root.within(names.slice(0, depth), () => true) === true) return names.slice(0, depth);
+  return [];
+}
+
+function writeTemp(
+  ground: PrepareGround,
+  step: PlannedStep,
+  temp: NonNullable<PlannedStep["temp"]>,
+): Promise<readonly number[]> {
+  return ground.root.inside(namesIn(temp.folder), (folder) => writeIn(ground, step, folder, temp.name));
+}
+
+/** Answers what is open and waits to be synced. */
+async function writeIn(
+  ground: PrepareGround,
+  step: PlannedStep,
+  folder: Folder,
+  name: string,
+): Promise<readonly number[]> {
+  const { port } = ground.root;
+  const { to } = step;
+  if (to.kind === "link") {
+    port.makeLink(to.target, folder.at(name));
+    return [];
+  }
+  if (to.kind !== "file") return [];
+  const handle = port.openFile(folder.at(name), "create");
+  try {
+    const hasher = new ChunkHasher();
+    for await (const piece of ground.content(to.digest, step)) {
+      writeAll(port, handle, piece, hasher.size);
+      hasher.add(piece);
+    }
+    if (hasher.name() !== to.digest)
+      throw new HoldfastError("FILE_CONFLICT", { path: step.path, found: "changed while it was copied" });
+    // First the owner, then the mode: changing the owner takes the special bits away.
+    if (to.owner !== undefined) port.owner(handle, ...to.owner);
+    port.mode(handle, to.mode);
+    return [handle];
+  } catch (error) {
+    port.close(handle);
+    throw error;
+  }
+}
+
+/** That a file of this folder can be moved to ours and back. Found out now: after the decision it would be too late. */
+function prove({ root, proven, places }: PrepareGround, path: string, step: PlannedStep): void {
+  root.inside(namesIn(path), (folder) => proveFolder(root, proven, places.temporary, folder, step));
+}
+
+function proveFolder(root: HostRoot, proven: Set<string>, ours: Folder, folder: Folder, step: PlannedStep): void {
+  const { port } = root;
+  const { dev, ino } = port.statOpen(folder.handle);
+  const key = `${dev}:${ino}`;
+  if (dev !== root.dev) throw new HoldfastError("FILE_OTHER_DEVICE", { path: folder.names.join("/") });
+  if (proven.has(key) && step.temp !== undefined) return; // the temporary file lies there: it can be written
+  const name = step.temp?.name ?? `${OWN_PREFIX}${step.aside}`;
+  if (step.temp === undefined) port.close(port.openFile(folder.at(name), "create"));
+  port.rename(folder.at(name), ours.at(name));
+  if (step.temp === undefined) port.unlink(ours.at(name));
+  else port.rename(ours.at(name), folder.at(name));
+  proven.add(key);
+}
+
+async function syncAll(ground: PrepareGround, handles: readonly number[], folders: ReadonlySet<string>): Promise<void> {
+  const { root, unsynced } = ground;
+  const opened: Folder[] = [];
+  try {
+    for (const path of folders) {
+      const folder = root.folder(namesIn(path));
+      if (folder !== undefined) opened.push(folder);
+    }
+    await Promise.all([...handles, ...opened.map(({ handle }) => handle)].map((handle) => root.port.sync(handle)));
+    unsynced.clear();
+  } finally {
+    for (const folder of opened) folder.close();
+  }
+}

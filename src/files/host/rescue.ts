@@ -1,0 +1,117 @@
+import type { Json } from "../../base/json.ts";
+import { parseJson } from "../../base/json.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Folder } from "./folders.ts";
+import type { RescueBounds } from "./limits.ts";
+import { readNamed, writeNamed } from "./meta.ts";
+import { type HostPort, type HostStat, isSystem } from "./port.ts";
+
+/** A file that is kept aside, and why. */
+export interface Rescued {
+  /** Its name in `.holdfast/workspace/rescue`. */
+  readonly name: string;
+  readonly path: string;
+  /** `theirs`: what somebody else had written. `ours`: what a call had written and their version kept out. */
+  readonly whose: "theirs" | "ours";
+}
+
+const NOTE = ".note";
+
+/**
+ * Where files go that were in the way, instead of nowhere. What a call replaced lies here until the bounds ask for room:
+ * its content is kept beside the journal too, but a program that had it open may have written to it since.
+ */
+export class Rescue {
+  readonly #port: HostPort;
+  readonly #folder: Folder;
+  readonly #bounds: RescueBounds;
+  readonly #clock: Clock;
+  #watched: readonly { readonly name: string; readonly path: string; readonly stat: HostStat }[] = [];
+
+  constructor(port: HostPort, folder: Folder, bounds: RescueBounds, clock: Clock) {
+    this.#port = port;
+    this.#folder = folder;
+    this.#bounds = bounds;
+    this.#clock = clock;
+  }
+
+  /** Says what a file in here is, so that it is found by its path and not pruned for room. */
+  note(name: string, about: Omit<Rescued, "name">): void {
+    writeNamed(this.#port, this.#folder, `${name}${NOTE}`, Buffer.from(JSON.stringify(about)));
+  }
+
+  list(): readonly Rescued[] {
+    const [port, folder] = [this.#port, this.#folder];
+    return this.#names().flatMap((name): Rescued[] => {
+      if (!name.endsWith(NOTE)) return [];
+      const about = parseJson(readNamed(port, folder, name).toString("utf8"));
+      const kept = name.slice(0, -NOTE.length);
+      if (!about.ok || port.stat(folder.at(kept)) === undefined) return [];
+      const { path = "", whose = "theirs" } = about.value as { readonly [key: string]: Json } as Partial<Rescued>;
+      return [{ name: kept, path, whose }];
+    });
+  }
+
+  /** Remembers what the newest commit took out of the way: somebody may have it open, and write on. */
+  watch(moved: readonly { readonly name: string; readonly path: string }[]): void {
+    this.#watched = moved.flatMap(({ name, path }) => {
+      const stat = this.#port.stat(this.#folder.at(name));
+      return stat === undefined ? [] : [{ name, path, stat }];
+    });
+  }
+
+  /** Files that were written to after they had been taken out of the way: now they are told, and kept. */
+  lateWrites(): readonly Rescued[] {
+    if (this.#watched.length === 0) return [];
+    const late = this.#watched.flatMap(({ name, path, stat }): Rescued[] => {
+      const now = this.#port.stat(this.#folder.at(name));
+      const same = now === undefined || (now.mtimeNs === stat.mtimeNs && now.size === stat.size);
+      return same ? [] : [{ name, path, whose: "theirs" }];
+    });
+    for (const { name, ...about } of late) this.note(name, about);
+    this.#watched = [];
+    return late;
+  }
+
+  /** Keeps within the bounds, oldest first. What is noted goes by age only; what the newest commit moved does not go. */
+  prune(): { readonly removed: number; readonly bytes: number } {
+    const [port, folder] = [this.#port, this.#folder];
+    const spared = new Set(this.#watched.map(({ name }) => name));
+    const noted = new Set(this.list().map(({ name }) => name));
+    const files = this.#names()
+      .filter((name) => !name.endsWith(NOTE))
+      .flatMap((name) => {
+        const stat = port.stat(folder.at(name));
+        return stat === undefined ? [] : [{ name, size: stat.size, since: Number(stat.ctimeNs / 1_000_000n) }];
+      })
+      .toSorted((a, b) => b.since - a.since);
+    const oldest = this.#clock.now() - this.#bounds.ageMs;
+    let [kept, bytes, removed, freed] = [0, 0, 0, 0];
+    for (const { name, size, since } of files) {
+      kept += 1;
+      bytes += size;
+      const crowded = (kept > this.#bounds.files || bytes > this.#bounds.bytes) && kept > 1 && !noted.has(name);
+      if (spared.has(name) || !(crowded || since < oldest)) continue;
+      port.unlink(folder.at(name));
+      if (noted.has(name)) port.unlink(folder.at(`${name}${NOTE}`));
+      kept -= 1;
+      bytes -= size;
+      removed += 1;
+      freed += size;
+    }
+    return { removed, bytes: freed };
+  }
+
+  #names(): readonly string[] {
+    return this.#port.names(this.#folder.at()).map((name) => name.toString("utf8"));
+  }
+}
+
+/** Removes a name that may be gone already. */
+export function unlinkIfThere(port: HostPort, path: string): void {
+  try {
+    port.unlink(path);
+  } catch (error) {
+    if (!isSystem(error, "ENOENT")) throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import type { ByteRange, Bytes, ByteSource } from "../../contracts/blob-store.ts";
+import type { BlobName } from "../../records/ids.ts";
+import type { AnyPart, Part } from "../../state/part.ts";
+import type { Disk } from "./disk.ts";
+import type { WorkspaceLimits } from "./limits.ts";
+import { type Binding, workspacePart, type WorkspaceValue } from "./part.ts";
+
+/** The workspace as one session has it: where its files lie, and what a call may do with them. */
+export interface HostSession {
+  readonly disk: Disk;
+  readonly mode: Binding["mode"];
+  readonly limits: WorkspaceLimits;
+  /** Paths that were decided and are not on the disk yet: they are read from what was kept. */
+  readonly pending: ReadonlySet<string>;
+  content(name: BlobName, range?: ByteRange): AsyncIterable<Bytes>;
+  /** Streams content into a file of ours, to wait there for the commit. */
+  keep(
+    source: ByteSource,
+    path: string,
+  ): Promise<{ readonly file: string; readonly digest: BlobName; readonly size: number }>;
+  kept(file: string, range?: ByteRange): AsyncIterable<Bytes>;
+}
+
+/** The part of a session that has a workspace: the same data, and the way to the disk. */
+export interface HostPart extends Part<WorkspaceValue> {
+  readonly host: HostSession;
+}
+
+export function hostPart(host: HostSession): HostPart {
+  return { ...workspacePart, host };
+}
+
+export function isHostPart(part: AnyPart | undefined): part is AnyPart & HostPart {
+  return part !== undefined && part.name === workspacePart.name && "host" in part;
+}

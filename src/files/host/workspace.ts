@@ -1,0 +1,403 @@
+import type { Clock } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import type { Bytes, ByteSource, ByteRange } from "../../contracts/blob-store.ts";
+import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
+import type { NewBlob } from "../../contracts/store.ts";
+import { piecesOf } from "../../records/byte-source.ts";
+import type { BlobName } from "../../records/ids.ts";
+import type { BlobRef } from "../../records/kinds.ts";
+import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
+import { refuseLarge } from "../filesystem.ts";
+import { type Applied, apply, type Diverged } from "./apply.ts";
+import { Disk } from "./disk.ts";
+import { hostError } from "./failures.ts";
+import { HostRoot } from "./folders.ts";
+import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
+import { ChunkHasher } from "./hasher.ts";
+import { type Intent, readIntent, slotText } from "./intent.ts";
+import { bounded, RESCUE_BOUNDS, type RescueBounds, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
+import {
+  closePlaces,
+  makePlaces,
+  openPlaces,
+  PLACES,
+  type Places,
+  readSlot,
+  type Slot,
+  workspaceId,
+  writeAll,
+  writeSlot,
+} from "./meta.ts";
+import { OWN_FOLDER } from "./own.ts";
+import type { Step } from "./part.ts";
+import { type HostPort, realHost } from "./port.ts";
+import { abandon, prepare, type PrepareGround } from "./prepare.ts";
+import { Rescue, type Rescued } from "./rescue.ts";
+
+export interface WorkspaceOptions {
+  readonly root: string;
+  /** Take the folder whatever it is: a home folder, or one of millions of files. */
+  readonly anyRoot?: boolean;
+  readonly limits?: Partial<WorkspaceLimits>;
+  readonly rescue?: Partial<RescueBounds>;
+  /** The system, or one that behaves otherwise; for tests. */
+  readonly port?: HostPort;
+}
+
+export interface WorkspaceDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Locks that go with the process that holds them, in a folder. */
+  readonly locks: (folder: string) => OsLocks;
+  /** False when acknowledged work need not survive a loss of power. */
+  readonly sync: boolean;
+  /** Where the store lies, if it lies in a file. */
+  readonly store?: string;
+  /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */
+  readonly decided: (intent: Intent) => Promise<boolean>;
+}
+
+/** One commit's files, as the session knows them. */
+export interface FilesToCommit {
+  readonly session: string;
+  readonly after: number;
+  readonly callId?: string;
+  readonly steps: readonly Step[];
+  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
+  readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
+}
+
+/** What the decision has to write down beside the change: which plan it decides, and the content it names. */
+export interface FilesDecision {
+  readonly tx: string;
+  readonly images: readonly NewBlob[];
+  readonly named: readonly BlobRef[];
+}
+
+/** A plan that an earlier process left, and what became of it. */
+export interface Finished {
+  readonly session: string;
+  readonly callId?: string;
+  readonly diverged: readonly Diverged[];
+}
+
+interface Planned {
+  readonly intent: Intent;
+  readonly slot: Slot;
+}
+
+/** How often what is kept aside is brought within its bounds. */
+const COMMITS_PER_PRUNE = 32;
+
+/**
+ * A folder of the system that sessions of this process change, and no other process does meanwhile. The one place where
+ * files are touched: prepared before the decision, put in place after it, finished by whoever comes next.
+ */
+export class Workspace {
+  readonly id: string;
+  readonly disk: Disk;
+  readonly limits: WorkspaceLimits;
+  readonly rescue: Rescue;
+  /** Plans of earlier processes that were finished when this one opened. */
+  readonly finished: Finished[] = [];
+  readonly pending = new Set<string>();
+  readonly #deps: WorkspaceDeps;
+  readonly #root: HostRoot;
+  readonly #places: Places;
+  readonly #lock: HeldLock;
+  readonly #proven = new Set<string>();
+  readonly #unsynced = new Set<string>();
+  /** Decided and not in place yet. */
+  #stuck: Planned | undefined;
+  /** Prepared, and the store has not said whether it was decided. */
+  #doubted: Planned | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #slot: Slot = 0;
+  #order = 0;
+  #commits = 0;
+  #users = 0;
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    root: HostRoot,
+    lock: HeldLock,
+    deps: WorkspaceDeps,
+    options: WorkspaceOptions,
+    caseMatters: boolean,
+  ) {
+    this.#root = root;
+    this.#places = openPlaces(root);
+    this.#lock = lock;
+    this.#deps = deps;
+    const store = placeIn(root.path, deps.store);
+    this.disk = new Disk(root, store === undefined ? [] : [store], { caseMatters });
+    this.limits = bounded(WORKSPACE_LIMITS, options.limits, "workspace.limits");
+    this.rescue = new Rescue(
+      root.port,
+      this.#places.rescue,
+      bounded(RESCUE_BOUNDS, options.rescue, "workspace.rescue"),
+      deps.clock,
+    );
+    this.id = workspaceId(root.port, this.#places, () => deps.random.hex(16));
+  }
+
+  /** Takes the folder's lock and finishes what others left. */
+  static async open(options: WorkspaceOptions, deps: WorkspaceDeps): Promise<Workspace> {
+    const port = options.port ?? realHost;
+    const path = guardedRoot(port, options.root, options);
+    const first = port.stat(`${path}/${PLACES.home.join("/")}`) === undefined;
+    if (first && options.anyRoot !== true) refuseHuge(port, path);
+    const root = new HostRoot(port, path);
+    let lock: HeldLock | undefined;
+    try {
+      makePlaces(root);
+      lock = await deps.locks(`${path}/${PLACES.home.join("/")}`).tryAcquire("lock");
+      if (lock === undefined) throw new HoldfastError("WORKSPACE_BUSY", { root: path });
+      const caseMatters = port.stat(`${path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
+      const workspace = new Workspace(root, lock, deps, options, caseMatters);
+      await workspace.#begin();
+      return workspace;
+    } catch (error) {
+      root.close();
+      await lock?.release();
+      throw unusable(error, path);
+    }
+  }
+
+  get path(): string {
+    return this.#root.path;
+  }
+
+  /** Prepare, decide, apply. Nothing of another session of this process comes between. */
+  commit(files: FilesToCommit, decide: (decision: FilesDecision) => Promise<void>): Promise<readonly Diverged[]> {
+    return this.#alone(async () => {
+      const late = await beforeWriting(this.#finish());
+      const tx = this.#deps.random.hex(12);
+      const { session, after, callId, steps } = files;
+      const slot = this.#slot;
+      const order = this.#order + 1;
+      const ground: PrepareGround = { ...this.#ground(slot), stageBlob: files.stageBlob, content: files.content };
+      const about = { tx, order, session, after, ...(callId === undefined ? {} : { callId }) };
+      const { intent, images, named } = await beforeWriting(prepare(ground, about, steps));
+      this.#order = order;
+      this.#slot = other(slot);
+      await this.#decided(() => decide({ tx, images, named }), intent, slot);
+      this.#stuck = { intent, slot };
+      for (const { path } of steps) this.pending.add(path);
+      // Decided: from here on a failure leaves it pending, to be tried again, and takes nothing back.
+      return [...late, ...(await this.#finish().catch(() => []))];
+    });
+  }
+
+  /** Puts in place what waits. Throws WORKSPACE_PENDING while something is in its way. */
+  settle(): Promise<readonly Diverged[]> {
+    return this.#alone(() => this.#finish());
+  }
+
+  rescued(): readonly Rescued[] {
+    return this.rescue.list();
+  }
+
+  /** Streams content into a file of ours. */
+  async keep(source: ByteSource, path: string) {
+    const { port } = this.#root;
+    const file = `stage-${this.#deps.random.hex(8)}`;
+    const folder = this.#places.temporary;
+    const handle = port.openFile(folder.at(file), "create");
+    const hasher = new ChunkHasher();
+    try {
+      for await (const bytes of piecesOf(source)) {
+        refuseLarge({ limits: this.limits }, path, hasher.size + bytes.length);
+        writeAll(port, handle, bytes, hasher.size);
+        hasher.add(bytes);
+      }
+    } catch (error) {
+      port.unlink(folder.at(file));
+      throw hostError(error, path);
+    } finally {
+      port.close(handle);
+    }
+    return { file, digest: hasher.name(), size: hasher.size };
+  }
+
+  kept(file: string, range?: ByteRange): AsyncIterable<Bytes> {
+    return this.disk.stream([...PLACES.temporary, file], range);
+  }
+
+  /** Sessions of one process share the folder; the last one to leave gives it free. */
+  enter(): void {
+    this.#users += 1;
+  }
+
+  /** Answers true when nobody is left and the folder was given free. */
+  async leave(): Promise<boolean> {
+    this.#users -= 1;
+    if (this.#users > 0) return false;
+    await this.close();
+    return true;
+  }
+
+  /** Puts in place what waits, and gives the folder free whether or not that could be done. */
+  close(): Promise<void> {
+    this.#closed ??= this.#alone(async () => {
+      try {
+        await this.#finish();
+        await this.#syncFolders();
+        this.rescue.prune();
+        this.#clearTemporary();
+        for (const slot of [0, 1] as const) this.#note(slot, slotText("none"));
+      } finally {
+        closePlaces(this.#places);
+        this.#root.close();
+        await this.#lock.release();
+      }
+    });
+    return this.#closed;
+  }
+
+  async #begin(): Promise<void> {
+    const found = ([0, 1] as const)
+      .flatMap((slot) => {
+        const read = readIntent(readSlot(this.#root.port, this.#places, slot));
+        return read === undefined ? [] : [{ slot, ...read }];
+      })
+      .toSorted((a, b) => a.intent.order - b.intent.order);
+    for (const { slot, state, intent } of found) {
+      this.#order = Math.max(this.#order, intent.order);
+      if (state === "prepared" && !(await this.#deps.decided(intent))) {
+        abandon(this.#files(), slot, intent);
+        continue;
+      }
+      this.#stuck = { intent, slot };
+      const diverged = await this.#finish();
+      const { session, callId } = intent;
+      if (state === "prepared") this.finished.push({ session, ...(callId === undefined ? {} : { callId }), diverged });
+    }
+    await this.#syncFolders();
+    this.#clearTemporary();
+    for (const slot of [0, 1] as const) {
+      const handle = writeSlot(this.#root.port, this.#places, slot, slotText("none"));
+      try {
+        if (this.#deps.sync) await this.#root.port.sync(handle);
+      } finally {
+        this.#root.port.close(handle);
+      }
+    }
+    for (const place of [[], [OWN_FOLDER], PLACES.home]) this.#unsynced.add(place.join("/"));
+    await this.#syncFolders();
+    this.rescue.prune();
+  }
+
+  /** A plan whose decision is not known stays written down: the journal will say, to whoever opens next. */
+  async #decided(decide: () => Promise<void>, intent: Intent, slot: Slot): Promise<void> {
+    try {
+      await decide();
+    } catch (error) {
+      if (isUnwritten(error)) abandon(this.#files(), slot, intent);
+      else this.#doubted = { intent, slot };
+      throw error;
+    }
+  }
+
+  async #askForDoubted(): Promise<void> {
+    const doubted = this.#doubted;
+    if (doubted === undefined) return;
+    const decided = await this.#deps.decided(doubted.intent);
+    this.#doubted = undefined;
+    if (decided) this.#stuck = doubted;
+    else abandon(this.#files(), doubted.slot, doubted.intent);
+  }
+
+  async #finish(): Promise<readonly Diverged[]> {
+    const late = this.rescue
+      .lateWrites()
+      .map(({ path, name }): Diverged => ({ path, why: "written-late", kept: name }));
+    await this.#askForDoubted();
+    const stuck = this.#stuck;
+    if (stuck === undefined) return late;
+    const { intent, slot } = stuck;
+    let applied: Applied;
+    try {
+      applied = await apply(
+        { ...this.#files(), rescue: this.rescue, done: (path) => this.pending.delete(path) },
+        intent,
+      );
+    } catch (error) {
+      const path = [...this.pending][0] ?? "";
+      throw new HoldfastError(
+        "WORKSPACE_PENDING",
+        { path, waiting: this.pending.size },
+        { cause: hostError(error, path) },
+      );
+    }
+    this.#stuck = undefined;
+    this.pending.clear();
+    for (const folder of applied.folders) this.#unsynced.add(folder);
+    this.#unsynced.add(PLACES.rescue.join("/"));
+    this.rescue.watch(applied.moved);
+    this.#note(slot, slotText("applied", intent));
+    this.#commits += 1;
+    if (this.#commits % COMMITS_PER_PRUNE === 0) this.rescue.prune();
+    return [...late, ...applied.diverged];
+  }
+
+  #files() {
+    return { disk: this.disk, root: this.#root, places: this.#places };
+  }
+
+  /** Without a sync: it may be lost with the power, and then what it tells of is looked at again. */
+  #note(slot: Slot, text: string): void {
+    this.#root.port.close(writeSlot(this.#root.port, this.#places, slot, text));
+  }
+
+  #ground(slot: Slot) {
+    return {
+      ...this.#files(),
+      slot,
+      sync: this.#deps.sync,
+      proven: this.#proven,
+      unsynced: this.#unsynced,
+    };
+  }
+
+  async #syncFolders(): Promise<void> {
+    const names = [...this.#unsynced];
+    this.#unsynced.clear();
+    if (!this.#deps.sync) return;
+    const { port } = this.#root;
+    for (const path of names)
+      await this.#root.within(path === "" ? [] : path.split("/"), (folder) => port.sync(folder.handle));
+  }
+
+  #clearTemporary(): void {
+    const { temporary } = this.#places;
+    for (const name of this.#root.port.names(temporary.at()))
+      this.#root.port.unlink(temporary.at(name.toString("utf8")));
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work, work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+function other(slot: Slot): Slot {
+  return slot === 0 ? 1 : 0;
+}
+
+function unusable(error: unknown, root: string): unknown {
+  const named = hostError(error, root);
+  if (
+    HoldfastError.is(named) &&
+    !HoldfastError.is(named, "FILE_BAD_PATH") &&
+    !HoldfastError.is(named, "FILE_NOT_WRITABLE")
+  )
+    return named;
+  return new HoldfastError(
+    "WORKSPACE_UNUSABLE",
+    { root, found: error instanceof Error ? error.message : String(error) },
+    { cause: error },
+  );
+}

@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { writes } from "../../test/support/calls.ts";
+import { freshRoot, inWorkspace, type Working } from "../../test/support/workspaces.ts";
+import type { Session } from "./session.ts";
+
+const opened: Working[] = [];
+const forks: Session[] = [];
+afterEach(async () => {
+  for (const fork of forks.splice(0)) await fork.close();
+  for (const { session, holdfast } of opened.splice(0)) {
+    await session.close();
+    await holdfast.close();
+  }
+});
+
+const put = writes<{ readonly path: string; readonly text: string }>("put", ({ path, text }, call) =>
+  call.files.writeText(path, text),
+);
+
+/** Two calls: the fork begins between them. */
+async function working() {
+  const one = await inWorkspace({ tools: [put] }, freshRoot());
+  opened.push(one);
+  writeFileSync(join(one.root, "f"), "0");
+  writeFileSync(join(one.root, "untouched"), "same");
+  const run = async (session: Session, path: string, text: string) =>
+    (await session.runTool({ name: "put", input: { path, text } })).callId;
+  const first = await run(one.session, "f", "1");
+  await run(one.session, "f", "2");
+  await run(one.session, "late", "2");
+  const fork = async (options: { readonly workspace?: string }) => {
+    const made = await one.session.fork({ after: first, as: "fork", ...options });
+    forks.push(made);
+    return made;
+  };
+  const text = (path: string) => readFileSync(join(one.root, path), "utf8");
+  return { ...one, run, fork, text };
+}
+
+test("[HOST-13] a fork without a workspace of its own reads the files as they were, and changes none", async () => {
+  const { fork, run, text, session } = await working();
+  const other = await fork({});
+  expect([await other.files.readText("f"), await other.files.readText("untouched")]).toEqual(["1", "same"]);
+  expect(await other.files.exists("late")).toBe(false);
+  await expect(other.files.writeText("f", "x")).rejects.toMatchObject({ code: "FILES_READ_ONLY" });
+  const { ok, reason } = await other.runTool({ name: "put", input: { path: "f", text: "x" } });
+  expect([ok, reason]).toEqual([false, "FILES_READ_ONLY"]);
+  await run(session, "f", "3");
+  expect([text("f"), await other.files.readText("f")]).toEqual(["3", "1"]);
+});
+
+test("[HOST-13] a fork in memory changes files that never reach the disk, also after it was reopened", async () => {
+  const { fork, run, text, holdfast, root } = await working();
+  const other = await fork({ workspace: "memory" });
+  const call = await run(other, "f", "mine");
+  await run(other, "new/file", "mine");
+  expect([await other.files.readText("f"), text("f"), existsSync(join(root, "new"))]).toEqual(["mine", "2", false]);
+  await other.close();
+  forks.splice(0);
+  const again = await holdfast.open("fork");
+  forks.push(again);
+  expect([await again.files.readText("f"), await again.files.readText("new/file")]).toEqual(["mine", "mine"]);
+  expect((await again.files.list()).map(({ name }) => name)).toEqual(["f", "new", "untouched"]);
+  await again.rewind({ before: call });
+  expect([await again.files.readText("f"), await again.files.exists("new")]).toEqual(["1", false]);
+});
+
+test("[HOST-13] a fork in a folder of its own begins with the files as they were, and neither sees the other", async () => {
+  const { fork, run, text, root, session } = await working();
+  const folder = `${root}-fork`;
+  const other = await fork({ workspace: folder });
+  const there = (path: string) => readFileSync(join(folder, path), "utf8");
+  expect([there("f"), there("untouched"), existsSync(join(folder, "late"))]).toEqual(["1", "same", false]);
+  await run(other, "f", "theirs");
+  await run(session, "f", "3");
+  expect([there("f"), text("f")]).toEqual(["theirs", "3"]);
+  mkdirSync(`${root}-full`);
+  writeFileSync(join(`${root}-full`, "x"), "x");
+  const full = session.fork({
+    after: session.checkpoints.list()[0]?.callId ?? "",
+    as: "full",
+    workspace: `${root}-full`,
+  });
+  await expect(full).rejects.toMatchObject({ code: "FILE_EXISTS" });
+});

@@ -1,0 +1,40 @@
+import { EMPTY_WORKSPACE, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { type KeptFile, planReturn, type ReturnedFile, type ReturnPlan, unlike } from "../files/host/return.ts";
+import { isHostPart } from "../files/host/session.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { CompositeSnapshot } from "../state/snapshot.ts";
+
+/** What a rewind does to the files of a workspace, or would do. */
+export interface RewoundFiles {
+  readonly files: readonly ReturnedFile[];
+  /** Left as they are, because somebody else changed them. */
+  readonly kept: readonly KeptFile[];
+  /** Paths that do not hold what they should, though nothing refused: somebody was faster. Empty in a dry run. */
+  readonly unlike: readonly string[];
+}
+
+/** A snapshot to return to, with the workspace as far as it can be returned without harm to anybody. */
+export interface WayBack {
+  readonly snapshot: CompositeSnapshot;
+  readonly plan?: ReturnPlan;
+}
+
+/** Looks at the disk, which a restore of plain values does not. */
+export async function wayBack(state: ExecutionState, snapshot: CompositeSnapshot): Promise<WayBack> {
+  const part = state.truth.parts.get(WORKSPACE_PART);
+  if (!isHostPart(part)) return { snapshot };
+  const now = state.root.get(WORKSPACE_PART) as WorkspaceValue;
+  const then = (snapshot.session.slices.get(WORKSPACE_PART) as WorkspaceValue | undefined) ?? EMPTY_WORKSPACE;
+  // Files that never reach the disk have only us to change them.
+  const plan = part.host.mode === "host" ? await planReturn(part.host.disk, now, then) : undefined;
+  const value = plan?.value ?? { ...now, paths: then.paths };
+  const slices = snapshot.session.slices.with([[WORKSPACE_PART, value]]);
+  const way = { snapshot: { ...snapshot, session: { ...snapshot.session, slices } } };
+  return plan === undefined ? way : { ...way, plan };
+}
+
+export async function filesReport(state: ExecutionState, plan: ReturnPlan, done: boolean): Promise<RewoundFiles> {
+  const part = state.truth.parts.get(WORKSPACE_PART);
+  const wrong = done && isHostPart(part) ? await unlike(part.host.disk, plan.targets) : [];
+  return { files: plan.files, kept: plan.kept, unlike: wrong };
+}

@@ -1,0 +1,159 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { Bytes } from "../contracts/blob-store.ts";
+import type { NewBlob } from "../contracts/store.ts";
+import type { Diverged } from "../files/host/apply.ts";
+import {
+  type Binding,
+  type StagedContent,
+  type Step,
+  takeStaged,
+  WORKSPACE_PART,
+  workspaceDelta,
+  type WorkspaceValue,
+} from "../files/host/part.ts";
+import { type HostPart, type HostSession, hostPart } from "../files/host/session.ts";
+import { View } from "../files/host/view.ts";
+import type { FilesDecision, Workspace } from "../files/host/workspace.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { BlobName, CallId } from "../records/ids.ts";
+import type { BlobRef, RecordDraft } from "../records/kinds.ts";
+import type { RootChange, RootDelta } from "../state/part.ts";
+import { beforeWriting } from "../state/unwritten.ts";
+
+/** What a commit writes down beside its records: content, the names of content, and the change with its plan named. */
+export interface DecidedFiles {
+  readonly staged: readonly NewBlob[];
+  readonly named: readonly BlobRef[];
+  readonly delta: RootDelta;
+}
+
+/**
+ * A session's way to its workspace. Every change of its files passes here: prepared before the record, put in place after
+ * it, and what somebody else had changed meanwhile is journalled.
+ */
+export class SessionFiles {
+  readonly part: HostPart;
+  readonly binding: Binding;
+  /** What this process found changed by somebody else after it had been decided. */
+  readonly diverged: Diverged[] = [];
+  readonly workspace: Workspace;
+  readonly #journal: Journal;
+
+  constructor(workspace: Workspace, journal: Journal, mode: Binding["mode"]) {
+    this.workspace = workspace;
+    this.#journal = journal;
+    this.binding = { mode, workspace: workspace.id };
+    const host: HostSession = {
+      disk: workspace.disk,
+      mode,
+      limits: workspace.limits,
+      pending: workspace.pending,
+      content: (name, range) => journal.readBlob(name, range),
+      keep: (source, path) => workspace.keep(source, path),
+      kept: (file, range) => workspace.kept(file, range),
+    };
+    this.part = hostPart(host);
+  }
+
+  /** Whether a change is about files at all. */
+  concerns({ delta }: RootChange): boolean {
+    return Object.hasOwn(delta, WORKSPACE_PART) && this.#steps(delta).length > 0;
+  }
+
+  async commit(
+    change: RootChange,
+    callId: string | undefined,
+    decide: (files: DecidedFiles) => Promise<void>,
+  ): Promise<void> {
+    const steps = this.#steps(change.delta);
+    const value = change.root.get(WORKSPACE_PART) as WorkspaceValue;
+    const staged = takeStaged(value);
+    const held = new Map(change.contents.map(({ name, bytes }) => [name, bytes]));
+    const content = (name: BlobName, step: Step): AsyncIterable<Bytes> => {
+      const bytes = held.get(name);
+      return bytes === undefined ? this.#waiting(value, staged.get(step.path), step) : once(bytes);
+    };
+    if (this.binding.mode !== "host") return decide(await this.#kept(change, steps, staged, content));
+    const { session, head } = this.#journal;
+    const files = {
+      session,
+      after: head.seq,
+      ...(callId === undefined ? {} : { callId }),
+      steps,
+      stageBlob: (source: Parameters<Journal["stageBlob"]>[0]) => this.#journal.stageBlob(source),
+      content,
+    };
+    const posts = await beforeWriting(this.#posts(change, steps, staged, content));
+    const diverged = await this.workspace.commit(files, ({ tx, images, named }: FilesDecision) =>
+      decide({ staged: [...images, ...posts], named, delta: withPlan(change.delta, tx) }),
+    );
+    await this.tell(diverged, callId);
+  }
+
+  /** Journals what somebody else had changed: theirs is in place, and ours, if it had content, is kept aside. */
+  async tell(diverged: readonly Diverged[], callId?: string): Promise<void> {
+    if (diverged.length === 0) return;
+    this.diverged.push(...diverged);
+    await this.#journal.append(
+      diverged.map(
+        ({ path, kept }): RecordDraft => ({
+          kind: "file-diverged",
+          path,
+          ...(callId === undefined ? {} : { callId: callId as CallId }),
+          ...(kept === undefined ? {} : { kept }),
+        }),
+      ),
+    );
+  }
+
+  /** Files that never reach the disk are kept whole beside the journal. */
+  async #kept(
+    change: RootChange,
+    steps: readonly Step[],
+    staged: ReadonlyMap<string, StagedContent>,
+    content: (name: BlobName, step: Step) => AsyncIterable<Bytes>,
+  ): Promise<DecidedFiles> {
+    const blobs = await beforeWriting(this.#posts(change, steps, staged, content));
+    const named = steps.flatMap(({ to }): BlobRef[] =>
+      to.kind === "file" ? [{ name: to.digest, size: to.size }] : [],
+    );
+    return { staged: blobs, named, delta: change.delta };
+  }
+
+  /** New content that is not in the change itself, because it was too large to hold or lies elsewhere in the workspace. */
+  async #posts(
+    change: RootChange,
+    steps: readonly Step[],
+    staged: ReadonlyMap<string, StagedContent>,
+    content: (name: BlobName, step: Step) => AsyncIterable<Bytes>,
+  ): Promise<readonly NewBlob[]> {
+    const posts: NewBlob[] = [];
+    for (const { bytes } of change.contents) posts.push(await this.#journal.stageBlob(bytes));
+    for (const step of steps) {
+      const waits = staged.get(step.path);
+      if (waits !== undefined && !("bytes" in waits) && step.to.kind === "file")
+        posts.push(await this.#journal.stageBlob(content(step.to.digest, step)));
+    }
+    return posts;
+  }
+
+  #waiting(value: WorkspaceValue, waits: StagedContent | undefined, { path, to }: Step): AsyncIterable<Bytes> {
+    if (to.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
+    if (waits === undefined) return this.#journal.readBlob(to.digest);
+    return new View(this.part.host, value).staged(waits, to, path);
+  }
+
+  #steps(delta: RootDelta): readonly Step[] {
+    const data = delta[WORKSPACE_PART];
+    return data === undefined ? [] : workspaceDelta(data).steps;
+  }
+}
+
+async function* once(bytes: Bytes): AsyncIterable<Bytes> {
+  yield bytes;
+}
+
+function withPlan(delta: RootDelta, tx: string): RootDelta {
+  return { ...delta, [WORKSPACE_PART]: { ...(delta[WORKSPACE_PART] as { readonly [key: string]: Json }), tx } };
+}

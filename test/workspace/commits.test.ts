@@ -1,0 +1,372 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { writes } from "../support/calls.ts";
+import { freshRoot, inWorkspace, type Working } from "../support/workspaces.ts";
+import type { Call } from "../../src/transaction/call.ts";
+import { defineTool } from "../../src/transaction/tool.ts";
+import type { SessionOptions } from "../../src/turn/resume.ts";
+import { type HostPort, realHost } from "../../src/files/host/port.ts";
+
+const coded = (code: string) => expect.objectContaining({ code });
+const opened: Working[] = [];
+afterEach(async () => {
+  for (const { session, holdfast } of opened.splice(0)) {
+    await session.close().catch(() => {});
+    await holdfast.close();
+  }
+});
+
+type Edit = (call: Call) => Promise<unknown>;
+const edits = new Map<string, Edit>();
+const tool = writes<string>("do", (name, call) => edits.get(name)?.(call));
+const fixed = writes<string>("once", (name, call) => edits.get(name)?.(call), { retryable: false });
+
+async function working(options: SessionOptions = {}, at = freshRoot()) {
+  const one = await inWorkspace({ tools: [tool, fixed], ...options }, at);
+  opened.push(one);
+  const on = (path: string) => join(one.root, path);
+  return {
+    ...one,
+    on,
+    text: (path: string) => readFileSync(on(path), "utf8"),
+    put: (path: string, text: string) => {
+      mkdirSync(join(on(path), ".."), { recursive: true });
+      writeFileSync(on(path), text);
+    },
+    run: (edit: Edit, name: "do" | "once" = "do") => {
+      edits.set("now", edit);
+      return one.session.runTool({ name, input: "now" });
+    },
+    journalled: async (kind: string) => {
+      const found: unknown[] = [];
+      for await (const entry of one.session.read()) if (entry.kind === kind) found.push(entry);
+      return found;
+    },
+  };
+}
+
+/** What lies in the folder, but for what is ours. */
+function tree(root: string, below = ""): readonly string[] {
+  return readdirSync(join(root, below))
+    .toSorted()
+    .filter((name) => name !== ".holdfast")
+    .flatMap((name) => {
+      const path = below === "" ? name : `${below}/${name}`;
+      return lstatSync(join(root, path)).isDirectory() ? [`${path}/`, ...tree(root, path)] : [path];
+    });
+}
+
+describe("a call's files", () => {
+  test("[HOST-1] are on the disk when it has committed, and never before", async () => {
+    const { run, put, text, root } = await working();
+    put("src/a.txt", "one");
+    let during: readonly string[] = [];
+    const { ok } = await run(async (call) => {
+      await call.files.writeText("src/a.txt", "two");
+      await call.files.writeText("new/deep/b.txt", "b");
+      await call.files.link("link", "src/a.txt");
+      during = [...tree(root), readFileSync(join(root, "src/a.txt"), "utf8")];
+      expect(await call.files.readText("src/a.txt")).toBe("two");
+    });
+    expect([ok, during]).toEqual([true, ["src/", "src/a.txt", "one"]]);
+    expect(tree(root)).toEqual(["link", "new/", "new/deep/", "new/deep/b.txt", "src/", "src/a.txt"]);
+    expect([text("src/a.txt"), text("link"), text("new/deep/b.txt")]).toEqual(["two", "two", "b"]);
+  });
+
+  test("[HOST-1] [K36] [K38] a failed call leaves every byte, mode, link and odd name as it was", async () => {
+    const { run, put, on, root } = await working();
+    put(".env", "SECRET=1");
+    put("node_modules/x/index.js", "x");
+    put("line\nbreak", "odd");
+    put("run.sh", "#!/bin/sh");
+    chmodSync(on("run.sh"), 0o750);
+    chmodSync(on(".env"), 0o400);
+    mkdirSync(on("empty"), { mode: 0o700 });
+    symlinkSync("run.sh", on("link"));
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x66, 0xff])]), "not UTF-8");
+    const look = () =>
+      execFileSync("find", [".", "-path", "./.holdfast", "-prune", "-o", "-printf", "%P %y %m %s %l %T@\\0"], {
+        cwd: root,
+      });
+    const before = look();
+    const { ok } = await run(async (call) => {
+      await call.files.writeText("run.sh", "rm -rf /");
+      await call.files.delete("empty");
+      await call.files.delete("link");
+      await call.files.delete("node_modules", { recursive: true });
+      await call.files.move("line\nbreak", "other");
+      return call.fail("no", "no");
+    });
+    expect(ok).toBe(false);
+    expect(look().equals(before)).toBe(true);
+  });
+
+  test("[HOST-2] keep mode and owner through an edit, and a link's target is what is edited", async () => {
+    const { run, put, on } = await working();
+    put("run.sh", "1");
+    chmodSync(on("run.sh"), 0o4751);
+    symlinkSync("run.sh", on("link"));
+    await run((call) => call.files.edit("link", { find: "1", replace: "2" }));
+    expect([statSync(on("run.sh")).mode & 0o7777, readFileSync(on("run.sh"), "utf8")]).toEqual([0o4751, "2"]);
+    expect(readlinkSync(on("link"))).toBe("run.sh");
+  });
+
+  test("[HOST-3] [K40] an edit by somebody else in between is a conflict, and a call that may run again builds on it", async () => {
+    const { run, put, text } = await working();
+    put("f", "one");
+    const edit: Edit = async (call) => {
+      const now = await call.files.readText("f");
+      if (now === "one") put("f", "theirs"); // saved by an editor while the tool was thinking
+      await call.files.writeText("f", `${now} and ours`);
+    };
+    const refused = await run(edit, "once");
+    expect([refused.ok, refused.reason, text("f")]).toEqual([false, "conflict", "theirs"]);
+    put("f", "one");
+    const again = await run(edit);
+    expect([again.ok, again.attempts, text("f")]).toEqual([true, 2, "theirs and ours"]);
+  });
+
+  test("[HOST-3] a file that appears, or goes, where a call did not expect it is a conflict too", async () => {
+    const { run, put, on, text } = await working();
+    const made = await run(async (call) => {
+      if (!(await call.files.exists("new"))) await call.files.writeText("new", "ours");
+      put("new", "theirs");
+    }, "once");
+    expect([made.reason, text("new")]).toEqual(["conflict", "theirs"]);
+    const gone = await run(async (call) => {
+      await call.files.edit("new", { find: "theirs", replace: "ours" });
+      rmSync(on("new"));
+    }, "once");
+    expect([gone.reason, existsSync(on("new"))]).toEqual(["conflict", false]);
+  });
+
+  test("[HOST-3] what a call only read may be changed by outsiders", async () => {
+    const { run, put, text } = await working();
+    put("read", "1");
+    const { ok } = await run(async (call) => {
+      await call.files.writeText("out", await call.files.readText("read"));
+      put("read", "2");
+    }, "once");
+    expect([ok, text("out"), text("read")]).toEqual([true, "1", "2"]);
+  });
+
+  test("[HOST-4] calls that overlap meet on the same path only, and only when one has read it", async () => {
+    const { session, text, put } = await working({
+      tools: [
+        writes<string>("add", async (name, call) => {
+          await call.files.writeText(
+            "sum",
+            `${(await call.files.exists("sum")) ? await call.files.readText("sum") : ""}${name}`,
+          );
+          await call.files.writeText(`own/${name}`, name);
+        }),
+      ],
+    });
+    put("sum", "");
+    const outcomes = await session.runTools(["a", "b", "c", "d"].map((input) => ({ name: "add", input })));
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, true]);
+    expect(Array.from(text("sum")).toSorted().join("")).toBe("abcd");
+  });
+});
+
+test("[HOST-1] in plan mode no tool changes the workspace, whatever it says of itself", async () => {
+  const sly = defineTool({ name: "look", access: "read", run: (_, call) => call.files.writeText("f", "changed") });
+  const { session, put, text } = await working({ tools: [sly] });
+  put("f", "one");
+  await session.setMode("plan");
+  const { ok, reason } = await session.runTool({ name: "look", input: {} });
+  expect([ok, reason, text("f")]).toEqual([false, "denied", "one"]);
+});
+
+describe("after the decision", () => {
+  /** A port that does something just before a rename or a link of the commit. */
+  const meddling = (before: {
+    rename?: (from: string, to: string) => void;
+    linkAs?: (to: string) => void;
+  }): HostPort => ({
+    ...realHost,
+    rename: (from, to) => {
+      before.rename?.(from, to);
+      realHost.rename(from, to);
+    },
+    linkAs: (from, to) => {
+      before.linkAs?.(to);
+      realHost.linkAs(from, to);
+    },
+  });
+
+  test("[HOST-5] [K40] a file that somebody changed at the last moment stays theirs; ours waits in rescue and is journalled", async () => {
+    const at = freshRoot();
+    let armed = true;
+    const port = meddling({
+      rename: (_, to) => {
+        if (!armed || !/rescue\/|fd\/\d+\/[0-9a-f]+-0$/.test(to) || to.includes(".holdfast-")) return;
+        armed = false;
+        writeFileSync(join(at.root, "f"), "theirs");
+      },
+    });
+    const { run, text, put, journalled, session, root } = await working({ workspace: { root: at.root, port } }, at);
+    put("f", "one");
+    const { ok } = await run((call) => call.files.writeText("f", "ours"));
+    expect([ok, armed, text("f")]).toEqual([true, false, "theirs"]);
+    const [record] = await journalled("file-diverged");
+    expect(record).toMatchObject({ path: "f", kept: expect.stringMatching(/-ours$/) });
+    const kept = session.workspace?.rescued().find(({ path }) => path === "f");
+    expect(readFileSync(join(root, ".holdfast/workspace/rescue", kept?.name ?? ""), "utf8")).toBe("ours");
+    expect(await session.files.readText("f")).toBe("theirs");
+  });
+
+  test("[HOST-5] a name taken while ours was coming is kept, and so is everything that was there", async () => {
+    const at = freshRoot();
+    let armed = true;
+    const port = meddling({
+      linkAs: (to) => {
+        if (!armed || !to.endsWith("/f")) return;
+        armed = false;
+        writeFileSync(join(at.root, "f"), "saved by renaming");
+      },
+    });
+    const { run, text, put, journalled, root } = await working({ workspace: { root: at.root, port } }, at);
+    put("f", "one");
+    expect((await run((call) => call.files.writeText("f", "ours"))).ok).toBe(true);
+    expect(text("f")).toBe("saved by renaming");
+    expect(await journalled("file-diverged")).toHaveLength(1);
+    const rescue = readdirSync(join(root, ".holdfast/workspace/rescue")).filter((name) => !name.endsWith(".note"));
+    const texts = rescue.map((name) => readFileSync(join(root, ".holdfast/workspace/rescue", name), "utf8"));
+    expect(texts.toSorted()).toEqual(["one", "ours"]);
+  });
+
+  test("[HOST-5] who had the old file open and writes on is told at the next commit, and finds it in rescue", async () => {
+    const { run, put, on, journalled, root } = await working();
+    put("log", "start");
+    linkSync(on("log"), `${root}.same`); // a second way to the file, as an open editor has it
+    await run((call) => call.files.writeText("log", "ours"));
+    writeFileSync(`${root}.same`, "written late");
+    await run((call) => call.files.writeText("x", "x"));
+    const [record] = (await journalled("file-diverged")) as { path: string; kept: string }[];
+    expect(record?.path).toBe("log");
+    expect(readFileSync(join(root, ".holdfast/workspace/rescue", record?.kept ?? ""), "utf8")).toBe("written late");
+  });
+});
+
+describe("a commit that was cut off", () => {
+  const system = (code: string) => Object.assign(new Error(code), { code });
+  /** Fails every rename and link of the commits, from the moment it is armed. */
+  const failing = (armed: { now: boolean }): HostPort => ({
+    ...realHost,
+    rename: (from, to) => {
+      if (armed.now && !to.includes(".holdfast-") && !from.includes(".holdfast-")) throw system("EIO");
+      realHost.rename(from, to);
+    },
+    linkAs: (from, to) => {
+      if (armed.now) throw system("EIO");
+      realHost.linkAs(from, to);
+    },
+  });
+
+  test("[HOST-8] is finished by whoever opens the workspace next, whichever session that is", async () => {
+    const at = freshRoot();
+    const armed = { now: false };
+    const { run, put, holdfast, text } = await working({ workspace: { root: at.root, port: failing(armed) } }, at);
+    put("f", "one");
+    put("gone", "x");
+    armed.now = true;
+    const { ok } = await run(async (call) => {
+      await call.files.writeText("f", "two");
+      await call.files.writeText("new/g", "g");
+      await call.files.delete("gone");
+    });
+    expect([ok, text("f")]).toEqual([true, "one"]); // decided, and not yet in place
+    await holdfast.close().catch(() => {});
+    const other = await inWorkspace({}, at);
+    opened.push(other);
+    expect([text("f"), text("new/g"), existsSync(join(at.root, "gone"))]).toEqual(["two", "g", false]);
+    expect(tree(at.root)).toEqual(["f", "new/", "new/g"]);
+  });
+
+  test("[HOST-9] while it waits it is read as decided, nothing more is written, and it goes in when it can", async () => {
+    const at = freshRoot();
+    const armed = { now: false };
+    const { run, put, session, text } = await working({ workspace: { root: at.root, port: failing(armed) } }, at);
+    put("f", "one");
+    armed.now = true;
+    expect((await run((call) => call.files.writeText("f", "two"))).ok).toBe(true);
+    expect([text("f"), await session.files.readText("f")]).toEqual(["one", "two"]);
+    let read = "";
+    const next = await run(async (call) => {
+      read = await call.files.readText("f");
+      await call.files.writeText("g", "g");
+    });
+    expect([read, next.ok, next.reason]).toEqual(["two", false, "WORKSPACE_PENDING"]);
+    armed.now = false;
+    expect((await run((call) => call.files.writeText("g", "g"))).ok).toBe(true);
+    expect([text("f"), text("g")]).toEqual(["two", "g"]);
+  });
+
+  test("[HOST-8] that was not decided is taken back, and leaves nothing beside the files", async () => {
+    const { run, put, session, root, text } = await working();
+    put("f", "one");
+    const append = session.journal.append.bind(session.journal);
+    session.journal.append = async (drafts, options) => {
+      if (JSON.stringify(drafts).includes("state-changed")) throw new Error("the store went away");
+      return append(drafts, options);
+    };
+    await expect(run((call) => call.files.writeText("f", "two"))).rejects.toThrow("the store went away");
+    expect(tree(root)).toHaveLength(2); // what waits beside the file, and the file
+    session.journal.append = append;
+    await session.close();
+    expect([tree(root), text("f")]).toEqual([["f"], "one"]);
+  });
+});
+
+describe("one workspace", () => {
+  test("[HOST-6] is used by one process at a time, and sessions of one kernel share it", async () => {
+    const at = freshRoot();
+    const { holdfast, run, text } = await working({}, at);
+    await run((call) => call.files.writeText("f", "first"));
+    const second = await holdfast.open("second");
+    await second.files.writeText("f", "second");
+    await second.close();
+    expect(text("f")).toBe("second");
+    await expect(inWorkspace({}, { ...at, store: `${at.store}2` })).rejects.toEqual(coded("WORKSPACE_BUSY"));
+  });
+
+  test("[HOST-7] what is ours is no part of it: tools cannot name it, lists do not show it", async () => {
+    const at = freshRoot();
+    const { session } = await working({}, { root: at.root, store: join(at.root, "data/holdfast.db") });
+    const { files } = session;
+    for (const path of [
+      ".holdfast",
+      ".holdfast/workspace/id",
+      ".HOLDFAST/x",
+      "a/.holdfast-1",
+      "data/holdfast.db",
+      "data/holdfast.db-wal",
+      "data/holdfast.db.blobs/x",
+    ]) {
+      await expect(files.readText(path)).rejects.toEqual(coded("FILE_BAD_PATH"));
+      await expect(files.writeText(path, "x")).rejects.toEqual(coded("FILE_BAD_PATH"));
+      await expect(files.delete(path, { recursive: true })).rejects.toEqual(coded("FILE_BAD_PATH"));
+      expect(await files.exists(path)).toBe(false);
+    }
+    await files.writeText("data/holdfast.dbx", "mine");
+    expect((await files.list()).map(({ name }) => name)).toEqual(["data"]);
+    expect((await files.list("data")).map(({ name }) => name)).toEqual(["holdfast.dbx"]);
+    await expect(files.delete("data", { recursive: true })).rejects.toEqual(coded("FILE_NOT_COVERED"));
+  });
+});
