@@ -163,6 +163,13 @@ describe("the kernel's check", () => {
     expect(check(inAct, act).faults).toEqual([{ kind: "policy-line", expectedLine: undefined, segment: "old" }]);
   });
 
+  test("[ALIGN-6] a policy line that a parameter brings along is not ours, and changes nothing", () => {
+    const said: PromptSection = { id: "said", body: "The user said: {{text}}" };
+    for (const text of [PLAN_MODE_INTERVIEW_POLICY_LINE, PLAN_MODE_NO_REQUEST_USER_INPUT_POLICY_LINE])
+      for (const catalog of [act, planning])
+        expect(check(rendered(catalog, [said], { parameters: { text } }), catalog).outcome).toBe("verified");
+  });
+
   /** A prompt for plan mode in which a section of act mode was left over. */
   const stale = (section: PromptSection, from: SessionToolCatalogSnapshot) => {
     const prompt = rendered(planning);

@@ -24,8 +24,12 @@ export function instantOf(clock: Clock): Instant {
 }
 
 export function toInstant(ms: number): Instant {
-  return new Date(ms).toISOString();
+  // One piece of work makes several labels within one millisecond.
+  if (ms !== newest.ms) newest = { ms, text: new Date(ms).toISOString() };
+  return newest.text;
 }
+
+let newest = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
 
 /** The real clock. The only place below `cli/` where real time enters. */
 export class SystemClock implements Clock {

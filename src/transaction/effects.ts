@@ -70,14 +70,19 @@ export class EffectBook {
 
   /** A call begins its handler, perhaps for the second time: what the first attempt did is kept only if asked for again. */
   beginAttempt(callId: string): void {
-    this.#touched.set(callId, new Set());
+    this.#touched.delete(callId);
+  }
+
+  /** Nothing was ever done outside: there is nothing to undo, whatever ends. */
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
   }
 
   /** The same key is the same effect: a second request gets the first one's result, also while that is still running. */
   async run(request: EffectRequest): Promise<Json> {
     const { tool, callId, name, key } = request;
     const id = effectId({ tool: tool.name, name, key });
-    this.#touched.get(callId)?.add(id);
+    this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
     const undoing = this.#undoing.get(id);
     if (undoing !== undefined) await undoing;
     const known = this.#known.get(id);

@@ -54,6 +54,7 @@ async function commitOrDiscard(
   }
   if (tried === "needs-lock") throw new Error("the lock was taken and is needed again");
   if ("instead" in tried) return discard(world, open, tried.instead);
+  if (world.effects.isEmpty) return tried.committed;
   const stale = [
     ...(await world.effects.undo(idsOf(open.superseded), specsOf(world))),
     ...(await world.effects.undoUntouched(open.call.id, specsOf(world))),

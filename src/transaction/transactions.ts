@@ -153,13 +153,13 @@ export class Transactions {
     this.state.truth.gate.refuseInside();
     if (this.#open.has(call.id)) throw new HoldfastError("CALL_OPEN", { call: call.id });
     this.#open.set(call.id, undefined);
-    const ended = Promise.withResolvers<void>();
-    const before = inOrder ? this.#last : Promise.resolve();
+    const ended = inOrder ? Promise.withResolvers<void>() : undefined;
+    const before = inOrder ? this.#last : AT_ONCE;
     // Taken before anything is awaited: the order of the calls is the order in which they were asked for.
-    if (inOrder) this.#last = before.then(() => ended.promise);
+    if (ended !== undefined) this.#last = before.then(() => ended.promise);
     const done = () => {
       this.#open.delete(call.id);
-      ended.resolve();
+      ended?.resolve();
     };
     try {
       const open = new OpenCall(this.#world, call, limits, before);
@@ -190,7 +190,7 @@ export class Transactions {
       }
     };
     try {
-      Promise.resolve(observe?.(outcome)).catch(failed);
+      if (observe !== undefined) Promise.resolve(observe(outcome)).catch(failed);
     } catch (error) {
       failed(error);
     }
@@ -199,4 +199,5 @@ export class Transactions {
   }
 }
 
+const AT_ONCE = Promise.resolve();
 const NOT_PENDING = Promise.resolve("not pending" as const);

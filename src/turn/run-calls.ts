@@ -136,7 +136,7 @@ async function foresee(
   const tool = known === undefined ? transactions.tool(name) : undefined;
   const parsed = await tool?.parse(input);
   if (tool === undefined || parsed?.ok !== true) return {};
-  const message = story.catalog.denial({ name, input: parsed.input, epoch });
+  const message = story.catalog.denial({ tool, input: parsed.input, epoch });
   if (message !== undefined) return { known: { kind: "denied", message } };
   const waitsFor = await tool.waitsFor(parsed.input);
   return waitsFor === undefined ? {} : { waitsFor };

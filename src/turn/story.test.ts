@@ -10,6 +10,7 @@ import { definePrompt } from "../prompt/section.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import { PromptExecuted, PromptRendered, VisibilityOverrides } from "../state/default-slices.ts";
 import { VisibilityExpansionRequired } from "../transaction/ending.ts";
+import { defineTool } from "../transaction/tool.ts";
 import { textOf } from "../wire/item.ts";
 import { askUser } from "./ask-user.ts";
 import type { Session } from "./session.ts";
@@ -174,6 +175,34 @@ describe("a request", () => {
     expect((await bodies(session, "call-opened")).map(({ epoch }) => epoch)).toEqual([1]);
     const late = await session.runTool({ name: "step", input: { n: "b" }, epoch: 99 });
     expect(late).toMatchObject({ reason: "denied", output: expect.stringMatching(/offered too long ago/) });
+  });
+});
+
+describe("the mode", () => {
+  test("[MODE-8] of words said at once, the last one stays", async () => {
+    const { session } = await opened();
+    await session.setMode("plan");
+    await Promise.all([session.setMode("act"), session.setMode("plan")]);
+    expect(session.mode).toBe("plan");
+    await Promise.all([
+      session.setMode("plan"),
+      session.setMode("act"),
+      session.setMode("plan"),
+      session.setMode("act"),
+    ]);
+    expect(session.mode).toBe("act");
+  });
+
+  test("[MODE-4] a tool that was replaced while its call was being opened is not run under the new one's name", async () => {
+    const ran: string[] = [];
+    const old = writes("swap", () => ran.push("old"));
+    const { session } = await opened(undefined, { tools: [old] });
+    await session.setMode("plan");
+    const running = session.runTool({ name: "swap", input: {} }); // it holds the old one
+    session.transactions.add([defineTool({ name: "swap", access: "read", run: () => "new" })]);
+    expect(await running).toMatchObject({ reason: "denied" });
+    expect(ran).toEqual([]);
+    expect(await session.runTool({ name: "swap", input: {} })).toMatchObject({ ok: true, output: "new" });
   });
 });
 
