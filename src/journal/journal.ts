@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
+import { badOption, OBJECT } from "../base/options.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
@@ -373,9 +374,13 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 }
 
+function isLink(value: unknown): boolean {
+  return OBJECT.fits(value) && Number.isSafeInteger((value as Link).seq) && typeof (value as Link).hash === "string";
+}
+
 const LONGEST_OPERATION = 200;
 
-function refuseBadOptions({ operation, staged = [] }: AppendOptions): void {
+function refuseBadOptions({ operation, staged = [], anchor, checkpoint }: AppendOptions): void {
   // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
   const usable =
     operation === undefined ||
@@ -383,7 +388,10 @@ function refuseBadOptions({ operation, staged = [] }: AppendOptions): void {
       operation.length > 0 &&
       operation.length <= LONGEST_OPERATION &&
       operation.isWellFormed());
-  if (!usable) throw new HoldfastError("BAD_OPTION", { option: "operation", value: String(operation).slice(0, 80) });
+  if (!usable) throw badOption("operation", operation, `a text of 1 to ${LONGEST_OPERATION} characters`);
+  if (!Array.isArray(staged)) throw badOption("staged", staged, "a list of what stageBlob answered");
+  if (anchor !== undefined && !isLink(anchor)) throw badOption("anchor", anchor, "the link of a record");
+  if (checkpoint !== undefined && !OBJECT.fits(checkpoint)) throw badOption("checkpoint", checkpoint, OBJECT.wants);
   for (const { ref, bytes } of staged) {
     if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
       throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });
