@@ -35,6 +35,7 @@ import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Story } from "./story.ts";
@@ -50,6 +51,7 @@ export interface SessionParts {
   readonly transactions: Transactions;
   readonly recovered: Recovered;
   readonly story: Story;
+  readonly context: SessionContext;
   readonly workspaces: Workspaces;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
@@ -86,6 +88,8 @@ export class Session implements AsyncDisposable {
   readonly recovered: Recovered;
   /** Which tools are offered, and to whom they were. */
   readonly catalog: SessionCatalog;
+  /** What the model sees of the conversation, and why. */
+  readonly context: SessionContext;
   readonly #parts: SessionParts;
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
@@ -104,12 +108,14 @@ export class Session implements AsyncDisposable {
     this.checkpoints = new SessionCheckpoints(parts.journal, parts.state, parts.blobs);
     this.recovered = parts.recovered;
     this.catalog = parts.story.catalog;
+    this.context = parts.context;
     this.#place = parts.journal.head.seq;
     this.#ground = {
       id: this.id,
       state: parts.state,
       transactions: parts.transactions,
       conversation: new Conversation(),
+      context: parts.context,
       story: parts.story,
       signal: parts.journal.signal,
       read: (options) => this.read(options),
