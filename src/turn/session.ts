@@ -37,6 +37,7 @@ import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { faultRecord, misaligned, type Story, type StoryOptions } from "./story.ts";
@@ -52,6 +53,7 @@ export interface SessionParts {
   readonly transactions: Transactions;
   readonly recovered: Recovered;
   readonly story: Story;
+  readonly context: SessionContext;
   readonly workspaces: Workspaces;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
@@ -88,6 +90,8 @@ export class Session implements AsyncDisposable {
   readonly recovered: Recovered;
   /** Which tools are offered, and to whom they were. */
   readonly catalog: SessionCatalog;
+  /** What the model sees of the conversation, and why. */
+  readonly context: SessionContext;
   readonly #parts: SessionParts;
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
@@ -106,12 +110,14 @@ export class Session implements AsyncDisposable {
     this.checkpoints = new SessionCheckpoints(parts.journal, parts.state, parts.blobs);
     this.recovered = parts.recovered;
     this.catalog = parts.story.catalog;
+    this.context = parts.context;
     this.#place = parts.journal.head.seq;
     this.#ground = {
       id: this.id,
       state: parts.state,
       transactions: parts.transactions,
       conversation: new Conversation(),
+      context: parts.context,
       story: parts.story,
       signal: parts.journal.signal,
       read: (options) => this.read(options),
@@ -283,7 +289,10 @@ export class Session implements AsyncDisposable {
   /** Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. */
   checkpoint(note: CheckpointNote = {}): Promise<Appended> {
     const { truth } = this.state;
-    return truth.gate.run(() => keepCheckpoint(this.#parts, truth.root, note));
+    return truth.gate.run(() => {
+      truth.refusePoisoned(); // its root may lack what the journal has, and a checkpoint would make that true
+      return keepCheckpoint(this.#parts, truth.root, note);
+    });
   }
 
   read(options?: ReadOptions): AsyncIterable<JournalEntry> {

@@ -276,20 +276,20 @@ describe("asking the user", () => {
     const { model, requests } = heard(scripted(() => ({ text: "ok" })));
     const offered = () => requests.at(-1)?.tools?.map(({ name }) => name) ?? [];
     await watch(session.run("go", { model }));
-    expect([session.catalog.state.requestUserInputEnabled, offered()]).toEqual([true, ["ask_user"]]);
+    expect([session.catalog.state.requestUserInputEnabled, offered()]).toEqual([true, ["ask_user", "recall"]]);
     await session.catalog.setRequestUserInput(false);
     await watch(session.run("go", { model }));
-    expect(offered()).toEqual([]);
+    expect(offered()).toEqual(["recall"]);
     await session.catalog.setRequestUserInput(true);
     await session.close();
     const again = await kernel(disk).holdfast.open("s");
     await watch(again.run("go", { model }));
-    expect(offered()).toEqual(["step"]);
+    expect(offered()).toEqual(["recall", "step"]);
     await again.catalog.add([askUser]);
     await watch(again.run("go", { model }));
-    expect(offered()).toEqual(["ask_user", "step"]);
+    expect(offered()).toEqual(["ask_user", "recall", "step"]);
     await again.catalog.remove(["ask_user"]);
-    expect(again.catalog.snapshot().activeNames).toEqual(["step"]);
+    expect(again.catalog.snapshot().activeNames).toEqual(["recall", "step"]);
   });
 });
 
