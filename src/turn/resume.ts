@@ -64,7 +64,7 @@ export async function resumeSession(
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
   const files = await attached(workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces });
+    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
   } catch (error) {
     if (files !== undefined) await workspaces.leave(files.workspace);
     throw error;
@@ -74,19 +74,21 @@ export async function resumeSession(
 interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
+  readonly isFork: boolean;
 }
 
 async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces }: Revived,
+  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
 ): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
-    if (isDue(journal)) await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
+    if (isDue(journal) && !state.poisoned)
+      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
   const ledger = new JournalLedger(journal, written, files);
   const state = ExecutionState.create({
@@ -114,9 +116,9 @@ async function revive(
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
-  // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
-  const takenBack = journal.folded.boundaries.flatMap(({ rewound, callId }) => (rewound ? [callId] : []));
-  await transactions.undoEffects(takenBack);
+  if (isFork) transactions.effects.disown();
+  // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
+  await transactions.finishUndoing();
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, prompt);
   if (files !== undefined) await bind(state, files);
