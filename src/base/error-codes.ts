@@ -72,7 +72,7 @@ export const ERROR_CODES = {
   },
   STORE_ENGINE_TOO_OLD: {
     says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
-    tryThis: "Use a Node that brings SQLite 3.51.3 or newer.",
+    tryThis: "Use a Node that brings SQLite 3.51.3 or newer, or let one process at a time have the store.",
   },
   STORE_BUSY: {
     says: "The store stayed busy for too long.",
