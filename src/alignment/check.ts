@@ -1,7 +1,7 @@
 import { sha256 } from "../base/hash.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { CatalogState } from "../catalog/state.ts";
-import { POLICY_LINES, policyLine } from "../prompt/policy-lines.ts";
+import { policyLine } from "../prompt/policy-lines.ts";
 import type { RenderedPrompt, Segment } from "../prompt/render.ts";
 import { readStamp, stampFields } from "../prompt/stamp.ts";
 import type { AlignmentFault } from "./faults.ts";
@@ -67,13 +67,12 @@ const known = new WeakMap<RenderedPrompt, WeakMap<SessionToolCatalogSnapshot, re
 
 /** Of a prompt and a snapshot, which are frozen both: what was found once is found again. */
 function pairFaults(prompt: RenderedPrompt, catalog: SessionToolCatalogSnapshot): readonly AlignmentFault[] {
+  const before = known.get(prompt)?.get(catalog);
+  if (before !== undefined) return before;
+  const found = findPairFaults(prompt, catalog);
+  if (!isFrozenWhole(prompt)) return found;
   const byCatalog = known.get(prompt) ?? new WeakMap<SessionToolCatalogSnapshot, readonly AlignmentFault[]>();
-  if (isFrozenWhole(prompt)) known.set(prompt, byCatalog);
-  let found = byCatalog.get(catalog);
-  if (found === undefined) {
-    found = findPairFaults(prompt, catalog);
-    byCatalog.set(catalog, found);
-  }
+  known.set(prompt, byCatalog.set(catalog, found));
   return found;
 }
 
@@ -120,7 +119,7 @@ function policyFaults(segments: readonly Segment[], catalog: SessionToolCatalogS
   const carrier = segments.find(({ kind }) => kind === "policy");
   if (carrier?.text !== expectedLine)
     return [{ kind: "policy-line", expectedLine, segment: carrier?.id ?? "the prompt" }];
-  const wrong = segments.find(({ text }) => POLICY_LINES.some((line) => line !== expectedLine && text.includes(line)));
+  const wrong = segments.find(({ policyLines }) => policyLines.some((line) => line !== expectedLine));
   return wrong === undefined ? [] : [{ kind: "policy-line", expectedLine, segment: wrong.id }];
 }
 

@@ -1,3 +1,4 @@
+import { frozenCopy } from "../base/freeze.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 
 export interface ActionMask {
@@ -21,7 +22,7 @@ export function maskActions(schema: JsonObject, mask: ActionMask): JsonObject {
         isObject(branch) && chooserIn(branch, mask.field) !== undefined ? narrow(branch, mask) : branch,
       );
   }
-  return structuredClone(narrow(narrowed, mask));
+  return frozenCopy(narrow(narrowed, mask));
 }
 
 function narrow(schema: JsonObject, { field, allowed }: ActionMask): JsonObject {

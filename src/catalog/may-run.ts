@@ -20,13 +20,10 @@ export interface CallAttempt {
  * in plan mode, of the one that is true now: whichever way the mode went in between, the narrower of the two decides.
  */
 export function denialOfCall(attempt: CallAttempt): string | undefined {
-  const { offeredBy, live, tool, name } = attempt;
+  const { offeredBy, live, name } = attempt;
   if (offeredBy !== undefined) {
     const denied = deniedBy(offeredBy, attempt);
     if (denied !== undefined) return denied;
-    const definition = offeredBy.tool(name)?.definition;
-    if (tool !== undefined && definition !== undefined && definition !== definitionHash(tool))
-      return `${name} has changed since it was offered to you, so it did not run. Look at its description again.`;
     if (live.tool(name) === undefined && !live.planMode) return `${name} has been withdrawn, so it did not run.`;
   }
   return live.planMode ? deniedBy(live, attempt) : undefined;
@@ -37,6 +34,9 @@ function deniedBy(catalog: SessionToolCatalogSnapshot, attempt: CallAttempt): st
   const offered = catalog.tool(name);
   if (offered === undefined)
     return catalog.planMode ? hiddenInPlan(name) : `${name} was not offered to you, so it did not run.`;
+  const { tool } = attempt;
+  if (tool !== undefined && offered.definition !== undefined && offered.definition !== definitionHash(tool))
+    return `${name} has changed since it was offered to you, so it did not run. Look at its description again.`;
   return beyond(offered.permission ?? { kind: "any" }, attempt);
 }
 

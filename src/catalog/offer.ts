@@ -1,4 +1,4 @@
-import { deepFreeze } from "../base/freeze.ts";
+import { deepFreeze, frozenCopy } from "../base/freeze.ts";
 import { canonicalHash, type Sha256 } from "../base/hash.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { ToolOffer } from "../contracts/model.ts";
@@ -65,7 +65,7 @@ function offerAs(tool: CatalogTool, permission: Permission): OfferedTool {
   const { name, description } = tool;
   const note = permission.kind === "proved" ? PROVED_NOTE : "";
   const input: JsonObject =
-    permission.kind === "actions" ? maskActions(tool.inputSchema, permission) : structuredClone(tool.inputSchema);
+    permission.kind === "actions" ? maskActions(tool.inputSchema, permission) : frozenCopy(tool.inputSchema);
   return deepFreeze({
     name,
     ...(description === "" && note === "" ? {} : { description: [description, note].filter(Boolean).join(" ") }),

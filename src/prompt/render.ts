@@ -2,7 +2,7 @@ import { deepFreeze } from "../base/freeze.ts";
 import { type Sha256, sha256 } from "../base/hash.ts";
 import { err, ok, type Result } from "../base/result.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
-import { policyLine } from "./policy-lines.ts";
+import { POLICY_LINES, policyLine } from "./policy-lines.ts";
 import {
   fillIn,
   parametersIn,
@@ -23,6 +23,8 @@ export interface Segment {
   readonly hash: Sha256;
   /** Present for sections. */
   readonly visibility?: Visibility;
+  /** Policy lines among its own words. What a parameter puts in is not its own. */
+  readonly policyLines: readonly string[];
   /** The tools it speaks of, those that it offers with the hash they had when it was rendered. */
   readonly mentions: readonly (ToolMention & { readonly hash?: Sha256 })[];
 }
@@ -143,7 +145,8 @@ function renderSection(section: PromptSection, options: RenderOptions): Segment 
     const hash = mention.as === "offered" ? options.catalog.toolHash(mention.tool) : undefined;
     return hash === undefined ? mention : { ...mention, hash };
   });
-  return segment("section", id, fillIn(shown, parameters), { visibility, mentions });
+  const policyLines = POLICY_LINES.filter((line) => shown.includes(line));
+  return segment("section", id, fillIn(shown, parameters), { visibility, mentions, policyLines });
 }
 
 function visibilityOf({ id, visibility = "full" }: PromptSection, options: RenderOptions): Visibility {
@@ -157,16 +160,16 @@ function closedNote(id: string): string {
 function runtimeSegments(catalog: SessionToolCatalogSnapshot): readonly Segment[] {
   const line = policyLine(catalog.mode, catalog.requestUserInputEnabled);
   const stamp = segment("stamp", "stamp", stampText(catalog));
-  return line === undefined ? [stamp] : [segment("policy", "policy", line), stamp];
+  return line === undefined ? [stamp] : [segment("policy", "policy", line, { policyLines: [line] }), stamp];
 }
 
 function segment(
   kind: Segment["kind"],
   id: string,
   text: string,
-  more: Partial<Pick<Segment, "visibility" | "mentions">> = {},
+  more: Partial<Pick<Segment, "visibility" | "mentions" | "policyLines">> = {},
 ): Segment {
-  return { kind, id, text, hash: sha256(text), mentions: [], ...more };
+  return { kind, id, text, hash: sha256(text), mentions: [], policyLines: [], ...more };
 }
 
 function textOf(segments: readonly Segment[]): string {

@@ -1,6 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { HoldfastError } from "../base/errors.ts";
 
+/** Where code runs: in the handler of a call, which may itself run for another call. */
+interface Inside {
+  readonly gate: Gate;
+  readonly call: string;
+  readonly around: Inside | undefined;
+}
+
+const inside = new AsyncLocalStorage<Inside>();
+
 /**
  * Lets one piece of work through at a time, in the order of arrival. A failed one does not hold up the next.
  *
@@ -9,7 +18,6 @@ import { HoldfastError } from "../base/errors.ts";
  */
 export class Gate {
   #last: Promise<unknown> = Promise.resolve();
-  readonly #inside = new AsyncLocalStorage<string>();
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.refuseInside();
@@ -23,11 +31,18 @@ export class Gate {
 
   /** Runs a handler: whatever it starts, also what outlives it, is known to come from inside the call. */
   inside<T>(call: string, handler: () => T): T {
-    return this.#inside.run(call, handler);
+    return inside.run({ gate: this, call, around: inside.getStore() }, handler);
   }
 
   refuseInside(): void {
-    const call = this.#inside.getStore();
-    if (call !== undefined) throw new HoldfastError("STATE_INSIDE_CALL", { call });
+    for (let at = inside.getStore(); at !== undefined; at = at.around)
+      if (at.gate === this) throw new HoldfastError("STATE_INSIDE_CALL", { call: at.call });
   }
+}
+
+/** The gates of the states in whose calls this code runs, the innermost first. */
+export function gatesAround(): readonly Gate[] {
+  const gates: Gate[] = [];
+  for (let at = inside.getStore(); at !== undefined; at = at.around) gates.push(at.gate);
+  return gates;
 }

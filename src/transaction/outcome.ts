@@ -2,7 +2,7 @@ import type { Json } from "../base/json.ts";
 import type { CallEffects, OutputStatus } from "../records/kinds.ts";
 import type { ToolInvoked } from "../state/default-slices.ts";
 import { type EffectReport, effectWords } from "./effect.ts";
-import { type Ending, reasonOf, STATUS, type VisibilityExpansionRequired } from "./ending.ts";
+import { type Discarded, type Ending, reasonOf, STATUS, type VisibilityExpansionRequired } from "./ending.ts";
 import type { AttemptFailure } from "./validators.ts";
 import type { ClosedCall } from "./ledger.ts";
 
@@ -52,7 +52,7 @@ export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
     output:
       ending.kind === "succeeded"
         ? ending.value
-        : [wordsOf(ending.message, facts.effects, stuckChildren), ...stopped].join(" "),
+        : [wordsOf(ending, facts.effects, stuckChildren), ...stopped].join(" "),
     ...(ending.kind === "failed" && ending.payload !== undefined ? { payload: ending.payload } : {}),
     ...(ending.kind === "expansion" ? { expansion: ending.request } : {}),
   };
@@ -87,11 +87,13 @@ export function summaryOf({ output }: CallOutcome): string {
 const SUMMARY = 200;
 
 /** What the model reads of a discarded call: that nothing of it remains, and what could not be taken back. */
-function wordsOf(message: string, effects: readonly EffectReport[], stuckChildren: readonly string[]): string {
+function wordsOf(ending: Discarded, effects: readonly EffectReport[], stuckChildren: readonly string[]): string {
   const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
   const outside = stuck.length === 0 ? [] : [`Outside: ${stuck.join("; ")}.`];
   const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${stuckChildren.join("; ")}.`];
-  return [message, "Its changes were undone.", ...outside, ...children].join(" ");
+  // Whoever denies says what became of it: mostly it never ran.
+  const undone = ending.kind === "denied" ? [] : ["Its changes were undone."];
+  return [ending.message, ...undone, ...outside, ...children].join(" ");
 }
 
 function effectsOf(effects: readonly EffectReport[]): CallEffects {

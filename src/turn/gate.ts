@@ -18,13 +18,15 @@ export function catalogGate(catalog: () => SessionCatalog): ToolPolicy {
       if (now.mode === "act") return undefined;
       const denied = denial(now, view);
       if (denied !== undefined)
-        return `The session went into plan mode while ${view.tool.name} ran. Put the change into your plan instead.`;
+        return `The session went into plan mode while ${view.tool.name} ran, so its changes were undone. Put the change into your plan instead.`;
       // Whatever a tool says of itself, in plan mode the files stay as they are.
-      return FILES.some(changes) ? `${view.tool.name} changed files, and plan mode is on.` : undefined;
+      return FILES.some(changes)
+        ? `${view.tool.name} changed files, and plan mode is on, so its changes were undone.`
+        : undefined;
     },
   };
 }
 
-function denial(catalog: SessionCatalog, { tool: { name }, input, call: { epoch } }: PolicyView): string | undefined {
-  return catalog.denial({ name, input, ...(epoch === undefined ? {} : { epoch }) });
+function denial(catalog: SessionCatalog, { tool, input, call: { epoch } }: PolicyView): string | undefined {
+  return catalog.denial({ tool, input, ...(epoch === undefined ? {} : { epoch }) });
 }

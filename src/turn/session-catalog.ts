@@ -5,6 +5,7 @@ import { type CatalogChange, type CatalogState, changeCatalog, hashTools, snapsh
 import { ASK_USER, type CatalogTool, type Mode } from "../catalog/tool.ts";
 import { denialOfCall } from "../catalog/may-run.ts";
 import type { RecordDraft } from "../records/kinds.ts";
+import { type Gate, gatesAround } from "../state/gate.ts";
 import type { Tool } from "../transaction/tool.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 
@@ -34,16 +35,17 @@ export class SessionCatalog {
     | undefined;
 
   constructor(home: CatalogHome, transactions: Transactions, parent?: SessionCatalog) {
+    catalogs.set(transactions.state.truth.gate, this);
     this.#home = home;
     this.#transactions = transactions;
     this.#parent = parent;
     if (parent !== undefined) parent.#children.add(this);
   }
 
-  /** What is true now. A child of a session in plan mode is in plan mode, whatever it says of itself. */
+  /** What is true now. Whoever works for a session in plan mode is in plan mode, whatever it says of itself. */
   get state(): CatalogState {
     const { state } = this.#home;
-    return state.mode === "act" && this.#parent?.mode === "plan" ? { ...state, mode: "plan" } : state;
+    return state.mode === "act" && this.#isHeld ? { ...state, mode: "plan" } : state;
   }
 
   /** What is written down of it, whatever its parent says. */
@@ -52,7 +54,7 @@ export class SessionCatalog {
   }
 
   get mode(): Mode {
-    return this.#parent?.mode === "plan" ? "plan" : this.#home.state.mode;
+    return this.state.mode;
   }
 
   /** What is offered now. The same object until something changes. */
@@ -74,17 +76,10 @@ export class SessionCatalog {
   }
 
   /** Why a call may not start now, in words for the model, or nothing. `epoch`: of the request that offered it. */
-  denial({
-    name,
-    input,
-    epoch,
-  }: {
-    readonly name: string;
-    readonly input: unknown;
-    readonly epoch?: number;
-  }): string | undefined {
-    const tool = this.#transactions.tool(name);
-    const attempt = { tool: tool === undefined ? undefined : asOffered(tool), name, input, live: this.snapshot() };
+  denial(call: { readonly tool: Tool; readonly input: unknown; readonly epoch?: number }): string | undefined {
+    const { tool, input, epoch } = call;
+    const { name } = tool;
+    const attempt = { tool: asOffered(tool), name, input, live: this.snapshot() };
     if (epoch === undefined) return denialOfCall(attempt);
     const offeredBy = this.#offered.get(epoch);
     if (offeredBy === undefined) return `${name} was offered too long ago, so it did not run. Ask for it again.`;
@@ -93,10 +88,12 @@ export class SessionCatalog {
 
   /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
   async setMode(mode: Mode, reason = `${mode} mode was asked for`): Promise<CatalogState> {
-    if (mode === "act" && this.#parent?.mode === "plan") throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
-    await this.change({ mode }, reason);
-    if (mode === "plan")
-      for (const child of this.#children) await child.setMode("plan", "the parent session is in plan mode");
+    if (mode === "act" && this.#isHeld) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
+    await this.#change(() => ({ mode }), reason);
+    if (mode === "act") return this.state;
+    // They are held already; now it is written down for them, too.
+    const told = [...this.#children].map((child) => child.setMode("plan", "the parent session is in plan mode"));
+    for (const one of await Promise.allSettled(told)) if (one.status === "rejected") throw one.reason;
     return this.state;
   }
 
@@ -106,7 +103,7 @@ export class SessionCatalog {
     reason = enabled ? "the user can be asked" : "nobody can be asked",
   ): Promise<void> {
     this.#asksSaid = true;
-    await this.change({ requestUserInputEnabled: enabled }, reason);
+    await this.#change(() => ({ requestUserInputEnabled: enabled }), reason);
   }
 
   /** Offers further tools, or others under the same names. Calls of the running request keep what it offered. */
@@ -121,19 +118,10 @@ export class SessionCatalog {
   }
 
   /** Writes down which tools there are, if that is not what the journal says. */
-  sync(reason = "the session was opened with these tools"): Promise<void> {
-    const tools = hashTools(this.#transactions.tools.map(asOffered));
-    const asks = this.#asksSaid ? {} : { requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
-    return this.change({ tools, ...asks }, reason);
-  }
-
-  async change(change: CatalogChange, reason: string): Promise<void> {
+  async sync(reason = "the session was opened with these tools"): Promise<void> {
     // Looked at without waiting first: nearly always there is nothing to do.
-    if (changeCatalog(this.#home.state, change, reason) === this.#home.state) return;
-    await this.#home.change((now) => {
-      const to = changeCatalog(now, change, reason);
-      return { to, drafts: this.draftsOf(now, to) };
-    });
+    const { state } = this.#home;
+    if (changeCatalog(state, this.#present(), reason) !== state) await this.#change(() => this.#present(), reason);
   }
 
   /** What the journal is told of a change. */
@@ -154,12 +142,38 @@ export class SessionCatalog {
     return now.mode === to.mode ? [changed] : [{ kind: "mode-changed", mode: to.mode }, changed];
   }
 
+  /** In the order in which it was asked for: the last word of a user is the one that stays. */
+  #change(change: () => CatalogChange, reason: string): Promise<void> {
+    return this.#home.change((now) => {
+      const to = changeCatalog(now, change(), reason);
+      return { to, drafts: this.draftsOf(now, to) };
+    });
+  }
+
+  /** The tools of this process, and whether it can ask somebody. */
+  #present(): CatalogChange {
+    const tools = hashTools(this.#transactions.tools.map(asOffered));
+    if (this.#asksSaid) return { tools };
+    return { tools, requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
+  }
+
+  /** By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they are. */
+  get #isHeld(): boolean {
+    const around = gatesAround().flatMap((gate) => catalogs.get(gate) ?? []);
+    return [...around, this.#parent].some((one) => one !== undefined && one !== this && one.#isPlanning);
+  }
+
+  get #isPlanning(): boolean {
+    return this.own.mode === "plan" || (this.#parent !== undefined && this.#parent.#isPlanning);
+  }
+
   /** A session that is closed no longer follows its parent. */
   leave(): void {
     if (this.#parent !== undefined) this.#parent.#children.delete(this);
   }
 }
 
+const catalogs = new WeakMap<Gate, SessionCatalog>();
 const reaching = new WeakMap<Tool, CatalogTool>();
 
 /** A tool that declares effects outside reaches there, whatever it says of its access. */

@@ -22,7 +22,7 @@ interface Outcome {
 const USAGE = `npm run chaos -- RIG [--seed S] [--seeds N] [--cases N] [--quick] [--json]
 npm run chaos -- all [--quick]
 
-Attacks the embedded store and audits what is left. Ends in "RIG: N cases, V violations".
+Attacks the embedded store and the loop above it, and audits what is left. Ends in "RIG: N cases, V violations".
 
   teeth         plants known bugs, one at a time, and demands that a rig turns red
 
@@ -40,15 +40,23 @@ options
   --quick       about a minute of each rig
   --until-red   stop at the first violation
   --json        one line of JSON per rig on stdout
+  --minutes N   soak: go on for so long, also when all cases are done
   --fs NAME     power: ext4 (default), xfs or btrfs
   --control     power: a store without syncs, which must be seen to lose; a violation if the rig is blind
-  --only NAMES  fuzz: one format; fault: driver, files, workspace, syscalls, disk; kill: records, files; flip: blob, wal, walcut, cut, swap, zero, near, db;
+  --steps N     sim: steps of each seed
+  --replay FILE sim: a scenario that was found and saved
+  --state FILE  fuzz: keep count there, and go on from there
+  --workers N   fuzz: threads, instead of one for each core
+  --seconds N   fuzz: stop after this long
+  --only NAMES  fuzz: one format; fault: driver, files, workspace, syscalls, disk;
+                kill: records, files; flip: blob, wal, walcut, cut, swap, zero, near, db;
                 syscall-kill: names of system calls; teeth: names of planted bugs; comma separated
 
 exit codes      0 no violation, 1 violations, 64 not understood, 75 a rig could not run here and was skipped`;
 
 const FLAGS = new Set(["quick", "json", "control", "help", "until-red"]);
-const VALUES = new Set(["seed", "seeds", "cases", "fs", "only"]);
+const RIG_VALUES = ["fs", "only", "state", "workers", "seconds", "minutes", "steps", "replay"];
+const VALUES = new Set(["seed", "seeds", "cases", ...RIG_VALUES]);
 
 function parse(argv: readonly string[]): { readonly rigs: readonly string[]; readonly options: Map<string, string> } {
   const rigs: string[] = [];

@@ -344,5 +344,30 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     ],
     ...ESCAPE,
+    name: "open-calls-left-open",
+    edits: [
+      {
+        file: "src/turn/recover.ts",
+        find: "const drafts = [...closingsOf(journal.folded, closedCalls)];",
+        replace: "const drafts: RecordDraft[] = [];",
+      },
+      // Nor when the next turn begins.
+      { file: "src/turn/session.ts", find: "if (strays.length > 0)", replace: "if (strays.length < 0)" },
+    ],
+    rig: "replay",
+    args: ["--cases", "12"],
+  },
+  {
+    name: "sessions-remembered",
+    edits: [
+      {
+        file: "src/turn/conversation.ts",
+        find: "  readonly index = new HistoryIndex();",
+        replace:
+          "  static readonly all: Conversation[] = [];\n  readonly index = new HistoryIndex();\n  readonly listed = Conversation.all.push(this);",
+      },
+    ],
+    rig: "soak",
+    args: ["--cases", "400"],
   },
 ];

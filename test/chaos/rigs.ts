@@ -6,7 +6,10 @@ import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
 import { kill } from "./kill.ts";
 import { power } from "./power.ts";
+import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
+import { sim } from "./sim.ts";
+import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
 import { workspace } from "./workspace.ts";
 
@@ -21,4 +24,7 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   fuzz,
   workspace,
   escape,
+  sim,
+  replay,
+  soak,
 };

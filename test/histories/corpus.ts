@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { WireFormat } from "../../src/index.ts";
+import { type Item, readMessages, type WireFormat } from "../../src/index.ts";
+import { bytesSource } from "../../src/base/text/source.ts";
+import { readTranscript } from "../../src/transcripts/read.ts";
+import { strandsOf } from "../../src/transcripts/strand.ts";
 
 /** Real transcripts, where somebody has them: `HOLDFAST_CORPUS` names the folder. */
 const corpus = process.env["HOLDFAST_CORPUS"] ?? "";
@@ -67,5 +70,34 @@ export function* conversations(folder: string): Generator<Conversation> {
     const bytes = readFileSync(join(corpus, folder, name));
     const text = (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
     for (const messages of read(text)) yield { name, format, messages };
+  }
+}
+
+/** Every kind of transcript that is there. */
+export function transcriptFolders(): readonly string[] {
+  if (!hasCorpus) return [];
+  return readdirSync(corpus, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
+export interface RecordedItems {
+  readonly name: string;
+  readonly items: readonly Item[];
+}
+
+/** Every conversation of one kind as items: with all its words where a provider's messages are in the file, else its bones. */
+export async function* recordedItems(folder: string): AsyncGenerator<RecordedItems> {
+  if (Object.hasOwn(READERS, folder)) {
+    for (const { name, format, messages } of conversations(folder)) {
+      yield { name, items: readMessages(messages, format).items };
+    }
+    return;
+  }
+  for (const name of readdirSync(join(corpus, folder))) {
+    const bytes = readFileSync(join(corpus, folder, name));
+    const transcript = await readTranscript(bytesSource(name, name.endsWith(".gz") ? gunzipSync(bytes) : bytes));
+    if ("unrecognised" in transcript) continue;
+    for (const conversation of transcript.conversations) {
+      for (const { items } of strandsOf(conversation)) yield { name, items };
+    }
   }
 }

@@ -58,3 +58,43 @@ inEveryWay(
     expect(session.state.session.get(steps)).toEqual([]);
   },
 );
+
+inEveryWay(
+  "[MODE-9] a call that is running when plan mode begins does nothing outside any more",
+  async ({ session, tool, turn }) => {
+    const waiting = Promise.withResolvers<void>();
+    const flip = Promise.withResolvers<void>();
+    const paid: string[] = [];
+    const charge = tool({
+      name: "charge",
+      access: "external",
+      effects: {
+        payment: {
+          run: async () => {
+            paid.push("paid");
+            return "receipt";
+          },
+        },
+      },
+      run: async (_, call) => {
+        waiting.resolve();
+        await flip.promise;
+        return call.effect("payment", {}, { key: "order" });
+      },
+    });
+    await session.catalog.add([charge]);
+    const turned = turn([{ calls: [{ name: "charge", input: {} }] }, { text: "ok" }]);
+    await waiting.promise;
+    await session.setMode("plan");
+    flip.resolve();
+    expect(outcomes(await turned)[0]).toMatchObject({ ok: false, reason: "CALL_REFUSED" });
+    expect(paid).toEqual([]);
+  },
+);
+
+inEveryWay("[MODE-1] a reading tool with effects outside is no reading tool", async ({ session, tool, turn, ran }) => {
+  await session.catalog.add([tool({ name: "track", access: "read", effects: { ping: { run: async () => null } } })]);
+  await session.setMode("plan");
+  expectDenied(outcomes(await turn([{ calls: [{ name: "track", input: {} }] }, { text: "ok" }]))[0]);
+  expect(ran).toEqual([]);
+});

@@ -33,8 +33,36 @@ inEveryWay("[MODE-7] a flip of the parent reaches children that are open already
   expect(child.mode).toBe("act");
   await session.setMode("plan");
   expectDenied(await child.runTool({ name: "edit_file", input: {} }));
+  await expect(child.setMode("act")).rejects.toMatchObject({ code: "MODE_INHERITED" });
   await session.setMode("act");
   expect(child.mode).toBe("plan"); // nothing opens up by itself
   await child.setMode("act");
   expect((await child.runTool({ name: "edit_file", input: {} })).ok).toBe(true);
 });
+
+inEveryWay(
+  "[MODE-7] a session that does not say whose it is inherits from the call in which it works",
+  async ({ session, holdfast, tool, turn, ran }) => {
+    await using elder = await holdfast.open("opened before, by somebody else".replaceAll(/[ ,]+/g, "-"));
+    const seen: unknown[] = [];
+    const explore = tool({
+      name: "explore",
+      access: "read",
+      run: async () => {
+        await using fresh = await holdfast.open("fresh");
+        for (const helper of [fresh, elder]) {
+          seen.push(helper.mode, (await helper.runTool({ name: "edit_file", input: {} })).reason);
+          await expect(helper.setMode("act")).rejects.toMatchObject({ code: "MODE_INHERITED" });
+        }
+        return "explored";
+      },
+    });
+    await session.catalog.add([explore]);
+    await session.setMode("plan");
+    await turn([{ calls: [{ name: "explore", input: {} }] }, { text: "ok" }]);
+    expect(seen).toEqual(["plan", "denied", "plan", "denied"]);
+    expect(ran).toEqual(["explore"]);
+    expect(elder.mode).toBe("act"); // outside it is its own again
+    expect((await elder.runTool({ name: "edit_file", input: {} })).ok).toBe(true);
+  },
+);

@@ -17,6 +17,8 @@ export interface ProviderServerOptions extends Partial<ClockDep> {
   readonly apiKey?: string;
   /** Requests above this many tokens (a quarter of their characters) are refused as too long. */
   readonly contextTokens?: number;
+  /** The number of its first answer, which its ids are made from: one that takes another's place must not begin anew. */
+  readonly first?: number;
   /** Judges chat as servers do that only speak OpenAI's language. */
   readonly compatible?: boolean;
 }
@@ -71,10 +73,11 @@ class Desk {
   readonly closing = new AbortController();
   readonly #options: ProviderServerOptions;
   readonly #dialects: readonly Dialect[];
-  #taken = 0;
+  #taken: number;
 
   constructor(options: ProviderServerOptions) {
     this.#options = options;
+    this.#taken = options.first ?? 0;
     const chat = options.compatible === true ? openaiCompatibleDialect : openaiChatDialect;
     this.#dialects = [chat, openaiResponsesDialect, anthropicDialect];
   }

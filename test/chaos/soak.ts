@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Rig, within } from "./rig.ts";
+import { ended, removeFolder, scratchFolder, startChild } from "./scratch.ts";
+import type { SoakSays } from "./soak-worker.ts";
+
+/** After this part of the sessions everything that is made once has been made. */
+const WARM = 0.3;
+/** What may be added per session, once warm: a leak of one handler's closure is already more. */
+const BYTES_PER_SESSION = 1024;
+/** Noise of the collector and of the store's cache. */
+const SLACK = 3 * 1024 * 1024;
+const EXIT_MS = 1_000;
+const HOUR = 60 * 60_000;
+
+export const soak: Rig = {
+  about: "a thousand sessions of twenty calls in one process, fifty at a time: memory flat, nothing left, a quick exit",
+  cases: 1_000,
+  quickCases: 200,
+  async run(tally, { cases, seed, extra }) {
+    const folder = scratchFolder("soak");
+    const minutes = Number(extra.get("minutes") ?? 0);
+    const orders = JSON.stringify({ path: join(folder, "store.db"), seed, sessions: cases, minutes });
+    const program = fileURLToPath(new URL("soak-worker.ts", import.meta.url));
+    const child = startChild(
+      process.execPath,
+      ["--expose-gc", "--disable-warning=ExperimentalWarning", program, orders],
+      { stdio: ["ignore", "inherit", "inherit", "pipe"] },
+    );
+    const heap: { readonly sessions: number; readonly bytes: number }[] = [];
+    let closedAt: number | undefined;
+    let left: readonly string[] = [];
+    const listen = async () => {
+      for await (const line of createInterface({ input: child.stdio[3] as NodeJS.ReadableStream })) {
+        const says = JSON.parse(line) as SoakSays;
+        if (says.said === "session") tally.done(says.name, says.wrong);
+        if (says.said === "heap") heap.push(says);
+        if (says.said !== "closed") continue;
+        closedAt = performance.now();
+        left = says.left;
+      }
+    };
+    await within(2 * HOUR, "the soak", Promise.all([listen(), ended(child)]));
+    const exitMs = closedAt === undefined ? Number.POSITIVE_INFINITY : performance.now() - closedAt;
+    tally.count("ms from close to exit", Math.round(exitMs));
+    if (!(exitMs <= EXIT_MS)) tally.violation("exit", `it took ${exitMs.toFixed(0)} ms to exit after close`);
+    if (left.length > 0) tally.violation("handles", `left after close: ${left.join(", ")}`);
+    if (child.exitCode !== 0) tally.violation("exit", `the process ended with ${String(child.exitCode)}`);
+    for (const what of growth(heap)) tally.violation("memory", what);
+    const [first, last] = [heap[Math.floor(heap.length * WARM)], heap.at(-1)];
+    tally.count("KB of heap when warm", Math.round((first?.bytes ?? 0) / 1024));
+    tally.count("KB of heap at the end", Math.round((last?.bytes ?? 0) / 1024));
+    removeFolder(folder);
+  },
+};
+
+/** Flat: what the heap holds at the end is what it held when warm, give or take what the collector leaves lying. */
+function growth(heap: readonly { readonly sessions: number; readonly bytes: number }[]): readonly string[] {
+  const warm = heap[Math.floor(heap.length * WARM)];
+  const last = heap.at(-1);
+  if (warm === undefined || last === undefined || last === warm) return ["it was not measured"];
+  const grown = last.bytes - warm.bytes;
+  const allowed = SLACK + BYTES_PER_SESSION * (last.sessions - warm.sessions);
+  if (grown <= allowed) return [];
+  const each = Math.round(grown / (last.sessions - warm.sessions));
+  return [`the heap grew by ${grown} bytes in ${last.sessions - warm.sessions} sessions, ${each} each`];
+}
