@@ -344,6 +344,8 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     ],
     ...ESCAPE,
+  },
+  {
     name: "open-calls-left-open",
     edits: [
       {
