@@ -80,7 +80,8 @@ function narrowed(chooser: JsonObject, { allowed }: ActionMask): JsonObject {
 
 /** Of references only those into the schema itself, and only one step: whoever goes further is not followed. */
 function resolved(schema: JsonObject, root: JsonObject): JsonObject {
-  const [, table, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(schema["$ref"] ?? "")) ?? [];
+  const { $ref: to } = schema;
+  const [, table, name] = (typeof to === "string" ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(to) : null) ?? [];
   const found = table === undefined || name === undefined ? undefined : (root[table] as JsonObject | undefined)?.[name];
   return isObject(found) ? found : schema;
 }
