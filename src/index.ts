@@ -432,6 +432,7 @@ export { type TelemetryFailure, type TransactionOptions, Transactions } from "./
 export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
 export type { RetryOptions } from "./turn/ask.ts";
+export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
@@ -447,4 +448,5 @@ export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
+export type { ContextOptions, SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";

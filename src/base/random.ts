@@ -33,19 +33,22 @@ export class SystemRandom implements Random {
   }
 }
 
-type Sfc32State = readonly [number, number, number, number];
-
 /** The same seed gives the same sequence on every machine. `split` gives an independent stream, e.g. one per call. */
 export class SeededRandom implements Random {
   readonly #seed: string;
-  #state: Sfc32State;
+  #a: number;
+  #b: number;
+  #c: number;
+  #d: number;
 
   constructor(seed: string | number) {
     this.#seed = String(seed);
     const digest = sha256(`holdfast-random\n${this.#seed}`);
-    this.#state = [0, 8, 16, 24].map(
-      (at) => Number.parseInt(digest.slice(at, at + 8), 16) | 0,
-    ) as unknown as Sfc32State;
+    const lane = (at: number) => Number.parseInt(digest.slice(at, at + 8), 16) | 0;
+    this.#a = lane(0);
+    this.#b = lane(8);
+    this.#c = lane(16);
+    this.#d = lane(24);
     for (let i = 0; i < 12; i += 1) this.#next();
   }
 
@@ -76,9 +79,13 @@ export class SeededRandom implements Random {
 
   // sfc32: small, fast, passes PractRand; quality matters for rigs, secrecy does not.
   #next(): number {
-    const [a, b, c, d] = this.#state;
-    const sum = (((a + b) | 0) + d) | 0;
-    this.#state = [b ^ (b >>> 9), (c + (c << 3)) | 0, (((c << 21) | (c >>> 11)) + sum) | 0, (d + 1) | 0];
+    const b = this.#b;
+    const c = this.#c;
+    const sum = (((this.#a + b) | 0) + this.#d) | 0;
+    this.#a = b ^ (b >>> 9);
+    this.#b = (c + (c << 3)) | 0;
+    this.#c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    this.#d = (this.#d + 1) | 0;
     return sum >>> 0;
   }
 }

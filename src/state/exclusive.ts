@@ -91,9 +91,10 @@ export class ExclusiveResources {
     this.#captured = captured;
   }
 
-  /** After a restore: what the resources are now is what was put there. */
-  noteRestored(resources: ReadonlyMap<string, unknown>): void {
-    this.#captured = new Map([...this.#captured, ...resources]);
+  /** After a restore: what the resources are now is what was put there. It may have been their first use. */
+  noteRestored(before: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): void {
+    for (const [name, was] of before) if (!this.#origins.has(name)) this.#origins.set(name, was);
+    this.#captured = new Map([...this.#captured, ...now]);
   }
 
   release(by: string): void {

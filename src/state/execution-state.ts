@@ -49,6 +49,8 @@ export interface SnapshotOptions extends SliceSelection {
 export interface RestoreHow extends RestoreOptions {
   /** Say what would happen and change nothing. */
   readonly dryRun?: boolean;
+  /** Asked when its turn has come, before anything is touched. Throwing refuses the restore. */
+  readonly admit?: () => void;
   /** Writes the restore down, with more beside it, before it becomes true. */
   readonly decide?: (plan: RestorePlan) => Promise<void>;
 }
@@ -134,12 +136,13 @@ export class ExecutionState {
     return this.#alone("restore", () =>
       this.truth.gate.run(async () => {
         this.truth.refusePoisoned();
+        how.admit?.();
         const plan = this.planRestore(snapshot, how);
         const { decide } = how;
         const commit = () =>
           this.truth.commit(plan.change, decide === undefined ? `restored ${snapshot.snapshotId}` : () => decide(plan));
-        await restoreResources(plan.resources, this.resources, commit, (why) => this.truth.poison(why));
-        this.exclusive.noteRestored(plan.resources);
+        const before = await restoreResources(plan.resources, this.resources, commit, (why) => this.truth.poison(why));
+        this.exclusive.noteRestored(before, plan.resources);
         return plan;
       }),
     );

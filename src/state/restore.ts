@@ -107,7 +107,7 @@ function restoredValue(
 }
 
 /**
- * Puts resources back, all or none: each is captured first, and if one refuses, those already done are returned to
+ * Answers what the resources were before. Puts them back, all or none: each is captured first, and if one refuses, those already done are returned to
  * where they were. `commit` runs when all are done; its failure counts as a refusal. What cannot be returned either is
  * told to `poison`.
  */
@@ -116,7 +116,7 @@ export async function restoreResources(
   registry: ResourceRegistry,
   commit: () => Promise<void>,
   poison: (why: RestoreFailedError) => void,
-): Promise<void> {
+): Promise<ReadonlyMap<string, unknown>> {
   const rescued = new Map<string, unknown>();
   for (const name of targets.keys()) rescued.set(name, await resourceAt(registry, name).snapshot({ tag: "rescue" }));
   const touched: string[] = [];
@@ -134,6 +134,7 @@ export async function restoreResources(
     if (touched.length === 0) throw error;
     throw await backOut(error, touched, rescued, registry, poison);
   }
+  return rescued;
 }
 
 async function backOut(

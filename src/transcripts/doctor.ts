@@ -4,6 +4,7 @@ import { type Finding, findingOf } from "./findings.ts";
 import type { FormatId } from "./format.ts";
 import { type Judgement, judgeConversation, refusals } from "./judge.ts";
 import { LineIndex } from "./line-index.ts";
+import { smallFile } from "./log-lines.ts";
 import { type Changes, planChanges } from "./plan.ts";
 import { readTranscript } from "./read.ts";
 import { rewrite } from "./rewrite.ts";
@@ -34,7 +35,8 @@ export interface Examination extends Totals {
 }
 
 /** Reads and judges one file, and knows how to repair it. */
-export async function examine(source: Source, options: ExamineOptions = {}): Promise<Examination | Unrecognised> {
+export async function examine(file: Source, options: ExamineOptions = {}): Promise<Examination | Unrecognised> {
+  const source = await smallFile(file);
   const transcript = await readTranscript(source, options);
   if ("unrecognised" in transcript) return transcript;
   const { format, totals } = transcript;

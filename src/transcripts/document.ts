@@ -7,7 +7,7 @@ import type { LineFlaw } from "./records.ts";
 import { decodeAll } from "../base/text/decode.ts";
 import { textFlaws } from "../base/text/flaws.ts";
 import { mendDocument } from "../base/text/mend-document.ts";
-import { isTooDeep } from "../base/text/scan.ts";
+import { isTooDeep, mayBeJson } from "../base/text/scan.ts";
 import type { Source } from "../base/text/source.ts";
 import { countStrict, threadsIn, threadsOf } from "./threads.ts";
 import { type FlawedLine, NO_LINES, type Transcript, type Unrecognised } from "./transcript.ts";
@@ -68,7 +68,7 @@ function transcriptOf({ format, layout }: Detected, { text, value, flaws, bad }:
 function understood(whole: string, flaws: LineFlaw[]): { readonly text: string; readonly value: unknown } {
   const value = parsed(whole);
   if (value !== undefined) return { text: whole, value };
-  const text = whole.replaceAll("\0", " ");
+  const text = whole.replace(/\0+/g, " ");
   if (text !== whole) flaws.push("nul-run");
   const mended = mendDocument(text);
   if (mended === undefined) return { text, value: parsed(text) };
@@ -77,7 +77,7 @@ function understood(whole: string, flaws: LineFlaw[]): { readonly text: string; 
 }
 
 function parsed(text: string): unknown {
-  if (isTooDeep(text)) return undefined;
+  if (!mayBeJson(text) || isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

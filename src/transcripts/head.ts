@@ -1,5 +1,5 @@
-import { type Line, linesOf } from "../base/text/lines.ts";
-import { readLine } from "./records.ts";
+import { logLines, SmallFile } from "./log-lines.ts";
+import type { LogLine } from "./records.ts";
 import { isFields } from "./skeleton.ts";
 import type { Source } from "../base/text/source.ts";
 
@@ -20,31 +20,43 @@ const SAMPLE = 60;
 const ENOUGH = 4 * 1024 * 1024;
 
 export async function headOf(source: Source): Promise<Head> {
+  if (source instanceof SmallFile) return readHead(source, () => false);
   const part = new FirstBytes(source, ENOUGH);
-  const head = await readHead(part, (line) => line.end === "" && part.cut);
+  const head = await readHead(part, ({ line }) => line.end === "" && part.cut);
   if (head.records.length > 0 || head.several || !part.cut) return head;
   // One line longer than that: a document, or a log that begins with a picture.
   if (await hasOneLine(source)) return { ...head, opens: true };
   return readHead(source, () => false);
 }
 
-async function readHead(source: Source, isCut: (line: Line) => boolean): Promise<Head> {
-  const records: unknown[] = [];
-  let filled = 0;
-  let opens = false;
-  let sound = false;
-  for await (const raw of linesOf(source)) {
-    if (isCut(raw)) break;
-    const { records: found, value, flaws } = readLine(raw);
-    if (found.length === 0 && raw.bytes.length < 3 && !flaws.includes("bad-line")) continue;
-    filled += 1;
-    if (filled === 1) opens = found.length === 0 && isBracket(raw.bytes);
-    sound ||= isFields(value) && Object.keys(value).length > 0;
-    if (value !== undefined) records.push(value);
-    else for (const text of found) records.push(JSON.parse(text));
-    if (records.length >= SAMPLE || (filled >= 5 && records.length === 0)) break;
+async function readHead(source: Source, isCut: (line: LogLine) => boolean): Promise<Head> {
+  const reader = new HeadReader();
+  for await (const lines of logLines(source)) {
+    for (const line of lines) if (isCut(line) || !reader.takesMore(line)) return reader.head();
   }
-  return { records, sound, several: filled > 1, opens };
+  return reader.head();
+}
+
+class HeadReader {
+  readonly #records: unknown[] = [];
+  #filled = 0;
+  #opens = false;
+  #sound = false;
+
+  /** Takes a line and says whether another one would tell more. */
+  takesMore({ line, records: found, value, flaws }: LogLine): boolean {
+    if (found.length === 0 && line.bytes.length < 3 && !flaws.includes("bad-line")) return true;
+    this.#filled += 1;
+    if (this.#filled === 1) this.#opens = found.length === 0 && isBracket(line.bytes);
+    this.#sound ||= isFields(value) && Object.keys(value).length > 0;
+    if (value !== undefined) this.#records.push(value);
+    else for (const text of found) this.#records.push(JSON.parse(text));
+    return this.#records.length < SAMPLE && (this.#filled < 5 || this.#records.length > 0);
+  }
+
+  head(): Head {
+    return { records: this.#records, sound: this.#sound, several: this.#filled > 1, opens: this.#opens };
+  }
 }
 
 function isBracket(line: Uint8Array): boolean {

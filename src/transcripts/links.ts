@@ -8,6 +8,10 @@ export interface LinkNode {
   parent: LinkNode | undefined;
   /** Absent for what a repair adds. */
   readonly element?: Element;
+  /** Its place among the nodes of the file. */
+  readonly nth?: number;
+  /** It was followed to a root, or cut loose. */
+  sound?: boolean;
 }
 
 export interface LinkTree {
@@ -23,7 +27,7 @@ export function linkTree({ elements }: Conversation, links: Links): LinkTree {
   for (const { reading } of elements) if (reading.id !== undefined) known.set(reading.id, 0);
   nameNodes(elements, links, { nodes, faults, known });
   hangNodes(elements, { nodes, faults, known });
-  breakCycles(elements, nodes, faults);
+  breakCycles([...nodes.values()], faults);
   return { nodes, faults };
 }
 
@@ -42,7 +46,7 @@ function nameNodes(elements: readonly Element[], links: Links, { nodes, faults, 
     known.set(id, used + 1);
     const own = used === 0 ? id : unusedId(`${id} ${used}`, links, known);
     if (used > 0) faults.push({ code: "duplicate-record-id", element });
-    nodes.set(element, { id: own, parent: undefined, element });
+    nodes.set(element, { id: own, parent: undefined, element, nth: nodes.size, sound: false });
   }
 }
 
@@ -77,29 +81,22 @@ function hangNodes(elements: readonly Element[], { nodes, faults }: Building): v
 }
 
 /** Follows every chain once. Where one comes back to itself, its first element in the file is cut loose. */
-function breakCycles(elements: readonly Element[], nodes: ReadonlyMap<Element, LinkNode>, faults: Building["faults"]) {
-  const sound = new Set<LinkNode>();
-  const order = new Map<LinkNode, number>();
-  for (const [at, element] of elements.entries()) {
-    const node = nodes.get(element);
-    if (node !== undefined) order.set(node, at);
-  }
-  const inFile = [...order.keys()];
+function breakCycles(inFile: readonly LinkNode[], faults: Building["faults"]): void {
   for (const start of inFile) {
+    if (start.sound === true) continue;
     const path = new Set<LinkNode>();
     let node: LinkNode | undefined = start;
-    while (node !== undefined && !sound.has(node) && !path.has(node)) {
+    while (node !== undefined && node.sound !== true && !path.has(node)) {
       path.add(node);
       node = node.parent;
     }
     if (node !== undefined && path.has(node)) {
-      const first = firstInFile(circleOf(node), order);
-      const nth = inFile.indexOf(first);
-      const before = nth > 0 ? inFile[nth - 1] : undefined;
-      first.parent = before !== undefined && sound.has(before) ? before : undefined;
+      const first = firstInFile(circleOf(node));
+      const before = inFile[(first.nth ?? 0) - 1];
+      first.parent = before?.sound === true ? before : undefined;
       faults.push({ code: "parent-cycle", element: first.element as Element });
     }
-    for (const passed of path) sound.add(passed);
+    for (const passed of path) passed.sound = true;
   }
 }
 
@@ -109,6 +106,6 @@ function circleOf(node: LinkNode): readonly LinkNode[] {
   return circle;
 }
 
-function firstInFile(circle: readonly LinkNode[], order: ReadonlyMap<LinkNode, number>): LinkNode {
-  return circle.reduce((first, node) => ((order.get(node) ?? 0) < (order.get(first) ?? 0) ? node : first));
+function firstInFile(circle: readonly LinkNode[]): LinkNode {
+  return circle.reduce((first, node) => ((node.nth ?? 0) < (first.nth ?? 0) ? node : first));
 }

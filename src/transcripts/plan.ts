@@ -1,5 +1,5 @@
 import { textOf as outputText } from "../wire/item.ts";
-import type { Format } from "./format.ts";
+import type { Format, Piece } from "./format.ts";
 import type { Judgement } from "./judge.ts";
 import { LinkEditor } from "./relink.ts";
 import { type Run, runsOf, type StrandRuns } from "./runs.ts";
@@ -11,24 +11,29 @@ import type { Element } from "./transcript.ts";
 export type Insert =
   | { readonly kind: "moved"; readonly element: Element }
   /** Some blocks of an element, as an element of their own. */
-  | { readonly kind: "part"; readonly element: Element; readonly keep: ReadonlySet<string>; readonly link?: LinkNode }
-  | {
-      readonly kind: "answer";
-      readonly element: Element;
-      readonly path: Path;
-      readonly callId: string;
-      readonly text: string;
-      readonly link?: LinkNode;
-    };
+  | { readonly kind: "part"; readonly element: Element; readonly pieces: readonly Piece[]; readonly link?: LinkNode }
+  | AnswerInsert;
+
+export interface AnswerInsert {
+  readonly kind: "answer";
+  /** The call, and the element it stands in. */
+  readonly piece: Piece;
+  readonly element: Element;
+  readonly callId: string;
+  readonly text: string;
+  readonly link?: LinkNode;
+}
 
 /** What is done to the elements of one conversation. */
 export interface Changes {
-  readonly edits: ReadonlyMap<Element, readonly Edit[]>;
+  readonly elements: readonly Element[];
+  /** Worked out when asked for: a log of which every record is hung anew would be held twice. */
+  readonly editsOf: (element: Element) => readonly Edit[];
   readonly removed: ReadonlySet<Element>;
   /** By the element they follow; `undefined` for the start of the list. */
   readonly inserts: ReadonlyMap<Element | undefined, readonly Insert[]>;
   /** Outputs written inside the element of their call. */
-  readonly inside: readonly Extract<Insert, { kind: "answer" }>[];
+  readonly inside: ReadonlyMap<Element, readonly AnswerInsert[]>;
   /** Elements that name others by their position in the file. */
   readonly positioned: readonly Element[];
 }
@@ -46,10 +51,10 @@ class ChangePlanner {
   readonly #edits = new Map<Element, Edit[]>();
   readonly #removed = new Set<Element>();
   readonly #inserts = new Map<Element | undefined, Insert[]>();
-  readonly #inside: Extract<Insert, { kind: "answer" }>[] = [];
+  readonly #inside = new Map<Element, AnswerInsert[]>();
 
   constructor({ links }: Format, { tree, conversation }: Judgement) {
-    if (tree !== undefined && links !== undefined) this.#links = new LinkEditor(tree, links, conversation.elements);
+    if (tree !== undefined && links !== undefined) this.#links = new LinkEditor(tree, links);
     this.#elements = conversation.elements;
     for (const element of conversation.elements) if (element.again === true) this.#removed.add(element);
   }
@@ -58,19 +63,28 @@ class ChangePlanner {
     for (const { element, path, value } of renames) this.#edit(element, { op: "set", path, value });
     for (const [element, pieces] of dropped) this.#drop(element, pieces);
     for (const { entry, output } of inside) {
-      const { element, piece } = entry;
       const callId = output.callId as string;
-      const text = outputText(output.parts);
-      this.#inside.push({ kind: "answer", element, path: piece.path, callId, text });
+      push(this.#inside, entry.element, { kind: "answer", ...entry, callId, text: outputText(output.parts) });
     }
     let anchor: Element | undefined;
     for (const run of runs) anchor = this.#place(run, anchor);
   }
 
   changes(): Changes {
-    for (const [element, edits] of this.#links?.edits() ?? []) for (const edit of edits) this.#edit(element, edit);
-    const positioned = this.#elements.filter(({ reading }) => reading.position === true);
-    return { edits: this.#edits, removed: this.#removed, inserts: this.#inserts, inside: this.#inside, positioned };
+    return {
+      elements: this.#elements,
+      editsOf: (element) => this.#editsOf(element),
+      removed: this.#removed,
+      inserts: this.#inserts,
+      inside: this.#inside,
+      positioned: this.#elements.filter(({ reading }) => reading.position === true),
+    };
+  }
+
+  #editsOf(element: Element): readonly Edit[] {
+    const own = this.#edits.get(element);
+    const hung = this.#links?.editsOf(element) ?? NO_EDITS;
+    return own === undefined ? hung : [...own, ...hung];
   }
 
   /** Puts a run in its place and says behind which element of the file the next one goes. */
@@ -81,23 +95,23 @@ class ChangePlanner {
         return run.element;
       case "moves":
         this.#removed.add(run.element);
-        this.#insert(anchor, { kind: "moved", element: run.element });
+        push(this.#inserts, anchor, { kind: "moved", element: run.element });
         this.#links?.move(run.element);
         return anchor;
       case "part": {
-        const keep = new Set(run.entries.map(({ piece }) => piece.path.join(" ")));
-        for (const { piece } of run.entries) this.#edit(run.element, { op: "remove", path: piece.path });
+        const pieces = run.entries.map(({ piece }) => piece);
+        for (const { path } of pieces) this.#edit(run.element, { op: "remove", path });
         const link = this.#links?.part(run.element);
-        this.#insert(anchor, { kind: "part", element: run.element, keep, ...(link === undefined ? {} : { link }) });
+        const linked = link === undefined ? {} : { link };
+        push(this.#inserts, anchor, { kind: "part", element: run.element, pieces, ...linked });
         return anchor;
       }
       default: {
-        const { element, piece } = run.call;
         const callId = run.output.callId as string;
-        const link = this.#links?.answer(element, callId);
+        const link = this.#links?.answer(run.call.element, callId);
         const text = outputText(run.output.parts);
         const linked = link === undefined ? {} : { link };
-        this.#insert(anchor, { kind: "answer", element, path: piece.path, callId, text, ...linked });
+        push(this.#inserts, anchor, { kind: "answer", ...run.call, callId, text, ...linked });
         return anchor;
       }
     }
@@ -118,14 +132,14 @@ class ChangePlanner {
   }
 
   #edit(element: Element, edit: Edit): void {
-    const edits = this.#edits.get(element);
-    if (edits === undefined) this.#edits.set(element, [edit]);
-    else edits.push(edit);
+    push(this.#edits, element, edit);
   }
+}
 
-  #insert(anchor: Element | undefined, insert: Insert): void {
-    const inserts = this.#inserts.get(anchor);
-    if (inserts === undefined) this.#inserts.set(anchor, [insert]);
-    else inserts.push(insert);
-  }
+const NO_EDITS: readonly Edit[] = [];
+
+function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }

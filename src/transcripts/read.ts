@@ -4,7 +4,8 @@ import { readDocument } from "./document.ts";
 import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { type Head, headOf } from "./head.ts";
-import { isStrict, type LogLine, logLines } from "./records.ts";
+import { logLines } from "./log-lines.ts";
+import { isStrict, type LogLine } from "./records.ts";
 import { isFields } from "./skeleton.ts";
 import type { Source } from "../base/text/source.ts";
 import { countStrict, type Place, threadsIn, threadsOf } from "./threads.ts";
@@ -40,46 +41,70 @@ function isNamedLog({ records, several }: Head, only: FormatId | undefined): boo
   return several && records.length > 0 && only !== undefined && FORMATS[only].isRecord !== undefined;
 }
 
-async function readLines(source: Source, { format, layout }: Detected, named: boolean): Promise<Transcript> {
-  const flawed: FlawedLine[] = [];
-  const log = new LogReader(format);
-  const conversations: Conversation[] = [];
-  let record = 0;
-  let badLines = 0;
-  let gluedLines = 0;
-  let last: LogLine | undefined;
-  for await (const line of logLines(source)) {
+async function readLines(source: Source, detected: Detected, named: boolean): Promise<Transcript> {
+  const reader = new LinesReader(detected, named);
+  for await (const lines of logLines(source)) for (const line of lines) reader.take(line);
+  return reader.transcript();
+}
+
+/** Takes the lines of a file one by one: records of one log, or documents with conversations of their own. */
+class LinesReader {
+  readonly #detected: Detected;
+  /** The user said what it is, so that a document is searched for its likeliest list. */
+  readonly #named: boolean;
+  readonly #log: LogReader;
+  readonly #flawed: FlawedLine[] = [];
+  readonly #conversations: Conversation[] = [];
+  #records = 0;
+  #badLines = 0;
+  #gluedLines = 0;
+  #last = 0;
+
+  constructor(detected: Detected, named: boolean) {
+    this.#detected = detected;
+    this.#named = named;
+    this.#log = new LogReader(detected.format);
+  }
+
+  take(line: LogLine): void {
+    const { records, fragments, flaws, line: raw } = line;
     const strict = isStrict(line);
-    const empty = line.records.length === 0 && line.fragments.length === 0 && line.flaws.length === 0;
-    if (!empty) last = line;
-    if (!strict) badLines += 1;
-    if (!strict && line.flaws.includes("glued-records") && line.fragments.length === 0) gluedLines += 1;
-    if (line.flaws.length > 0) {
-      flawed.push({ line: line.line.number, flaws: line.flaws, fragments: line.fragments.length });
-    }
-    for (const text of line.records) {
-      const value = line.value === undefined ? (JSON.parse(text) as unknown) : line.value;
-      const place = { record, line: line.line.number, strict };
-      if (layout === "log") log.take(value, place);
-      else conversations.push(...threadsOf(format, value, place, named ? threadsIn(format, value) : undefined));
-      record += 1;
+    if (records.length > 0 || fragments.length > 0 || flaws.length > 0) this.#last = raw.number;
+    if (!strict) this.#badLines += 1;
+    if (!strict && flaws.includes("glued-records") && fragments.length === 0) this.#gluedLines += 1;
+    if (flaws.length > 0) this.#flawed.push({ line: raw.number, flaws, fragments: fragments.length });
+    for (const text of records) {
+      this.#record(line.value === undefined ? (JSON.parse(text) as unknown) : line.value, raw.number, strict);
     }
   }
-  if (layout === "log") conversations.push(log.conversation());
-  return {
-    format,
-    layout,
-    conversations,
-    flawed: withTornEnd(flawed, last),
-    totals: sumTotals(conversations.map(countStrict), { badLines, gluedLines }),
-    records: record,
-  };
+
+  transcript(): Transcript {
+    const { format, layout } = this.#detected;
+    const conversations = layout === "log" ? [this.#log.conversation()] : this.#conversations;
+    const lines = { badLines: this.#badLines, gluedLines: this.#gluedLines };
+    return {
+      format,
+      layout,
+      conversations,
+      flawed: withTornEnd(this.#flawed, this.#last),
+      totals: sumTotals(conversations.map(countStrict), lines),
+      records: this.#records,
+    };
+  }
+
+  #record(value: unknown, line: number, strict: boolean): void {
+    const { format, layout } = this.#detected;
+    const place = { record: this.#records++, line, strict };
+    if (layout === "log") return this.#log.take(value, place);
+    const threads = this.#named ? threadsIn(format, value) : undefined;
+    for (const conversation of threadsOf(format, value, place, threads)) this.#conversations.push(conversation);
+  }
 }
 
 /** The last line, cut, is a write that a crash interrupted; any other line is damage. */
-function withTornEnd(flawed: readonly FlawedLine[], last: LogLine | undefined): readonly FlawedLine[] {
+function withTornEnd(flawed: readonly FlawedLine[], last: number): readonly FlawedLine[] {
   return flawed.map((line) => {
-    if (line.line !== last?.line.number || !line.flaws.includes("bad-line")) return line;
+    if (line.line !== last || !line.flaws.includes("bad-line")) return line;
     return { ...line, flaws: line.flaws.map((flaw) => (flaw === "bad-line" ? "torn-line" : flaw)) };
   });
 }

@@ -1,8 +1,7 @@
 import { decode } from "../base/text/decode.ts";
-import { type Line, linesOf } from "../base/text/lines.ts";
+import type { Line } from "../base/text/lines.ts";
 import { mendLine } from "../base/text/mend.ts";
-import { isTooDeep } from "../base/text/scan.ts";
-import type { Source } from "../base/text/source.ts";
+import { isTooDeep, mayBeJson } from "../base/text/scan.ts";
 import { textFlaws, type TextFlaw } from "../base/text/flaws.ts";
 
 /** What was wrong with a line before anything in it was understood. */
@@ -28,11 +27,6 @@ export interface LogLine {
   readonly value?: unknown;
 }
 
-/** The lines of a log. Deterministic, so that a second pass finds the same records under the same numbers. */
-export async function* logLines(source: Source): AsyncGenerator<LogLine> {
-  for await (const line of linesOf(source)) yield readLine(line);
-}
-
 export function readLine(line: Line): LogLine {
   const { text, broken, bom } = decode(line.bytes);
   const flaws: LineFlaw[] = [];
@@ -55,6 +49,7 @@ export function readLine(line: Line): LogLine {
 
 /** A record nested beyond any that is ours is carried unread: building it would cost a hundred times its size. */
 function parse(text: string): { readonly value: unknown } | undefined {
+  if (!mayBeJson(text)) return undefined;
   if (isTooDeep(text)) return { value: null };
   try {
     return { value: JSON.parse(text) as unknown };

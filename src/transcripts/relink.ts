@@ -13,14 +13,15 @@ export class LinkEditor {
   readonly #links: Links;
   readonly #children = new Map<LinkNode, Set<LinkNode>>();
   readonly #taken = new Set<string>();
-  readonly #elements: readonly Element[];
+  readonly #seeds = new Map<string, number>();
+  /** The newest answer made for the calls of an element. */
+  readonly #answers = new Map<LinkNode, LinkNode>();
   /** The element, or what was added, that the next addition follows. */
   #before: LinkNode | undefined;
 
-  constructor({ nodes }: LinkTree, links: Links, elements: readonly Element[]) {
+  constructor({ nodes }: LinkTree, links: Links) {
     this.#nodes = nodes;
     this.#links = links;
-    this.#elements = elements;
     for (const node of nodes.values()) {
       this.#taken.add(node.id);
       this.#hang(node, node.parent);
@@ -62,28 +63,26 @@ export class LinkEditor {
     if (this.#links.outputs === "chain") this.#chain(node);
     else {
       // What went on from the call goes on from its answer; outputs of other calls are its siblings.
-      const next = this.#childrenOf(asked).filter((child) => !this.#isModelOrOutput(child));
+      const before = this.#answers.get(asked);
+      const next = before === undefined ? this.#childrenOf(asked) : [before];
       this.#hang(node, asked);
-      for (const child of next) this.#hang(child, node);
+      for (const child of next) if (!this.#isModelOrOutput(child)) this.#hang(child, node);
+      this.#answers.set(asked, node);
       this.#before = node;
     }
     return node;
   }
 
   /** What must be written so that the file says what the tree says. */
-  edits(): ReadonlyMap<Element, readonly Edit[]> {
-    const changed = new Map<Element, Edit[]>();
-    for (const element of this.#elements) {
-      const node = this.#nodes.get(element);
-      if (node === undefined) continue;
-      const { id, parent } = element.reading;
-      const edits: Edit[] = [];
-      const hangsOn: Json = node.parent?.id ?? null;
-      if (node.id !== id) edits.push({ op: "set", path: [this.#links.id], value: node.id });
-      if (hangsOn !== (parent ?? null)) edits.push({ op: "set", path: [this.#links.parent], value: hangsOn });
-      if (edits.length > 0) changed.set(element, edits);
-    }
-    return changed;
+  editsOf(element: Element): readonly Edit[] {
+    const node = this.#nodes.get(element);
+    if (node === undefined) return [];
+    const { id, parent } = element.reading;
+    const edits: Edit[] = [];
+    const hangsOn: Json = node.parent?.id ?? null;
+    if (node.id !== id) edits.push({ op: "set", path: [this.#links.id], value: node.id });
+    if (hangsOn !== (parent ?? null)) edits.push({ op: "set", path: [this.#links.parent], value: hangsOn });
+    return edits;
   }
 
   /** A copy: hanging a child elsewhere changes the set. */
@@ -118,8 +117,11 @@ export class LinkEditor {
   }
 
   #made(seed: string): LinkNode {
-    let id = this.#links.derive(seed);
-    for (let nth = 1; this.#taken.has(id); nth += 1) id = this.#links.derive(`${seed} ${nth}`);
+    // Counted on from the last one: a thousand parts of one element have a thousand times the same seed.
+    let nth = this.#seeds.get(seed) ?? 0;
+    let id = this.#links.derive(nth === 0 ? seed : `${seed} ${nth}`);
+    for (; this.#taken.has(id); id = this.#links.derive(`${seed} ${nth}`)) nth += 1;
+    this.#seeds.set(seed, nth);
     this.#taken.add(id);
     return { id, parent: undefined };
   }

@@ -1,70 +1,122 @@
 import { toolCallId } from "../wire/item.ts";
+import { type Edit, editText, type NewText, type Path } from "../base/text/edit.ts";
+import { type Child, childrenOf } from "../base/text/scan.ts";
+import { SpanIndex } from "../base/text/span-index.ts";
 import type { Fields, Format, Wanted } from "./format.ts";
-import type { Insert } from "./plan.ts";
+import type { AnswerInsert, Insert } from "./plan.ts";
 import { called } from "./skeleton.ts";
-import { type Edit, editText, type Path } from "../base/text/edit.ts";
 import type { Element } from "./transcript.ts";
 
 /** The text of an element as the file has it. */
 export type TextOf = (element: Element) => string;
 
-/** JSON texts of what is added, from the elements it is made of. */
-export function renderInsert(insert: Insert, format: Format, textOf: TextOf, edits: readonly Edit[]): string {
-  const text = textOf(insert.element);
-  if (insert.kind === "moved") return editText(text, edits).trim();
-  if (insert.kind === "part") return partText(text, insert, format, edits);
-  const answer = format.answer(wantedOf(insert, JSON.parse(text) as Fields));
-  return "element" in answer ? JSON.stringify(answer.element) : text;
+/**
+ * Writes what a repair adds, from the elements it is made of. An element that many additions come from is read once: a
+ * message with a thousand results that all move elsewhere would otherwise be read a thousand times.
+ */
+export class Renderer {
+  readonly #format: Format;
+  readonly #textOf: TextOf;
+  readonly #editsOf: (element: Element) => readonly Edit[];
+  #asked: { readonly element: Element; readonly fields: Fields } | undefined;
+  #parted: PartedElement | undefined;
+
+  constructor(format: Format, textOf: TextOf, editsOf: (element: Element) => readonly Edit[]) {
+    this.#format = format;
+    this.#textOf = textOf;
+    this.#editsOf = editsOf;
+  }
+
+  added(insert: Insert): NewText {
+    const { element } = insert;
+    if (insert.kind === "moved") {
+      return { text: editText(this.#textOf(element), this.#editsOf(element)).trim(), asIs: true };
+    }
+    if (insert.kind === "part") return { text: this.#partOf(element).text(insert, this.#format), asIs: true };
+    const answer = this.#format.answer(this.#wanted(insert));
+    return { text: "element" in answer ? JSON.stringify(answer.element) : this.#textOf(element) };
+  }
+
+  /** Edits that write outputs inside the element of their calls. */
+  inside(answers: readonly AnswerInsert[]): readonly Edit[] {
+    return answers.flatMap((insert) => {
+      const answer = this.#format.answer(this.#wanted(insert));
+      return "inside" in answer ? answer.inside : [];
+    });
+  }
+
+  #wanted({ element, piece, callId, text, link }: AnswerInsert): Wanted {
+    const call = piece.item.kind === "call" ? piece.item : called({ id: callId, name: "" });
+    return {
+      call: { ...call, callId: toolCallId(callId) },
+      callId,
+      text,
+      element: this.#fieldsOf(element),
+      path: piece.path,
+      ...(link === undefined ? {} : { link: { id: link.id, parent: link.parent?.id ?? null } }),
+    };
+  }
+
+  #fieldsOf(element: Element): Fields {
+    if (this.#asked?.element !== element)
+      this.#asked = { element, fields: JSON.parse(this.#textOf(element)) as Fields };
+    return this.#asked.fields;
+  }
+
+  #partOf(element: Element): PartedElement {
+    if (this.#parted?.element !== element)
+      this.#parted = new PartedElement(element, this.#textOf(element), this.#editsOf(element));
+    return this.#parted;
+  }
 }
 
-/** Edits that write an output inside the element of its call. */
-export function insideEdits(
-  insert: Extract<Insert, { kind: "answer" }>,
-  format: Format,
-  text: string,
-): readonly Edit[] {
-  const answer = format.answer(wantedOf(insert, JSON.parse(text) as Fields));
-  return "inside" in answer ? answer.inside : [];
-}
+/** An element whose blocks go different ways. */
+class PartedElement {
+  readonly element: Element;
+  readonly #text: string;
+  readonly #list: Path;
+  /** Where the list of blocks begins, and the blocks. */
+  readonly #start: number;
+  readonly #blocks: readonly Child[];
+  /** New ids and names, by the block they stand in. */
+  readonly #edits = new Map<number, Edit[]>();
 
-function wantedOf({ element, path, callId, text, link }: Extract<Insert, { kind: "answer" }>, fields: Fields): Wanted {
-  const piece = element.reading.pieces.find((one) => one.path === path && one.item.kind === "call");
-  const call = piece?.item.kind === "call" ? piece.item : called({ id: callId, name: "" });
-  return {
-    call: { ...call, callId: toolCallId(callId) },
-    callId,
-    text,
-    element: fields,
-    path,
-    ...(link === undefined ? {} : { link: { id: link.id, parent: link.parent?.id ?? null } }),
-  };
-}
+  constructor(element: Element, text: string, edits: readonly Edit[]) {
+    this.element = element;
+    this.#text = text;
+    this.#list = element.reading.pieces[0]?.path.slice(0, -1) ?? [];
+    this.#start = new SpanIndex(text).spanOf(this.#list)?.start ?? 0;
+    this.#blocks = childrenOf(text, this.#start);
+    const depth = this.#list.length;
+    for (const edit of edits) {
+      const nth = edit.path[depth];
+      if (edit.op !== "set" || typeof nth !== "number") continue;
+      const own = this.#edits.get(nth) ?? [];
+      if (own.length === 0) this.#edits.set(nth, own);
+      own.push({ ...edit, path: edit.path.slice(depth + 1) });
+    }
+  }
 
-/** An element with only some of its blocks, under an id of its own. */
-function partText(
-  text: string,
-  insert: Extract<Insert, { kind: "part" }>,
-  format: Format,
-  edits: readonly Edit[],
-): string {
-  const { element, keep, link } = insert;
-  const [first] = keep;
-  const list = (first ?? "").split(" ").slice(0, -1);
-  const blocks = element.reading.blocks ?? 0;
-  const others = Array.from({ length: blocks }, (_, nth): Path => [...list, nth]).filter(
-    (path) => !keep.has(path.join(" ")),
-  );
-  const mine = edits.filter((edit) => edit.op === "set" && keep.has(edit.path.slice(0, list.length + 1).join(" ")));
-  const outputs = element.reading.pieces.some(({ item, path }) => item.kind === "output" && keep.has(path.join(" ")));
-  const foreign = outputs ? [] : (format.outputFields ?? []);
-  const { links } = format;
-  const linked: Edit[] =
-    link === undefined || links === undefined
-      ? []
-      : [
-          { op: "set", path: [links.id], value: link.id },
-          { op: "set", path: [links.parent], value: link.parent?.id ?? null },
-        ];
-  const removals: Edit[] = [...others, ...foreign.map((key) => [key])].map((path) => ({ op: "remove", path }));
-  return editText(text, [...mine, ...removals, ...linked]).trim();
+  /** The element with only some of its blocks, under an id of its own. */
+  text({ pieces, link }: Extract<Insert, { kind: "part" }>, { links, outputFields = [] }: Format): string {
+    const kept = new Set(pieces.map(({ path }) => path.at(-1) as number));
+    const written = [...kept].map((nth) => this.#blockText(nth));
+    const end = this.#blocks.at(-1)?.end ?? this.#start + 1;
+    const text = this.#text.slice(0, this.#start + 1) + written.join(",") + this.#text.slice(end);
+    const foreign = pieces.some(({ item }) => item.kind === "output") ? [] : outputFields;
+    const edits: Edit[] = foreign.map((key) => ({ op: "remove", path: [key] }));
+    if (link !== undefined && links !== undefined) {
+      edits.push({ op: "set", path: [links.id], value: link.id });
+      edits.push({ op: "set", path: [links.parent], value: link.parent?.id ?? null });
+    }
+    return editText(text, edits).trim();
+  }
+
+  /** A block with the white space before it. */
+  #blockText(nth: number): string {
+    const { start, end } = this.#blocks[nth] as Child;
+    const before = this.#blocks[nth - 1];
+    const from = before === undefined ? this.#start + 1 : this.#text.indexOf(",", before.end) + 1;
+    return this.#text.slice(from, start) + editText(this.#text.slice(start, end), this.#edits.get(nth) ?? []);
+  }
 }

@@ -1,21 +1,14 @@
 import type { Format } from "./format.ts";
-import type { Changes, Insert } from "./plan.ts";
-import { type LogLine, logLines } from "./records.ts";
-import { insideEdits, renderInsert, type TextOf } from "./render.ts";
+import type { Changes } from "./plan.ts";
+import { logLines } from "./log-lines.ts";
+import type { LogLine } from "./records.ts";
+import { type RecordChanges, recordChanges } from "./record-changes.ts";
 import { encode } from "../base/text/decode.ts";
-import { type Edit, editPieces, editText, type NewText } from "../base/text/edit.ts";
+import { type Edit, editPieces, editText } from "../base/text/edit.ts";
 import { mendText } from "../base/text/flaws.ts";
 import type { Source } from "../base/text/source.ts";
 import { SpanIndex } from "../base/text/span-index.ts";
-import type { Conversation, Element, Transcript } from "./transcript.ts";
-
-/** Changes by the place where the file is written: its records. */
-interface RecordChanges {
-  readonly edits: Map<number, Edit[]>;
-  readonly removed: Set<number>;
-  /** Texts that come behind a record; -1 for the start. */
-  readonly inserts: Map<number, string[]>;
-}
+import type { Element, Transcript } from "./transcript.ts";
 
 /** The repaired file. Lines that nothing was wrong with come out as the bytes that went in. */
 export async function* rewrite(
@@ -26,8 +19,8 @@ export async function* rewrite(
   if (transcript.text !== undefined) {
     const spans = new SpanIndex(transcript.text);
     const texts = (element: Element) => spans.textOf(element.path) ?? "{}";
-    const { edits } = recordChanges(transcript, changes, texts);
-    for (const piece of editPieces(transcript.text, edits.get(0) ?? [])) yield encode(mendText(piece));
+    const edits = recordChanges(transcript, changes, texts).editsOf(0);
+    yield* encoded(editPieces(transcript.text, edits));
     return;
   }
   const fetched = await fetchTexts(source, changes);
@@ -39,69 +32,60 @@ export async function* rewrite(
 async function fetchTexts(source: Source, changes: readonly Changes[]): Promise<ReadonlyMap<number, string>> {
   const wanted = new Set<number>();
   for (const { inserts, inside } of changes) {
-    for (const { element } of [...[...inserts.values()].flat(), ...inside]) wanted.add(element.record);
+    for (const added of inserts.values()) for (const { element } of added) wanted.add(element.record);
+    for (const element of inside.keys()) wanted.add(element.record);
   }
   const texts = new Map<number, string>();
   if (wanted.size === 0) return texts;
   let record = 0;
-  for await (const { records } of logLines(source)) {
-    for (const text of records) {
-      if (wanted.has(record)) texts.set(record, text);
-      record += 1;
+  for await (const lines of logLines(source)) {
+    for (const { records } of lines) {
+      for (const text of records) {
+        if (wanted.has(record)) texts.set(record, text);
+        record += 1;
+      }
     }
   }
   return texts;
 }
 
-/** Element changes as record changes: elements of a document are inside its record, those of a log are records. */
-function recordChanges(
-  { format, conversations }: Transcript,
-  changes: readonly Changes[],
-  textOf: TextOf,
-): RecordChanges {
-  const all: RecordChanges = { edits: new Map(), removed: new Set(), inserts: new Map() };
-  for (const [nth, { edits, removed, inserts, inside }] of changes.entries()) {
-    const { list } = conversations[nth] as Conversation;
-    const own = new Map([...edits].map(([element, made]) => [element, [...made]]));
-    for (const answer of inside) {
-      const made = own.get(answer.element) ?? [];
-      made.push(...insideEdits(answer, format, textOf(answer.element)));
-      own.set(answer.element, made);
-    }
-    const render = (insert: Insert): NewText => {
-      const text = renderInsert(insert, format, textOf, own.get(insert.element) ?? []);
-      return insert.kind === "answer" ? { text } : { text, asIs: true };
-    };
-    for (const [element, made] of own) {
-      if (removed.has(element)) continue;
-      push(all.edits, element.record, ...made.map((edit) => ({ ...edit, path: [...element.path, ...edit.path] })));
-    }
-    for (const element of removed) {
-      if (list === undefined) all.removed.add(element.record);
-      else push(all.edits, element.record, { op: "remove", path: element.path });
-    }
-    for (const [anchor, added] of inserts) {
-      const texts = added.map(render);
-      if (list === undefined) push(all.inserts, anchor?.record ?? -1, ...texts.map(({ text }) => text));
-      else {
-        const index = anchor === undefined ? 0 : (anchor.path.at(-1) as number) + 1;
-        push(all.edits, list.record, { op: "insert", path: list.path, index, texts });
-      }
+async function* rewriteLines(source: Source, format: Format, changes: RecordChanges): AsyncGenerator<Uint8Array> {
+  const writer = new LineWriter(format, changes);
+  yield* gathered(writer.added(-1));
+  for await (const lines of logLines(source)) yield* gathered(writer.lines(lines));
+}
+
+/** Small pieces together, large ones as they are: most of a document is slices of its text, and is copied once. */
+function* encoded(pieces: Iterable<string>): Generator<Uint8Array> {
+  let held = "";
+  for (const piece of pieces) {
+    if (held.length + piece.length < CHUNK) held += piece;
+    else {
+      if (held !== "") yield encode(mendText(held));
+      held = "";
+      yield encode(mendText(piece));
     }
   }
-  return all;
+  if (held !== "") yield encode(mendText(held));
 }
 
-function push<K, V>(map: Map<K, V[]>, key: K, ...values: readonly V[]): void {
-  const before = map.get(key);
-  if (before === undefined) map.set(key, [...values]);
-  else before.push(...values);
-}
+const LF = encode("\n");
+const CRLF = encode("\r\n");
+const CHUNK = 64 * 1024;
 
-async function* rewriteLines(source: Source, format: Format, changes: RecordChanges): AsyncGenerator<Uint8Array> {
-  const lines = new LineWriter(format, changes);
-  yield* lines.added(-1);
-  for await (const line of logLines(source)) yield* lines.line(line);
+/** Pieces in chunks of a useful size, copied: the source may use its buffer again. */
+function* gathered(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    held.push(piece);
+    size += piece.length;
+    if (size < CHUNK) continue;
+    yield Buffer.concat(held);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(held);
 }
 
 /** Writes lines in order and keeps count, because some records name others by their position. */
@@ -109,8 +93,7 @@ class LineWriter {
   readonly #format: Format;
   readonly #changes: RecordChanges;
   #record = 0;
-  /** What came and went so far, and where. */
-  readonly #shifts: { readonly record: number; readonly by: number }[] = [];
+  readonly #shifts = new Shifts();
   #open = false;
 
   constructor(format: Format, changes: RecordChanges) {
@@ -118,7 +101,11 @@ class LineWriter {
     this.#changes = changes;
   }
 
-  *line(line: LogLine): Generator<Uint8Array> {
+  *lines(lines: Iterable<LogLine>): Generator<Uint8Array> {
+    for (const line of lines) yield* this.#line(line);
+  }
+
+  *#line(line: LogLine): Generator<Uint8Array> {
     const { records, flaws, fragments } = line;
     const first = this.#record;
     const touched = records.some((_, nth) => this.#isTouched(first + nth)) || flaws.length > 0 || this.#moves(records);
@@ -132,25 +119,25 @@ class LineWriter {
     if (blank) yield this.#ended("", line.line.end);
     for (const text of records) {
       const record = this.#record++;
-      if (this.#changes.removed.has(record)) this.#shiftBy(record, -1);
+      if (this.#changes.isRemoved(record)) this.#shifts.add(record, -1);
       else yield this.#ended(this.#written(text, record), line.line.end);
       yield* this.added(record);
     }
   }
 
   *added(after: number): Generator<Uint8Array> {
-    for (const text of this.#changes.inserts.get(after) ?? []) {
-      this.#shiftBy(after, 1);
+    for (const text of this.#changes.added(after)) {
+      this.#shifts.add(after, 1);
       yield this.#ended(mendText(text), "\n");
     }
   }
 
   /** Bytes as they were, behind a line that may have lacked its end. */
   *#raw({ line }: LogLine): Generator<Uint8Array> {
-    if (this.#open && line.bytes.length > 0) yield encode("\n");
+    if (this.#open && line.bytes.length > 0) yield LF;
     this.#open = line.end === "";
-    yield line.bytes.slice(); // the source may use the buffer again
-    if (line.end !== "") yield encode(line.end);
+    yield line.bytes;
+    if (line.end !== "") yield line.end === "\n" ? LF : CRLF;
   }
 
   #ended(text: string, end: string): Uint8Array {
@@ -160,32 +147,55 @@ class LineWriter {
   }
 
   #isTouched(record: number): boolean {
-    return this.#changes.edits.has(record) || this.#changes.removed.has(record);
+    return this.#changes.isRemoved(record) || this.#changes.editsOf(record).length > 0;
   }
 
   #written(text: string, record: number): string {
-    const edits = [...(this.#changes.edits.get(record) ?? []), ...this.#positionEdits(text)];
+    const edits = [...this.#changes.editsOf(record), ...this.#positionEdits(text)];
     return mendText(edits.length === 0 ? text.trim() : editText(text, edits));
   }
 
   /** Whether a record here names a position that is another one by now. */
   #moves(records: readonly string[]): boolean {
-    return this.#shifts.length > 0 && records.some((text) => this.#positionEdits(text).length > 0);
+    return this.#shifts.any && records.some((text) => this.#positionEdits(text).length > 0);
   }
 
   #positionEdits(text: string): readonly Edit[] {
     const keys = (this.#format.positions ?? []).filter((key) => text.includes(`"${key}"`));
-    if (keys.length === 0 || this.#shifts.length === 0) return [];
+    if (keys.length === 0 || !this.#shifts.any) return [];
     const fields = JSON.parse(text) as Readonly<Record<string, unknown>>;
     return keys.flatMap((key): readonly Edit[] => {
       const at = fields[key];
       if (typeof at !== "number") return [];
-      const shift = this.#shifts.reduce((sum, { record, by }) => (record < at ? sum + by : sum), 0);
+      const shift = this.#shifts.before(at);
       return shift === 0 ? [] : [{ op: "set", path: [key], value: at + shift }];
     });
   }
+}
 
-  #shiftBy(record: number, by: number): void {
-    this.#shifts.push({ record, by });
+/** What came and went so far, and where: in the order of the file, so that a position is looked up and not counted. */
+class Shifts {
+  readonly #records: number[] = [];
+  readonly #sums: number[] = [];
+
+  get any(): boolean {
+    return this.#records.length > 0;
+  }
+
+  add(record: number, by: number): void {
+    this.#records.push(record);
+    this.#sums.push((this.#sums.at(-1) ?? 0) + by);
+  }
+
+  /** By how much what stood at this position has moved. */
+  before(position: number): number {
+    let low = 0;
+    let high = this.#records.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#records[middle] as number) < position) low = middle + 1;
+      else high = middle;
+    }
+    return this.#sums[low - 1] ?? 0;
   }
 }

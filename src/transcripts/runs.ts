@@ -33,7 +33,7 @@ export function runsOf(judged: Judged, format: Format): StrandRuns {
   const calls = new Map<string, Entry>();
   const sequence: (Group | Extract<Run, { kind: "answer" }>)[] = [];
   const inside: { entry: Entry; output: OutputItem }[] = [];
-  let before: Entry | undefined;
+  let before = -1;
   for (const item of items) {
     if (item.entry === undefined) {
       const output = item as OutputItem;
@@ -45,12 +45,12 @@ export function runsOf(judged: Judged, format: Format): StrandRuns {
     const entry = strand.entries[item.entry] as Entry;
     if (item.kind === "call") calls.set(keyOf(item), entry);
     const last = sequence.at(-1);
-    const together =
-      last !== undefined && "entries" in last && last.element === entry.element && !isParted(before, entry, format);
-    if (together) last.entries.push(entry);
+    // Pieces that changed places inside their element part, or the element would be written as it was.
+    const goesOn = last !== undefined && "entries" in last && last.element === entry.element && before < item.entry;
+    if (goesOn && !isParted(last.entries.at(-1), entry, format)) last.entries.push(entry);
     else sequence.push({ element: entry.element, entries: [entry], fixed: false });
     (sequence.at(-1) as Group).fixed ||= !moved.has(item.entry);
-    before = entry;
+    before = item.entry;
   }
   return { runs: placed(sequence), renames: renamesOf(judged), dropped: droppedOf(judged), inside };
 }

@@ -52,6 +52,10 @@ export function strandsOf({ elements }: Conversation): readonly Strand[] {
 function byAnswer(entries: readonly Entry[]): readonly Entry[] {
   const ordered: Entry[] = [];
   const outputs: Entry[] = [];
+  const release = () => {
+    for (const output of outputs) ordered.push(output);
+    outputs.length = 0;
+  };
   let step: number | string | undefined;
   for (const entry of entries) {
     const { item } = entry.piece;
@@ -59,11 +63,11 @@ function byAnswer(entries: readonly Entry[]): readonly Entry[] {
       outputs.push(entry);
       continue;
     }
-    if (item.step === undefined || item.step !== step) ordered.push(...outputs.splice(0));
+    if (item.step === undefined || item.step !== step) release();
     step = item.step;
     ordered.push(entry);
   }
-  ordered.push(...outputs);
+  release();
   return ordered;
 }
 

@@ -14,7 +14,7 @@ export function touchedLines(
   lineOf: (element: Element) => number,
 ): readonly Touched[] {
   const touched: Touched[] = flawed.map(({ line }) => ({ line, does: "mends" }));
-  for (const { edits, removed, inserts, inside } of changes) {
+  for (const { elements, editsOf, removed, inserts, inside } of changes) {
     const moved = new Set<Element>();
     for (const [anchor, added] of inserts) {
       for (const insert of added) {
@@ -24,8 +24,9 @@ export function touchedLines(
     }
     for (const element of removed)
       touched.push({ line: lineOf(element), does: moved.has(element) ? "moves" : "removes" });
-    for (const element of [...edits.keys(), ...inside.map(({ element: call }) => call)]) {
-      if (!removed.has(element)) touched.push({ line: lineOf(element), does: "edits" });
+    for (const element of elements) {
+      const edited = !removed.has(element) && (inside.has(element) || editsOf(element).length > 0);
+      if (edited) touched.push({ line: lineOf(element), does: "edits" });
     }
   }
   // A record that names others by their place changes with everything before it.

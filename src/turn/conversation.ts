@@ -44,10 +44,16 @@ export class Conversation {
   readonly #waiting = new Map<CallId, OpenQuestion>();
   readonly #inner = new Set<CallId>();
   readonly #repaired = new Set<string>();
+  readonly #names = new WeakMap<Item, string>();
 
   /** The log as it stands. The same array as long as it only grows. */
   get items(): readonly Item[] {
     return this.#items;
+  }
+
+  /** Where an item stands in the journal, as a name: the record that said it, and which of its items it is. */
+  idOf(item: Item): string | undefined {
+    return this.#names.get(item);
   }
 
   /** The log with the outputs that still wait for their neighbours. */
@@ -111,6 +117,8 @@ export class Conversation {
   }
 
   #say(seq: number, item: Item, callId?: CallId): void {
+    const nth = this.#said.length - 1 - this.#said.findLastIndex((said) => said.seq !== seq);
+    this.#names.set(item, `${String(seq).padStart(9, "0")}.${nth}`);
     this.#said.push(callId === undefined ? { seq, item } : { seq, item, callId });
     this.#items.push(item);
   }

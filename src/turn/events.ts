@@ -2,6 +2,7 @@ import type { AlignmentReport } from "../alignment/align.ts";
 import type { AlignmentFault } from "../alignment/faults.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ModelFailure, StopReason, Usage } from "../contracts/model.ts";
+import type { Reclaim } from "../context/view.ts";
 import type { FaultKind } from "../history/faults.ts";
 import type { CallId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
@@ -28,6 +29,8 @@ export type RunEvent =
   | { readonly kind: "checkpoint"; readonly callId: CallId }
   /** The journal holds something that no provider takes as it is; the request tells it otherwise. */
   | { readonly kind: "repaired"; readonly fault: FaultKind; readonly detail: JsonObject }
+  /** Pages were lowered to make room, in one batch; the provider reads so many tokens again. */
+  | { readonly kind: "reclaimed"; readonly reclaim: Reclaim }
   /** Tools asked to see sections of the prompt, and the next request shows them in full. */
   | { readonly kind: "expanded"; readonly sections: readonly string[] }
   /** A request leaves whose prompt, tools and mode do not agree, because somebody insisted. */

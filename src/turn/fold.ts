@@ -2,9 +2,9 @@ import type { Json } from "../base/json.ts";
 import type { CheckpointNote, Fold } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
-import type { BlobRef, OutputStatus, RecordDraft } from "../records/kinds.ts";
+import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
 import { type OpenQuestion, questionOf } from "./questions.ts";
-import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
+import { type EffectEntry, effectId, isAmong, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
 export interface ToolBoundary {
@@ -76,7 +76,9 @@ const NOTHING: SessionFold = {
 export function sessionFold(limit: number): Fold<SessionFold> {
   const step = (now: SessionFold, record: RecordDraft, seq: number): SessionFold => {
     const next = STEPS[record.kind]?.(now, record as never, seq) ?? now;
-    return next.boundaries.length <= limit ? next : { ...next, boundaries: next.boundaries.slice(-limit) };
+    // Not between the closings of a call and of those inside it: where it began is read from theirs.
+    if (next.boundaries.length <= limit || record.kind === "call-closed") return next;
+    return { ...next, boundaries: next.boundaries.slice(-limit) };
   };
   return {
     start: (tail: readonly JournalEntry[]) =>
@@ -168,21 +170,29 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     ...now,
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
-    boundaries: [...now.boundaries, { callId, tool, status, before: seq - 1, after: seq, rewound: false }],
+    boundaries: [
+      ...now.boundaries,
+      { callId, tool, status, before: beforeClosing(now.boundaries, callId, seq), after: seq, rewound: false },
+    ],
   }),
   "state-changed": (now, { callId }, seq) => ({
     ...now,
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: now.boundaries.map((one) => (one.callId === callId && !one.rewound ? { ...one, after: seq } : one)),
   }),
-  rewound: (now, { to, scope }) =>
-    scope.includes("state")
-      ? { ...now, boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)) }
-      : now,
+  rewound: (now, { to, scope }) => {
+    if (!scope.includes("state")) return now;
+    const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
+    return {
+      ...now,
+      boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)),
+      effects: new Map([...now.effects].map(([id, effect]) => [id, released(effect, gone)])),
+    };
+  },
   // A fork inherits effects and never undoes them: nobody here relies on them.
   forked: (now) => ({
     ...now,
-    effects: new Map([...now.effects].map(([id, effect]) => [id, { ...effect, owners: [] }])),
+    effects: new Map([...now.effects].map(([id, effect]) => [id, inherited(effect)])),
   }),
   "effect-opened": (now, { tool, name, key, callId, args, generation }) => {
     const entry = { tool, name, key, callId, args, generation };
@@ -195,6 +205,16 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+/** Calls inside it are closed right before it: who returns to before it returns to before them. */
+function beforeClosing(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): number {
+  let before = seq - 1;
+  for (const inner of boundaries.toReversed()) {
+    if (inner.after !== before || !inner.callId.startsWith(`${callId}.`)) break;
+    before = inner.before;
+  }
+  return before;
+}
 
 function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {
   return calls.has(callId) ? new Map([...calls].filter(([open]) => open !== callId)) : calls;
@@ -230,10 +250,29 @@ function withEffect(
   return { ...now, effects: new Map([...now.effects, [id, change(known as FoldedEffect)]]) };
 }
 
+/**
+ * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
+ * dies before it has done so leaves that to the next.
+ */
+function released(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
+  const owners = effect.owners.filter((owner) => !isAmong(owner, gone));
+  if (owners.length === effect.owners.length) return effect;
+  const { standing } = effect;
+  if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };
+  return { ...effect, owners, standing: { is: "undoing", result: standing.result } };
+}
+
+/** Whether the origin has undone it by now is not known here. */
+function inherited(effect: FoldedEffect): FoldedEffect {
+  const standing: Standing = effect.standing.is === "undoing" ? { is: "unknown" } : effect.standing;
+  return { ...effect, standing, owners: [] };
+}
+
 function undoneStanding(
   { standing }: FoldedEffect,
-  { how, detail = "" }: { readonly how: "undone" | "not-undone"; readonly detail?: string },
+  { how, detail = "" }: { readonly how: UndoStage; readonly detail?: string },
 ): Standing {
-  if (how === "undone" || standing.is !== "done") return { is: "undone" };
+  if (how === "undone" || (standing.is !== "done" && standing.is !== "undoing")) return { is: "undone" };
+  if (how === "undoing") return { is: "undoing", result: standing.result };
   return { is: "not-undone", result: standing.result, detail };
 }

@@ -7,6 +7,7 @@ import type { SliceEvent } from "../state/slice.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
+import type { SessionContext } from "./session-context.ts";
 import type { Story } from "./story.ts";
 
 /** What a turn walks on: a durable session, or a state with a log in memory. */
@@ -15,6 +16,8 @@ export interface Ground {
   readonly state: ExecutionState;
   readonly transactions: Transactions;
   readonly conversation: Conversation;
+  /** The station that chooses what of the conversation a request shows. */
+  readonly context: SessionContext;
   /** The station that checks prompt, tools and mode before every request. */
   readonly story: Story;
   /** Aborts when nothing can be written any more. */

@@ -11,6 +11,7 @@ import { Conversation } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import { SessionContext } from "./session-context.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { Story } from "./story.ts";
 
@@ -101,6 +102,7 @@ function inMemory(state: ExecutionState): Ground {
     state,
     transactions,
     conversation: new Conversation(),
+    context: new SessionContext(state, { recall: false }),
     story: new Story(state, new SessionCatalog(home, transactions)),
     signal: undefined,
     async *read({ from = 1 } = {}) {

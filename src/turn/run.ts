@@ -4,6 +4,8 @@ import { instantOf } from "../base/clock.ts";
 import type { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
+import type { RefusedView, View } from "../context/view.ts";
+import type { PairedHistory } from "../history/paired.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
@@ -14,7 +16,7 @@ import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
 import { unansweredOf } from "./questions.ts";
-import { repairPairs, type RequestOptions, writeRequest } from "./request.ts";
+import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
 import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, type StoryOptions } from "./story.ts";
@@ -27,6 +29,8 @@ export interface RunOptions extends RequestOptions, StoryOptions {
   readonly signal?: AbortSignal;
   readonly limits?: RunLimits;
   readonly retry?: RetryOptions;
+  /** How many tokens this model reads and writes in one request, when it is not the session's. */
+  readonly window?: number;
   /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
   readonly ask?: AskSomebody;
 }
@@ -121,7 +125,8 @@ class Turn {
       const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools });
       if (records.length > 0) await this.#write(records);
       for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
-      const asked = yield* this.#ask(writeRequest(history, aligned, saying), aligned);
+      const asked = yield* this.#askInView(history, aligned, saying);
+      if ("unmet" in asked) return this.#overfull(asked);
       if ("misaligned" in asked) {
         const refused = await this.#unsent(asked.misaligned);
         if (refused !== undefined) return refused;
@@ -175,6 +180,52 @@ class Turn {
     return this.#end({ status: "refused", report });
   }
 
+  /** A request that its provider finds too long is reclaimed and asked once more; nothing else is gained by asking again. */
+  async *#askInView(
+    history: PairedHistory,
+    aligned: AlignedPrompt,
+    saying: RequestOptions,
+  ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
+    const view = yield* this.#choose(history, aligned);
+    if (!view.ok) return view;
+    const asked = yield* this.#ask(writeRequest(view, aligned, saying), aligned);
+    if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
+    await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
+    const shorter = yield* this.#choose(history, aligned, true);
+    if (!shorter.ok) return shorter;
+    return yield* this.#ask(writeRequest(shorter, aligned, saying), aligned);
+  }
+
+  /** Station: what of the conversation is shown. Written down before it is sent, so that the next process shows the same. */
+  async *#choose(
+    history: PairedHistory,
+    aligned: AlignedPrompt,
+    tooLong = false,
+  ): AsyncGenerator<RunEvent, View | RefusedView, undefined> {
+    const { context, conversation } = this.#ground;
+    const { maxOutputTokens: answer, window } = this.#options;
+    const view = context.choose({
+      history,
+      idOf: (item) => conversation.idOf(item),
+      around: aroundOf(aligned),
+      tooLong,
+      ...defined({ answer, window }),
+    });
+    if (!view.ok) return view;
+    const { drafts, events } = context.notesOf(view);
+    await this.#write(drafts, events);
+    if (view.reclaim !== undefined) yield { kind: "reclaimed", reclaim: view.reclaim };
+    return view;
+  }
+
+  /** What must be shown does not fit: nothing is sent, and what is unmet is told. */
+  async #overfull({ fault, needed, budget, unmet }: RefusedView): Promise<RunEnd> {
+    await this.#write([faultRecord(fault, { needed, budget, unmet })]);
+    const names = unmet.map(({ page, level }) => `${page} (${level})`).join(", ");
+    const message = `What must be shown needs ${needed} tokens and there are ${budget}: ${names}.`;
+    return this.#end({ status: "failed", failure: { kind: "too-long", message, retryable: false, reached: "no" } });
+  }
+
   #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
     const { state, conversation, story } = this.#ground;
     const { model, retry = {} } = this.#options;
@@ -203,7 +254,8 @@ class Turn {
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
     const calls = await callsOf(this.#ground, { nth, epoch, denied }, answer.calls);
-    await this.#write([modelSaid(model, answer, stop), ...openingsOf(calls)], [this.#executed(answer, aligned)]);
+    const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
+    await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
       const end = yield* this.#run(calls);
       return end ?? (RUNS_CALLS[stop] ? undefined : this.#end({ status: "stopped", stop }));
@@ -211,6 +263,16 @@ class Turn {
     if (isEmpty(answer)) return this.#end({ status: "stopped", stop: "empty" });
     if (stop === "paused") return undefined;
     return this.#end(stop === "stop" ? { status: "done" } : { status: "stopped", stop });
+  }
+
+  /** Calls that only read what the model could not see any more: faults of ours, told and counted. */
+  #missed({ items }: Answer): readonly RecordDraft[] {
+    const { context, transactions } = this.#ground;
+    return items.flatMap((item) => {
+      if (item.kind !== "call" || transactions.tool(item.name)?.access !== "read" || item.name === "recall") return [];
+      const seen = context.called(item);
+      return seen === "first" || seen === "alert" ? [] : [faultRecord(seen, { tool: item.name })];
+    });
   }
 
   /** Runs the calls; what they asked to see of the prompt is open in the next request. */
@@ -282,7 +344,8 @@ class Turn {
   }
 
   #readOn(): Promise<void> {
-    return this.#ground.conversation.readOn((from) => this.#ground.read({ from }));
+    const { conversation, context } = this.#ground;
+    return conversation.readOn((from) => context.hearing(this.#ground.read({ from })));
   }
 }
 

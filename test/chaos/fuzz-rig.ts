@@ -1,21 +1,50 @@
+import { availableParallelism } from "node:os";
 import { FORMAT_IDS } from "../../src/transcripts/format.ts";
-import { run } from "./fuzz.ts";
 import { bulkViolations } from "./fuzz-bulk.ts";
+import { campaign } from "./fuzz-campaign.ts";
+import type { FuzzProgress } from "./fuzz-progress.ts";
 import type { Rig } from "./rig.ts";
 
 /** Two minutes over all readers; without `--quick`, the issue's figure for each of them. */
 const QUICK_SECONDS = 120;
 
 export const fuzz: Rig = {
-  about: "wounds sessions of every format and has each read, judged and repaired",
+  about: "wounds sessions of every format and has each read, judged and repaired; cases count for each format",
   cases: 2_000_000,
   quickCases: 2_000_000,
   async run(tally, { seed, cases, quick, extra }) {
     const only = FORMAT_IDS.find((format) => format === extra.get("only"));
+    const state = extra.get("state");
+    const seconds = extra.get("seconds") ?? (quick ? QUICK_SECONDS : undefined);
     for (const what of bulkViolations()) tally.violation("a large file", what);
-    const limits = { ...(quick ? { seconds: QUICK_SECONDS } : {}), ...(only === undefined ? {} : { only }) };
-    const outcome = await run({ seed, cases, ...limits });
-    tally.cases = outcome.cases;
-    for (const what of outcome.violations) tally.violation("a session", what);
+    const progress = await campaign({
+      seed,
+      cases,
+      workers: Number(extra.get("workers") ?? availableParallelism()),
+      ...(seconds === undefined ? {} : { seconds: Number(seconds) }),
+      ...(only === undefined ? {} : { only }),
+      ...(state === undefined ? {} : { state }),
+      say,
+    });
+    for (const format of FORMAT_IDS) {
+      const done = progress.done[format] ?? 0;
+      tally.cases += done;
+      tally.count(format, done);
+    }
+    const before = Object.values(progress.doneBefore).reduce((sum, count) => sum + count, 0);
+    if (before > 0) tally.count("on earlier code", before);
+    for (const what of progress.violations) tally.violation("a session", what);
   },
 };
+
+let said = 0;
+
+function say({ done, violations }: FuzzProgress): void {
+  if (performance.now() - said < 10_000) return;
+  said = performance.now();
+  const counts = FORMAT_IDS.map((format) => done[format] ?? 0);
+  const sum = counts.reduce((total, count) => total + count, 0);
+  process.stderr.write(
+    `fuzz: ${sum} cases, at least ${Math.min(...counts)} of each format, ${violations.length} violations\n`,
+  );
+}

@@ -5,7 +5,8 @@ import { SAMPLES, type Step } from "../transcripts/samples.ts";
 /** A conversation of chance, in a format: calls answered, unanswered, answered twice, out of place. */
 export function sampleOf(format: FormatId, random: Random): string {
   const steps: Step[] = [{ say: "user", text: "begin" }];
-  const length = below(random, 10);
+  // Mostly short: what breaks a reader is a few neighbours, and a long session costs as much as five short ones.
+  const length = below(random, random.fraction() < 0.2 ? 14 : 6);
   for (let nth = 0; nth < length; nth += 1) {
     const id = `call_${below(random, 6)}`;
     const name = pick(random, ["bash", "edit", ""]);

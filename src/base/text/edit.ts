@@ -17,12 +17,12 @@ export interface NewText {
   readonly asIs?: boolean;
 }
 
-/** What is to be done below one value. */
+/** What is to be done below one value. Most have one thing to do, and there may be hundreds of thousands. */
 interface Plan {
   value?: Json;
   removed?: true;
-  readonly below: Map<string | number, Plan>;
-  readonly inserts: Map<number, NewText[]>;
+  below?: Map<string | number, Plan>;
+  inserts?: Map<number, NewText[]>;
 }
 
 /** Applies changes to a valid JSON text. */
@@ -41,29 +41,29 @@ export function editPieces(text: string, edits: readonly Edit[]): readonly strin
 }
 
 function planOf(edits: readonly Edit[]): Plan {
-  const root = emptyPlan();
+  const root: Plan = {};
   for (const edit of edits) {
     let plan = root;
     for (const step of edit.path) {
-      const next = plan.below.get(step) ?? emptyPlan();
-      plan.below.set(step, next);
+      plan.below ??= new Map();
+      let next = plan.below.get(step);
+      if (next === undefined) plan.below.set(step, (next = {}));
       plan = next;
     }
     if (edit.op === "set") plan.value = edit.value;
     else if (edit.op === "remove") plan.removed = true;
-    else plan.inserts.set(edit.index, [...(plan.inserts.get(edit.index) ?? []), ...edit.texts]);
+    else {
+      plan.inserts ??= new Map();
+      plan.inserts.set(edit.index, [...(plan.inserts.get(edit.index) ?? []), ...edit.texts]);
+    }
   }
   return root;
-}
-
-function emptyPlan(): Plan {
-  return { below: new Map(), inserts: new Map() };
 }
 
 /** Writes one value after its changes. Depth is that of the changed path, never that of the document. */
 function emit(text: string, { start, end }: Pick<Child, "start" | "end">, plan: Plan, out: string[]): void {
   if (plan.value !== undefined) out.push(JSON.stringify(plan.value));
-  else if (plan.below.size === 0 && plan.inserts.size === 0) out.push(text.slice(start, end));
+  else if (plan.below === undefined && plan.inserts === undefined) out.push(text.slice(start, end));
   else if (!isOpening(text.charCodeAt(start))) out.push(text.slice(start, end));
   else emitChildren(text, { start, end }, plan, out);
 }
@@ -95,7 +95,7 @@ function emitChildren(text: string, { start, end }: Pick<Child, "start" | "end">
   out.push(text.charAt(start));
   for (const [nth, child] of children.entries()) {
     const below = changed.get(child);
-    const inserts = plan.inserts.get(nth);
+    const inserts = plan.inserts?.get(nth);
     if (inserts !== undefined || below !== undefined) keepUpTo(nth);
     add(inserts ?? [], nth);
     if (below === undefined) continue;
@@ -107,8 +107,8 @@ function emitChildren(text: string, { start, end }: Pick<Child, "start" | "end">
     out.push(text.slice(child.end, layout.to(nth)));
   }
   keepUpTo(last);
-  for (const [index, texts] of plan.inserts) if (index >= last) add(texts, last);
-  for (const [key, below] of plan.below) {
+  for (const [index, texts] of plan.inserts ?? []) if (index >= last) add(texts, last);
+  for (const [key, below] of plan.below ?? []) {
     if (below.value === undefined || children.some((child) => child.key === key)) continue;
     next();
     out.push(`${layout.lead(last)}${JSON.stringify(key)}:${layout.gap}${JSON.stringify(below.value)}`);
@@ -119,7 +119,7 @@ function emitChildren(text: string, { start, end }: Pick<Child, "start" | "end">
 /** A key may be written twice; the last is the one everybody reads, and so the one that changes. */
 function lastOfEachKey(children: readonly Child[], plan: Plan): ReadonlyMap<Child, Plan> {
   const found = new Map<Child, Plan>();
-  for (const [key, below] of plan.below) {
+  for (const [key, below] of plan.below ?? []) {
     const child = typeof key === "number" ? children[key] : children.findLast((one) => one.key === key);
     if (child !== undefined && child.key === key) found.set(child, below);
   }

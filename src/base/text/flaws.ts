@@ -49,5 +49,11 @@ function mendString(text: string): string {
     high = unit >= 0xd800 && unit <= 0xdbff ? match.index : undefined;
   }
   if (high !== undefined) bad.push(high);
-  return bad.reduceRight((mended, at) => `${mended.slice(0, at)}\\ufffd${mended.slice(at + 6)}`, text);
+  const parts: string[] = [];
+  let from = 0;
+  for (const at of bad) {
+    parts.push(text.slice(from, at), "\\ufffd");
+    from = at + 6;
+  }
+  return parts.join("") + text.slice(from);
 }

@@ -43,6 +43,12 @@ test("[DOC-7] NUL bytes around and between records cost no record", () => {
   expect(mendLine("\0\0\0", true)).toEqual({ records: [], fragments: [], nuls: true });
 });
 
+test("[DOC-7] what only JavaScript takes for space is told, for strict readers lose the record behind it", () => {
+  for (const space of ["\u2028", "\u00a0", "\uFEFF", "\v"]) {
+    expect(mendLine(`${space}{"a":1}`, true)).toEqual({ records: ['{"a":1}'], fragments: [space], nuls: false });
+  }
+});
+
 test("[DOC-7] a line made to be slow is given up, not waited for", () => {
   const hostile = '{"a":'.repeat(40_000);
   const started = performance.now();

@@ -18,7 +18,7 @@ const EFFORT = 16;
 export function mendLine(line: string, ended: boolean): Mended {
   const records: string[] = [];
   const fragments: string[] = [];
-  const text = line.replaceAll("\0", " ");
+  const text = line.replace(/\0+/g, " "); // a run is one match: a crash leaves megabytes of them
   let effort = text.length * EFFORT + 1024;
   let torn = skipSpace(text, 0);
   let at = torn;
@@ -35,7 +35,8 @@ export function mendLine(line: string, ended: boolean): Mended {
     } else at = nextStart(text, at);
   }
   if (torn < text.length) fragments.push(text.slice(torn));
-  return { records, fragments: fragments.filter((piece) => piece.trim() !== ""), nuls: text !== line };
+  // Only what JSON takes for space is nothing: a separator before a record makes strict readers lose it.
+  return { records, fragments: fragments.filter((piece) => skipSpace(piece, 0) < piece.length), nuls: text !== line };
 }
 
 /**

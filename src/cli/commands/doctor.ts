@@ -5,6 +5,7 @@ import { FORMAT_IDS } from "../../transcripts/format.ts";
 import { PROFILE_IDS } from "../../transcripts/profiles.ts";
 import type { Command, Parsed, Terminal } from "../command.ts";
 import { isSame, openFile, openStandardInput, type OpenedFile, statOf } from "../doctor/file-source.ts";
+import { stayFrugal } from "../doctor/frugal.ts";
 import { refuseBusy, replaceFile, type Verdict } from "../doctor/replace.ts";
 import { describe, type FileReport, reportOf } from "../doctor/report.ts";
 import { sarif, type Unread } from "../doctor/sarif.ts";
@@ -30,6 +31,7 @@ export const doctor: Command = {
   },
   async run(parsed, terminal) {
     const asked = askedFor(parsed);
+    stayFrugal();
     const targets = targetsOf(parsed.positionals, terminal.cwd);
     const told = new Progress(terminal, targets.length);
     const seen = { reports: [] as FileReport[], unread: [] as Unread[] };

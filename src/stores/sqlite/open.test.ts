@@ -1,4 +1,5 @@
 import Database from "better-sqlite3";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -85,6 +86,7 @@ describe("[STORE-21] [R07] what is not our store is refused, each in its own way
       (path) => change(path, "PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)"),
     ],
     ["a folder", "STORE_FOREIGN_FILE", (path) => mkdirSync(path)],
+    ["a pipe", "STORE_FOREIGN_FILE", (path) => void spawnSync("mkfifo", [path])],
     ["a link to nowhere", "STORE_FOREIGN_FILE", (path) => symlinkSync(join(path, "..", "gone"), path)],
     ["a link to itself", "STORE_FOREIGN_FILE", (path) => symlinkSync(path, path)],
   ];
@@ -95,6 +97,11 @@ describe("[STORE-21] [R07] what is not our store is refused, each in its own way
     await expect(open(path)).rejects.toMatchObject({ code });
     await expect(open(path, { create: false })).rejects.toMatchObject({ code });
     if (before !== undefined) expect(bytesAround(path)).toEqual(before);
+  });
+
+  test("a device", async () => {
+    await expect(open("/dev/null")).rejects.toMatchObject({ code: "STORE_FOREIGN_FILE" });
+    await expect(open("/dev/null", { create: false })).rejects.toMatchObject({ code: "STORE_FOREIGN_FILE" });
   });
 
   test("a link to a store is not followed", async () => {

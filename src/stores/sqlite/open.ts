@@ -3,6 +3,16 @@ import { copyFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import {
+  AMOUNT,
+  BOOLEAN,
+  badOption,
+  checkOptions,
+  FUNCTION,
+  OBJECT,
+  type OptionRules,
+  oneOf,
+} from "../../base/options.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
 import { makeFolder, syncFolder } from "../../blobs/files/folders.ts";
 import { realFiles } from "../../blobs/files/port.ts";
@@ -113,13 +123,23 @@ async function takeTurn(locks: FileLocks): Promise<HeldLock> {
   return turn;
 }
 
+const OPTIONS: OptionRules<SqliteOptions> = {
+  durability: oneOf("power", "process"),
+  create: BOOLEAN,
+  network: oneOf("refuse", "rollback-journal"),
+  driver: OBJECT,
+  blobs: OBJECT,
+  clock: OBJECT,
+  random: OBJECT,
+  busyLimit: AMOUNT,
+  fileSystemAt: FUNCTION,
+};
+
 function refuseBadOptions(file: string, options: SqliteOptions): void {
-  const { durability = "power", network = "refuse", busyLimit = 0 } = options;
-  const bad = (option: string, value: unknown) => new HoldfastError("BAD_OPTION", { option, value: String(value) });
-  if (typeof file !== "string" || file === "" || file.includes("\0")) throw bad("path", file);
-  if (durability !== "power" && durability !== "process") throw bad("durability", durability);
-  if (network !== "refuse" && network !== "rollback-journal") throw bad("network", network);
-  if (!(busyLimit >= 0)) throw bad("busyLimit", busyLimit);
+  checkOptions(options, OPTIONS);
+  // The system would write a lone surrogate as another character: the store would be made under another name.
+  const usable = typeof file === "string" && file !== "" && !file.includes("\0") && file.isWellFormed();
+  if (!usable) throw badOption("path", file, "the path of a file");
 }
 
 /**
