@@ -8,7 +8,7 @@ import { RestoreFailedError } from "./errors.ts";
 import { ExclusiveResources } from "./exclusive.ts";
 import type { AnyPart } from "./part.ts";
 import { type ResourceKey, ResourceRegistry } from "./resources.ts";
-import { resourcesIn } from "./resources-part.ts";
+import { originsIn, resourcesIn } from "./resources-part.ts";
 import { planRestore, type RestoreOptions, type RestorePlan, restoreResources } from "./restore.ts";
 import type { Root } from "./root.ts";
 import { SessionState } from "./session-state.ts";
@@ -161,7 +161,7 @@ export class ExecutionState {
         this.truth.poison(new RestoreFailedError({ refused: name }, [error]));
       }
     }
-    this.exclusive.noteRestored(kept);
+    this.exclusive.noteRestored(originsIn(this.truth.root), kept);
   }
 
   diff(before: CompositeSnapshot, after: CompositeSnapshot): SnapshotDifference {

@@ -26,28 +26,43 @@ export const resourcesPart: Part<JsonObject> = {
 };
 
 /** Only what is plain data can leave the process; a snapshot that is not stays in its memory. */
-export function portable(snapshots: ReadonlyMap<string, unknown>, registry: ResourceRegistry): JsonObject {
+export function portable(
+  snapshots: ReadonlyMap<string, unknown>,
+  origins: ReadonlyMap<string, unknown>,
+  registry: ResourceRegistry,
+): JsonObject {
   const kept: Record<string, Json> = {};
   for (const [name, snapshot] of snapshots) {
-    const checked = checkJson(snapshot, KEPT_LIMITS);
+    const checked = checkJson({ snapshot, origin: origins.get(name) }, KEPT_LIMITS);
     if (!checked.ok) continue;
     const shared = registry.restorable(name)?.shared === true ? { shared: true } : {};
-    kept[name] = { snapshot: checked.value.value, ...shared };
+    kept[name] = { ...(checked.value.value as JsonObject), ...shared };
   }
   return kept;
 }
 
 /** What a root says of the resources. One that calls share is told for audit: where it is not known, nobody misses it. */
 export function resourcesIn(root: Root, registry: ResourceRegistry): ReadonlyMap<string, Json> {
-  const kept = Object.entries((root.get(resourcesPart.name) ?? {}) as Readonly<Record<string, KeptResource>>);
   return new Map(
-    kept.flatMap(([name, { snapshot, shared }]): [string, Json][] =>
+    keptIn(root).flatMap(([name, { snapshot, shared }]): [string, Json][] =>
       shared === true && registry.restorable(name) === undefined ? [] : [[name, snapshot]],
     ),
   );
 }
 
+/** What they were before they were first used: a boundary that does not name one lies before that. */
+export function originsIn(root: Root): ReadonlyMap<string, Json> {
+  return new Map(
+    keptIn(root).flatMap(([name, { origin }]): [string, Json][] => (origin === undefined ? [] : [[name, origin]])),
+  );
+}
+
 interface KeptResource {
   readonly snapshot: Json;
+  readonly origin?: Json;
   readonly shared?: boolean;
+}
+
+function keptIn(root: Root): readonly (readonly [string, KeptResource])[] {
+  return Object.entries((root.get(resourcesPart.name) ?? {}) as Readonly<Record<string, KeptResource>>);
 }

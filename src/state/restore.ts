@@ -67,7 +67,7 @@ export function planRestore(
   }
   if (resources.size > 0 && parts.has(resourcesPart.name)) {
     const kept = now.get(resourcesPart.name) as JsonObject;
-    after.push([resourcesPart.name, { ...kept, ...portable(resources, ground.registry) }]);
+    after.push([resourcesPart.name, { ...kept, ...portable(resources, ground.origins, ground.registry) }]);
   }
   return new RestorePlan(new RootChange(parts, now, after), resources);
 }

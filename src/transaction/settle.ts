@@ -163,7 +163,7 @@ async function noteResources({ state }: CallWorld, open: OpenCall): Promise<void
   const before = exclusive.captured;
   await exclusive.capture(open.call.id);
   if (exclusive.captured === before || !truth.parts.has(resourcesPart.name)) return;
-  const now = portable(exclusive.captured, state.resources);
+  const now = portable(exclusive.captured, exclusive.origins, state.resources);
   open.branch.change(resourcesPart, () => now);
 }
 

@@ -97,6 +97,9 @@ describe("resources of a durable session", () => {
     expect((await again.session.checkpoints.getPostSnapshot(first)).resources.get("box")).toBe(1);
     await again.session.rewind({ after: first });
     expect(box.value).toBe(1);
+    await again.session.rewind({ before: first });
+    expect(box.value).toBe(0);
+    await used(again.session);
     await again.deps.store.close();
     const third = new Box();
     await opened(disk, withBox(third));
