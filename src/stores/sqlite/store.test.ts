@@ -160,3 +160,15 @@ test("[STORE-33] the file shrinks by what was freed, step by step, while others 
   await expectBodies(store, "session", ['"kept"', '"meanwhile"', '"after"']);
   expect(await store.reading((read) => read.structure())).toEqual([]);
 });
+
+test("[STORE-19] [STORE-32] readers that still wait for their turn when the store closes are told so", async () => {
+  const store = await openSqlite(join(folder, "closes.db"), { busyLimit: Number.POSITIVE_INFINITY });
+  const gate = Promise.withResolvers<void>();
+  const reading = Array.from({ length: 8 }, () => store.reading(() => gate.promise));
+  const late = store.reading(async () => "too late");
+  const closing = store.close();
+  gate.resolve();
+  await Promise.all(reading);
+  await expect(late).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  await closing;
+});
