@@ -439,7 +439,7 @@ export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
-export type { OpenQuestion, Reply } from "./turn/questions.ts";
+export type { WaitingCall, Reply } from "./turn/waiting.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
 export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";

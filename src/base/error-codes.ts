@@ -338,9 +338,9 @@ export const ERROR_CODES = {
   },
 
   // calls
-  QUESTION_UNKNOWN: {
+  CALL_NOT_WAITING: {
     says: "No call of that id waits for a reply. Nothing was changed.",
-    tryThis: "Look at `session.questions`; it may have been answered, or closed when the user went on.",
+    tryThis: "Look at `session.waiting`; it may have been answered, or closed when the user went on.",
   },
   REPLY_MISFIT: {
     says: "The reply does not fit what the call waits for. It still waits.",

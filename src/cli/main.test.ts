@@ -51,8 +51,8 @@ test("[CLI-1] the demo kills a real process, recovers the session and checks eve
   const report = JSON.parse(stdout) as { ok: boolean; acknowledgedBeforeTheKill: number; claims: { holds: boolean }[] };
   expect(status).toBe(0);
   expect(report.ok).toBe(true);
-  expect(report.claims).toHaveLength(7);
-  expect(report.acknowledgedBeforeTheKill).toBe(22);
+  expect(report.claims).toHaveLength(10);
+  expect(report.acknowledgedBeforeTheKill).toBeGreaterThan(30);
 });
 
 test("[CLI-1] the demo for people has no colour codes in a pipe, fits 80 columns and says what to try next", () => {
@@ -68,7 +68,7 @@ test("[CLI-1] demo --keep leaves a store that verify finds sound", async () => {
   const { store } = JSON.parse(stdout) as { store: string };
   expect(await run("verify", "--store", store)).toMatchObject({
     code: 0,
-    out: expect.stringContaining("ok: 1 session, 37 records") as string,
+    out: expect.stringMatching(/ok: 1 session, \d{2,} records/) as string,
   });
   rmSync(join(store, ".."), { recursive: true });
 });

@@ -30,7 +30,7 @@ import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { catalogDrafts } from "./catalog-part.ts";
-import type { OpenQuestion, Reply } from "./questions.ts";
+import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
 import { closingsOf, type Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
@@ -120,6 +120,9 @@ export class Session implements AsyncDisposable {
       context: parts.context,
       story: parts.story,
       signal: parts.journal.signal,
+      get head() {
+        return parts.journal.head.seq;
+      },
       read: (options) => this.read(options),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
@@ -217,16 +220,16 @@ export class Session implements AsyncDisposable {
   }
 
   /** Calls that wait for somebody's consent or answer, whichever process opened them. */
-  get questions(): readonly OpenQuestion[] {
+  get waiting(): readonly WaitingCall[] {
     return [...this.journal.folded.waiting.values()];
   }
 
   /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
   async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
-    const question = this.questions.find((open) => open.callId === callId);
-    if (question === undefined || !isOpen(this.#ground, question))
-      throw new HoldfastError("QUESTION_UNKNOWN", { call: callId });
-    return replyTo(this.#ground, question, reply, this.#while(limits));
+    const call = this.waiting.find((open) => open.callId === callId);
+    if (call === undefined || !isOpen(this.#ground, call))
+      throw new HoldfastError("CALL_NOT_WAITING", { call: callId });
+    return replyTo(this.#ground, call, reply, this.#while(limits));
   }
 
   /** Goes back to a tool boundary, here. */
@@ -239,7 +242,7 @@ export class Session implements AsyncDisposable {
         transactions: this.transactions,
         checkpoints: this.checkpoints,
         ledger,
-        questions: this.questions,
+        waiting: this.waiting,
         catalog: this.catalog,
       },
       options,
