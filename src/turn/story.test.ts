@@ -99,6 +99,16 @@ describe("sections", () => {
   });
 });
 
+test("[CAT-7] a tool whose schema or name cannot be kept is refused where it is defined", () => {
+  const circle: Record<string, unknown> = { type: "object" };
+  circle["self"] = circle;
+  const define = (more: object) => () => defineTool({ name: "odd", access: "read", run: () => null, ...more });
+  expect(define({ inputSchema: circle })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  expect(define({ inputSchema: { when: new Date() } })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  expect(define({ name: "__proto__" })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  expect(define({ name: "constructor" })).not.toThrow();
+});
+
 describe("a request", () => {
   test("[ALIGN-17] [A12] whose parameters are missing is refused with the report, and nothing is sent", async () => {
     const { session } = await opened(undefined, { prompt });
