@@ -1,7 +1,7 @@
 import { cpus, loadavg, totalmem } from "node:os";
 import type { Verdict } from "./bars.ts";
 import { inUnit } from "./bars.ts";
-import type { Case, Workload } from "./contract.ts";
+import type { Case, Unit, Workload } from "./contract.ts";
 import { peerVersions } from "./peers.ts";
 import type { Results } from "./results.ts";
 
@@ -39,7 +39,7 @@ function caseTable(one: Case, results: Results): string {
         const place = { case: one.name, cell, size, figure };
         const values = results.values(place);
         const unit = (value: number) =>
-          inUnit(figure === "total" && one.per !== undefined ? value / size : value, "ns");
+          inUnit(figure === "total" && one.per !== undefined ? value / size : value, unitOf(figure));
         return [
           cell,
           size.toLocaleString("en"),
@@ -55,6 +55,12 @@ function caseTable(one: Case, results: Results): string {
   });
   const title = `${one.name}${one.per === undefined ? "" : `, total per ${one.per}`}; ratio to ${one.reference}`;
   return [title, ...columns([HEADINGS, ...rows])].join("\n");
+}
+
+/** Nanoseconds, unless the figure's name says otherwise. */
+function unitOf(figure: string): Unit {
+  if (figure.includes(" per ")) return "count";
+  return figure.includes("bytes") ? "bytes" : "ns";
 }
 
 function ratioTo(

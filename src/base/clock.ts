@@ -24,7 +24,17 @@ export function instantOf(clock: Clock): Instant {
 }
 
 export function toInstant(ms: number): Instant {
-  return new Date(ms).toISOString();
+  // One piece of work makes several labels within one millisecond.
+  if (ms !== newest.ms) newest = { ms, text: textOf(ms) };
+  return newest.text;
+}
+
+let newest = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
+
+function textOf(ms: number): Instant {
+  const moment = new Date(ms);
+  if (Number.isNaN(moment.getTime())) throw new HoldfastError("BAD_OPTION", { option: "clock", value: String(ms) });
+  return moment.toISOString();
 }
 
 /** The real clock. The only place below `cli/` where real time enters. */

@@ -187,8 +187,8 @@ function walkArray(walk: Walk, values: readonly unknown[], known: readonly unkno
     copy?.push(after);
   }
   refuseSymbols(values);
-  // Counting the fields of a long list costs more than most changes to it.
-  const counted = known.length === 0 || values.length <= LONG_LIST;
+  // Counting the fields of a list costs more than most changes to it; what carries some, as a match of a pattern, is short.
+  const counted = known.length === 0 || values.length <= SHORT_LIST;
   if (counted && Object.keys(values).length > values.length)
     throw new Stop("not-json", "the array has fields beside its elements");
   return copy === undefined ? (values as readonly Json[]) : copy.concat(values.slice(to) as Json[]);
@@ -285,7 +285,7 @@ function encodedLength(walk: Walk, text: string): number {
 }
 
 const NOTHING_KNOWN: readonly unknown[] = [];
-const LONG_LIST = 64;
+const SHORT_LIST = 8;
 const LONGEST_NUMBER = "-1.2345678901234567e-300".length;
 const LONGEST_ESCAPE = "\\u0000".length;
 // oxlint-disable-next-line no-control-regex -- these are the characters that JSON escapes

@@ -306,8 +306,8 @@ describe("a conversation that changes", () => {
     const view = viewOf(all, { budget: 1_000_000 });
     const back = viewOf(all.slice(0, 9), { budget: 1_000_000, previous: view });
     expect(back.items).toEqual(view.items.slice(0, 9));
-    const maker = new PageMaker(deps, (_item, at) => `other-${at}`);
-    const other = [...all.slice(0, 9), ...maker.append([user("another way"), say("well")])];
+    const maker = new PageMaker(deps);
+    const other = [...all.slice(0, 9), maker.add(user("another way"), "other-1"), maker.add(say("well"), "other-2")];
     const forked = viewOf(other, { budget: 1_000_000, previous: view });
     expect(forked.items.slice(0, 9)).toEqual(view.items.slice(0, 9));
     expect(forked.items).toHaveLength(11);

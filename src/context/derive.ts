@@ -11,7 +11,15 @@ import { followOn, isSettled, isSoundAlone } from "./sound.ts";
 import { takeOver } from "./take-over.ts";
 import { itemTokens } from "./tokens/count.ts";
 import { estimateCounter } from "./tokens/estimate.ts";
-import { asView, type DerivePolicy, type Reclaim, type RefusedView, type View, type ViewEntry } from "./view.ts";
+import {
+  asView,
+  behindView,
+  type DerivePolicy,
+  type Reclaim,
+  type RefusedView,
+  type View,
+  type ViewEntry,
+} from "./view.ts";
 
 export interface DeriveOptions {
   /** Tokens for the whole request, in the counter's own measure (`budgetWithin`). */
@@ -49,7 +57,8 @@ export const MARKS: Marks = { high: 0.95, low: 0.4, output: 0.25 };
 export const TAIL_TOKENS = 1_000;
 
 /**
- * The view of a request. Pure and deterministic; what is new is appended to the view before, and only when the high mark is
+ * The view of a request. A list that was handed in once may grow and is not looked at again; hand in another list when a
+ * page of it has changed. Pure and deterministic; what is new is appended to the view before, and only when the high mark is
  * crossed are pages lowered, in one batch, never below a floor. What must be there and does not fit is a refusal.
  */
 export function deriveView(pages: readonly Page[], options: DeriveOptions): View | RefusedView {
@@ -73,7 +82,7 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
     fresh.push(entry);
   }
   const tokens = kept.tokens + sum(fresh) + tailTokens;
-  const seenBefore = options.previous?.pages.length ?? 0;
+  const seenBefore = options.previous === undefined ? 0 : behindView(options.previous).count;
   const counter = options.counter ?? estimateCounter;
   const state = {
     pages,
@@ -166,8 +175,8 @@ function finished(
 ): View {
   const { tailEntries, previous, pages } = state;
   for (const { item } of tailEntries) items.push(item);
-  return asView({
-    ok: true,
+  const fields = {
+    ok: true as const,
     items,
     entries: tailEntries.length === 0 ? entries : entries.concat(tailEntries),
     stableItems: entries.length,
@@ -178,11 +187,11 @@ function finished(
     turn: previous === undefined ? 0 : previous.turn + 1,
     settled,
     dropped: settled ? [] : uncovered(entries, pages.length),
-    pages: pages.slice(), // a caller's list may grow; what this view saw does not
     tail: state.tail,
     seenBefore: state.seenBefore,
     ...(loss === undefined ? {} : { reclaim: loss }),
-  });
+  };
+  return asView(fields, { list: pages, count: pages.length });
 }
 
 /** A host may send one object twice, so an item can have several entries. */
@@ -215,7 +224,7 @@ function lossOf(
     tokensAfter: sum(entries) + previous.tailTokens,
     prefixTokens: sum(entries.slice(0, same)),
     cacheLoss: sum(behind.filter(({ item }) => sent.has(item))),
-    changed: behind.filter(({ item, to }) => !sent.has(item) && to <= previous.pages.length).length,
+    changed: behind.filter(({ item, to }) => !sent.has(item) && to <= behindView(previous).count).length,
   };
 }
 

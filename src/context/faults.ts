@@ -65,26 +65,25 @@ export type CallSeen = "first" | "alert" | "duplicate-tool" | "refetch";
 
 /** Remembers which calls were made and where their results lie. Counting is all it does. */
 export class FaultObserver {
-  /** By signature, and by tool with what it was about: the position of the newest output. */
-  readonly #outputs = new Map<string, number>();
+  /** By signature, and by tool with what it was about: the page of the newest output. */
+  readonly #outputs = new Map<string, string>();
   readonly #calls = new Map<string, CallItem>();
-  #seen = 0;
   counts: ContextCounts;
 
   constructor(counts: ContextCounts = NO_COUNTS) {
     this.counts = counts;
   }
 
-  /** Takes note of pages that were appended. */
-  note(pages: readonly Page[]): void {
-    for (; this.#seen < pages.length; this.#seen += 1) {
-      const item = pages[this.#seen]?.representations.full?.item;
+  /** Takes note of pages; of one that is noted twice, once. */
+  note(pages: Iterable<Page>): void {
+    for (const { id, representations } of pages) {
+      const item = representations.full?.item;
       if (item?.kind === "call" && item.callId !== undefined) this.#calls.set(item.callId, item);
       if (item?.kind !== "output" || item.callId === undefined) continue;
       const call = this.#calls.get(item.callId);
       if (call === undefined) continue;
-      this.#outputs.set(signatureOf(call), this.#seen);
-      this.#outputs.set(subjectOf(call), this.#seen);
+      this.#outputs.set(signatureOf(call), id);
+      this.#outputs.set(subjectOf(call), id);
     }
   }
 
@@ -92,8 +91,8 @@ export class FaultObserver {
   call(call: CallItem, view: View): CallSeen {
     const same = this.#outputs.get(signatureOf(call));
     const near = this.#outputs.get(subjectOf(call));
-    const at = same ?? near;
-    if (at === undefined) return "first";
+    const at = view.pages.findIndex(({ id }) => id === (same ?? near));
+    if (at === -1) return "first"; // or it was taken back by a rewind
     if (isReadable(levelOf(view, at))) {
       if (same !== undefined) this.counts = { ...this.counts, alerts: this.counts.alerts + 1 };
       return same === undefined ? "first" : "alert";

@@ -8,38 +8,26 @@ import type { Page } from "./page.ts";
  */
 export class PageMaker {
   readonly #deps: PageDeps;
-  readonly #idOf: (item: Item, at: number) => string;
   readonly #calls = new Map<string, CallItem>();
   #count = 0;
   #turn = 0;
   #step: number | string | undefined;
   #modelSpoke = false;
 
-  /** `idOf`: the name of the page for an item and its place; by default the place. */
-  constructor(deps: PageDeps, idOf: (item: Item, at: number) => string = (_item, at) => placeId(at)) {
+  constructor(deps: PageDeps) {
     this.#deps = deps;
-    this.#idOf = idOf;
   }
 
   append(items: readonly Item[]): readonly Page[] {
-    return items.map((item) => this.#page(item));
+    return items.map((item) => this.add(item));
   }
 
-  /** Goes past an item whose page is known already. */
-  pass(item: Item): void {
-    this.#advance(item);
-    this.#count += 1;
-  }
-
-  #page(item: Item): Page {
+  /** `id`: what the page is called; by default its place. */
+  add(item: Item, id = placeId(this.#count)): Page {
     this.#advance(item);
     const call = item.kind === "output" && item.callId !== undefined ? this.#calls.get(item.callId) : undefined;
-    const page = makePage(
-      { id: this.#idOf(item, this.#count), item, turn: this.#turn, ...(call === undefined ? {} : { call }) },
-      this.#deps,
-    );
     this.#count += 1;
-    return page;
+    return makePage({ id, item, turn: this.#turn, ...(call === undefined ? {} : { call }) }, this.#deps);
   }
 
   /** A turn of the clock is one answer of the model: pages fade by the requests that did without them. */

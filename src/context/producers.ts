@@ -1,5 +1,5 @@
 import { parseJson } from "../base/json.ts";
-import type { SystemItem } from "../wire/item.ts";
+import type { UserItem } from "../wire/item.ts";
 import { oneLine } from "./facts.ts";
 import { digestOf, handleOf } from "./handle.ts";
 import { makePage, type PageDeps } from "./make-page.ts";
@@ -14,10 +14,13 @@ export interface Rule {
   readonly source: string;
 }
 
-/** Its structured form is the rule itself, so it is never shortened. */
+/**
+ * Its structured form is the rule itself, so it is never shortened. Told as a note and not as an instruction: some providers
+ * keep instructions before the conversation, and a rule that comes later would change what stands there.
+ */
 export function constraintPage(rule: Rule, deps: PageDeps, turn = 0): Page {
   const { id, scope, source } = rule;
-  const item = instruction(`Rule ${id} (${scope}, from ${source}):\n${rule.text}`);
+  const item = note(`Rule ${id} (${scope}, from ${source}):\n${rule.text}`);
   return makePage(
     {
       id: `constraint:${id}`,
@@ -81,8 +84,8 @@ export function planPage(id: string, plan: PlanLike, deps: PageDeps, turn = 0): 
   const { objective, steps = [] } = plan;
   const current = steps.find(({ status }) => status === "doing") ?? steps.find(({ status }) => status === "todo");
   const lines = steps.map(({ title, status }) => `- ${status}: ${title}`);
-  const item = instruction(["Plan", `Goal: ${objective}`, ...lines].join("\n"));
-  const whole = handleOf(deps.lineage, digestOf(`system\n${item.parts[0]?.text ?? ""}`));
+  const item = note(["Plan", `Goal: ${objective}`, ...lines].join("\n"));
+  const whole = handleOf(deps.lineage, digestOf(`user\n${item.parts[0]?.text ?? ""}`));
   const brief = `Goal: ${oneLine(objective)}${current === undefined ? "" : `\nNow: ${oneLine(current.title)}`}`;
   const done = steps.filter(({ status }) => status === "done").length;
   return makePage(
@@ -110,8 +113,8 @@ export interface Preference {
 /** Shown down to a pointer that still says whose preference it is and where it was read. */
 export function preferencePage(preference: Preference, deps: PageDeps): Page {
   const { id, text, scope, source } = preference;
-  const item = instruction(`Preference (${scope}, from ${source}):\n${text}`);
-  const whole = handleOf(deps.lineage, digestOf(`system\n${item.parts[0]?.text ?? ""}`));
+  const item = note(`Preference (${scope}, from ${source}):\n${text}`);
+  const whole = handleOf(deps.lineage, digestOf(`user\n${item.parts[0]?.text ?? ""}`));
   return makePage(
     {
       id: `preference:${id}`,
@@ -127,7 +130,7 @@ export function preferencePage(preference: Preference, deps: PageDeps): Page {
   );
 }
 
-function instruction(text: string) {
-  const part = { type: "text", text: text.toWellFormed() } as const;
-  return { kind: "system", role: "system", parts: [part] } as const satisfies SystemItem;
+function note(text: string) {
+  const part = { type: "text", text: text.toWellFormed(), notice: "instructions" } as const;
+  return { kind: "user", notice: "instructions", parts: [part] } as const satisfies UserItem;
 }

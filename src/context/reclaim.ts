@@ -36,11 +36,12 @@ const MOST_SPANS = 8;
 /** Chooses the level of every page anew, in one batch: old units into spans, floors for the rest, upgrades to the target. */
 export function reclaim(ask: ReclaimAsk): Reclaimed {
   const { pages, limit, target } = ask;
-  const missing = pages.filter((page) => enteringLevel(page, Number.POSITIVE_INFINITY) === undefined);
-  if (missing.length > 0) return { ok: false, needed: 0, unmet: missing.map(unshowable) };
-
   const before = spansIn(ask.entries);
-  const units = unitsOf(pages, before);
+  const unfolded = openPositions(pages.length, before);
+  const missing = unfolded.filter((at) => enteringLevel(pages[at] as Page, Number.POSITIVE_INFINITY) === undefined);
+  if (missing.length > 0) return { ok: false, needed: 0, unmet: missing.map((at) => unshowable(pages[at] as Page)) };
+
+  const units = unitsOf(pages, unfolded);
   const held = heldLevels(ask, heldIn(units, pages));
   const foldable = units.filter((unit) => isFoldable(unit, pages, new Set(held.keys())));
   const spans = foldOldest(ask, before, units, foldable, held);

@@ -5,7 +5,7 @@ import { RENDERER } from "./renderer.ts";
 import type { ResidencyLevel } from "./kind.ts";
 import type { Page } from "./page.ts";
 import { isSpan } from "./place.ts";
-import type { RefusedView, View, ViewEntry } from "./view.ts";
+import { behindView, type RefusedView, type View, type ViewEntry } from "./view.ts";
 
 /** Runs of neighbours at one level; `span` is one pointer for all of them. */
 export type LevelRun = readonly [level: ResidencyLevel | "span", pages: number];
@@ -24,11 +24,12 @@ export interface ChosenLevels {
 export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "view-chosen" }> {
   const anew = view.policy !== "incremental" || view.turn === 0 || view.reclaim !== undefined || !view.settled;
   const from = anew ? 0 : view.seenBefore;
+  const { list, count } = behindView(view);
   const levels: ChosenLevels = {
     from,
-    after: idAt(view.pages, from - 1),
-    last: idAt(view.pages, view.pages.length - 1),
-    runs: runsOf(view.entries.slice(0, view.stableItems), from, view.pages.length),
+    after: idAt(list, from - 1),
+    last: idAt(list, count - 1),
+    runs: runsOf(view.entries.slice(0, view.stableItems), from, count),
     turn: view.turn,
   };
   return { kind: "view-chosen", levels: levels as unknown as Json, renderer: RENDERER };

@@ -34,20 +34,20 @@ export function resumeView(
   }
   const said = entries.map(({ item }) => item);
   const tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
-  return asView({
-    ok: true,
+  const fields = {
+    ok: true as const,
     items: said,
     entries,
     stableItems: entries.length,
     tokens,
     tailTokens: 0,
     budget: tokens,
-    policy: "incremental",
+    policy: "incremental" as const,
     turn: chosen.turn,
     settled: isSettled(repairHistory(said), said),
     dropped: [],
-    pages: pages.slice(0, at),
     tail: [],
     seenBefore: at,
-  });
+  };
+  return asView(fields, { list: pages, count: at });
 }

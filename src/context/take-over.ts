@@ -1,7 +1,8 @@
 import type { TokenCounter } from "../contracts/token-counter.ts";
+import type { Item } from "../wire/item.ts";
 import type { Page } from "./page.ts";
 import { entering, entryAt, isSpan, spanEntry } from "./place.ts";
-import type { Reclaim, View, ViewEntry } from "./view.ts";
+import { behindView, type Reclaim, type View, type ViewEntry } from "./view.ts";
 
 export interface TakenOver {
   readonly entries: readonly ViewEntry[];
@@ -24,19 +25,19 @@ export function takeOver(
   counter: TokenCounter,
 ): TakenOver {
   if (previous === undefined) return { entries: [], tokens: 0, through: 0, whole: false };
-  const before = previous.pages;
-  const most = Math.min(before.length, pages.length);
-  let shared = 0;
+  const { list: before, count } = behindView(previous);
+  const most = Math.min(count, pages.length);
+  let shared = before === pages ? most : 0;
   const changed = new Set<number>();
   for (; shared < most; shared += 1) {
     const old = before[shared];
     const now = pages[shared];
-    if (old === now) continue;
-    if (old?.id !== now?.id || old?.kind !== now?.kind) break;
-    if (old?.digest !== now?.digest) changed.add(shared);
+    if (old === now || old === undefined || now === undefined) continue;
+    if (old.id !== now.id || old.kind !== now.kind) break;
+    if (old.digest !== now.digest || !isSameItem(old, now)) changed.add(shared);
   }
   const stable = previous.stableItems;
-  if (shared === before.length && changed.size === 0 && previous.settled) {
+  if (shared === count && changed.size === 0 && previous.settled) {
     return {
       entries: previous.entries.length === stable ? previous.entries : previous.entries.slice(0, stable),
       tokens: previous.tokens - previous.tailTokens,
@@ -84,6 +85,18 @@ function rebuilt(
   }
   const tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
   return { entries, tokens, through, whole: false, why: "changed" };
+}
+
+/** Two items may say the same under another id or status. */
+function isSameItem(old: Page, now: Page): boolean {
+  const before = old.representations.full?.item;
+  const after = now.representations.full?.item;
+  return before === after || itemBytes(before) === itemBytes(after);
+}
+
+function itemBytes(item: Item | undefined): string {
+  const { origin: _origin, ...rest } = item ?? { kind: "none" as const, origin: undefined };
+  return JSON.stringify(rest);
 }
 
 function anyBetween(positions: ReadonlySet<number>, from: number, to: number): boolean {

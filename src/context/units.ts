@@ -1,6 +1,6 @@
 import { protocolGroups } from "../history/groups.ts";
 import type { Item } from "../wire/item.ts";
-import { type Page, representationAt } from "./page.ts";
+import { type Page, type Representation, representationAt } from "./page.ts";
 import type { ViewEntry } from "./view.ts";
 import { isSpan } from "./place.ts";
 
@@ -12,19 +12,14 @@ export interface Unit {
   readonly answer: boolean;
 }
 
-/** The units of all pages that no span covers yet. */
-export function unitsOf(pages: readonly Page[], spans: readonly ViewEntry[]): readonly Unit[] {
-  const at: number[] = [];
-  const items: Item[] = [];
-  let next = 0;
-  for (const [position, page] of pages.entries()) {
-    while ((spans[next]?.to ?? Number.POSITIVE_INFINITY) <= position) next += 1;
-    if ((spans[next]?.from ?? Number.POSITIVE_INFINITY) <= position) continue;
+/** The units of the pages at these positions. */
+export function unitsOf(pages: readonly Page[], positions: readonly number[]): readonly Unit[] {
+  const at = positions.filter((position) => Object.keys(pages[position]?.representations ?? {}).length > 0);
+  const items = at.map((position): Item => {
+    const page = pages[position] as Page;
     const shown = representationAt(page, "full") ?? Object.values(page.representations)[0];
-    if (shown === undefined) continue;
-    at.push(position);
-    items.push(shown.item);
-  }
+    return (shown as Representation).item;
+  });
   return protocolGroups(items).map(({ members, complete, kind }) => ({
     members: members.map((member) => at[member] as number),
     complete,

@@ -89,7 +89,25 @@ export interface RefusedView {
   readonly unmet: readonly Unmet[];
 }
 
+/** The list a view was derived from, and how many of its pages the view knows: the list may have grown since. */
+export interface Behind {
+  readonly list: readonly Page[];
+  readonly count: number;
+}
+
+const behind = new WeakMap<View, Behind>();
+
+/** Without the copy that `view.pages` is. */
+export function behindView(of: View): Behind {
+  return behind.get(of) ?? { list: of.pages, count: of.pages.length };
+}
+
 /** The only maker of the brand. */
-export function asView(fields: Omit<View, typeof view>): View {
-  return fields as View;
+export function asView(fields: Omit<View, typeof view | "pages">, from: Behind): View {
+  const made = { ...fields } as View;
+  let pages: readonly Page[] | undefined;
+  // Copied when somebody asks: a copy of a hundred thousand pages for every request is what a request would cost.
+  Object.defineProperty(made, "pages", { enumerable: true, get: () => (pages ??= from.list.slice(0, from.count)) });
+  behind.set(made, from);
+  return made;
 }

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { NewBlob, Store } from "../contracts/store.ts";
-import { nameOfBytes } from "../records/blob-name.ts";
+import { nameOfBytes, rangeIn } from "../records/blob-name.ts";
 import { piecesOf } from "../records/byte-source.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 
@@ -45,10 +45,7 @@ export async function* readBlob(
     return;
   }
   if (nameOfBytes(small) !== name) throw new HoldfastError("BLOB_CORRUPT", { name });
-  const { from, to } = range ?? { from: 0, to: small.length };
-  if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= small.length)) {
-    throw new HoldfastError("BLOB_BAD_RANGE", { name, from, to, size: small.length });
-  }
+  const { from, to } = rangeIn(name, small.length, range);
   if (from < to) yield small.subarray(from, to);
 }
 

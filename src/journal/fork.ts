@@ -1,5 +1,6 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { ANYTHING, checkOptions } from "../base/options.ts";
 import type { SessionRow } from "../contracts/store.ts";
 import type { Link } from "../records/chain.ts";
 import { flawOf } from "../records/chain.ts";
@@ -14,9 +15,10 @@ export async function forkSession(
   from: string,
   options: { readonly as: string; readonly after?: number },
 ): Promise<SessionId> {
+  checkOptions(options, { as: ANYTHING, after: ANYTHING });
   const origin = await rowOf(deps.store, toSessionId(from));
   const session = toSessionId(options.as);
-  const after = await linkAt(deps, origin, options.after ?? origin.head.seq);
+  const after = await linkAt(deps, origin, options.after === undefined ? origin.head.seq : options.after);
   const receipt = await deps.store.commit({ kind: "fork", from: origin.id, after, session, at: instantOf(deps.clock) });
   if (!receipt.ok)
     throw conflictError(receipt.conflict.kind === "session-exists" ? session : origin.id, receipt.conflict);
@@ -25,11 +27,13 @@ export async function forkSession(
 
 async function linkAt(deps: JournalDeps, row: SessionRow, seq: number): Promise<Link> {
   if (seq === row.anchor.seq) return row.anchor;
-  const [record] = await deps.store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+  const [record] = Number.isSafeInteger(seq)
+    ? await deps.store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }))
+    : [];
   if (record === undefined || record.seq !== seq || flawOf(record) === "header-altered") {
     throw new HoldfastError("FORK_POINT_UNKNOWN", {
       session: row.id,
-      after: seq,
+      after: String(seq),
       oldest: row.anchor.seq,
       newest: row.head.seq,
     });

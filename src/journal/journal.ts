@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
+import { badOption, OBJECT } from "../base/options.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
@@ -100,6 +101,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   /** Settles when every append called so far has ended. */
   #called: Promise<unknown> = Promise.resolve();
   #inLine = 0;
+  #unsure = false;
   /** Why the tip is not what the next record may hang on. */
   #broken: { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "repeated" } | undefined;
   #closed: Promise<void> | undefined;
@@ -131,6 +133,11 @@ export class Journal<T = unknown> implements AsyncDisposable {
   /** How many records there are since the newest checkpoint, those under way included. */
   get sinceCheckpoint(): number {
     return this.#tip.sinceCheckpoint;
+  }
+
+  /** True once an append failed that may have happened all the same. */
+  get unsure(): boolean {
+    return this.#unsure;
   }
 
   get epoch(): number {
@@ -226,7 +233,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
     try {
       receipt = await this.#deps.store.commit(batch);
     } catch (error) {
-      throw this.#breakWith(error);
+      this.#breakWith(error);
+      this.#unsure ||= await this.#mayBeThere(tip.link);
+      throw error;
     }
     if (!receipt.ok) {
       const { conflict } = receipt;
@@ -240,11 +249,26 @@ export class Journal<T = unknown> implements AsyncDisposable {
     if (receipt.repeated) {
       this.#broken ??= { kind: "repeated" }; // what was sealed for this call is not in the chain
     } else {
-      this.#durable = tip;
+      // Answers may come in another order than the commits; a later record vouches for those before it.
+      if (tip.link.seq > this.#durable.link.seq) this.#durable = tip;
       this.#renewedAt = this.#deps.clock.monotonic();
     }
     const { first, last, repeated } = receipt;
     return { first, last, repeated };
+  }
+
+  /**
+   * A commit that failed may have reached the disk all the same. Found there it is no success, because a sync that failed
+   * has promised nothing; but whoever goes on as if it had not happened would differ from what the next process finds.
+   */
+  async #mayBeThere({ seq, hash }: Link): Promise<boolean> {
+    try {
+      const row = await rowOf(this.#deps.store, this.session);
+      const page = await this.#deps.store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+      return page[0]?.hash === hash;
+    } catch {
+      return true; // nobody can tell
+    }
   }
 
   #breakWith(error: unknown): unknown {
@@ -350,9 +374,13 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 }
 
+function isLink(value: unknown): boolean {
+  return OBJECT.fits(value) && Number.isSafeInteger((value as Link).seq) && typeof (value as Link).hash === "string";
+}
+
 const LONGEST_OPERATION = 200;
 
-function refuseBadOptions({ operation, staged = [] }: AppendOptions): void {
+function refuseBadOptions({ operation, staged = [], anchor, checkpoint }: AppendOptions): void {
   // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
   const usable =
     operation === undefined ||
@@ -360,7 +388,10 @@ function refuseBadOptions({ operation, staged = [] }: AppendOptions): void {
       operation.length > 0 &&
       operation.length <= LONGEST_OPERATION &&
       operation.isWellFormed());
-  if (!usable) throw new HoldfastError("BAD_OPTION", { option: "operation", value: String(operation).slice(0, 80) });
+  if (!usable) throw badOption("operation", operation, `a text of 1 to ${LONGEST_OPERATION} characters`);
+  if (!Array.isArray(staged)) throw badOption("staged", staged, "a list of what stageBlob answered");
+  if (anchor !== undefined && !isLink(anchor)) throw badOption("anchor", anchor, "the link of a record");
+  if (checkpoint !== undefined && !OBJECT.fits(checkpoint)) throw badOption("checkpoint", checkpoint, OBJECT.wants);
   for (const { ref, bytes } of staged) {
     if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
       throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });

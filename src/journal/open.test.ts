@@ -5,7 +5,7 @@ import type { WriteBatch } from "../contracts/store.ts";
 import { seal } from "../records/chain.ts";
 import { forkSession } from "./fork.ts";
 import { openJournal } from "./open.ts";
-import { dropBodies } from "./retention.ts";
+import { dropBodies, retain } from "./retention.ts";
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
@@ -217,6 +217,38 @@ describe("[JOURNAL-15] [R09] a fork whose inherited records are not all there", 
     const own = between(deps.store, { records: (records) => records.filter((record) => record.seq !== 4) });
     await expect(openJournal({ ...deps, store: own }, "child")).rejects.toEqual(code("SESSION_DAMAGED"));
     await openJournal(deps, "child");
+  });
+
+  test("is refused also when it has a checkpoint of its own since, if an end of what it shares is gone", async () => {
+    const { deps } = await made("abdeab");
+    await forkSession(deps, "s", { as: "child", after: 4 });
+    const child = await openJournal(deps, "child");
+    await child.append([said("own"), { kind: "checkpoint-kept", openCalls: [] }]);
+    await child.close();
+    await forkSession(deps, "child", { as: "grandchild" });
+    const grandchild = await openJournal(deps, "grandchild");
+    await grandchild.append({ kind: "checkpoint-kept", openCalls: [] });
+    await grandchild.close();
+    const without = (...gone: readonly number[]) =>
+      between(deps.store, { records: (records) => records.filter(({ seq }) => !gone.includes(seq)) });
+    for (const gone of [[1], [4], [1, 2, 3, 4], [3, 4]]) {
+      await expect(openJournal({ ...deps, store: without(...gone) }, "child")).rejects.toEqual(code("FORK_INCOMPLETE"));
+      await expect(openJournal({ ...deps, store: without(...gone) }, "grandchild")).rejects.toEqual(
+        code("FORK_INCOMPLETE"),
+      );
+    }
+    await expect(openJournal({ ...deps, store: without(5, 6) }, "grandchild")).rejects.toEqual(code("FORK_INCOMPLETE"));
+    for (const id of ["child", "grandchild"]) await (await openJournal(deps, id)).close();
+  });
+
+  test("opens when retention has forgotten what it shared", async () => {
+    const { deps } = await made("abdeab");
+    await forkSession(deps, "s", { as: "child", after: 4 });
+    const child = await openJournal(deps, "child");
+    await child.append({ kind: "checkpoint-kept", openCalls: [] });
+    expect(await retain(deps, child, { records: 2 })).toMatchObject({ forgotten: 4 });
+    await child.close();
+    await (await openJournal(deps, "child")).close();
   });
 
   test.each([-1, 0.5, 5, Number.NaN, "2"])("cannot start after %s", async (after) => {

@@ -1,6 +1,7 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { JsonLimits } from "../base/json.ts";
+import { BOOLEAN, checkOptions, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.ts";
 import { genesisOf } from "../records/chain.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
@@ -21,6 +22,19 @@ export interface OpenOptions<T = unknown> {
 
 const PAGE = 256;
 
+const OPTIONS: OptionRules<OpenOptions> = {
+  create: BOOLEAN,
+  leaseMs: whole(10, 86_400_000),
+  // One of the two left out would be no limit at all.
+  limits: {
+    wants: "depth and characters",
+    fits: (value) => OBJECT.fits(value) && "depth" in Object(value) && "characters" in Object(value),
+  },
+  fold: OBJECT,
+};
+/** As far as JSON itself can be written and read back. */
+const LIMITS: OptionRules<JsonLimits> = { depth: whole(1, 1_000), characters: whole(2, 2 ** 28) };
+
 /**
  * Opens a session for writing: verify the tail, take the lease, verify what came meanwhile. A session that this code
  * cannot continue honestly is refused before anything is written.
@@ -31,9 +45,9 @@ export async function openJournal<T = unknown>(
   options: OpenOptions<T> = {},
 ): Promise<Journal<T>> {
   const session = toSessionId(id);
+  checkOptions(options, OPTIONS);
+  if (options.limits !== undefined) checkOptions(options.limits, LIMITS);
   const leaseMs = options.leaseMs ?? 30_000;
-  if (!(Number.isSafeInteger(leaseMs) && leaseMs >= 10 && leaseMs <= 86_400_000))
-    throw new HoldfastError("BAD_OPTION", { option: "leaseMs", value: String(leaseMs) });
   await ensureSession(deps, session, options.create ?? true);
   const before = await rowOf(deps.store, session);
   const verified = await verifyTail(deps.store, before);
@@ -86,9 +100,27 @@ async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number)
 async function verifyTail(store: Store, row: SessionRow): Promise<readonly JournalEntry[]> {
   const oldest = row.anchor.seq + 1;
   const from = Math.max(row.checkpoint, oldest);
+  await refuseLostOrigin(store, row);
   const tail = await proveFrom(store, row, from);
   // Whatever the checkpoint would have told is told by what came before it, also when its body was dropped.
   return from > oldest && tail[0]?.kind !== "checkpoint-kept" ? proveFrom(store, row, oldest) : tail;
+}
+
+/**
+ * What a fork shares lies before its newest checkpoint, where opening does not read. The ends of every shared part are
+ * looked up all the same, however long it is: an origin that was cut off or lost must not pass for a whole session.
+ */
+async function refuseLostOrigin(store: Store, row: SessionRow): Promise<void> {
+  let first = 1;
+  for (const { through } of row.segments) {
+    if (through === null) return;
+    for (const seq of new Set([Math.max(first, row.anchor.seq + 1), through])) {
+      if (seq <= row.anchor.seq) continue; // forgotten on purpose
+      const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+      if (record?.seq !== seq) throw new HoldfastError("FORK_INCOMPLETE", { session: row.id, missing: seq });
+    }
+    first = through + 1;
+  }
 }
 
 async function proveFrom(store: Store, row: SessionRow, from: number): Promise<readonly JournalEntry[]> {

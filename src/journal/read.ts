@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { BOOLEAN, checkOptions, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import type { RecordQuery, SessionRow, Store } from "../contracts/store.ts";
 import type { SessionId } from "../records/ids.ts";
 import { BackwardProof, ForwardProof, type JournalEntry } from "./prove.ts";
@@ -13,6 +14,7 @@ export interface ReadOptions {
 }
 
 const PAGE = 256;
+const OPTIONS: OptionRules<ReadOptions> = { from: whole(0), to: whole(0), reverse: BOOLEAN, signal: OBJECT };
 
 export async function rowOf(store: Store, session: SessionId): Promise<SessionRow> {
   const row = await store.reading((read) => read.session(session));
@@ -29,9 +31,10 @@ export async function* readEntries(
   session: SessionId,
   options: ReadOptions = {},
 ): AsyncIterable<JournalEntry> {
+  checkOptions(options, OPTIONS);
   const row = await rowOf(store, session);
-  const from = bound("from", options.from, row.anchor.seq + 1, row);
-  const to = bound("to", options.to, row.head.seq, row);
+  const from = Math.max(options.from ?? 0, row.anchor.seq + 1);
+  const to = Math.min(options.to ?? row.head.seq, row.head.seq);
   if (from > to) return;
   yield* options.reverse
     ? backward(store, row, from, to, options.signal)
@@ -104,10 +107,4 @@ function within(entry: JournalEntry, from: number, to: number): JournalEntry {
 
 function lastOf(entry: JournalEntry): number {
   return entry.kind === "damaged" ? entry.through : entry.seq;
-}
-
-function bound(option: string, value: number | undefined, standard: number, row: SessionRow): number {
-  if (value === undefined) return standard;
-  if (!Number.isSafeInteger(value) || value < 0) throw new HoldfastError("BAD_OPTION", { option, value });
-  return option === "from" ? Math.max(value, row.anchor.seq + 1) : Math.min(value, row.head.seq);
 }

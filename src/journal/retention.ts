@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
+import { AMOUNT, checkOptions } from "../base/options.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { flawOf, type Link } from "../records/chain.ts";
 import { conflictError } from "./conflicts.ts";
@@ -21,7 +21,6 @@ export interface Retained {
 }
 
 const PAGE = 256;
-const BOUNDS: ReadonlySet<string> = new Set(["records", "bytes", "ageMs"]);
 /** The record that tells of a cut counts too, and comes on top of what is kept. */
 const CUT = { records: 1, bytes: 256 } as const;
 
@@ -34,10 +33,7 @@ export async function retain(
   journal: Journal,
   bounds: RetentionBounds,
 ): Promise<Retained> {
-  for (const [option, value] of Object.entries(bounds)) {
-    if (!(BOUNDS.has(option) && (value === undefined || (typeof value === "number" && value >= 0))))
-      throw new HoldfastError("BAD_OPTION", { option, value: String(value) });
-  }
+  checkOptions(bounds, { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT });
   const row = await rowOf(deps.store, journal.session);
   const cut = await chooseCut(deps, row, bounds);
   const forgotten = cut.anchor.seq - row.anchor.seq;

@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
+import { AMOUNT, BOOLEAN, checkOptions, OBJECT, whole } from "../base/options.ts";
 import type { Store } from "../contracts/store.ts";
 import type { BlobName } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
-import { HoldfastError } from "../base/errors.ts";
 
 export interface SweepOptions {
   /** How long content that no record names yet is left alone: its writer may still be on the way to its commit. Default 1 h. */
@@ -31,10 +31,8 @@ export async function sweep(
   deps: { readonly store: Store; readonly clock: Clock },
   options: SweepOptions = {},
 ): Promise<SweepReport> {
+  checkOptions(options, { graceMs: AMOUNT, limit: whole(1), shrink: BOOLEAN, signal: OBJECT });
   const { graceMs = 3_600_000, limit = 256, shrink = true, signal } = options;
-  if (!(graceMs >= 0)) throw new HoldfastError("BAD_OPTION", { option: "graceMs", value: String(graceMs) });
-  if (!(Number.isSafeInteger(limit) && limit > 0))
-    throw new HoldfastError("BAD_OPTION", { option: "limit", value: String(limit) });
   const { store, clock } = deps;
   const total = { records: 0, blobs: 0, bytes: 0 };
   const run = async (candidates: readonly BlobName[]): Promise<boolean> => {

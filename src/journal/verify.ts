@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
+import { ANYTHING, checkOptions, FUNCTION, OBJECT } from "../base/options.ts";
 import type { SessionRow, Store, StoreRead } from "../contracts/store.ts";
-import type { BlobName, SessionId } from "../records/ids.ts";
+import { type BlobName, type SessionId, toSessionId } from "../records/ids.ts";
 import { readBlob } from "./blobs.ts";
 import type { DamagedEntry } from "./prove.ts";
 import { readEntries, rowOf } from "./read.ts";
@@ -38,12 +39,13 @@ const PAGE = 256;
 
 /** Walks the container, every chain and every reference, and names every fault. Reads only. */
 export async function verify(store: Store, options: VerifyOptions = {}): Promise<VerifyReport> {
+  checkOptions(options, { session: ANYTHING, signal: OBJECT, progress: FUNCTION });
   const { signal, progress } = options;
   const done = { sessions: 0, records: 0, blobs: 0 };
   const structure = [...(await store.reading((read) => read.structure()))];
   const sessions: SessionVerdict[] = [];
   const named = new Map<BlobName, Naming>();
-  const rows = options.session === undefined ? sessionRows(store) : [await rowOf(store, options.session)];
+  const rows = options.session === undefined ? sessionRows(store) : [await rowOf(store, toSessionId(options.session))];
   for await (const row of rows) {
     if ("damaged" in row) continue; // the structure has named it
     sessions.push(await verifySession(store, row, { done, named, progress, signal }));

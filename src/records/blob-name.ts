@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import { sha256, type Sha256 } from "../base/hash.ts";
 import { type BlobName, toBlobName } from "./ids.ts";
 
@@ -21,4 +22,16 @@ export function nameOfBytes(bytes: Uint8Array): BlobName {
 
 function treeText(size: number, chunks: readonly Sha256[]): string {
   return `holdfast-blob-tree\n${CHUNK_BYTES}\n${size}\n${chunks.join("\n")}`;
+}
+
+/** The part of some content that was asked for: all of it, or a range that lies inside. */
+export function rangeIn(
+  name: BlobName,
+  size: number,
+  range: { readonly from: number; readonly to: number } | undefined,
+): { readonly from: number; readonly to: number } {
+  const { from, to } = range ?? { from: 0, to: size };
+  const inside = Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= size;
+  if (!inside) throw new HoldfastError("BLOB_BAD_RANGE", { name, from: String(from), to: String(to), size });
+  return { from, to };
 }

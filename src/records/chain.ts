@@ -45,18 +45,12 @@ export interface Unsealed {
 }
 
 export function seal(link: Link, record: Unsealed): SealedRecord {
+  const { kind, at, version, salt, body } = record;
   const seq = link.seq + 1;
-  const bodyDigest = sha256(`${record.salt}\n${record.body}`);
-  const header = {
-    seq,
-    kind: record.kind,
-    at: record.at,
-    version: record.version,
-    salt: record.salt,
-    bodyDigest,
-    prev: link.hash,
-  };
-  return { ...header, hash: headerHash(header), body: record.body };
+  const bodyDigest = sha256(`${salt}\n${body}`);
+  const prev = link.hash;
+  const hash = headerHash({ seq, kind, at, version, salt, bodyDigest, prev });
+  return { seq, kind, at, version, salt, bodyDigest, prev, hash, body };
 }
 
 export type RecordFlaw = "header-altered" | "body-altered" | "body-missing";

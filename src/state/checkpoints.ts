@@ -20,7 +20,12 @@ export const CHECKPOINT_LIMIT = 100;
 /** The newest tool boundaries, a bounded number of them. Snapshots share what did not change, so keeping them is cheap. */
 export class CheckpointStore {
   readonly limit: number;
-  readonly #kept = new Map<string, ToolCheckpoint>();
+  /**
+   * Places that are used in turn. A map would do, but each one that it outgrows still points at the next, and so the
+   * collector would carry every checkpoint ever made into old age.
+   */
+  readonly #ring: (ToolCheckpoint | undefined)[] = [];
+  #next = 0;
 
   constructor(options: { readonly limit?: number } = {}) {
     this.limit = options.limit ?? CHECKPOINT_LIMIT;
@@ -29,16 +34,14 @@ export class CheckpointStore {
   }
 
   record(checkpoint: ToolCheckpoint): void {
-    this.#kept.delete(checkpoint.toolCallId);
-    this.#kept.set(checkpoint.toolCallId, checkpoint);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.limit) break;
-      this.#kept.delete(oldest);
-    }
+    const same = this.#ring.findIndex((one) => one?.toolCallId === checkpoint.toolCallId);
+    if (same !== -1) this.#ring[same] = undefined;
+    this.#ring[this.#next] = checkpoint;
+    this.#next = (this.#next + 1) % this.limit;
   }
 
   has(toolCallId: string): boolean {
-    return this.#kept.has(toolCallId);
+    return this.#find(toolCallId) !== undefined;
   }
 
   getPreSnapshot(toolCallId: string): CompositeSnapshot {
@@ -51,13 +54,17 @@ export class CheckpointStore {
 
   /** Oldest first. */
   listCheckpoints(): readonly ToolCheckpoint[] {
-    return [...this.#kept.values()];
+    return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)].filter((one) => one !== undefined);
+  }
+
+  #find(toolCallId: string): ToolCheckpoint | undefined {
+    return this.#ring.find((one) => one?.toolCallId === toolCallId);
   }
 
   #get(toolCallId: string): ToolCheckpoint {
-    const checkpoint = this.#kept.get(toolCallId);
+    const checkpoint = this.#find(toolCallId);
     if (checkpoint === undefined)
-      throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: toolCallId, kept: this.#kept.size });
+      throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: toolCallId, kept: this.listCheckpoints().length });
     return checkpoint;
   }
 }

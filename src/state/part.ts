@@ -95,23 +95,30 @@ export function changeOf(parts: Parts, before: Root, after: Iterable<readonly [s
  */
 export class RootChange {
   readonly root: Root;
-  readonly #work: () => Worked;
+  readonly #parts: Parts;
+  readonly #before: Root;
+  readonly #after: readonly (readonly [string, unknown])[];
   #worked: Worked | undefined;
 
   /** `after`: values that their parts have accepted, such as those of a snapshot. */
   constructor(parts: Parts, before: Root, after: readonly (readonly [string, unknown])[]) {
     this.root = after.length === 0 ? before : before.with(after);
-    this.#work = () => workOut(parts, before, after);
+    this.#parts = parts;
+    this.#before = before;
+    this.#after = after;
   }
 
   get delta(): RootDelta {
-    this.#worked ??= this.#work();
-    return this.#worked.delta;
+    return this.#workedOut().delta;
   }
 
   get contents(): readonly Content[] {
-    this.#worked ??= this.#work();
-    return this.#worked.contents;
+    return this.#workedOut().contents;
+  }
+
+  #workedOut(): Worked {
+    this.#worked ??= workOut(this.#parts, this.#before, this.#after);
+    return this.#worked;
   }
 }
 

@@ -18,5 +18,6 @@ export const reducers = {
   /** Append that keeps the newest. It cuts rarely and then by half, so that a long list costs little per append. */
   appendNewest:
     <T>(keep: number) =>
-    (now: readonly T[], element: T): readonly T[] => [...(now.length < 2 * keep ? now : now.slice(-keep)), element],
+    (now: readonly T[], element: T): readonly T[] =>
+      (now.length < 2 * keep ? now : now.slice(-keep)).concat([element]),
 } as const;

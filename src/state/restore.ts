@@ -1,7 +1,8 @@
+import type { JsonObject } from "../base/json.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
+import { portable, resourcesPart } from "./resources-part.ts";
 import type { ResourceRegistry, Snapshotable } from "./resources.ts";
-import type { Root } from "./root.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
@@ -17,12 +18,20 @@ export interface RestoreOptions {
 }
 
 /** What a restore would do, in full, without doing it. */
-export interface RestorePlan {
+export class RestorePlan {
   /** Slices and parts that would change, each with its change as data. */
   readonly change: RootChange;
-  readonly slices: readonly string[];
   /** Resources that would be put back, and to what. */
   readonly resources: ReadonlyMap<string, unknown>;
+
+  constructor(change: RootChange, resources: ReadonlyMap<string, unknown>) {
+    this.change = change;
+    this.resources = resources;
+  }
+
+  get slices(): readonly string[] {
+    return Object.keys(this.change.delta);
+  }
 }
 
 export interface RestoreGround {
@@ -46,21 +55,21 @@ export function planRestore(
   if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
   const after: (readonly [string, unknown])[] = [];
-  for (const name of now.unlike(snapshot.session.slices)) {
+  for (const difference of now.unlike(snapshot.session.slices)) {
+    const [name, then] = difference;
     const part = parts.get(name);
-    if (part === undefined || options.slices?.includes(name) === false) continue;
-    const then = restoredValue(snapshot, part, now, options);
-    const value = part.restored === undefined ? then : part.restored(now.get(name) as never, then as never);
-    if (value !== now.get(name)) after.push([name, value]);
+    if (part === undefined || options.slices?.includes(name) === false || stays(part, options)) continue;
+    const current = now.get(name);
+    const to = restoredValue(snapshot, part, current, then, options.paths);
+    const value = part.restored === undefined ? to : part.restored(current as never, to as never);
+    if (value === then) after.push(difference);
+    else if (value !== current) after.push([name, value]);
   }
-  const change = new RootChange(parts, now, after);
-  return {
-    change,
-    get slices() {
-      return Object.keys(change.delta);
-    },
-    resources,
-  };
+  if (resources.size > 0 && parts.has(resourcesPart.name)) {
+    const kept = now.get(resourcesPart.name) as JsonObject;
+    after.push([resourcesPart.name, { ...kept, ...portable(resources, ground.origins, ground.registry) }]);
+  }
+  return new RestorePlan(new RootChange(parts, now, after), resources);
 }
 
 function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {
@@ -75,24 +84,30 @@ function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: Res
   return { resources, unknown };
 }
 
-function restoredValue(snapshot: CompositeSnapshot, part: AnyPart, now: Root, options: RestoreOptions): unknown {
-  const { slices, policies } = snapshot.session;
-  const current = now.get(part.name);
-  if (options.resources !== undefined && options.slices === undefined && options.paths === undefined) return current;
-  if (part.policy === "log" && (options.preserveLogs ?? true)) return current;
-  if (options.paths !== undefined) {
-    if (part.pick === undefined || !slices.has(part.name)) return current;
-    return part.pick(current as never, slices.get(part.name) as never, options.paths);
-  }
-  if (slices.has(part.name)) return slices.get(part.name);
+function stays(part: AnyPart, { preserveLogs = true, slices, resources, paths }: RestoreOptions): boolean {
+  if (part.policy === "log" && preserveLogs) return true;
+  if (part.name === resourcesPart.name) return true; // it follows the resources themselves
+  if (paths !== undefined) return part.pick === undefined;
+  return resources !== undefined && slices === undefined;
+}
+
+function restoredValue(
+  { session }: CompositeSnapshot,
+  part: AnyPart,
+  now: unknown,
+  then: unknown,
+  paths: RestoreOptions["paths"],
+): unknown {
+  if (paths !== undefined) return then === undefined ? now : part.pick?.(now as never, then as never, paths);
+  if (then !== undefined) return then;
   // Computed from what is about to change: the next reader computes it again.
   if (part.policy === "cache") return part.initial;
   // Known then but left out of the snapshot: out of its scope. Unknown then: it did not exist, so it is empty again.
-  return policies.has(part.name) ? current : part.initial;
+  return session.policies.has(part.name) ? now : part.initial;
 }
 
 /**
- * Puts resources back, all or none: each is captured first, and if one refuses, those already done are returned to
+ * Answers what the resources were before. Puts them back, all or none: each is captured first, and if one refuses, those already done are returned to
  * where they were. `commit` runs when all are done; its failure counts as a refusal. What cannot be returned either is
  * told to `poison`.
  */
@@ -101,7 +116,7 @@ export async function restoreResources(
   registry: ResourceRegistry,
   commit: () => Promise<void>,
   poison: (why: RestoreFailedError) => void,
-): Promise<void> {
+): Promise<ReadonlyMap<string, unknown>> {
   const rescued = new Map<string, unknown>();
   for (const name of targets.keys()) rescued.set(name, await resourceAt(registry, name).snapshot({ tag: "rescue" }));
   const touched: string[] = [];
@@ -119,6 +134,7 @@ export async function restoreResources(
     if (touched.length === 0) throw error;
     throw await backOut(error, touched, rescued, registry, poison);
   }
+  return rescued;
 }
 
 async function backOut(

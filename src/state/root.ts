@@ -56,14 +56,14 @@ export class Root implements Iterable<readonly [name: string, value: unknown]> {
     return this.with([...names].filter((name) => this.has(name)).map((name) => [name, ABSENT]));
   }
 
-  /** Names whose value here is not the other's, those that the other lacks included. */
-  unlike(other: Root): readonly string[] {
-    const names: string[] = [];
+  /** The other's values where they are not this one's, undefined for those that the other lacks. */
+  unlike(other: Root): readonly (readonly [name: string, theirs: unknown])[] {
+    const differences: (readonly [string, unknown])[] = [];
     for (const [name, place] of this.#places) {
-      const value = other.#places === this.#places ? other.#values[place] : other.#at(name);
-      if (value !== this.#values[place]) names.push(name);
+      const theirs = other.#places === this.#places ? other.#values[place] : other.#at(name);
+      if (theirs !== this.#values[place]) differences.push([name, theirs === ABSENT ? undefined : theirs]);
     }
-    return names;
+    return differences;
   }
 
   #at(name: string): unknown {

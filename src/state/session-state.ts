@@ -2,6 +2,7 @@ import { type Clock, instantOf } from "../base/clock.ts";
 import { planRestore } from "./restore.ts";
 import { readSlice } from "./read-slice.ts";
 import { ResourceRegistry, type Snapshotable } from "./resources.ts";
+import type { Root } from "./root.ts";
 import { partOf, type Slice, type SliceEvent } from "./slice.ts";
 import { type SliceSelection, type Snapshot, selectSlices } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
@@ -21,6 +22,7 @@ export class SessionState {
   readonly #truth: Truth;
   readonly #clock: Clock;
   readonly #lineage: Lineage;
+  #newest: { readonly root: Root; readonly slices: Root } | undefined;
 
   constructor(truth: Truth, clock: Clock, lineage: Lineage) {
     this.#truth = truth;
@@ -66,16 +68,25 @@ export class SessionState {
 
   /** By reference: it costs nothing, and keeping it costs what changes afterwards. */
   snapshot(selection: SliceSelection = {}): Snapshot {
-    const { root, namesBy, policies } = this.#truth;
+    const { policies } = this.#truth;
     const { parentId, childrenIds, tags } = this.#lineage;
     return {
       createdAt: instantOf(this.#clock),
-      slices: selectSlices(root, namesBy, selection),
+      slices: this.#select(selection),
       policies,
       ...(parentId === undefined ? {} : { parentId }),
       childrenIds: [...childrenIds],
       tags,
     };
+  }
+
+  /** After one call and before the next it is the same one. */
+  #select(selection: SliceSelection): Root {
+    const { root, namesBy } = this.#truth;
+    if (selection.policies !== undefined || selection.includeAll === true)
+      return selectSlices(root, namesBy, selection);
+    if (this.#newest?.root !== root) this.#newest = { root, slices: selectSlices(root, namesBy, {}) };
+    return this.#newest.slices;
   }
 
   rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): Promise<void> {

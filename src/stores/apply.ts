@@ -1,4 +1,5 @@
 import type { ClockDep } from "../base/clock.ts";
+import { badOption } from "../base/options.ts";
 import { unreachable } from "../base/unreachable.ts";
 import type { BlobStore } from "../contracts/blob-store.ts";
 import type * as contract from "../contracts/store.ts";
@@ -80,7 +81,9 @@ function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.C
 
 /** Whole milliseconds, whatever fractions a clock counts in: a store keeps no others. */
 function leaseEnd({ clock }: ClockDep, { leaseMs }: { readonly leaseMs: number }): number {
-  return Math.ceil(clock.now() + leaseMs);
+  const end = Math.ceil(clock.now() + leaseMs);
+  if (!Number.isSafeInteger(end)) throw badOption("clock", end, "a time in milliseconds");
+  return end;
 }
 
 function lease(on: Ground, batch: contract.LeaseBatch): Applied<contract.LeaseBatch> {

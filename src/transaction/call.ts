@@ -5,9 +5,11 @@ import type { Random } from "../base/random.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import { filesOnBranch } from "../files/access.ts";
 import type { Branch, Savepoint } from "../state/branch.ts";
+import type { Part } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Slice, SliceEvent } from "../state/slice.ts";
 import type { Failure } from "./ending.ts";
+import type { LazySignal } from "./lazy-signal.ts";
 import type { AttemptFailure } from "./validators.ts";
 import type { CallOutcome } from "./outcome.ts";
 
@@ -34,6 +36,10 @@ export interface Call {
   readonly files: Filesystem;
   get<T>(slice: Slice<T>): T;
   dispatch(event: SliceEvent): void;
+  /** A part of the root that is no slice, as this call sees it. It counts as read. */
+  read<V>(part: Part<V>): V;
+  /** Changes such a part now, and again at the commit if others have changed it meanwhile. */
+  change<V>(part: Part<V>, redo: (now: V) => V): void;
   /** A resource that cannot branch: this call has it alone, and it is put back if the call is discarded. */
   resource<T>(key: ResourceKey<T>): Promise<T>;
   /** Tells whoever follows what has been put out so far. A call that is stopped leaves the newest of it in its output. */
@@ -52,10 +58,8 @@ export interface Call {
 }
 
 export interface CallParts
-  extends Pick<
-    Call,
-    "id" | "tool" | "signal" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child"
-  > {
+  extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child"> {
+  readonly stop: LazySignal;
   readonly random: () => Random;
   readonly branch: Branch;
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
@@ -63,60 +67,115 @@ export interface CallParts
   readonly onLate: (what: string) => void;
 }
 
-/** A handle and the way to end its life. */
-export function openHandle(parts: CallParts): { readonly call: Call; close(): void } {
-  let open = true;
+/**
+ * A call's handle, until it is closed. A class, because a getter on an object that is made anew for every call leaves a
+ * shape behind for every call, and with it all that the call had.
+ */
+export class CallHandle implements Call {
+  readonly id: string;
+  readonly tool: string;
+  readonly clock: Clock;
+  readonly attempt: number;
+  readonly refused: readonly AttemptFailure[];
+  readonly #parts: CallParts;
+  #isOpen = true;
   // Made when they are first asked for: most calls need neither.
-  let random: Random | undefined;
-  let files: Filesystem | undefined;
-  const { id, tool, branch } = parts;
-  const use = <T>(what: string, work: () => T): T => {
-    if (open) return work();
-    parts.onLate(what);
-    throw new HoldfastError("CALL_CLOSED", { call: id, tool, attempted: what });
-  };
-  const rollback = (savepoint: Savepoint) => use("rollback", () => branch.rollbackTo(savepoint));
-  const call: Call = {
-    id,
-    tool,
-    signal: parts.signal,
-    clock: parts.clock,
-    attempt: parts.attempt,
-    refused: parts.refused,
-    get random() {
-      random ??= parts.random();
-      return random;
-    },
-    get files() {
-      files ??= filesOnBranch(branch, use);
-      return files;
-    },
-    get: (slice) => use("get", () => branch.get(slice)),
-    dispatch: (event) => use("dispatch", () => branch.dispatch(event)),
-    resource: async (key) => use("resource", () => parts.resource(key)),
-    progress: (text) => use("progress", () => parts.progress(text)),
-    fail: (code, message, payload) => ({ ok: false, code, message, ...(payload === undefined ? {} : { payload }) }),
-    savepoint: () => {
-      const savepoint = use("savepoint", () => branch.savepoint());
-      return { rollback: () => rollback(savepoint) };
-    },
-    transaction: async (work) => {
-      const savepoint = use("transaction", () => branch.savepoint());
-      try {
-        return await work();
-      } catch (error) {
-        rollback(savepoint);
-        throw error;
-      }
-    },
-    effect: async (name, args, { key }) => use("effect", () => parts.effect(name, args, key)),
-    run: async (inner) => use("run", () => parts.run(inner)),
-    child: async (child) => use("child", () => parts.child(child)),
-  };
-  return {
-    call,
-    close: () => {
-      open = false;
-    },
-  };
+  #random: Random | undefined;
+  #files: Filesystem | undefined;
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+    this.id = parts.id;
+    this.tool = parts.tool;
+    this.clock = parts.clock;
+    this.attempt = parts.attempt;
+    this.refused = parts.refused;
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.stop.signal;
+  }
+
+  get random(): Random {
+    this.#random ??= this.#parts.random();
+    return this.#random;
+  }
+
+  get files(): Filesystem {
+    this.#files ??= filesOnBranch(this.#parts.branch, (what, work) => {
+      this.#use(what);
+      return work();
+    });
+    return this.#files;
+  }
+
+  get<T>(slice: Slice<T>): T {
+    return this.#use("get").branch.get(slice);
+  }
+
+  dispatch(event: SliceEvent): void {
+    this.#use("dispatch").branch.dispatch(event);
+  }
+
+  read<V>(part: Part<V>): V {
+    return this.#use("read").branch.look(part, "", (value) => value, Object.is);
+  }
+
+  change<V>(part: Part<V>, redo: (now: V) => V): void {
+    this.#use("change").branch.change(part, redo);
+  }
+
+  async resource<T>(key: ResourceKey<T>): Promise<T> {
+    return this.#use("resource").resource(key);
+  }
+
+  progress(text: string): void {
+    this.#use("progress").progress(text);
+  }
+
+  fail(code: string, message: string, payload?: Json): Failure {
+    return { ok: false, code, message, ...(payload === undefined ? {} : { payload }) };
+  }
+
+  savepoint(): { rollback(): void } {
+    const savepoint = this.#use("savepoint").branch.savepoint();
+    return { rollback: () => this.#rollback(savepoint) };
+  }
+
+  async transaction<T>(work: () => Promise<T> | T): Promise<T> {
+    const savepoint = this.#use("transaction").branch.savepoint();
+    try {
+      return await work();
+    } catch (error) {
+      this.#rollback(savepoint);
+      throw error;
+    }
+  }
+
+  async effect(name: string, args: Json, { key }: { readonly key: string }): Promise<Json> {
+    return this.#use("effect").effect(name, args, key);
+  }
+
+  async run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome> {
+    return this.#use("run").run(call);
+  }
+
+  async child(child: Rewindable): Promise<void> {
+    return this.#use("child").child(child);
+  }
+
+  /** Every later use is refused. */
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  #rollback(savepoint: Savepoint): void {
+    this.#use("rollback").branch.rollbackTo(savepoint);
+  }
+
+  #use(what: string): CallParts {
+    if (this.#isOpen) return this.#parts;
+    this.#parts.onLate(what);
+    throw new HoldfastError("CALL_CLOSED", { call: this.id, tool: this.tool, attempted: what });
+  }
 }

@@ -5,14 +5,15 @@ import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
-import { type Call, openHandle, type Rewindable } from "./call.ts";
+import { type Call, CallHandle, type Rewindable } from "./call.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
+import { LazySignal } from "./lazy-signal.ts";
 import { type Admitted, admit, handle, readmit } from "./guard.ts";
+import type { Ledger, OpenedCall } from "./ledger.ts";
 import type { AttemptFailure } from "./validators.ts";
-import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
 import { absentTool, type Tool } from "./tool.ts";
@@ -48,7 +49,6 @@ export interface CallLimits {
   readonly deadline?: Deadline;
 }
 
-type Handle = ReturnType<typeof openHandle>;
 type InnerCall = Parameters<Call["run"]>[0];
 
 /** Inside another call only what the branch holds can be undone with it. */
@@ -78,11 +78,11 @@ export class OpenCall {
   readonly #deadline: Deadline | undefined;
   readonly #onProgress: ((text: string) => void) | undefined;
   #children: (() => Promise<void>)[] = [];
-  #handle: Handle | undefined;
-  readonly #inner = new Set<Handle>();
+  #handle: CallHandle | undefined;
+  readonly #inner = new Set<CallHandle>();
+  readonly #openings = new Set<Promise<void>>();
   #unfinished = 0;
-  #stop = new AbortController();
-  readonly #onAbort = () => this.#stop.abort(this.signal.reason);
+  #stop: LazySignal;
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
     this.#world = world;
@@ -94,6 +94,7 @@ export class OpenCall {
     this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
+    this.#stop = new LazySignal(this.signal);
   }
 
   get elapsed(): number {
@@ -150,11 +151,10 @@ export class OpenCall {
     this.#unfinished = 0;
     this.admitted = [];
     this.branch = state.branch();
-    this.#stop = new AbortController();
-    this.signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#stop = new LazySignal(this.signal);
     effects.beginAttempt(this.call.id);
     this.#handle = this.#openHandle(this.call.id, this.tool);
-    return this.#handle.call;
+    return this.#handle;
   }
 
   /** Every later use of the handle is refused, and whoever listens to its signal hears that it is over. */
@@ -162,8 +162,7 @@ export class OpenCall {
     this.#handle?.close();
     for (const inner of this.#inner) inner.close();
     this.#inner.clear();
-    this.signal.removeEventListener("abort", this.#onAbort);
-    this.#stop.abort(HAS_ENDED);
+    this.#stop.end(HAS_ENDED);
   }
 
   limits() {
@@ -201,15 +200,15 @@ export class OpenCall {
     this.#world.ledger.late({ callId: id, tool: name, output }).catch(() => {});
   }
 
-  #openHandle(id: string, tool: Tool) {
+  #openHandle(id: string, tool: Tool): CallHandle {
     const { state, effects } = this.#world;
-    const stop = this.#stop.signal;
+    const stop = this.#stop;
     let last: Promise<unknown> = Promise.resolve();
-    return openHandle({
+    return new CallHandle({
       id,
       tool: tool.name,
       branch: this.branch,
-      signal: stop,
+      stop,
       clock: state.clock,
       attempt: this.attempts,
       refused: [...this.refused],
@@ -217,11 +216,11 @@ export class OpenCall {
       random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
-        return state.exclusive.acquire(this.call.id, key, stop);
+        return state.exclusive.acquire(this.call.id, key, stop.signal);
       },
       effect: async (name, args, key) => {
         this.#refuseOutside(id, tool);
-        return effects.run({ tool, callId: id, name, args, key, signal: stop });
+        return effects.run({ tool, callId: id, name, args, key, signal: stop.signal });
       },
       run: (inner) => {
         // One after the other: a savepoint that is rolled back would take a neighbour's changes with it.
@@ -256,7 +255,7 @@ export class OpenCall {
 
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
   async #runNested(parent: string, { name, input }: InnerCall): Promise<CallOutcome> {
-    const { ledger, effects, state } = this.#world;
+    const { effects, state } = this.#world;
     const started = state.clock.monotonic();
     const place = this.nested.length;
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
@@ -266,7 +265,10 @@ export class OpenCall {
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
-    await ledger.opened({ callId: id, tool: name, args: keptJson(input), parent });
+    const { signal } = this.#stop;
+    await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
+    // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
+    if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
@@ -282,6 +284,28 @@ export class OpenCall {
     return outcome;
   }
 
+  async #announceNested(call: OpenedCall, place: number): Promise<void> {
+    const { ledger, state } = this.#world;
+    const opening = ledger.opened(call);
+    this.#openings.add(opening);
+    try {
+      await opening;
+    } catch (error) {
+      // It did not begin, so it does not end: closed, it would be a call that nobody opened.
+      this.nested.splice(place, 1);
+      this.#unfinished -= 1;
+      if (ledger.unsure === true) state.truth.poison(error as Error);
+      throw error;
+    } finally {
+      this.#openings.delete(opening);
+    }
+  }
+
+  /** Whether a call inside this one was opened must be known before it is closed. */
+  openingsSettled(): Promise<unknown> | undefined {
+    return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
+  }
+
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
     const { policies } = this.#world;
     const tool = this.#world.tool(name) ?? absentTool(name);
@@ -291,7 +315,7 @@ export class OpenCall {
     this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
       const admitted = await this.admit(tool, input, id);
-      return admitted.ok ? handle(admitted.view, this.branch, policies, inner.call) : admitted.ending;
+      return admitted.ok ? handle(admitted.view, this.branch, policies, inner) : admitted.ending;
     };
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();

@@ -144,23 +144,30 @@ export class Transactions {
     return this.effects.undo(callIds, specsOf(this.#world));
   }
 
+  /** Goes on with what an earlier process had begun to undo. */
+  finishUndoing(): Promise<void> {
+    return this.effects.finishUndoing(specsOf(this.#world));
+  }
+
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean) {
     this.state.truth.gate.refuseInside();
     if (this.#open.has(call.id)) throw new HoldfastError("CALL_OPEN", { call: call.id });
     this.#open.set(call.id, undefined);
-    const ended = Promise.withResolvers<void>();
-    const before = inOrder ? this.#last : Promise.resolve();
+    const ended = inOrder ? Promise.withResolvers<void>() : undefined;
+    const before = inOrder ? this.#last : AT_ONCE;
     // Taken before anything is awaited: the order of the calls is the order in which they were asked for.
-    if (inOrder) this.#last = before.then(() => ended.promise);
+    if (ended !== undefined) this.#last = before.then(() => ended.promise);
     const done = () => {
       this.#open.delete(call.id);
-      ended.resolve();
+      ended?.resolve();
     };
     try {
       const open = new OpenCall(this.#world, call, limits, before);
       await open.announce();
       return { open, done };
     } catch (error) {
+      // It may be open in the journal, where only the next opening can close it.
+      if (this.#world.ledger.unsure === true) this.state.truth.poison(error as Error);
       done();
       throw error;
     }
@@ -183,7 +190,7 @@ export class Transactions {
       }
     };
     try {
-      Promise.resolve(observe?.(outcome)).catch(failed);
+      if (observe !== undefined) Promise.resolve(observe(outcome)).catch(failed);
     } catch (error) {
       failed(error);
     }
@@ -192,4 +199,5 @@ export class Transactions {
   }
 }
 
+const AT_ONCE = Promise.resolve();
 const NOT_PENDING = Promise.resolve("not pending" as const);

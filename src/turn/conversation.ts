@@ -7,7 +7,7 @@ import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
 import { type KeptItems, unkeepItems } from "../wire/keep.ts";
 
-import { type OpenQuestion, questionOf } from "./questions.ts";
+import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
 /** One item of the conversation and the record that said it. */
 interface Said {
@@ -41,13 +41,19 @@ export class Conversation {
   readonly #open = new Map<CallId, AskedAs>();
   /** The calls of the newest answer in their order, with the outputs that have come so far. */
   #batch = new Map<CallId, Said | undefined>();
-  readonly #waiting = new Map<CallId, OpenQuestion>();
+  readonly #waiting = new Map<CallId, WaitingCall>();
   readonly #inner = new Set<CallId>();
   readonly #repaired = new Set<string>();
+  readonly #names = new WeakMap<Item, string>();
 
   /** The log as it stands. The same array as long as it only grows. */
   get items(): readonly Item[] {
     return this.#items;
+  }
+
+  /** Where an item stands in the journal, as a name: the record that said it, and which of its items it is. */
+  idOf(item: Item): string | undefined {
+    return this.#names.get(item);
   }
 
   /** The log with the outputs that still wait for their neighbours. */
@@ -66,7 +72,7 @@ export class Conversation {
   }
 
   /** Calls that wait for somebody. */
-  get questions(): readonly OpenQuestion[] {
+  get waiting(): readonly WaitingCall[] {
     return [...this.#waiting.values()];
   }
 
@@ -89,7 +95,7 @@ export class Conversation {
       case "call-closed":
         return this.#closed(entry);
       case "call-waiting":
-        return void this.#waiting.set(entry.callId, questionOf(entry));
+        return void this.#waiting.set(entry.callId, waitingCallOf(entry));
       case "approval-given":
         return void this.#waiting.delete(entry.callId);
       case "rewound":
@@ -111,6 +117,8 @@ export class Conversation {
   }
 
   #say(seq: number, item: Item, callId?: CallId): void {
+    const nth = this.#said.length - 1 - this.#said.findLastIndex((said) => said.seq !== seq);
+    this.#names.set(item, `${String(seq).padStart(9, "0")}.${nth}`);
     this.#said.push(callId === undefined ? { seq, item } : { seq, item, callId });
     this.#items.push(item);
   }

@@ -7,6 +7,7 @@ import type { SliceEvent } from "../state/slice.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
+import type { SessionContext } from "./session-context.ts";
 import type { Story } from "./story.ts";
 
 /** What a turn walks on: a durable session, or a state with a log in memory. */
@@ -15,12 +16,16 @@ export interface Ground {
   readonly state: ExecutionState;
   readonly transactions: Transactions;
   readonly conversation: Conversation;
+  /** The station that chooses what of the conversation a request shows. */
+  readonly context: SessionContext;
   /** The station that checks prompt, tools and mode before every request. */
   readonly story: Story;
   /** Aborts when nothing can be written any more. */
   readonly signal: AbortSignal | undefined;
   /** Records and what they change in the state: durable together, or not at all. */
   write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[]): Promise<void>;
+  /** The newest record that is there. */
+  readonly head: number;
   read(options?: ReadOptions): AsyncIterable<JournalEntry>;
   /** Whether a call still waits for somebody. */
   waits(callId: CallId): boolean;

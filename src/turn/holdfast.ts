@@ -1,5 +1,6 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { badOption, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
@@ -51,15 +52,14 @@ export class Holdfast implements AsyncDisposable {
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
-    const { workspace } = options;
+    const { workspace, as, after } = options;
     if (workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
-    const id = await forkSession(this.#deps, from, options);
+    const id = await forkSession(this.#deps, from, { as, ...(after === undefined ? {} : { after }) });
     const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
     const session = await this.#openWith(id, this.#options, workspace === "memory" ? "memory" : "read-only");
     try {
       await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
-      session.transactions.effects.disown();
       return await this.#withFiles(session, toSessionId(from), head.seq, workspace);
     } catch (error) {
       await session.close();
@@ -131,8 +131,16 @@ export class Holdfast implements AsyncDisposable {
 }
 
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {
+  if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
-  const store = "open" in options.store ? await options.store.open({ clock, random }) : options.store;
+  const store = await storeOf(options.store, { clock, random });
   return new Holdfast({ store, clock, random }, options);
+}
+
+async function storeOf(given: Store | StoreSource, deps: Parameters<StoreSource["open"]>[0]): Promise<Store> {
+  const { open, commit } = Object(given) as Partial<Store & StoreSource>;
+  if (open !== undefined) return (given as StoreSource).open(deps);
+  if (commit === undefined) throw badOption("store", given, 'a store, or what sqlite("…") answers');
+  return given as Store;
 }

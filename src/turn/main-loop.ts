@@ -11,6 +11,7 @@ import { Conversation } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import { SessionContext } from "./session-context.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { Story } from "./story.ts";
 
@@ -101,8 +102,12 @@ function inMemory(state: ExecutionState): Ground {
     state,
     transactions,
     conversation: new Conversation(),
+    context: new SessionContext(state, { recall: false }),
     story: new Story(state, new SessionCatalog(home, transactions)),
     signal: undefined,
+    get head() {
+      return entries.length;
+    },
     async *read({ from = 1 } = {}) {
       yield* entries.slice(from - 1);
     },

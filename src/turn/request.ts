@@ -4,6 +4,7 @@ import type { ModelRequest, ToolOffer } from "../contracts/model.ts";
 import type { FaultKind } from "../history/faults.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import { getHistoryForPrompt, type HistoryRepairedDraft, repairRecords } from "../history/session.ts";
+import type { View } from "../context/view.ts";
 import type { Item } from "../wire/item.ts";
 import type { ProfileId } from "../wire/profiles.ts";
 import type { Conversation } from "./conversation.ts";
@@ -38,20 +39,23 @@ export function repairPairs(
 /** What a request asks of the model. */
 export type RequestOptions = Pick<ModelRequest, "toolChoice" | "maxOutputTokens" | "temperature" | "reasoning">;
 
-/** Station: the request. Only a repaired history and an aligned prompt can be put into one. */
-export function writeRequest(
-  history: PairedHistory,
-  { prompt, catalog }: AlignedPrompt,
-  options: RequestOptions,
-): ModelRequest {
+/** Station: the request. Only a view of a repaired history and an aligned prompt can be put into one. */
+export function writeRequest(view: View, { prompt, catalog }: AlignedPrompt, options: RequestOptions): ModelRequest {
   const { prefixText, tailText } = prompt;
   const prefix: readonly Item[] = prefixText === "" ? [] : [system(prefixText)];
   const tools = (catalog.tools ?? []).map(offerOf);
   const said = { ...options, ...(tools.length === 0 ? {} : { tools }) };
-  const stable = [...prefix, ...history];
+  const shown = view.items.slice(0, view.stableItems);
+  const standing = view.items.slice(view.stableItems);
   // An answer that was paused must stand last, or it cannot go on.
-  if (isModels(history.at(-1))) return { ...said, items: [...prefix, system(tailText), ...history] };
-  return { ...said, items: [...stable, tail(tailText)], stableItems: stable.length };
+  if (isModels(shown.at(-1))) return { ...said, items: [...prefix, system(tailText), ...standing, ...shown] };
+  const stable = [...prefix, ...shown];
+  return { ...said, items: [...stable, ...standing, tail(tailText)], stableItems: stable.length };
+}
+
+/** What stands around the conversation in every request, as texts that can be counted. */
+export function aroundOf({ prompt, catalog }: AlignedPrompt): readonly string[] {
+  return [prompt.prefixText, ...(catalog.tools ?? []).map((tool) => JSON.stringify(offerOf(tool))), prompt.tailText];
 }
 
 /** Word for word what was hashed: neither more nor less than the snapshot says. */

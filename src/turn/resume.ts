@@ -10,6 +10,7 @@ import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
+import { resourcesPart } from "../state/resources-part.ts";
 import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
@@ -25,6 +26,9 @@ import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
+import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { recallTool } from "./recall-tool.ts";
+import { type ContextOptions, SessionContext } from "./session-context.ts";
 import { Story } from "./story.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -35,8 +39,12 @@ export interface SessionOptions
   readonly tools?: readonly Tool[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
+  /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
+  readonly parts?: readonly AnyPart[];
   /** What every request says before the conversation. */
   readonly prompt?: Prompt;
+  /** How much of a conversation its model sees, and what always stands before it. */
+  readonly context?: ContextOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -59,7 +67,7 @@ export async function resumeSession(
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
   const files = await attached(workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces });
+    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
   } catch (error) {
     if (files !== undefined) await workspaces.leave(files.workspace);
     throw error;
@@ -69,19 +77,21 @@ export async function resumeSession(
 interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
+  readonly isFork: boolean;
 }
 
 async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces }: Revived,
+  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
 ): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
-    if (isDue(journal)) await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
+    if (isDue(journal) && !state.poisoned)
+      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
   const ledger = new JournalLedger(journal, written, files);
   const state = ExecutionState.create({
@@ -97,26 +107,37 @@ async function revive(
     resources: options.resources?.() ?? [],
     ...(options.development === undefined ? {} : { development: options.development }),
   });
+  await state.takeUpResources();
   const gate = catalogGate(() => catalog);
   const { tools = [], policies = [], prompt, parent } = options;
-  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
+  const context = new SessionContext(state, options.context);
   const transactions = new Transactions(state, {
     ...options,
     ledger,
-    tools: opening === undefined ? tools : [...tools, opening],
+    tools: [...tools, ...kernelTools(options, context)],
     policies: [gate, ...policies],
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
-  // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
-  const takenBack = journal.folded.boundaries.flatMap(({ rewound, callId }) => (rewound ? [callId] : []));
-  await transactions.undoEffects(takenBack);
+  if (isFork) transactions.effects.disown();
+  // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
+  await transactions.finishUndoing();
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, prompt);
   if (files !== undefined) await bind(state, files);
   const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
-  return new Session({ ...made, ...(files === undefined ? {} : { files }) });
+  return new Session({ ...made, context, ...(files === undefined ? {} : { files }) });
+}
+
+/** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
+function kernelTools(
+  { prompt, context: { recall = true } = {} }: SessionOptions,
+  context: SessionContext,
+): readonly Tool[] {
+  const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
+  const recalling = recall ? recallTool((request) => context.recall(request)) : undefined;
+  return [opening, recalling].filter((tool) => tool !== undefined);
 }
 
 /** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
@@ -159,9 +180,10 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
 
 const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 
-/** Every part this kernel knows: the seed's slices, its own, those its policies remember in, and the files. */
-function partsOf({ slices = [], policies = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const all = [...DEFAULT_SLICES, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
+/** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
+function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
+  const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
+  const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, ...workspaces];
+  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
 }

@@ -8,7 +8,7 @@ import type { WaitsFor } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
-import { type OpenQuestion, type Reply, waitingOf } from "./questions.ts";
+import { type WaitingCall, type Reply, waitingOf } from "./waiting.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { Stop } from "./stop.ts";
 
@@ -22,11 +22,11 @@ interface OpenedCall extends ToolCall {
 /** The calls of one answer: those to run, and those that wait for somebody first. */
 export interface OpenedCalls {
   readonly all: readonly OpenedCall[];
-  readonly questions: readonly OpenQuestion[];
+  readonly waiting: readonly WaitingCall[];
 }
 
-/** Asks whoever can answer. Nothing: the question stays open. */
-export type AskSomebody = (question: OpenQuestion, signal: AbortSignal) => Promise<Reply | undefined>;
+/** Asks whoever can answer. Nothing: the call waits on. */
+export type AskSomebody = (call: WaitingCall, signal: AbortSignal) => Promise<Reply | undefined>;
 
 export interface HowToRun {
   readonly stop: Stop;
@@ -41,7 +41,7 @@ export async function callsOf(
   asked: readonly AskedCall[],
 ): Promise<OpenedCalls> {
   const all: OpenedCall[] = [];
-  const questions: OpenQuestion[] = [];
+  const waiting: WaitingCall[] = [];
   for (const one of asked) {
     const { index, name, callId: alias, input } = one;
     const id = callIdAt(ground.id, nth, index);
@@ -57,13 +57,13 @@ export async function callsOf(
     const foreseen = await foresee(ground, call);
     all.push("known" in foreseen ? { ...call, ...foreseen } : call);
     if ("waitsFor" in foreseen)
-      questions.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
+      waiting.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
   }
-  return { all, questions };
+  return { all, waiting };
 }
 
 /** What opens the calls in the journal, in the same commit as the answer that asked for them. */
-export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraft[] {
+export function openingsOf({ all, waiting }: OpenedCalls): readonly RecordDraft[] {
   const opened = all.map(
     ({ id, name, input, alias, epoch }): RecordDraft => ({
       kind: "call-opened",
@@ -74,7 +74,7 @@ export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraf
       epoch,
     }),
   );
-  return [...opened, ...questions.map(waitingOf)];
+  return [...opened, ...waiting.map(waitingOf)];
 }
 
 /**
@@ -83,11 +83,11 @@ export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraf
  */
 export async function* runCalls(
   ground: Ground,
-  { all, questions }: OpenedCalls,
+  { all, waiting }: OpenedCalls,
   how: HowToRun,
 ): AsyncGenerator<RunEvent, void, undefined> {
   const events = new Channel<RunEvent>();
-  const waiting = new Set<string>(questions.map(({ callId }) => callId));
+  const open = new Set<string>(waiting.map(({ callId }) => callId));
   const limits = { signal: how.stop.callSignal, ...(how.deadline === undefined ? {} : { deadline: how.deadline }) };
   const follow = async (callId: CallId, work: (onProgress: (text: string) => void) => Promise<CallOutcome>) => {
     const outcome = await work((text) => events.push({ kind: "call-progress", callId, text })).catch(outcomeOfTheLast);
@@ -100,15 +100,15 @@ export async function* runCalls(
       ground.closed?.(outcome);
       return outcome;
     });
-  const ask = async (question: OpenQuestion) => {
-    const reply = await replyOrStop(question, how);
-    if (reply === undefined || !isOpen(ground, question)) return; // it stays open, or somebody else was faster
-    await follow(question.callId, (onProgress) => replyTo(ground, question, reply, { ...limits, onProgress }));
+  const ask = async (call: WaitingCall) => {
+    const reply = await replyOrStop(call, how);
+    if (reply === undefined || !isOpen(ground, call)) return; // it waits on, or somebody else was faster
+    await follow(call.callId, (onProgress) => replyTo(ground, call, reply, { ...limits, onProgress }));
   };
   for (const { id, name, alias } of all) events.push({ kind: "call-opened", callId: id, tool: name, alias });
-  for (const question of questions) events.push({ kind: "question", question });
+  for (const call of waiting) events.push({ kind: "call-waiting", call });
   // Begun before anybody hears of them: whoever walks away at the first event leaves no call that nobody closes.
-  const work = [...all.filter(({ id }) => !waiting.has(id)).map(run), ...questions.map(ask)];
+  const work = [...all.filter(({ id }) => !open.has(id)).map(run), ...waiting.map(ask)];
   const done = Promise.allSettled(work).finally(() => events.close());
   let heard = false;
   try {
@@ -143,14 +143,14 @@ async function foresee(
 }
 
 /** The reply, or nothing when the turn is stopped first: whoever was asked may never answer. */
-async function replyOrStop(question: OpenQuestion, { ask, stop }: HowToRun): Promise<Reply | undefined> {
+async function replyOrStop(call: WaitingCall, { ask, stop }: HowToRun): Promise<Reply | undefined> {
   const { signal } = stop;
   if (ask === undefined || signal.aborted) return undefined;
   const stopped = Promise.withResolvers<undefined>();
   const listener = () => stopped.resolve(undefined);
   signal.addEventListener("abort", listener, { once: true });
   try {
-    return await Promise.race([ask(question, signal), stopped.promise]);
+    return await Promise.race([ask(call, signal), stopped.promise]);
   } finally {
     signal.removeEventListener("abort", listener);
   }

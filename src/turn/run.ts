@@ -4,6 +4,8 @@ import { instantOf } from "../base/clock.ts";
 import type { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
+import type { RefusedView, View } from "../context/view.ts";
+import type { PairedHistory } from "../history/paired.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
@@ -13,8 +15,8 @@ import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
-import { unansweredOf } from "./questions.ts";
-import { repairPairs, type RequestOptions, writeRequest } from "./request.ts";
+import { unansweredOf } from "./waiting.ts";
+import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
 import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, type StoryOptions } from "./story.ts";
@@ -27,6 +29,8 @@ export interface RunOptions extends RequestOptions, StoryOptions {
   readonly signal?: AbortSignal;
   readonly limits?: RunLimits;
   readonly retry?: RetryOptions;
+  /** How many tokens this model reads and writes in one request, when it is not the session's. */
+  readonly window?: number;
   /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
   readonly ask?: AskSomebody;
 }
@@ -78,7 +82,7 @@ class Turn {
   readonly #ground: Ground;
   readonly #options: RunOptions;
   readonly #budget: RunBudget;
-  /** Questions that somebody was asked in this turn. */
+  /** Waiting calls that somebody was asked about in this turn. */
   readonly #asked = new Set<CallId>();
   #begun = false;
   #text = "";
@@ -101,15 +105,14 @@ class Turn {
     if (this.stop.cause !== undefined) return this.#stopped();
     await this.#readOn();
     if (input !== undefined)
-      await this.#write([...conversation.questions.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
+      await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
     for (;;) {
       await this.#readOn();
       if (this.stop.cause !== undefined) return this.#stopped();
-      if (conversation.questions.length > 0) {
-        const { questions } = conversation;
-        if (!questions.some(({ callId }) => !this.#asked.has(callId)))
-          return this.#end({ status: "waiting", questions });
-        yield* this.#run({ all: [], questions });
+      if (conversation.waiting.length > 0) {
+        const { waiting } = conversation;
+        if (!waiting.some(({ callId }) => !this.#asked.has(callId))) return this.#end({ status: "waiting", waiting });
+        yield* this.#run({ all: [], waiting });
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
@@ -121,7 +124,8 @@ class Turn {
       const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools });
       if (records.length > 0) await this.#write(records);
       for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
-      const asked = yield* this.#ask(writeRequest(history, aligned, saying), aligned);
+      const asked = yield* this.#askInView(history, aligned, saying);
+      if ("unmet" in asked) return this.#overfull(asked);
       if ("misaligned" in asked) {
         const refused = await this.#unsent(asked.misaligned);
         if (refused !== undefined) return refused;
@@ -175,6 +179,52 @@ class Turn {
     return this.#end({ status: "refused", report });
   }
 
+  /** A request that its provider finds too long is reclaimed and asked once more; nothing else is gained by asking again. */
+  async *#askInView(
+    history: PairedHistory,
+    aligned: AlignedPrompt,
+    saying: RequestOptions,
+  ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
+    const view = yield* this.#choose(history, aligned);
+    if (!view.ok) return view;
+    const asked = yield* this.#ask(writeRequest(view, aligned, saying), aligned);
+    if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
+    await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
+    const shorter = yield* this.#choose(history, aligned, true);
+    if (!shorter.ok) return shorter;
+    return yield* this.#ask(writeRequest(shorter, aligned, saying), aligned);
+  }
+
+  /** Station: what of the conversation is shown. Written down before it is sent, so that the next process shows the same. */
+  async *#choose(
+    history: PairedHistory,
+    aligned: AlignedPrompt,
+    tooLong = false,
+  ): AsyncGenerator<RunEvent, View | RefusedView, undefined> {
+    const { context, conversation } = this.#ground;
+    const { maxOutputTokens: answer, window } = this.#options;
+    const view = context.choose({
+      history,
+      idOf: (item) => conversation.idOf(item),
+      around: aroundOf(aligned),
+      tooLong,
+      ...defined({ answer, window }),
+    });
+    if (!view.ok) return view;
+    const { drafts, events } = context.notesOf(view);
+    await this.#write(drafts, events);
+    if (view.reclaim !== undefined) yield { kind: "reclaimed", reclaim: view.reclaim };
+    return view;
+  }
+
+  /** What must be shown does not fit: nothing is sent, and what is unmet is told. */
+  async #overfull({ fault, needed, budget, unmet }: RefusedView): Promise<RunEnd> {
+    await this.#write([faultRecord(fault, { needed, budget, unmet })]);
+    const names = unmet.map(({ page, level }) => `${page} (${level})`).join(", ");
+    const message = `What must be shown needs ${needed} tokens and there are ${budget}: ${names}.`;
+    return this.#end({ status: "failed", failure: { kind: "too-long", message, retryable: false, reached: "no" } });
+  }
+
   #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
     const { state, conversation, story } = this.#ground;
     const { model, retry = {} } = this.#options;
@@ -203,7 +253,8 @@ class Turn {
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
     const calls = await callsOf(this.#ground, { nth, epoch, denied }, answer.calls);
-    await this.#write([modelSaid(model, answer, stop), ...openingsOf(calls)], [this.#executed(answer, aligned)]);
+    const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
+    await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
       const end = yield* this.#run(calls);
       return end ?? (RUNS_CALLS[stop] ? undefined : this.#end({ status: "stopped", stop }));
@@ -213,9 +264,19 @@ class Turn {
     return this.#end(stop === "stop" ? { status: "done" } : { status: "stopped", stop });
   }
 
+  /** Calls that only read what the model could not see any more: faults of ours, told and counted. */
+  #missed({ items }: Answer): readonly RecordDraft[] {
+    const { context, transactions } = this.#ground;
+    return items.flatMap((item) => {
+      if (item.kind !== "call" || transactions.tool(item.name)?.access !== "read" || item.name === "recall") return [];
+      const seen = context.called(item);
+      return seen === "first" || seen === "alert" ? [] : [faultRecord(seen, { tool: item.name })];
+    });
+  }
+
   /** Runs the calls; what they asked to see of the prompt is open in the next request. */
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
-    for (const { callId } of calls.questions) this.#asked.add(callId);
+    for (const { callId } of calls.waiting) this.#asked.add(callId);
     const { ask } = this.#options;
     const seen = new Map<string, readonly string[]>();
     const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
@@ -281,8 +342,10 @@ class Turn {
     this.#begun = true;
   }
 
-  #readOn(): Promise<void> {
-    return this.#ground.conversation.readOn((from) => this.#ground.read({ from }));
+  /** Asks the store only when there is something new: this writer knows the head. */
+  async #readOn(): Promise<void> {
+    const { conversation, context, head } = this.#ground;
+    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.read({ from })));
   }
 }
 

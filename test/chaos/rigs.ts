@@ -7,6 +7,7 @@ import { kill } from "./kill.ts";
 import { power } from "./power.ts";
 import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
+import { sim } from "./sim.ts";
 import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
 
@@ -19,6 +20,7 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   contention,
   compound,
   fuzz,
+  sim,
   replay,
   soak,
 };

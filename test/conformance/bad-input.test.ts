@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { HoldfastError, type Json, JSON_LIMITS, type RecordDraft, readEntries } from "../../src/index.ts";
+import {
+  type BlobName,
+  HoldfastError,
+  type Json,
+  JSON_LIMITS,
+  type RecordDraft,
+  readEntries,
+} from "../../src/index.ts";
 import { scratchFolder } from "../support/places.ts";
 import { holdfastAt } from "../support/sessions.ts";
 import { collect, said } from "../support/stores.ts";
@@ -49,6 +56,7 @@ const VALUES: Readonly<Record<string, readonly (readonly [string, () => unknown,
     ["an empty list", () => [], "equal"],
     ["100,000 keys", () => Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, n])), "equal"],
     ["a text of 10 MB", () => "x".repeat(10_000_000), "equal"],
+    ["the longest text there can be", () => "x".repeat(2 ** 29 - 24), TOO_LARGE],
     ["a text over the limit", () => "x".repeat(JSON_LIMITS.characters + 1), TOO_LARGE],
     ["texts over the limit together", () => Array.from({ length: 70 }, () => "x".repeat(1_000_000)), TOO_LARGE],
     ["keys over the limit", () => ({ ["k".repeat(JSON_LIMITS.characters)]: 1 }), TOO_LARGE],
@@ -159,6 +167,8 @@ const accepted: {
   readonly expected: "equal" | { readonly becomes: Json };
 }[] = [];
 
+const contents: { readonly name: BlobName; readonly bytes: Buffer }[] = [];
+
 const entries: Readonly<Record<string, (value: unknown) => RecordDraft>> = {
   "a call's arguments": (value) =>
     ({ kind: "call-opened", callId: "c", tool: "t", args: value }) as unknown as RecordDraft,
@@ -252,6 +262,26 @@ describe("Records", () => {
   });
 });
 
+describe("Content", () => {
+  const half = Buffer.from("\u{1F980}").subarray(0, 2);
+  test.each([
+    ["nothing", Buffer.alloc(0)],
+    ["a byte order mark", Buffer.from("\ufefftext")],
+    ["overlong UTF-8", Buffer.from([0xc0, 0xaf, 0xe0, 0x80, 0xaf])],
+    ["invalid UTF-8", Buffer.from([0xff, 0xfe, 0x80, 0x00, 0xed, 0xa0, 0x80])],
+    ["UTF-16", Buffer.from("text", "utf16le")],
+    ["a gzip's beginning", Buffer.from("1f8b0800", "hex")],
+    ["half a code point at the edge of a chunk", Buffer.concat([Buffer.alloc(1024 * 1024 - 2, "x"), half, half])],
+    ["a run of null bytes", Buffer.alloc(70_000)],
+    ["a line of 3 MB", Buffer.alloc(3_000_000, "l")],
+  ])("[SEC-4] %s is bytes like any other", async (_, bytes) => {
+    const staged = await session.journal.stageBlob(bytes);
+    await session.append({ ...said("with content"), blobs: [staged.ref] }, { staged: [staged] });
+    expect(Buffer.concat(await collect(session.journal.readBlob(staged.ref.name))).equals(bytes)).toBe(true);
+    contents.push({ name: staged.ref.name, bytes });
+  });
+});
+
 test("[SEC-1] after all of it no built-in prototype has changed", () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   expect(Object.keys(Object.prototype)).toEqual([]);
@@ -273,6 +303,8 @@ test("[SEC-4] after all of it the store verifies, and what was accepted reads ba
   }
   expect(accepted.length).toBeGreaterThan(60);
   const reopened = await again.open("s");
+  for (const { name, bytes } of contents)
+    expect(Buffer.concat(await collect(reopened.journal.readBlob(name))).equals(bytes)).toBe(true);
   expect(reopened.recovered.damaged).toEqual([]);
   await again.close();
 });

@@ -51,6 +51,8 @@ function essence(entry: JournalEntry): unknown {
       return { ...rest, callId: "" };
     case "history-repaired":
       return { kind: entry.kind, fault: entry.fault };
+    case "view-chosen": // thoughts are pages, too
+      return { kind: entry.kind };
     case "state-changed":
       return { kind: entry.kind, parts: Object.keys(entry.delta as object).sort() };
     default:

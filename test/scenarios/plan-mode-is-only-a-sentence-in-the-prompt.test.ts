@@ -10,7 +10,7 @@ inEveryWay(
     const watched = await turn([{ calls: [{ name: "edit_file", input: { path: "a.txt" } }] }, { text: "I planned." }]);
     const last = requests[0]?.items.at(-1);
     expect(last?.kind === "user" && textOf(last.parts)).toContain(PLAN_MODE_NO_REQUEST_USER_INPUT_POLICY_LINE);
-    expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["look", "shell", "unified_file"]);
+    expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["look", "recall", "shell", "unified_file"]);
     expectDenied(outcomes(watched)[0], /edit_file could change something.*Put the change into your plan/);
     expect(watched.end).toMatchObject({ status: "done", text: "I planned." }); // the turn goes on
     expect(await files()).toEqual([]);
@@ -19,7 +19,7 @@ inEveryWay(
       await turn([{ calls: [{ name: "edit_file", input: { path: "a.txt" } }] }, { text: "ok" }]),
     );
     expect(acted?.ok).toBe(true);
-    expect(requests.at(-1)?.tools).toHaveLength(5);
+    expect(requests.at(-1)?.tools).toHaveLength(6);
     expect(await files()).toEqual(["a.txt"]);
   },
 );

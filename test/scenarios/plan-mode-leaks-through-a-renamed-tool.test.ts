@@ -8,7 +8,7 @@ inEveryWay("[MODE-1] another name for a writing tool opens nothing", async ({ se
   await session.catalog.add(names.map((name) => tool({ name })));
   const calls = names.map((name) => ({ name, input: {} }));
   for (const outcome of outcomes(await turn([{ calls }, { text: "ok" }]))) expectDenied(outcome);
-  expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["look", "shell", "unified_file"]);
+  expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["look", "recall", "shell", "unified_file"]);
   expect(ran).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { type Sha256, sha256 } from "../../base/hash.ts";
 import type { ByteRange, Bytes } from "../../contracts/blob-store.ts";
-import { blobNameOf, CHUNK_BYTES } from "../../records/blob-name.ts";
+import { blobNameOf, CHUNK_BYTES, rangeIn } from "../../records/blob-name.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { fileError } from "./failures.ts";
 import { chunksIn, FOOTER_BYTES, isTree, readFooter, readHashes, tableBytes } from "./layout.ts";
@@ -19,10 +19,7 @@ export async function* readBlob(
   const handle = await openBlob(files, path, name);
   try {
     const { size, hashes } = await readProof(handle, name);
-    const { from, to } = range ?? { from: 0, to: size };
-    if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= size)) {
-      throw new HoldfastError("BLOB_BAD_RANGE", { name, from, to, size });
-    }
+    const { from, to } = rangeIn(name, size, range);
     for (let index = Math.floor(from / CHUNK_BYTES); index * CHUNK_BYTES < to; index += 1) {
       signal?.throwIfAborted();
       const start = index * CHUNK_BYTES;

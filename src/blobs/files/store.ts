@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { BOOLEAN, checkOptions, OBJECT } from "../../base/options.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
 import type { BlobStore, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
@@ -25,6 +26,7 @@ const TEMPORARY = "tmp";
 
 /** Content as files named by what they hold: `ab/sha256-ab…`. Written beside, synced, renamed, folder synced, then named. */
 export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobStore {
+  checkOptions(options, { files: OBJECT, clock: OBJECT, random: OBJECT, sync: BOOLEAN });
   const { files = realFiles, clock = new SystemClock(), random = new SystemRandom(), sync = true } = options;
   const makeFolder = folderMaker(files, sync);
   const shelfOf = (name: BlobName) => join(folder, name.slice(name.indexOf("-") + 1).slice(0, 2));

@@ -11,6 +11,9 @@ export interface Calibration {
 
 export const UNCALIBRATED: Calibration = { factor: 1, spread: 0, samples: 0 };
 
+/** A report further off is about something else than what was counted. */
+const MOST_OFF = 4;
+
 /** The newest requests count most: a conversation that turns from prose to code changes its rate. */
 const NEWEST = 0.3;
 
@@ -20,6 +23,7 @@ export function calibrate(
 ): Calibration {
   if (request.counted <= 0 || request.reported <= 0) return before;
   const ratio = request.reported / request.counted;
+  if (ratio < 1 / MOST_OFF || ratio > MOST_OFF) return before;
   if (before.samples === 0) return { factor: ratio, spread: 0, samples: 1 };
   const off = Math.abs(ratio - before.factor) / before.factor;
   return {

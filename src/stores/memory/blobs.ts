@@ -1,7 +1,7 @@
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobStore, Bytes, ByteSource } from "../../contracts/blob-store.ts";
-import { CHUNK_BYTES, nameOfBytes } from "../../records/blob-name.ts";
+import { CHUNK_BYTES, nameOfBytes, rangeIn } from "../../records/blob-name.ts";
 import { piecesOf } from "../../records/byte-source.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 
@@ -25,10 +25,7 @@ export function memoryBlobs(shelf: MemoryShelf = new MemoryShelf(), clock: Clock
       const bytes = kept.get(toBlobName(name))?.bytes;
       if (bytes === undefined) throw new HoldfastError("BLOB_MISSING", { name });
       if (nameOfBytes(bytes) !== name) throw new HoldfastError("BLOB_CORRUPT", { name });
-      const { from, to } = range ?? { from: 0, to: bytes.length };
-      if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && from <= to && to <= bytes.length)) {
-        throw new HoldfastError("BLOB_BAD_RANGE", { name, from, to, size: bytes.length });
-      }
+      const { from, to } = rangeIn(name, bytes.length, range);
       for (let at = from; at < to; at += CHUNK_BYTES) {
         signal?.throwIfAborted();
         yield bytes.slice(at, Math.min(at + CHUNK_BYTES, to));

@@ -1,6 +1,7 @@
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type IdSource, randomIds } from "../../base/ids.ts";
+import { checkOptions, OBJECT } from "../../base/options.ts";
 import { SystemRandom } from "../../base/random.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
 import type { Receipt, RecordQuery, SessionRow, Store, StoreRead, WriteBatch } from "../../contracts/store.ts";
@@ -27,6 +28,7 @@ export interface MemoryStoreOptions {
 
 /** For tests and for sessions that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  checkOptions(options, { disk: OBJECT, blobs: OBJECT, ids: OBJECT, clock: OBJECT });
   const { disk = new MemoryDisk(), ids = randomIds(new SystemRandom()), clock = new SystemClock() } = options;
   const { blobs = memoryBlobs(disk.shelf, clock) } = options;
   const owner = toOwnerId(ids.next());
@@ -58,7 +60,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   };
 }
 
-function readFrom(tables: MemoryTables): StoreRead {
+/** What a reader sees of tables that nobody changes any more. */
+export function readFrom(tables: MemoryTables): StoreRead {
   return {
     async session(id) {
       return tables.session(id);

@@ -1,4 +1,5 @@
 import Database from "better-sqlite3";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -65,6 +66,13 @@ async function madeStore(options: SqliteOptions = {}): Promise<string> {
   return path;
 }
 
+function classOf(path: string): unknown {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const row = database.prepare("SELECT value FROM meta WHERE name = 'durability'").get();
+  database.close();
+  return row?.["value"];
+}
+
 function change(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   database.exec(sql);
@@ -85,6 +93,7 @@ describe("[STORE-21] [R07] what is not our store is refused, each in its own way
       (path) => change(path, "PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)"),
     ],
     ["a folder", "STORE_FOREIGN_FILE", (path) => mkdirSync(path)],
+    ["a pipe", "STORE_FOREIGN_FILE", (path) => void spawnSync("mkfifo", [path])],
     ["a link to nowhere", "STORE_FOREIGN_FILE", (path) => symlinkSync(join(path, "..", "gone"), path)],
     ["a link to itself", "STORE_FOREIGN_FILE", (path) => symlinkSync(path, path)],
   ];
@@ -95,6 +104,11 @@ describe("[STORE-21] [R07] what is not our store is refused, each in its own way
     await expect(open(path)).rejects.toMatchObject({ code });
     await expect(open(path, { create: false })).rejects.toMatchObject({ code });
     if (before !== undefined) expect(bytesAround(path)).toEqual(before);
+  });
+
+  test("a device", async () => {
+    await expect(open("/dev/null")).rejects.toMatchObject({ code: "STORE_FOREIGN_FILE" });
+    await expect(open("/dev/null", { create: false })).rejects.toMatchObject({ code: "STORE_FOREIGN_FILE" });
   });
 
   test("a link to a store is not followed", async () => {
@@ -171,6 +185,29 @@ describe("[STORE-22] the durability class is set, read back and kept", () => {
       expect(kept.prepare("SELECT value FROM meta WHERE name = 'durability'").get()).toEqual({ value: durability });
       kept.close();
     }
+  });
+
+  test("whoever only looks leaves the class as it is", async () => {
+    const path = freshPath();
+    await (await openSqlite(path, { durability: "process" })).close();
+    const looking = await open(path, { durability: "kept" });
+    expect([looking.durability, classOf(path)]).toEqual(["process", "process"]);
+    const made = freshPath();
+    expect([(await open(made, { durability: "kept" })).durability, classOf(made)]).toEqual(["power", "power"]);
+  });
+
+  testTogether("the weakest class of those who have it open is noted, until one is alone", async () => {
+    const path = freshPath();
+    const careless = await openSqlite(path, { durability: "process" });
+    const careful = await openSqlite(path, { durability: "power" });
+    expect([careful.durability, classOf(path)]).toEqual(["power", "process"]);
+    await careless.close();
+    await careful.close();
+    await (await openSqlite(path)).close();
+    expect(classOf(path)).toBe("power");
+    const first = await open(path, { durability: "power" });
+    await open(path, { durability: "process" });
+    expect([first.durability, classOf(path)]).toEqual(["power", "process"]);
   });
 
   test.each([

@@ -3,6 +3,16 @@ import { copyFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import {
+  AMOUNT,
+  BOOLEAN,
+  badOption,
+  checkOptions,
+  FUNCTION,
+  OBJECT,
+  type OptionRules,
+  oneOf,
+} from "../../base/options.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
 import { makeFolder, syncFolder } from "../../blobs/files/folders.ts";
 import { realFiles } from "../../blobs/files/port.ts";
@@ -29,8 +39,8 @@ import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.t
 import { readWal } from "./wal.ts";
 
 export interface SqliteOptions {
-  /** What an acknowledged write survives. Default `power`. */
-  readonly durability?: "power" | "process";
+  /** What an acknowledged write survives. Default `power`; `kept` is what the store has, for whoever only looks. */
+  readonly durability?: "power" | "process" | "kept";
   /** Make the store when there is none. Default true. */
   readonly create?: boolean;
   /** On a network file system: refuse, or use the slower rollback journal. */
@@ -63,15 +73,16 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
 }
 
 async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions): Promise<Store> {
-  const { clock = new SystemClock(), random = new SystemRandom(), durability = "power", busyLimit = 10_000 } = options;
+  const { clock = new SystemClock(), random = new SystemRandom(), busyLimit = 10_000 } = options;
+  const { durability: asked = "power" } = options;
   const patience: Patience = { clock, random, busyLimit };
   const folder = dirname(path);
   const absent = placeState(path) === "absent";
   if (absent && options.create === false) throw new HoldfastError("STORE_UNREACHABLE", { path, found: "nothing" });
   await makeFolder(realFiles, folder);
-  const connect: ConnectOptions = { driver, path, durability, journal: journalFor(folder, options) };
-  if (absent) await createStore(connect, random);
-  else if (durability === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
+  const journal = journalFor(folder, options);
+  if (absent) await createStore({ driver, path, journal, durability: asked === "kept" ? "power" : asked }, random);
+  else if (asked === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
 
   const locks = new FileLocks(driver, `${path}.locks`);
   const held: HeldLock[] = [];
@@ -82,11 +93,15 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
     // One opener at a time, so that "nobody has it open" stays true while the log is examined.
     turn = await patiently(patience, () => takeTurn(locks));
     const written = await patiently(patience, () => mustBeOurs(driver, path));
-    if (locks.isFree(USERS)) await refuseDamagedLog(path, written.durability, random);
+    const alone = locks.isFree(USERS);
+    if (alone) await refuseDamagedLog(path, written.durability, random);
+    const durability = asked === "kept" ? written.durability : asked;
+    const connect: ConnectOptions = { driver, path, durability, journal };
     const connected = await patiently(patience, () => connectWriter(connect));
     writer = connected;
     held.push(await beAmongUsers(locks, connect, connected.connection));
-    await patiently(patience, () => noteDurability(connect, connected));
+    // Beside somebody who does not sync, a log that a power cut leaves behind may lack more than its end.
+    if (alone || durability === "process") await patiently(patience, () => noteDurability(connect, connected));
     locks.forgetDead(toOwnerId(""), clock.now() - LEFTOVER_AGE);
     const owner = toOwnerId(random.hex(16));
     const ownerLock = await locks.tryAcquire(owner);
@@ -113,13 +128,23 @@ async function takeTurn(locks: FileLocks): Promise<HeldLock> {
   return turn;
 }
 
+const OPTIONS: OptionRules<SqliteOptions> = {
+  durability: oneOf("power", "process", "kept"),
+  create: BOOLEAN,
+  network: oneOf("refuse", "rollback-journal"),
+  driver: OBJECT,
+  blobs: OBJECT,
+  clock: OBJECT,
+  random: OBJECT,
+  busyLimit: AMOUNT,
+  fileSystemAt: FUNCTION,
+};
+
 function refuseBadOptions(file: string, options: SqliteOptions): void {
-  const { durability = "power", network = "refuse", busyLimit = 0 } = options;
-  const bad = (option: string, value: unknown) => new HoldfastError("BAD_OPTION", { option, value: String(value) });
-  if (typeof file !== "string" || file === "" || file.includes("\0")) throw bad("path", file);
-  if (durability !== "power" && durability !== "process") throw bad("durability", durability);
-  if (network !== "refuse" && network !== "rollback-journal") throw bad("network", network);
-  if (!(busyLimit >= 0)) throw bad("busyLimit", busyLimit);
+  checkOptions(options, OPTIONS);
+  // The system would write a lone surrogate as another character: the store would be made under another name.
+  const usable = typeof file === "string" && file !== "" && !file.includes("\0") && file.isWellFormed();
+  if (!usable) throw badOption("path", file, "the path of a file");
 }
 
 /**

@@ -1,0 +1,67 @@
+import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { Recalled, RecallRequest } from "../context/recall.ts";
+import { defineTool, type Tool } from "../transaction/tool.ts";
+
+/** A longer text would be shortened again on its way into the request, so it is told in parts. */
+const MOST_BYTES = 24_000;
+
+/** The model gets back what a view left out: whole, by lines or bytes, or the lines that hold a text. */
+export function recallTool(recall: (request: RecallRequest) => Recalled): Tool {
+  return defineTool<RecallRequest>({
+    name: "recall",
+    description:
+      "Read again what was shortened or left out of this conversation: everything that is marked with a holdfast:// handle. " +
+      "Use it instead of running a tool a second time.",
+    access: "read",
+    input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<RecallRequest>,
+    inputSchema: {
+      type: "object",
+      properties: {
+        handle: { type: "string", description: "holdfast:// and 26 letters, as it stands in the conversation." },
+        lines: range("Lines from and to, from 1, both included."),
+        bytes: range("Bytes from and to; to is not included."),
+        grep: { type: "string", description: "Only the lines that hold this text." },
+      },
+      required: ["handle"],
+    },
+    run(request, call) {
+      const whole = request.lines === undefined && request.bytes === undefined && request.grep === undefined;
+      const answer = recall(request);
+      if (!answer.ok) return call.fail(answer.fault.code, `${answer.fault.detail} (${answer.fault.handle})`);
+      const size = Buffer.byteLength(answer.text);
+      if (!whole || size <= MOST_BYTES) return answer.text;
+      const first = recall({ ...request, bytes: { from: 0, to: MOST_BYTES } });
+      return first.ok ? `${first.text}\n[${MOST_BYTES} of ${size} bytes; ask for the rest with bytes]` : answer.text;
+    },
+  });
+}
+
+function range(description: string) {
+  const number = { type: "integer" };
+  return { type: "object", properties: { from: number, to: number }, required: ["from", "to"], description };
+}
+
+function validate(value: unknown): SchemaResult<RecallRequest> {
+  const { handle, lines, bytes, grep } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof handle !== "string") return { issues: [{ message: "must be a text", path: ["handle"] }] };
+  if (grep !== undefined && typeof grep !== "string")
+    return { issues: [{ message: "must be a text", path: ["grep"] }] };
+  for (const [name, part] of [
+    ["lines", lines],
+    ["bytes", bytes],
+  ] as const)
+    if (part !== undefined && !isRange(part)) return { issues: [{ message: "must be { from, to }", path: [name] }] };
+  return {
+    value: {
+      handle: handle.trim(),
+      ...(isRange(lines) ? { lines } : {}),
+      ...(isRange(bytes) ? { bytes } : {}),
+      ...(grep === undefined ? {} : { grep }),
+    },
+  };
+}
+
+function isRange(value: unknown): value is { readonly from: number; readonly to: number } {
+  const { from, to } = (value ?? {}) as { readonly from?: unknown; readonly to?: unknown };
+  return typeof from === "number" && typeof to === "number";
+}
