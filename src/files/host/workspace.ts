@@ -349,7 +349,8 @@ export class Workspace {
     this.#stuck = undefined;
     this.pending.clear();
     for (const folder of applied.folders) this.#unsynced.add(folder);
-    this.#unsynced.add(PLACES.rescue.join("/"));
+    // What was taken out of the way is kept beside the journal too; what did not get in lies only here.
+    if (applied.diverged.length > 0) this.#unsynced.add(PLACES.rescue.join("/"));
     this.rescue.watch(applied.moved);
     this.#note(slot, slotText("applied", intent));
     this.#commits += 1;
