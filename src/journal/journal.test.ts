@@ -618,3 +618,25 @@ test("[JOURNAL-5] a clock that counts fractions of a millisecond, jumps back or 
   ]);
   expect(HoldfastError.is(journal.signal.reason)).toBe(false);
 });
+
+test("[JOURNAL-9] answers that come in another order than the commits leave the head at the newest", async () => {
+  const { store, ...deps } = memoryDeps();
+  const answers: (() => void)[] = [];
+  const slow: typeof store = {
+    ...store,
+    commit: async (batch) => {
+      const receipt = await store.commit(batch);
+      if (batch.kind === "append") await new Promise<void>((resolve) => answers.push(resolve));
+      return receipt;
+    },
+  };
+  const journal = await openJournal({ ...deps, store: slow }, "s");
+  const appends = [journal.append(said("a")), journal.append(said("b"))];
+  while (answers.length < 2) await settle();
+  for (const answer of answers.toReversed()) {
+    answer();
+    await settle();
+  }
+  await Promise.all(appends);
+  expect(journal.head.seq).toBe(2);
+});

@@ -101,6 +101,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   /** Settles when every append called so far has ended. */
   #called: Promise<unknown> = Promise.resolve();
   #inLine = 0;
+  #unsure = false;
   /** Why the tip is not what the next record may hang on. */
   #broken: { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "repeated" } | undefined;
   #closed: Promise<void> | undefined;
@@ -132,6 +133,11 @@ export class Journal<T = unknown> implements AsyncDisposable {
   /** How many records there are since the newest checkpoint, those under way included. */
   get sinceCheckpoint(): number {
     return this.#tip.sinceCheckpoint;
+  }
+
+  /** True once an append failed that may have happened all the same. */
+  get unsure(): boolean {
+    return this.#unsure;
   }
 
   get epoch(): number {
@@ -227,7 +233,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
     try {
       receipt = await this.#deps.store.commit(batch);
     } catch (error) {
-      throw this.#breakWith(error);
+      this.#breakWith(error);
+      this.#unsure ||= await this.#mayBeThere(tip.link);
+      throw error;
     }
     if (!receipt.ok) {
       const { conflict } = receipt;
@@ -241,11 +249,26 @@ export class Journal<T = unknown> implements AsyncDisposable {
     if (receipt.repeated) {
       this.#broken ??= { kind: "repeated" }; // what was sealed for this call is not in the chain
     } else {
-      this.#durable = tip;
+      // Answers may come in another order than the commits; a later record vouches for those before it.
+      if (tip.link.seq > this.#durable.link.seq) this.#durable = tip;
       this.#renewedAt = this.#deps.clock.monotonic();
     }
     const { first, last, repeated } = receipt;
     return { first, last, repeated };
+  }
+
+  /**
+   * A commit that failed may have reached the disk all the same. Found there it is no success, because a sync that failed
+   * has promised nothing; but whoever goes on as if it had not happened would differ from what the next process finds.
+   */
+  async #mayBeThere({ seq, hash }: Link): Promise<boolean> {
+    try {
+      const row = await rowOf(this.#deps.store, this.session);
+      const page = await this.#deps.store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+      return page[0]?.hash === hash;
+    } catch {
+      return true; // nobody can tell
+    }
   }
 
   #breakWith(error: unknown): unknown {

@@ -102,7 +102,8 @@ export const RECORD_SHAPES = {
   "effect-opened": kind({ ...effect, callId, args: json }),
   "effect-done": kind({ ...effect, result: json }),
   "effect-joined": kind({ ...effect, callId }),
-  "effect-undone": kind({ ...effect, how: oneOf("undone", "not-undone"), detail: optional(string) }),
+  /** `undoing` is written before an undo is tried: a crash may come while it is. */
+  "effect-undone": kind({ ...effect, how: oneOf("undoing", "undone", "not-undone"), detail: optional(string) }),
   "view-chosen": kind({ levels: json, renderer: string }),
   "page-pinned": kind({ page: string, pinned: boolean }),
   "writeback-staged": kind({ ...writeback }),
@@ -136,6 +137,7 @@ export type RecordKind = keyof typeof RECORD_SHAPES;
 export type BodyOf<K extends RecordKind> = TypeOf<(typeof RECORD_SHAPES)[K]>;
 export type OutputStatus = TypeOf<typeof outputStatus>;
 export type CallEffects = TypeOf<typeof effects>;
+export type UndoStage = BodyOf<"effect-undone">["how"];
 
 /** What a writer asks to be journalled; sequence, time and chain are added when it is sealed. */
 export type RecordDraft = { readonly [K in RecordKind]: { readonly kind: K } & BodyOf<K> }[RecordKind];

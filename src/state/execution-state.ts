@@ -4,9 +4,11 @@ import { type Random, SystemRandom } from "../base/random.ts";
 import type { Branch } from "./branch.ts";
 import { CheckpointStore } from "./checkpoints.ts";
 import { DEFAULT_SLICES } from "./default-slices.ts";
+import { RestoreFailedError } from "./errors.ts";
 import { ExclusiveResources } from "./exclusive.ts";
 import type { AnyPart } from "./part.ts";
 import { type ResourceKey, ResourceRegistry } from "./resources.ts";
+import { originsIn, resourcesIn } from "./resources-part.ts";
 import { planRestore, type RestoreOptions, type RestorePlan, restoreResources } from "./restore.ts";
 import type { Root } from "./root.ts";
 import { SessionState } from "./session-state.ts";
@@ -47,6 +49,8 @@ export interface SnapshotOptions extends SliceSelection {
 export interface RestoreHow extends RestoreOptions {
   /** Say what would happen and change nothing. */
   readonly dryRun?: boolean;
+  /** Asked when its turn has come, before anything is touched. Throwing refuses the restore. */
+  readonly admit?: () => void;
   /** Writes the restore down, with more beside it, before it becomes true. */
   readonly decide?: (plan: RestorePlan) => Promise<void>;
 }
@@ -132,15 +136,32 @@ export class ExecutionState {
     return this.#alone("restore", () =>
       this.truth.gate.run(async () => {
         this.truth.refusePoisoned();
+        how.admit?.();
         const plan = this.planRestore(snapshot, how);
         const { decide } = how;
         const commit = () =>
           this.truth.commit(plan.change, decide === undefined ? `restored ${snapshot.snapshotId}` : () => decide(plan));
-        await restoreResources(plan.resources, this.resources, commit, (why) => this.truth.poison(why));
-        this.exclusive.noteRestored(plan.resources);
+        const before = await restoreResources(plan.resources, this.resources, commit, (why) => this.truth.poison(why));
+        this.exclusive.noteRestored(before, plan.resources);
         return plan;
       }),
     );
+  }
+
+  /**
+   * Brings the resources of a fresh process to where the root says they were. One that refuses poisons the state: nobody
+   * may go on from a half of what was committed.
+   */
+  async takeUpResources(): Promise<void> {
+    const kept = resourcesIn(this.truth.root, this.resources);
+    for (const [name, snapshot] of kept) {
+      try {
+        await this.resources.restorable(name)?.restore(snapshot);
+      } catch (error) {
+        this.truth.poison(new RestoreFailedError({ refused: name }, [error]));
+      }
+    }
+    this.exclusive.noteRestored(originsIn(this.truth.root), kept);
   }
 
   diff(before: CompositeSnapshot, after: CompositeSnapshot): SnapshotDifference {

@@ -1,5 +1,7 @@
+import type { JsonObject } from "../base/json.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
+import { portable, resourcesPart } from "./resources-part.ts";
 import type { ResourceRegistry, Snapshotable } from "./resources.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
@@ -63,6 +65,10 @@ export function planRestore(
     if (value === then) after.push(difference);
     else if (value !== current) after.push([name, value]);
   }
+  if (resources.size > 0 && parts.has(resourcesPart.name)) {
+    const kept = now.get(resourcesPart.name) as JsonObject;
+    after.push([resourcesPart.name, { ...kept, ...portable(resources, ground.origins, ground.registry) }]);
+  }
   return new RestorePlan(new RootChange(parts, now, after), resources);
 }
 
@@ -80,6 +86,7 @@ function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: Res
 
 function stays(part: AnyPart, { preserveLogs = true, slices, resources, paths }: RestoreOptions): boolean {
   if (part.policy === "log" && preserveLogs) return true;
+  if (part.name === resourcesPart.name) return true; // it follows the resources themselves
   if (paths !== undefined) return part.pick === undefined;
   return resources !== undefined && slices === undefined;
 }
@@ -100,7 +107,7 @@ function restoredValue(
 }
 
 /**
- * Puts resources back, all or none: each is captured first, and if one refuses, those already done are returned to
+ * Answers what the resources were before. Puts them back, all or none: each is captured first, and if one refuses, those already done are returned to
  * where they were. `commit` runs when all are done; its failure counts as a refusal. What cannot be returned either is
  * told to `poison`.
  */
@@ -109,7 +116,7 @@ export async function restoreResources(
   registry: ResourceRegistry,
   commit: () => Promise<void>,
   poison: (why: RestoreFailedError) => void,
-): Promise<void> {
+): Promise<ReadonlyMap<string, unknown>> {
   const rescued = new Map<string, unknown>();
   for (const name of targets.keys()) rescued.set(name, await resourceAt(registry, name).snapshot({ tag: "rescue" }));
   const touched: string[] = [];
@@ -127,6 +134,7 @@ export async function restoreResources(
     if (touched.length === 0) throw error;
     throw await backOut(error, touched, rescued, registry, poison);
   }
+  return rescued;
 }
 
 async function backOut(

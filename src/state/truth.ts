@@ -9,6 +9,8 @@ import { Root } from "./root.ts";
 /** Where changes of the root are written down before they become true. Rejecting one means that it does not happen. */
 export interface StateLedger {
   changed(change: RootChange, cause: string): Promise<void>;
+  /** True once a change was rejected and may have happened all the same. */
+  readonly unsure?: boolean;
 }
 
 /** For state that need not outlive the process. */
@@ -78,8 +80,14 @@ export class Truth {
   async commit(change: RootChange, how: string | ((change: RootChange) => Promise<void>)): Promise<void> {
     this.refusePoisoned();
     if (this.#freeze && change.root !== this.#root) this.#frozen(change.root);
-    if (typeof how !== "string") await how(change);
-    else if (change.root !== this.#root) await this.#ledger.changed(change, how);
+    try {
+      if (typeof how !== "string") await how(change);
+      else if (change.root !== this.#root) await this.#ledger.changed(change, how);
+    } catch (error) {
+      // What this root lacks the journal may have, and everything after would be built on the wrong one.
+      if (this.#ledger.unsure === true) this.poison(error as Error);
+      throw error;
+    }
     this.#root = change.root;
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { type Ending, endingOfThrown } from "./ending.ts";
+import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 
 /** When an attempt is over for the kernel, whatever the handler still does. */
 export interface AttemptLimits {
@@ -69,7 +69,7 @@ function onDeadline(
   return () => stop.abort();
 }
 
-export function canceled(signal: AbortSignal): Ending {
+export function canceled(signal: AbortSignal): Discarded {
   const { reason } = signal as { readonly reason: unknown };
   return { kind: "canceled", message: reason instanceof Error ? reason.message : "The call was canceled." };
 }

@@ -26,6 +26,8 @@ export interface EffectEntry {
 export type Standing =
   | { readonly is: "open" }
   | { readonly is: "done"; readonly result: Json }
+  /** Begun to be undone, and perhaps cut off there. An undo bears being done twice, so it is tried again. */
+  | { readonly is: "undoing"; readonly result: Json }
   | { readonly is: "undone" }
   | { readonly is: "not-undone"; readonly result: Json; readonly detail: string }
   /** Begun and never ended for us: it may have happened. Never assumed either way. */
@@ -43,6 +45,14 @@ export interface EffectReport {
 /** Effects of two tools, or of two names, may use the same key without being the same effect. */
 export function effectId({ tool, name, key }: Pick<EffectEntry, "tool" | "name" | "key">): string {
   return JSON.stringify([tool, name, key]);
+}
+
+/** Whether a call is one of these, or ran inside one of them: `a.1` ran inside `a`. */
+export function isAmong(callId: string, calls: ReadonlySet<string>): boolean {
+  for (let id = callId; ; id = id.slice(0, id.lastIndexOf("."))) {
+    if (calls.has(id)) return true;
+    if (!id.includes(".")) return false;
+  }
 }
 
 const WORDS: Readonly<Record<EffectReport["is"], string>> = {

@@ -7,6 +7,7 @@ import {
   effectId,
   type EffectReport,
   type EffectSpec,
+  isAmong,
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
@@ -40,6 +41,7 @@ export class EffectBook {
   /** In the order they were begun. */
   readonly #known = new Map<string, Known>();
   readonly #running = new Map<string, Promise<Json>>();
+  readonly #undoing = new Map<string, Promise<unknown>>();
   readonly #touched = new Map<string, Set<string>>();
 
   constructor(ledger: EffectLedger, clock: Clock) {
@@ -60,7 +62,10 @@ export class EffectBook {
 
   /** In a fork: what was inherited stays as it is, whatever is rewound here. */
   disown(): void {
-    for (const { owners } of this.#known.values()) owners.clear();
+    for (const known of this.#known.values()) {
+      known.owners.clear();
+      if (known.standing.is === "undoing") known.standing = { is: "unknown" }; // the origin goes on with it
+    }
   }
 
   /** A call begins its handler, perhaps for the second time: what the first attempt did is kept only if asked for again. */
@@ -78,11 +83,21 @@ export class EffectBook {
     const { tool, callId, name, key } = request;
     const id = effectId({ tool: tool.name, name, key });
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
-    const running = this.#running.get(id);
-    if (running !== undefined) return this.#joined(id, callId, await running);
+    const undoing = this.#undoing.get(id);
+    if (undoing !== undefined) await undoing;
     const known = this.#known.get(id);
-    if (known?.standing.is === "done" || known?.standing.is === "not-undone")
-      return this.#joined(id, callId, known.standing.result);
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      if (known?.standing.is === "open") await this.#join(known, callId);
+      const result = await running;
+      // Undone as soon as it was done, because nobody relied on it by then: it is done anew.
+      return known?.standing.is === "done" ? result : this.run(request);
+    }
+    if (known?.standing.is === "done" || known?.standing.is === "not-undone") {
+      const { result } = known.standing;
+      await this.#join(known, callId);
+      return result;
+    }
     if (known !== undefined && known.standing.is !== "undone")
       throw new HoldfastError("EFFECT_UNKNOWN", { key, effect: name, call: known.entry.callId });
     const work = this.#begin(request, id, known === undefined ? 0 : known.entry.generation + 1);
@@ -106,13 +121,20 @@ export class EffectBook {
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
   async undo(callIds: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     for (const callId of callIds) this.#touched.delete(callId);
-    return this.#release(this.#owned(callIds), callIds, specOf);
+    const gone = this.#withInner(callIds);
+    return this.#release(this.#owned(gone), gone, specOf);
+  }
+
+  /** Goes on with what an earlier process had begun to undo. */
+  async finishUndoing(specOf: SpecOf): Promise<void> {
+    for (const known of [...this.#known.values()].toReversed())
+      if (known.standing.is === "undoing") await this.#undo(known, specOf);
   }
 
   /** What `undo` would find to do. */
   planUndo(callIds: readonly string[]): readonly EffectReport[] {
-    const gone = new Set(callIds);
-    return this.#owned(callIds)
+    const gone = new Set(this.#withInner(callIds));
+    return this.#owned([...gone])
       .toReversed()
       .filter(({ owners }) => owners.isSubsetOf(gone))
       .flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
@@ -123,10 +145,18 @@ export class EffectBook {
     const spec = Object.hasOwn(tool.effects, name) ? tool.effects[name] : undefined;
     if (spec === undefined) throw new HoldfastError("EFFECT_UNDECLARED", { tool: tool.name, effect: name });
     const entry: EffectEntry = { tool: tool.name, name, key, callId, args: plain(name, request.args), generation };
-    await this.#ledger.effectOpened(entry);
     const known: Known = { entry, standing: { is: "open" }, owners: new Set([callId]) };
+    const before = this.#known.get(id);
+    // Known before it is written down: a call that ends meanwhile must find it.
     this.#known.delete(id);
     this.#known.set(id, known);
+    try {
+      await this.#ledger.effectOpened(entry);
+    } catch (error) {
+      this.#known.delete(id);
+      if (before !== undefined) this.#known.set(id, before);
+      throw error;
+    }
     try {
       const result = plain(name, await spec.run(entry.args as never, { key, signal }));
       await this.#ledger.effectDone(entry, result);
@@ -143,12 +173,16 @@ export class EffectBook {
     }
   }
 
-  async #joined(id: string, callId: string, result: Json): Promise<Json> {
-    const known = this.#known.get(id);
-    if (known === undefined || known.owners.has(callId)) return result;
-    await this.#ledger.effectJoined(known.entry, callId);
-    known.owners.add(callId);
-    return result;
+  /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
+  async #join({ entry, owners }: Known, callId: string): Promise<void> {
+    if (owners.has(callId)) return;
+    owners.add(callId);
+    try {
+      await this.#ledger.effectJoined(entry, callId);
+    } catch (error) {
+      owners.delete(callId);
+      throw error;
+    }
   }
 
   async #release(owned: readonly Known[], gone: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
@@ -160,16 +194,38 @@ export class EffectBook {
     return reports;
   }
 
+  /** Whoever asks for it meanwhile waits until it is known how that went. */
   async #undo(known: Known, specOf: SpecOf): Promise<EffectReport> {
+    const id = effectId(known.entry);
+    const undoing = this.#undoNow(known, specOf);
+    this.#undoing.set(
+      id,
+      undoing.catch(() => {}),
+    );
+    try {
+      return await undoing;
+    } finally {
+      this.#undoing.delete(id);
+    }
+  }
+
+  async #undoNow(known: Known, specOf: SpecOf): Promise<EffectReport> {
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
-    if (standing.is !== "done") return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    if (standing.is !== "done" && standing.is !== "undoing")
+      return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    const { result } = standing;
     const spec = specOf(entry.tool, entry.name);
+    // Written down first: cut off in the middle, it must not be taken for one that still stands.
+    if (standing.is === "done" && spec?.undo !== undefined) {
+      await this.#ledger.effectUndone(entry, "undoing");
+      known.standing = { is: "undoing", result };
+    }
     let detail = "no way to undo it is declared here";
     let undone = false;
     for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
       try {
-        await this.#inTime(async () => spec.undo?.(entry.args as never, standing.result as never, { key: entry.key }));
+        await this.#inTime(async () => spec.undo?.(entry.args as never, result as never, { key: entry.key }));
         undone = true;
       } catch (error) {
         detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${error instanceof Error ? error.message : String(error)}`;
@@ -181,7 +237,7 @@ export class EffectBook {
       return { ...about, is: "undone" };
     }
     await this.#ledger.effectUndone(entry, "not-undone", detail);
-    known.standing = { is: "not-undone", result: standing.result, detail };
+    known.standing = { is: "not-undone", result, detail };
     return { ...about, is: "not-undone", detail };
   }
 
@@ -199,6 +255,13 @@ export class EffectBook {
     }
   }
 
+  /** Those, and every call that ran inside them and relies on something. */
+  #withInner(callIds: readonly string[]): readonly string[] {
+    const gone = new Set(callIds);
+    const owners = [...this.#known.values()].flatMap((known) => [...known.owners]);
+    return [...gone, ...owners.filter((owner) => isAmong(owner, gone))];
+  }
+
   #owned(callIds: readonly string[]): readonly Known[] {
     return [...this.#known.values()].filter(
       ({ standing, owners }) => standing.is !== "undone" && callIds.some((callId) => owners.has(callId)),
@@ -211,6 +274,7 @@ function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectR
   if (standing.is === "done") return { ...about, is: "happened" };
   if (standing.is === "not-undone") return { ...about, is: "not-undone", detail: standing.detail };
   if (standing.is === "undone") return undefined;
+  if (standing.is === "undoing") return { ...about, is: "unknown", detail: "undoing it had begun" };
   return { ...about, is: "unknown", detail: "it had not ended when the call did" };
 }
 

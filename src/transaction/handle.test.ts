@@ -275,4 +275,42 @@ describe("inside a call", () => {
     expect(once.output).toEqual(again.output);
     expect(once.output).not.toEqual(other.output);
   });
+
+  test("[TX-21] a call inside that could not be opened is not closed either", async () => {
+    const outer = writes("outer", async (_, call) => {
+      ledger.failOn = "opened";
+      await call.run({ name: "inner", input: {} }).catch(() => {});
+      ledger.failOn = undefined;
+      return "went on";
+    });
+    const { transactions, ledger } = rig([outer, writes("inner", () => "fine")]);
+    expect(await transactions.run({ id: "c", name: "outer", input: {} })).toMatchObject({ ok: true });
+    expect(ledger.closings().map(({ callId }) => callId)).toEqual(["c"]);
+  });
+
+  test("[TX-19] [TX-21] a call inside that was being opened when the one around it ended never begins", async () => {
+    let began = 0;
+    const inner = writes("inner", () => void (began += 1));
+    const outer = writes("outer", (_, call) => call.run({ name: "inner", input: {} }));
+    const { transactions, ledger } = rig([outer, inner]);
+    const open = Promise.withResolvers<void>();
+    const write = ledger.opened.bind(ledger);
+    ledger.opened = async (call) => {
+      if (call.tool === "inner") await open.promise;
+      return write(call);
+    };
+    const stop = new AbortController();
+    const running = transactions.run({ id: "c", name: "outer", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    await quiet();
+    open.resolve();
+    expect(await running).toMatchObject({ status: "canceled" });
+    await quiet();
+    expect(began).toBe(0);
+    expect(ledger.closings().map(({ callId, status }) => [callId, status])).toEqual([
+      ["c.1", "canceled"],
+      ["c", "canceled"],
+    ]);
+  });
 });

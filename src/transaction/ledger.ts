@@ -1,5 +1,5 @@
 import type { Json } from "../base/json.ts";
-import type { CallEffects, OutputStatus } from "../records/kinds.ts";
+import type { CallEffects, OutputStatus, UndoStage } from "../records/kinds.ts";
 import type { RootChange } from "../state/part.ts";
 import type { EffectEntry } from "./effect.ts";
 import type { AttemptFailure } from "./validators.ts";
@@ -29,11 +29,14 @@ export interface EffectLedger {
   effectDone(effect: EffectEntry, result: Json): Promise<void>;
   /** Another call relies on it too. */
   effectJoined(effect: EffectEntry, callId: string): Promise<void>;
-  effectUndone(effect: EffectEntry, how: "undone" | "not-undone", detail?: string): Promise<void>;
+  /** Before an undo is tried, and when it is known how it went. */
+  effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void>;
 }
 
-/** Where a transaction writes down what it does. Rejecting means that it did not happen. */
+/** Where a transaction writes down what it does. Rejecting means that it did not happen, unless it is `unsure`. */
 export interface Ledger extends EffectLedger {
+  /** True once something was rejected that may have happened all the same. */
+  readonly unsure?: boolean;
   /** Before the handler runs. */
   opened(call: OpenedCall): Promise<void>;
   /** A call and those it had run inside it, with everything they changed: written together or not at all. */

@@ -12,8 +12,8 @@ import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import { type Admitted, admit, handle, readmit } from "./guard.ts";
+import type { Ledger, OpenedCall } from "./ledger.ts";
 import type { AttemptFailure } from "./validators.ts";
-import type { Ledger } from "./ledger.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
 import { absentTool, type Tool } from "./tool.ts";
@@ -80,6 +80,7 @@ export class OpenCall {
   #children: (() => Promise<void>)[] = [];
   #handle: CallHandle | undefined;
   readonly #inner = new Set<CallHandle>();
+  readonly #openings = new Set<Promise<void>>();
   #unfinished = 0;
   #stop: LazySignal;
 
@@ -254,7 +255,7 @@ export class OpenCall {
 
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
   async #runNested(parent: string, { name, input }: InnerCall): Promise<CallOutcome> {
-    const { ledger, effects, state } = this.#world;
+    const { effects, state } = this.#world;
     const started = state.clock.monotonic();
     const place = this.nested.length;
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
@@ -264,7 +265,10 @@ export class OpenCall {
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
-    await ledger.opened({ callId: id, tool: name, args: keptJson(input), parent });
+    const { signal } = this.#stop;
+    await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
+    // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
+    if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
@@ -278,6 +282,28 @@ export class OpenCall {
     this.nested[place] = outcome;
     this.#unfinished -= 1;
     return outcome;
+  }
+
+  async #announceNested(call: OpenedCall, place: number): Promise<void> {
+    const { ledger, state } = this.#world;
+    const opening = ledger.opened(call);
+    this.#openings.add(opening);
+    try {
+      await opening;
+    } catch (error) {
+      // It did not begin, so it does not end: closed, it would be a call that nobody opened.
+      this.nested.splice(place, 1);
+      this.#unfinished -= 1;
+      if (ledger.unsure === true) state.truth.poison(error as Error);
+      throw error;
+    } finally {
+      this.#openings.delete(opening);
+    }
+  }
+
+  /** Whether a call inside this one was opened must be known before it is closed. */
+  openingsSettled(): Promise<unknown> | undefined {
+    return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {

@@ -143,4 +143,14 @@ describe("the runner", () => {
     expect(Transactions.of(state).tool("add")).toBe(tools[0]);
     expect(() => new Transactions(state)).toThrowError(expect.objectContaining({ code: "TRANSACTIONS_EXIST" }));
   });
+
+  test("[TX-4] aborted while it is being opened, it is closed as canceled and refused", async () => {
+    const { state, transactions, ledger } = rig([]);
+    const stop = new AbortController();
+    const beginning = transactions.begin({ id: "c", name: "theirs", input: {} }, { signal: stop.signal });
+    stop.abort();
+    await expect(beginning).rejects.toMatchObject({ code: "CALL_REFUSED", details: { reason: "canceled" } });
+    expect(ledger.closings()).toMatchObject([{ callId: "c", status: "canceled" }]);
+    expect([transactions.pending, state.session.get(counter)]).toEqual([[], 0]);
+  });
 });

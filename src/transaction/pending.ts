@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { canceled } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
 import { remember } from "./guard.ts";
@@ -93,6 +94,8 @@ export class PendingCall implements AsyncDisposable {
 }
 
 function endedAlready(limits: ReturnType<OpenCall["limits"]>): Discarded | undefined {
+  // Aborted while it was being opened: nobody listened yet.
+  if (limits.signal.aborted) return canceled(limits.signal);
   if (limits.evaluationLeft !== undefined && limits.evaluationLeft <= 0)
     return { kind: "evaluation-ended", message: "The time for the whole evaluation is up." };
   if (limits.callLeft !== undefined && limits.callLeft <= 0)

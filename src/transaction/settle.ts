@@ -3,8 +3,10 @@ import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { RestoreFailedError } from "../state/errors.ts";
 import { RootChange } from "../state/part.ts";
+import { portable, resourcesPart } from "../state/resources-part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { isUnwritten } from "../state/unwritten.ts";
+import { effectId, type EffectReport } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
@@ -96,18 +98,21 @@ function isConflict(tried: Tried): boolean {
 
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
   const { state } = world;
-  const outcome = outcomeOf(ending, { ...factsOf(open), effects: world.effects.of(open.call.id) });
+  const inside = [...open.superseded, ...open.nested];
+  const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(world.effects.of(open.call.id), inside) });
   const outcomes = [...open.superseded, ...open.nested, outcome];
   const pre = boundary(world, outcome, "pre_tool");
   const unlogged = open.branch.savepoint();
   let change: RootChange;
   try {
+    await noteResources(world, open);
     logOutcomes(world, open, outcomes);
     change = open.branch.onto(state.root);
-    await state.exclusive.capture(open.call.id);
   } catch (error) {
     return { instead: endingOfThrown(error) };
   }
+  // Given up meanwhile by a neighbour: closed as a success it would be one that changed nothing.
+  if (state.poisoned) return { instead: GIVEN_UP };
   try {
     await write(world, outcomes, change);
   } catch (error) {
@@ -123,6 +128,8 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
 async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Promise<CallOutcome> {
   const { state, effects } = world;
   let last = ending;
+  const openings = open.openingsSettled();
+  if (openings !== undefined) await openings;
   try {
     await state.exclusive.putBack(open.call.id);
   } catch (error) {
@@ -131,7 +138,7 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
   const stuckChildren = await open.rewindChildren();
   open.supersede(UNDONE_INSIDE, "parent-discarded");
   const reports = await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));
-  const outcome = outcomeOf(last, { ...factsOf(open), effects: reports, stuckChildren });
+  const outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.superseded), stuckChildren });
   const outcomes = [...open.superseded, outcome];
   await state.truth.gate.run(async () => {
     const pre = boundary(world, outcome, "pre_tool");
@@ -148,6 +155,16 @@ async function write(world: CallWorld, outcomes: readonly CallOutcome[], change:
   // A poisoned state changes no more, but the call still ends, and is written down.
   if (state.poisoned) await ledger.closed(closings, new RootChange(state.truth.parts, state.root, []));
   else await state.truth.commit(change, (decided) => ledger.closed(closings, decided));
+}
+
+/** What it made of the resources belongs to what it changed: with it, another process can put them back. */
+async function noteResources({ state }: CallWorld, open: OpenCall): Promise<void> {
+  const { exclusive, truth } = state;
+  const before = exclusive.captured;
+  await exclusive.capture(open.call.id);
+  if (exclusive.captured === before || !truth.parts.has(resourcesPart.name)) return;
+  const now = portable(exclusive.captured, exclusive.origins, state.resources);
+  open.branch.change(resourcesPart, () => now);
 }
 
 function logOutcomes(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): void {
@@ -195,6 +212,13 @@ function factsOf(open: OpenCall) {
   return { callId: call.id, tool: call.name, elapsed, attempts, progress, ...failures };
 }
 
+/** The model sees the outer call only: what those inside left outside is told there too. What is known now comes first. */
+function told(reports: readonly EffectReport[], inside: readonly CallOutcome[]): readonly EffectReport[] {
+  const known = new Set(reports.map(effectId));
+  const left = inside.flatMap(({ effects }) => effects).filter(({ is }) => is !== "undone");
+  return [...reports, ...left.filter((report) => !known.has(effectId(report)))];
+}
+
 function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {
   return outcomes.map(({ callId }) => callId);
 }
@@ -203,6 +227,12 @@ function poisonedBy({ state }: CallWorld, error: unknown): Discarded {
   if (error instanceof RestoreFailedError) state.truth.poison(error);
   return endingOfThrown(error);
 }
+
+const GIVEN_UP: Discarded = {
+  kind: "failed",
+  reason: "STATE_POISONED",
+  message: "The state was given up while the call ran.",
+};
 
 /** What was refused before anything was written. Somebody else's edit is a conflict like another call's. */
 function refusal(error: unknown): Discarded {

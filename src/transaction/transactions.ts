@@ -144,6 +144,11 @@ export class Transactions {
     return this.effects.undo(callIds, specsOf(this.#world));
   }
 
+  /** Goes on with what an earlier process had begun to undo. */
+  finishUndoing(): Promise<void> {
+    return this.effects.finishUndoing(specsOf(this.#world));
+  }
+
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean) {
     this.state.truth.gate.refuseInside();
     if (this.#open.has(call.id)) throw new HoldfastError("CALL_OPEN", { call: call.id });
@@ -161,6 +166,8 @@ export class Transactions {
       await open.announce();
       return { open, done };
     } catch (error) {
+      // It may be open in the journal, where only the next opening can close it.
+      if (this.#world.ledger.unsure === true) this.state.truth.poison(error as Error);
       done();
       throw error;
     }

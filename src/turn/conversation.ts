@@ -7,7 +7,7 @@ import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
 import { type KeptItems, unkeepItems } from "../wire/keep.ts";
 
-import { type OpenQuestion, questionOf } from "./questions.ts";
+import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
 /** One item of the conversation and the record that said it. */
 interface Said {
@@ -41,7 +41,7 @@ export class Conversation {
   readonly #open = new Map<CallId, AskedAs>();
   /** The calls of the newest answer in their order, with the outputs that have come so far. */
   #batch = new Map<CallId, Said | undefined>();
-  readonly #waiting = new Map<CallId, OpenQuestion>();
+  readonly #waiting = new Map<CallId, WaitingCall>();
   readonly #inner = new Set<CallId>();
   readonly #repaired = new Set<string>();
   readonly #names = new WeakMap<Item, string>();
@@ -72,7 +72,7 @@ export class Conversation {
   }
 
   /** Calls that wait for somebody. */
-  get questions(): readonly OpenQuestion[] {
+  get waiting(): readonly WaitingCall[] {
     return [...this.#waiting.values()];
   }
 
@@ -95,7 +95,7 @@ export class Conversation {
       case "call-closed":
         return this.#closed(entry);
       case "call-waiting":
-        return void this.#waiting.set(entry.callId, questionOf(entry));
+        return void this.#waiting.set(entry.callId, waitingCallOf(entry));
       case "approval-given":
         return void this.#waiting.delete(entry.callId);
       case "rewound":

@@ -2,9 +2,9 @@ import type { Json } from "../base/json.ts";
 import type { CheckpointNote, Fold } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
-import type { BlobRef, OutputStatus, RecordDraft } from "../records/kinds.ts";
-import { type OpenQuestion, questionOf } from "./questions.ts";
-import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
+import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
+import { type WaitingCall, waitingCallOf } from "./waiting.ts";
+import { type EffectEntry, effectId, isAmong, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
 export interface ToolBoundary {
@@ -33,7 +33,7 @@ export interface Epoch {
 export interface SessionFold {
   readonly openCalls: ReadonlyMap<CallId, string>;
   /** Those of them that wait for somebody: a restart leaves them open. */
-  readonly waiting: ReadonlyMap<CallId, OpenQuestion>;
+  readonly waiting: ReadonlyMap<CallId, WaitingCall>;
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: ReadonlyMap<string, FoldedEffect>;
   readonly epochs: readonly Epoch[];
@@ -46,7 +46,7 @@ export interface SessionFold {
 /** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
 export interface KeptState {
   readonly parts: Readonly<Record<string, { readonly name: string; readonly policy: string }>>;
-  readonly waiting?: readonly OpenQuestion[];
+  readonly waiting?: readonly WaitingCall[];
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
@@ -76,7 +76,9 @@ const NOTHING: SessionFold = {
 export function sessionFold(limit: number): Fold<SessionFold> {
   const step = (now: SessionFold, record: RecordDraft, seq: number): SessionFold => {
     const next = STEPS[record.kind]?.(now, record as never, seq) ?? now;
-    return next.boundaries.length <= limit ? next : { ...next, boundaries: next.boundaries.slice(-limit) };
+    // Not between the closings of a call and of those inside it: where it began is read from theirs.
+    if (next.boundaries.length <= limit || record.kind === "call-closed") return next;
+    return { ...next, boundaries: next.boundaries.slice(-limit) };
   };
   return {
     start: (tail: readonly JournalEntry[]) =>
@@ -105,7 +107,7 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
   const { boundaries, epochs } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()], ...waiting };
+  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), ...waiting };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -113,6 +115,21 @@ function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): 
     ...(tag === undefined ? {} : { tag }),
     ...(blobs === undefined ? {} : { blobs }),
   };
+}
+
+/**
+ * Keys are kept for ever, because what was done must not be done again. An undone effect that no boundary reaches may go:
+ * its key was free. One that somebody out of reach relies on can never be undone, so its arguments may go.
+ */
+function effectsToKeep({ effects, boundaries, openCalls }: SessionFold): readonly FoldedEffect[] {
+  const reached = new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
+  return [...effects.values()].flatMap((effect): FoldedEffect[] => {
+    const { entry, standing, owners } = effect;
+    if (standing.is === "undone") return owners.some((owner) => reached.has(owner)) ? [effect] : [];
+    const settled = standing.is === "done" || standing.is === "not-undone";
+    if (!settled || owners.every((owner) => reached.has(owner))) return [effect];
+    return [{ entry: { ...entry, args: null }, standing, owners: owners.slice(0, 1) }];
+  });
 }
 
 /** The kept state in a checkpoint, when it is one of ours. */
@@ -136,7 +153,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     if (kept === undefined) return { ...now, openCalls };
     return {
       openCalls,
-      waiting: new Map((kept.waiting ?? []).map((question) => [question.callId, question])),
+      waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
@@ -146,28 +163,36 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
   "call-waiting": (now, record) => ({
     ...now,
-    waiting: new Map([...now.waiting, [record.callId, questionOf(record)]]),
+    waiting: new Map([...now.waiting, [record.callId, waitingCallOf(record)]]),
   }),
   "approval-given": (now, { callId }) => ({ ...now, waiting: without(now.waiting, callId) }),
   "call-closed": (now, { callId, tool, status }, seq) => ({
     ...now,
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
-    boundaries: [...now.boundaries, { callId, tool, status, before: seq - 1, after: seq, rewound: false }],
+    boundaries: [
+      ...now.boundaries,
+      { callId, tool, status, before: beforeClosing(now.boundaries, callId, seq), after: seq, rewound: false },
+    ],
   }),
   "state-changed": (now, { callId }, seq) => ({
     ...now,
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: now.boundaries.map((one) => (one.callId === callId && !one.rewound ? { ...one, after: seq } : one)),
   }),
-  rewound: (now, { to, scope }) =>
-    scope.includes("state")
-      ? { ...now, boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)) }
-      : now,
+  rewound: (now, { to, scope }) => {
+    if (!scope.includes("state")) return now;
+    const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
+    return {
+      ...now,
+      boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)),
+      effects: new Map([...now.effects].map(([id, effect]) => [id, released(effect, gone)])),
+    };
+  },
   // A fork inherits effects and never undoes them: nobody here relies on them.
   forked: (now) => ({
     ...now,
-    effects: new Map([...now.effects].map(([id, effect]) => [id, { ...effect, owners: [] }])),
+    effects: new Map([...now.effects].map(([id, effect]) => [id, inherited(effect)])),
   }),
   "effect-opened": (now, { tool, name, key, callId, args, generation }) => {
     const entry = { tool, name, key, callId, args, generation };
@@ -180,6 +205,16 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+/** Calls inside it are closed right before it: who returns to before it returns to before them. */
+function beforeClosing(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): number {
+  let before = seq - 1;
+  for (const inner of boundaries.toReversed()) {
+    if (inner.after !== before || !inner.callId.startsWith(`${callId}.`)) break;
+    before = inner.before;
+  }
+  return before;
+}
 
 function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {
   return calls.has(callId) ? new Map([...calls].filter(([open]) => open !== callId)) : calls;
@@ -215,10 +250,29 @@ function withEffect(
   return { ...now, effects: new Map([...now.effects, [id, change(known as FoldedEffect)]]) };
 }
 
+/**
+ * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
+ * dies before it has done so leaves that to the next.
+ */
+function released(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
+  const owners = effect.owners.filter((owner) => !isAmong(owner, gone));
+  if (owners.length === effect.owners.length) return effect;
+  const { standing } = effect;
+  if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };
+  return { ...effect, owners, standing: { is: "undoing", result: standing.result } };
+}
+
+/** Whether the origin has undone it by now is not known here. */
+function inherited(effect: FoldedEffect): FoldedEffect {
+  const standing: Standing = effect.standing.is === "undoing" ? { is: "unknown" } : effect.standing;
+  return { ...effect, standing, owners: [] };
+}
+
 function undoneStanding(
   { standing }: FoldedEffect,
-  { how, detail = "" }: { readonly how: "undone" | "not-undone"; readonly detail?: string },
+  { how, detail = "" }: { readonly how: UndoStage; readonly detail?: string },
 ): Standing {
-  if (how === "undone" || standing.is !== "done") return { is: "undone" };
+  if (how === "undone" || (standing.is !== "done" && standing.is !== "undoing")) return { is: "undone" };
+  if (how === "undoing") return { is: "undoing", result: standing.result };
   return { is: "not-undone", result: standing.result, detail };
 }

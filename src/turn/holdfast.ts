@@ -60,7 +60,6 @@ export class Holdfast implements AsyncDisposable {
     const session = await this.#openWith(id, this.#options, workspace === "memory" ? "memory" : "read-only");
     try {
       await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
-      session.transactions.effects.disown();
       return await this.#withFiles(session, toSessionId(from), head.seq, workspace);
     } catch (error) {
       await session.close();

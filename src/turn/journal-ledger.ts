@@ -2,7 +2,7 @@ import type { Json } from "../base/json.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
-import type { RecordDraft } from "../records/kinds.ts";
+import type { RecordDraft, UndoStage } from "../records/kinds.ts";
 import type { RootChange } from "../state/part.ts";
 import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
@@ -21,6 +21,10 @@ export class JournalLedger implements Ledger, StateLedger {
     this.#journal = journal;
     this.#written = written;
     this.#files = files;
+  }
+
+  get unsure(): boolean {
+    return this.#journal.unsure;
   }
 
   async opened({ callId, ...call }: OpenedCall): Promise<void> {
@@ -91,7 +95,7 @@ export class JournalLedger implements Ledger, StateLedger {
     await this.#journal.append({ kind: "effect-joined", ...aboutOf(effect), callId: callId as CallId });
   }
 
-  async effectUndone(effect: EffectEntry, how: "undone" | "not-undone", detail?: string): Promise<void> {
+  async effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void> {
     const words = detail === undefined ? {} : { detail };
     await this.#journal.append({ kind: "effect-undone", ...aboutOf(effect), how, ...words });
   }

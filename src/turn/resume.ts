@@ -10,6 +10,7 @@ import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
+import { resourcesPart } from "../state/resources-part.ts";
 import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
@@ -38,6 +39,8 @@ export interface SessionOptions
   readonly tools?: readonly Tool[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
+  /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
+  readonly parts?: readonly AnyPart[];
   /** What every request says before the conversation. */
   readonly prompt?: Prompt;
   /** How much of a conversation its model sees, and what always stands before it. */
@@ -64,7 +67,7 @@ export async function resumeSession(
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
   const files = await attached(workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces });
+    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
   } catch (error) {
     if (files !== undefined) await workspaces.leave(files.workspace);
     throw error;
@@ -74,19 +77,21 @@ export async function resumeSession(
 interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
+  readonly isFork: boolean;
 }
 
 async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces }: Revived,
+  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
 ): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
-    if (isDue(journal)) await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
+    if (isDue(journal) && !state.poisoned)
+      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
   const ledger = new JournalLedger(journal, written, files);
   const state = ExecutionState.create({
@@ -102,6 +107,7 @@ async function revive(
     resources: options.resources?.() ?? [],
     ...(options.development === undefined ? {} : { development: options.development }),
   });
+  await state.takeUpResources();
   const gate = catalogGate(() => catalog);
   const { tools = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
@@ -114,9 +120,9 @@ async function revive(
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
-  // A rewind that was decided and cut off before it could undo: whoever opens the session finishes it.
-  const takenBack = journal.folded.boundaries.flatMap(({ rewound, callId }) => (rewound ? [callId] : []));
-  await transactions.undoEffects(takenBack);
+  if (isFork) transactions.effects.disown();
+  // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
+  await transactions.finishUndoing();
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, prompt);
   if (files !== undefined) await bind(state, files);
@@ -174,10 +180,10 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
 
 const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 
-/** Every part this kernel knows: the seed's slices, its own, those its policies remember in, and the files. */
-function partsOf({ slices = [], policies = [], workspace }: SessionOptions): readonly AnyPart[] {
+/** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
+function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
   const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
   const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, ...workspaces];
+  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
 }

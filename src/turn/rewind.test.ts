@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { quiet, steps, writes } from "../../test/support/calls.ts";
 import { look, OPTIONS, opened, run, step } from "../../test/support/durable.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
+import type { Json } from "../base/json.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { resourceKey } from "../state/resources.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
@@ -222,5 +223,49 @@ describe("checkpoints of a durable session", () => {
     await session.runTool({ name: "use", input: {} });
     await session.rewind({ after: first });
     expect(box.value).toBe(1);
+  });
+
+  test("[TURN-14] a resource that was first used after the boundary is what it was before, whether a call or a restore used it", async () => {
+    const BOX = resourceKey<{ value: number }>("box");
+    const box = { value: 0, snapshot: () => box.value, restore: (to: number) => void (box.value = to) };
+    const use = writes("use", async (_, call) => {
+      (await call.resource(BOX)).value += 1;
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [step, use], resources: () => [[BOX, box]] });
+    const callId = await run(session, "a");
+    await session.runTool({ name: "use", input: {} });
+    await session.rewind({ after: callId });
+    expect(box.value).toBe(0);
+    const other = await opened(new MemoryDisk(), { tools: [step], resources: () => [[BOX, box]] });
+    box.value = 7;
+    const kept = await other.session.state.snapshot();
+    box.value = 3;
+    const first = await run(other.session, "b");
+    await other.session.state.restore(kept);
+    expect(box.value).toBe(7);
+    await other.session.rewind({ before: first });
+    expect(box.value).toBe(3);
+  });
+
+  test("[TURN-11] of two rewinds at once the second sees what the first took back", async () => {
+    const { session } = await opened();
+    const [a, b] = [await run(session, "a"), await run(session, "b")];
+    const results = await Promise.allSettled([session.rewind({ before: a }), session.rewind({ after: b })]);
+    expect(results[0]).toMatchObject({ status: "fulfilled", value: { calls: [a, b] } });
+    expect(results[1]).toMatchObject({ status: "rejected", reason: { code: "CHECKPOINT_REWOUND" } });
+    expect((await look(session)).steps).toEqual([]);
+  });
+
+  test("[TURN-13] before a call is before the calls inside it: what they did outside is undone too", async () => {
+    const undone: string[] = [];
+    const effects = {
+      mail: { run: () => "sent", undo: (_: Json, __: Json, { key }: { key: string }) => void undone.push(key) },
+    };
+    const inner = writes("inner", async (_, call) => call.effect("mail", {}, { key: "m" }), { effects });
+    const outer = writes("outer", async (_, call) => (await call.run({ name: "inner", input: {} })).ok);
+    const { session } = await opened(new MemoryDisk(), { tools: [inner, outer] });
+    const { callId } = await session.runTool({ name: "outer", input: {} });
+    expect((await session.rewind({ before: callId })).calls).toEqual([`${callId}.1`, callId]);
+    expect(undone).toEqual(["m"]);
   });
 });

@@ -5,12 +5,13 @@ import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { RootDelta } from "../state/part.ts";
 import type { RestorePlan } from "../state/restore.ts";
+import type { CompositeSnapshot } from "../state/snapshot.ts";
 import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
-import { type OpenQuestion, unansweredOf } from "./questions.ts";
+import { type WaitingCall, unansweredOf } from "./waiting.ts";
 import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
@@ -47,7 +48,7 @@ export interface RewindGround {
   readonly ledger: JournalLedger;
   readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
-  readonly questions: readonly OpenQuestion[];
+  readonly waiting: readonly WaitingCall[];
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
@@ -62,22 +63,27 @@ const ATTEMPTS = 5;
 export async function rewind(ground: RewindGround, options: RewindOptions): Promise<RewindReport> {
   const { state, transactions, checkpoints, ledger } = ground;
   const { callId, side } = targetOf(options);
-  if (transactions.pending.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: [...transactions.pending] });
-  const boundary = checkpoints.boundary(callId);
+  const mayRewind = () => {
+    if (transactions.pending.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: [...transactions.pending] });
+    return checkpoints.boundary(callId);
+  };
+  const boundary = mayRewind();
   const to = boundary[side];
   const scope = scopeOf(options.scope);
   const snapshot = await checkpoints.snapshot(callId, side);
-  const calls = checkpoints
-    .list()
-    .filter((one) => one.after > to && !one.rewound)
-    .map((one) => one.callId);
+  const takenBack = () =>
+    checkpoints
+      .list()
+      .filter((one) => one.after > to && !one.rewound)
+      .map((one) => one.callId);
+  let calls = takenBack();
   const how = {
     slices: partsIn(state, scope),
-    resources: scope.includes("state") ? [...snapshot.resources.keys()] : [],
+    resources: scope.includes("state") ? resourcesFor(state, snapshot) : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
   const closed = scope.includes("conversation")
-    ? ground.questions.map((question) => unansweredOf(question, "The session was taken back to before this."))
+    ? ground.waiting.map((call) => unansweredOf(call, "The session was taken back to before this."))
     : [];
   const report = async (
     { change }: RestorePlan,
@@ -88,26 +94,36 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
     const said = { done, to, scope, delta: change.delta, calls, effects };
     return way.plan === undefined ? said : { ...said, files: await filesReport(state, way.plan, done) };
   };
-  const undoable = scope.includes("state") ? calls : [];
+  const undoable = () => (scope.includes("state") ? calls : []);
   const back = () => (scope.includes("files") ? wayBack(state, snapshot) : Promise.resolve({ snapshot }));
   if (options.dryRun === true) {
     const way = await back();
-    return report(state.planRestore(way.snapshot, how), way, transactions.effects.planUndo(undoable), false);
+    return report(state.planRestore(way.snapshot, how), way, transactions.effects.planUndo(undoable()), false);
   }
   for (let attempt = 1; ; attempt += 1) {
     const way = await back();
     try {
       const plan = await state.restore(way.snapshot, {
         ...how,
+        // Asked again when its turn has come: another rewind, or a call, may have been faster.
+        admit: () => {
+          mayRewind();
+          calls = takenBack();
+        },
         decide: ({ change }) =>
           ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
       });
-      return await report(plan, way, await transactions.undoEffects(undoable), true);
+      return await report(plan, way, await transactions.undoEffects(undoable()), true);
     } catch (error) {
       // A file was saved between the look and the return: look again.
       if (!HoldfastError.is(error, "FILE_CONFLICT") || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Also those that were first used after the boundary, whichever process that was. */
+function resourcesFor(state: ExecutionState, { resources }: CompositeSnapshot): readonly string[] {
+  return [...new Set([...state.exclusive.origins.keys(), ...resources.keys()])];
 }
 
 export function targetOf(target: RewindTarget): { readonly callId: string; readonly side: BoundarySide } {

@@ -43,16 +43,20 @@ options
   --minutes N   soak: go on for so long, also when all cases are done
   --fs NAME     power: ext4 (default), xfs or btrfs
   --control     power: a store without syncs, which must be seen to lose; a violation if the rig is blind
+  --steps N     sim: steps of each seed
+  --replay FILE sim: a scenario that was found and saved
   --state FILE  fuzz: keep count there, and go on from there
   --workers N   fuzz: threads, instead of one for each core
   --seconds N   fuzz: stop after this long
-  --only NAMES  fuzz: one format; fault: driver, files, syscalls, disk; flip: blob, wal, walcut, cut, swap, zero, near, db;
+  --only NAMES  fuzz: one format; fault: driver, files, workspace, syscalls, disk;
+                kill: records, files; flip: blob, wal, walcut, cut, swap, zero, near, db;
                 syscall-kill: names of system calls; teeth: names of planted bugs; comma separated
 
 exit codes      0 no violation, 1 violations, 64 not understood, 75 a rig could not run here and was skipped`;
 
 const FLAGS = new Set(["quick", "json", "control", "help", "until-red"]);
-const VALUES = new Set(["seed", "seeds", "cases", "fs", "only", "state", "workers", "seconds", "minutes"]);
+const RIG_VALUES = ["fs", "only", "state", "workers", "seconds", "minutes", "steps", "replay"];
+const VALUES = new Set(["seed", "seeds", "cases", ...RIG_VALUES]);
 
 function parse(argv: readonly string[]): { readonly rigs: readonly string[]; readonly options: Map<string, string> } {
   const rigs: string[] = [];

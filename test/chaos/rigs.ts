@@ -1,5 +1,6 @@
 import { compound } from "./compound.ts";
 import { contention } from "./contention.ts";
+import { escape } from "./escape.ts";
 import { fault } from "./fault.ts";
 import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
@@ -7,8 +8,10 @@ import { kill } from "./kill.ts";
 import { power } from "./power.ts";
 import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
+import { sim } from "./sim.ts";
 import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
+import { workspace } from "./workspace.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
   kill,
@@ -19,6 +22,9 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   contention,
   compound,
   fuzz,
+  workspace,
+  escape,
+  sim,
   replay,
   soak,
 };

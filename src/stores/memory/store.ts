@@ -60,7 +60,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   };
 }
 
-function readFrom(tables: MemoryTables): StoreRead {
+/** What a reader sees of tables that nobody changes any more. */
+export function readFrom(tables: MemoryTables): StoreRead {
   return {
     async session(id) {
       return tables.session(id);

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/base/json.ts";
+import { defineTool, type Tool } from "../../src/transaction/tool.ts";
+import { counter, quiet, rig, writes } from "../support/calls.ts";
+import { opened } from "../support/durable.ts";
+import { collect, MemoryDisk } from "../support/stores.ts";
+
+/** A payment that is made and refunded when the test says so. */
+function till() {
+  const pay = Promise.withResolvers<void>();
+  const refund = Promise.withResolvers<void>();
+  const log: string[] = [];
+  const payment = {
+    run: async (_: Json, { key }: { readonly key: string }) => {
+      await pay.promise;
+      log.push(`paid ${key}`);
+      return "receipt";
+    },
+    undo: async (_: Json, __: Json, { key }: { readonly key: string }) => {
+      await refund.promise;
+      log.push(`refunded ${key}`);
+    },
+  };
+  const tool = (name: string, then?: () => Promise<unknown>): Tool =>
+    defineTool({
+      name,
+      access: "external",
+      effects: { payment },
+      async run(_, call) {
+        await call.effect("payment", {}, { key: "k" });
+        return then?.();
+      },
+    });
+  return { pay, refund, log, tool };
+}
+
+describe("an effect outlives its call", () => {
+  test("[TX-25] one that was just being written down when the call was discarded is undone when it has happened", async () => {
+    const { pay, refund, log, tool } = till();
+    const { transactions, ledger } = rig([tool("buy")]);
+    const written = Promise.withResolvers<void>();
+    const write = ledger.effectOpened.bind(ledger);
+    ledger.effectOpened = async (effect) => {
+      await written.promise;
+      return write(effect);
+    };
+    const stop = new AbortController();
+    const running = transactions.run({ id: "c", name: "buy", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    expect(await running).toMatchObject({ status: "canceled" });
+    for (const next of [written, pay, refund]) {
+      next.resolve();
+      await quiet();
+    }
+    expect(log).toEqual(["paid k", "refunded k"]);
+    expect(ledger.kinds("c")).toContain("effect-undone");
+  });
+
+  test("[TX-25] whoever asks for it while it is being undone gets it done anew, not the result of what is gone", async () => {
+    const { pay, refund, log, tool } = till();
+    const { transactions } = rig([tool("buy", () => new Promise(() => {}))]);
+    const stop = new AbortController();
+    const first = transactions.run({ id: "a", name: "buy", input: {} }, { signal: stop.signal });
+    pay.resolve();
+    await quiet();
+    stop.abort();
+    await quiet();
+    const later = new AbortController();
+    void transactions.run({ id: "b", name: "buy", input: {} }, { signal: later.signal });
+    await quiet();
+    expect(log).toEqual(["paid k"]);
+    refund.resolve();
+    await first;
+    await quiet();
+    expect(log).toEqual(["paid k", "refunded k", "paid k"]);
+  });
+
+  test("[TX-25] one who joins it while it runs keeps it, though the call that began it is discarded", async () => {
+    const { pay, refund, log, tool } = till();
+    const { transactions } = rig([tool("buy")]);
+    const stop = new AbortController();
+    const first = transactions.run({ id: "a", name: "buy", input: {} }, { signal: stop.signal });
+    await quiet();
+    const second = transactions.run({ id: "b", name: "buy", input: {} });
+    await quiet();
+    stop.abort();
+    await first;
+    pay.resolve();
+    refund.resolve();
+    expect(await second).toMatchObject({ ok: true });
+    await quiet();
+    expect(log).toEqual(["paid k"]);
+  });
+
+  test("[TURN-13] a process that dies while it undoes leaves the rest to the next, and never takes it for standing", async () => {
+    const { pay, log, tool } = till();
+    const buy = tool("buy", async () => {
+      throw new Error("and then it failed");
+    });
+    pay.resolve();
+    const { session, deps, disk } = await opened(new MemoryDisk(), { tools: [buy] });
+    void session.runTool({ name: "buy", input: {} }).catch(() => {});
+    await quiet();
+    await quiet();
+    await deps.store.close(); // the refund hangs, and the process dies
+    const other = till();
+    other.refund.resolve();
+    const again = await opened(disk, { tools: [other.tool("buy")] });
+    expect([log, other.log]).toEqual([["paid k"], ["refunded k"]]);
+    expect(again.session.recovered.effects).toMatchObject([{ key: "k", is: "unknown" }]);
+    const kinds = (await collect(again.session.read())).map((entry) =>
+      entry.kind === "effect-undone" ? entry.how : entry.kind,
+    );
+    expect(kinds.filter((kind) => kind.startsWith("und"))).toEqual(["undoing", "undone"]);
+  });
+
+  test("[TURN-16] a fork does not undo what its origin is about to", async () => {
+    const { pay, refund, log, tool } = till();
+    pay.resolve();
+    const { session } = await opened(new MemoryDisk(), { tools: [tool("buy")] });
+    const { callId } = await session.runTool({ name: "buy", input: {} });
+    void session.rewind({ before: callId });
+    await quiet();
+    const fork = await session.fork({ before: (await session.runTool({ name: "nobody", input: {} })).callId, as: "f" });
+    refund.resolve();
+    await quiet();
+    expect(log).toEqual(["paid k", "refunded k"]);
+    expect(fork.transactions.effects.of(callId)).toEqual([]);
+  });
+
+  test("[TX-26] [TX-21] what a call inside left outside is told by the call around it, which is all that a model sees", async () => {
+    const inner = defineTool({
+      name: "inner",
+      access: "write",
+      effects: { mail: { run: () => "sent" } },
+      async run(_, call) {
+        await call.effect("mail", {}, { key: "m" });
+        throw new Error("failed after it was sent");
+      },
+    });
+    const outer = writes("outer", async (_, call) => {
+      await call.run({ name: "inner", input: {} });
+      call.dispatch(counter.added(1));
+    });
+    const { transactions, ledger } = rig([inner, outer]);
+    const outcome = await transactions.run({ id: "c", name: "outer", input: {} });
+    expect(outcome).toMatchObject({ ok: true, effects: [{ name: "mail", is: "not-undone" }] });
+    expect(ledger.closings().at(-1)).toMatchObject({ callId: "c", effects: "happened" });
+  });
+});
