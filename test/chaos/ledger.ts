@@ -23,6 +23,9 @@ export type Testimony =
   | { readonly kind: "broken"; readonly what: string }
   | { readonly kind: "took"; readonly session: string; readonly epoch: number; readonly how: string }
   | { readonly kind: "lost"; readonly session: string; readonly epoch: number }
+  /** A process that a tool started and left. */
+  | { readonly kind: "left"; readonly pid: number }
+  | { readonly kind: "survived"; readonly attempted: number; readonly refused: number }
   | { readonly kind: "done" };
 
 export interface Promised {

@@ -4,12 +4,14 @@ import { fault } from "./fault.ts";
 import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
 import { kill } from "./kill.ts";
+import { model } from "./model.ts";
 import { power } from "./power.ts";
 import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
 import { sim } from "./sim.ts";
 import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
+import { zombie } from "./zombie.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
   kill,
@@ -21,6 +23,8 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   compound,
   fuzz,
   sim,
+  model,
+  zombie,
   replay,
   soak,
 };
