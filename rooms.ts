@@ -45,7 +45,7 @@ export const ROOMS = {
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],
   testing: [...LOW, "door"],
-  cli: [...LOW, "door", "stores", "blobs", "transcripts", "testing"],
+  cli: [...LOW, "door", "stores", "blobs", "adapters", "transcripts", "testing"],
 
   // src/index.ts
   door: [

@@ -72,7 +72,7 @@ export const ERROR_CODES = {
   },
   STORE_ENGINE_TOO_OLD: {
     says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
-    tryThis: "Use a Node that brings SQLite 3.51.3 or newer.",
+    tryThis: "Use a Node that brings SQLite 3.51.3 or newer, or let one process at a time have the store.",
   },
   STORE_BUSY: {
     says: "The store stayed busy for too long.",
@@ -338,9 +338,9 @@ export const ERROR_CODES = {
   },
 
   // calls
-  QUESTION_UNKNOWN: {
+  CALL_NOT_WAITING: {
     says: "No call of that id waits for a reply. Nothing was changed.",
-    tryThis: "Look at `session.questions`; it may have been answered, or closed when the user went on.",
+    tryThis: "Look at `session.waiting`; it may have been answered, or closed when the user went on.",
   },
   REPLY_MISFIT: {
     says: "The reply does not fit what the call waits for. It still waits.",

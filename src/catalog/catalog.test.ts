@@ -167,6 +167,48 @@ describe("plan mode", () => {
     });
   });
 
+  test("[MODE-2] actions go wherever a schema hides them: behind references, in combinations, in words and defaults", () => {
+    const branch = (action: string) => ({ properties: { action: { const: action }, [`for_${action}`]: {} } });
+    const hidden = tool("hidden", {
+      access: "write",
+      actions: unifiedFile.actions as NonNullable<CatalogTool["actions"]>,
+      inputSchema: {
+        type: "object",
+        properties: { action: { type: "string", description: "read or write", default: "write", examples: ["edit"] } },
+        allOf: [{ anyOf: [branch("read"), { $ref: "#/$defs/Writer" }] }],
+        if: { properties: { action: { enum: ["read", "edit"] } } },
+        $defs: { Reader: branch("read"), Writer: branch("write"), Path: { type: "string" } },
+      },
+    });
+    const input = offerOf(hidden, "plan")?.input;
+    expect(JSON.stringify(input)).not.toMatch(/write|edit|Writer/);
+    expect(input).toEqual({
+      type: "object",
+      properties: { action: { type: "string", enum: ["read"] } },
+      allOf: [{ anyOf: [{ properties: { action: { enum: ["read"] }, for_read: {} } }] }],
+      if: { properties: { action: { enum: ["read"] } } },
+      $defs: { Reader: { properties: { action: { enum: ["read"] }, for_read: {} } }, Path: { type: "string" } },
+      required: ["action"],
+    });
+  });
+
+  test("[MODE-2] a definition that something else refers to stays, because a loose reference is no schema", () => {
+    const batch = tool("batch", {
+      access: "write",
+      actions: unifiedFile.actions as NonNullable<CatalogTool["actions"]>,
+      inputSchema: {
+        type: "object",
+        properties: { steps: { type: "array", items: { $ref: "#/$defs/Step" } } },
+        $defs: { Step: { properties: { action: { const: "write" } } } },
+      },
+    });
+    expect(offerOf(batch, "plan")?.input).toEqual({
+      ...batch.inputSchema,
+      properties: { ...(batch.inputSchema["properties"] as object), action: { enum: ["read"] } },
+      required: ["action"],
+    });
+  });
+
   test("[MODE-3] what a server says of its own tool is shown to people and believed by nobody", () => {
     const hinted = tool("mcp_write", {
       access: "external",

@@ -66,7 +66,8 @@ const RETRYABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: tr
 const MOST_ATTEMPTS = 10;
 
 export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
-  if (!/^[A-Za-z_][\w.-]{0,127}$/.test(spec.name))
+  // It will be a key of kept data, and this one is none.
+  if (!/^[A-Za-z_][\w.-]{0,127}$/.test(spec.name) || spec.name === "__proto__")
     throw new HoldfastError("BAD_OPTION", { option: "tool name", value: spec.name.slice(0, 80) });
   const { attempts = 2 } = spec;
   if (!(Number.isSafeInteger(attempts) && attempts > 0 && attempts <= MOST_ATTEMPTS))
@@ -75,7 +76,7 @@ export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
     name: spec.name,
     description: spec.description ?? "",
     access: spec.access,
-    inputSchema: spec.inputSchema ?? schemaOf(spec.name, spec.input),
+    inputSchema: schemaOf(spec),
     ...(spec.actions === undefined ? {} : { actions: spec.actions }),
     ...(spec.readOnly === undefined ? {} : { readOnly: spec.readOnly }),
     ...(spec.annotations === undefined ? {} : { annotations: spec.annotations }),
@@ -129,11 +130,11 @@ async function asks(question: () => boolean | Promise<boolean>): Promise<boolean
 const ANY_OBJECT: JsonObject = { type: "object" };
 
 /** Many schemas can describe themselves (Standard JSON Schema). One that cannot is offered as any object. */
-function schemaOf(tool: string, schema: StandardSchema<unknown> | undefined): JsonObject {
-  const described = schema?.["~standard"].jsonSchema;
-  if (described === undefined) return ANY_OBJECT;
+function schemaOf<I>({ name: tool, input, inputSchema }: ToolSpec<I>): JsonObject {
+  const described = input?.["~standard"].jsonSchema;
+  if (inputSchema === undefined && described === undefined) return ANY_OBJECT;
   try {
-    const checked = checkJson(described.input({ target: "draft-2020-12" }));
+    const checked = checkJson(inputSchema ?? described?.input({ target: "draft-2020-12" }));
     if (checked.ok) return checked.value.value as JsonObject;
     throw new Error(checked.error.detail);
   } catch (cause) {

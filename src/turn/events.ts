@@ -7,7 +7,7 @@ import type { FaultKind } from "../history/faults.ts";
 import type { CallId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { LimitKind, Spent } from "./limits.ts";
-import type { OpenQuestion } from "./questions.ts";
+import type { WaitingCall } from "./waiting.ts";
 
 /** What happens in a turn, as it happens. The last event, and only the last, is `end`. */
 export type RunEvent =
@@ -23,7 +23,7 @@ export type RunEvent =
   /** What the tool put out while it works. */
   | { readonly kind: "call-progress"; readonly callId: CallId; readonly text: string }
   /** A call waits for somebody: see `session.reply`. */
-  | { readonly kind: "question"; readonly question: OpenQuestion }
+  | { readonly kind: "call-waiting"; readonly call: WaitingCall }
   | { readonly kind: "call-closed"; readonly callId: CallId; readonly outcome: CallOutcome }
   /** A tool boundary that can be returned to. */
   | { readonly kind: "checkpoint"; readonly callId: CallId }
@@ -50,7 +50,7 @@ export type RunEnd =
   | (Ended & { readonly status: "stopped"; readonly stop: StopReason | "empty" })
   | (Ended & { readonly status: "limit"; readonly limit: LimitKind })
   /** Nothing goes on before somebody replies: see `session.reply`. Everything else has ended. */
-  | (Ended & { readonly status: "waiting"; readonly questions: readonly OpenQuestion[] })
+  | (Ended & { readonly status: "waiting"; readonly waiting: readonly WaitingCall[] })
   | (Ended & { readonly status: "aborted" })
   /** Prompt, tools and mode did not agree, also not after they were built anew: nothing was sent. */
   | (Ended & { readonly status: "refused"; readonly report: AlignmentReport })

@@ -3,7 +3,7 @@ import type { CheckpointNote, Fold } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
-import { type OpenQuestion, questionOf } from "./questions.ts";
+import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 import { type EffectEntry, effectId, isAmong, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
@@ -33,7 +33,7 @@ export interface Epoch {
 export interface SessionFold {
   readonly openCalls: ReadonlyMap<CallId, string>;
   /** Those of them that wait for somebody: a restart leaves them open. */
-  readonly waiting: ReadonlyMap<CallId, OpenQuestion>;
+  readonly waiting: ReadonlyMap<CallId, WaitingCall>;
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: ReadonlyMap<string, FoldedEffect>;
   readonly epochs: readonly Epoch[];
@@ -46,7 +46,7 @@ export interface SessionFold {
 /** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
 export interface KeptState {
   readonly parts: Readonly<Record<string, { readonly name: string; readonly policy: string }>>;
-  readonly waiting?: readonly OpenQuestion[];
+  readonly waiting?: readonly WaitingCall[];
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
@@ -107,7 +107,7 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
   const { boundaries, epochs } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()], ...waiting };
+  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), ...waiting };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -115,6 +115,21 @@ function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): 
     ...(tag === undefined ? {} : { tag }),
     ...(blobs === undefined ? {} : { blobs }),
   };
+}
+
+/**
+ * Keys are kept for ever, because what was done must not be done again. An undone effect that no boundary reaches may go:
+ * its key was free. One that somebody out of reach relies on can never be undone, so its arguments may go.
+ */
+function effectsToKeep({ effects, boundaries, openCalls }: SessionFold): readonly FoldedEffect[] {
+  const reached = new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
+  return [...effects.values()].flatMap((effect): FoldedEffect[] => {
+    const { entry, standing, owners } = effect;
+    if (standing.is === "undone") return owners.some((owner) => reached.has(owner)) ? [effect] : [];
+    const settled = standing.is === "done" || standing.is === "not-undone";
+    if (!settled || owners.every((owner) => reached.has(owner))) return [effect];
+    return [{ entry: { ...entry, args: null }, standing, owners: owners.slice(0, 1) }];
+  });
 }
 
 /** The kept state in a checkpoint, when it is one of ours. */
@@ -138,7 +153,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     if (kept === undefined) return { ...now, openCalls };
     return {
       openCalls,
-      waiting: new Map((kept.waiting ?? []).map((question) => [question.callId, question])),
+      waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
@@ -148,7 +163,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
   "call-waiting": (now, record) => ({
     ...now,
-    waiting: new Map([...now.waiting, [record.callId, questionOf(record)]]),
+    waiting: new Map([...now.waiting, [record.callId, waitingCallOf(record)]]),
   }),
   "approval-given": (now, { callId }) => ({ ...now, waiting: without(now.waiting, callId) }),
   "call-closed": (now, { callId, tool, status }, seq) => ({

@@ -24,6 +24,8 @@ export interface Ground {
   readonly signal: AbortSignal | undefined;
   /** Records and what they change in the state: durable together, or not at all. */
   write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[]): Promise<void>;
+  /** The newest record that is there. */
+  readonly head: number;
   read(options?: ReadOptions): AsyncIterable<JournalEntry>;
   /** Whether a call still waits for somebody. */
   waits(callId: CallId): boolean;

@@ -105,6 +105,9 @@ function inMemory(state: ExecutionState): Ground {
     context: new SessionContext(state, { recall: false }),
     story: new Story(state, new SessionCatalog(home, transactions)),
     signal: undefined,
+    get head() {
+      return entries.length;
+    },
     async *read({ from = 1 } = {}) {
       yield* entries.slice(from - 1);
     },

@@ -2,31 +2,26 @@ import { HoldfastError } from "../base/errors.ts";
 import type { CallLimits, ToolCall } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Ground } from "./ground.ts";
-import type { OpenQuestion, Reply } from "./questions.ts";
+import type { WaitingCall, Reply } from "./waiting.ts";
 
 /**
  * Ends a call's waiting: it is run, refused, or closed with the answer. A crash after consent was given finds the call
  * begun, and closes it as interrupted like any other.
  */
-export function replyTo(
-  ground: Ground,
-  question: OpenQuestion,
-  reply: Reply,
-  limits: CallLimits,
-): Promise<CallOutcome> {
-  const { callId } = question;
-  const work = settle(ground, question, reply, limits).finally(() => ground.replies.delete(callId));
+export function replyTo(ground: Ground, waiting: WaitingCall, reply: Reply, limits: CallLimits): Promise<CallOutcome> {
+  const { callId } = waiting;
+  const work = settle(ground, waiting, reply, limits).finally(() => ground.replies.delete(callId));
   ground.replies.set(callId, work);
   return work;
 }
 
 /** Whether nobody has replied yet. */
-export function isOpen(ground: Ground, { callId }: Pick<OpenQuestion, "callId">): boolean {
+export function isOpen(ground: Ground, { callId }: Pick<WaitingCall, "callId">): boolean {
   return ground.waits(callId) && !ground.replies.has(callId);
 }
 
-async function settle(ground: Ground, question: OpenQuestion, reply: Reply, limits: CallLimits): Promise<CallOutcome> {
-  const { callId, tool, input, waitsFor } = question;
+async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits: CallLimits): Promise<CallOutcome> {
+  const { callId, tool, input, waitsFor } = waiting;
   const call: ToolCall = { id: callId, name: tool, input, announced: true };
   if ("answer" in reply !== (waitsFor === "answer"))
     throw new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });

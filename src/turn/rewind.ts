@@ -11,7 +11,7 @@ import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
-import { type OpenQuestion, unansweredOf } from "./questions.ts";
+import { type WaitingCall, unansweredOf } from "./waiting.ts";
 import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
@@ -48,7 +48,7 @@ export interface RewindGround {
   readonly ledger: JournalLedger;
   readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
-  readonly questions: readonly OpenQuestion[];
+  readonly waiting: readonly WaitingCall[];
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
@@ -79,11 +79,11 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
   let calls = takenBack();
   const how = {
     slices: partsIn(state, scope),
-    resources: scope.includes("state") ? resourcesFor(state, callId, snapshot) : [],
+    resources: scope.includes("state") ? resourcesFor(state, snapshot) : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
   const closed = scope.includes("conversation")
-    ? ground.questions.map((question) => unansweredOf(question, "The session was taken back to before this."))
+    ? ground.waiting.map((call) => unansweredOf(call, "The session was taken back to before this."))
     : [];
   const report = async (
     { change }: RestorePlan,
@@ -121,9 +121,8 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
   }
 }
 
-/** Also those that were first used after the boundary; but nothing is known of what an earlier process had. */
-function resourcesFor(state: ExecutionState, callId: string, { resources }: CompositeSnapshot): readonly string[] {
-  if (!state.checkpoints.has(callId)) return [...resources.keys()];
+/** Also those that were first used after the boundary, whichever process that was. */
+function resourcesFor(state: ExecutionState, { resources }: CompositeSnapshot): readonly string[] {
   return [...new Set([...state.exclusive.origins.keys(), ...resources.keys()])];
 }
 

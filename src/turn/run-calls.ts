@@ -4,11 +4,11 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
 import { keptJson, type ToolCall } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import type { WaitsFor } from "../transaction/tool.ts";
+import type { Tool, WaitsFor } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
-import { type OpenQuestion, type Reply, waitingOf } from "./questions.ts";
+import { type WaitingCall, type Reply, waitingOf } from "./waiting.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { Stop } from "./stop.ts";
 
@@ -22,11 +22,11 @@ interface OpenedCall extends ToolCall {
 /** The calls of one answer: those to run, and those that wait for somebody first. */
 export interface OpenedCalls {
   readonly all: readonly OpenedCall[];
-  readonly questions: readonly OpenQuestion[];
+  readonly waiting: readonly WaitingCall[];
 }
 
-/** Asks whoever can answer. Nothing: the question stays open. */
-export type AskSomebody = (question: OpenQuestion, signal: AbortSignal) => Promise<Reply | undefined>;
+/** Asks whoever can answer. Nothing: the call waits on. */
+export type AskSomebody = (call: WaitingCall, signal: AbortSignal) => Promise<Reply | undefined>;
 
 export interface HowToRun {
   readonly stop: Stop;
@@ -34,14 +34,24 @@ export interface HowToRun {
   readonly ask: AskSomebody | undefined;
 }
 
-/** The calls of the session's `nth` answer, named by where they stand. `epoch`: what offered them. `denied`: none may run. */
+/** Which answer of the session it is. */
+interface AnswerPlace {
+  readonly nth: number;
+  /** What offered its calls. */
+  readonly epoch: number;
+  /** Why none of them may run. */
+  readonly denied: string | undefined;
+  readonly stop: Stop;
+}
+
+/** The calls of an answer, named by where they stand. */
 export async function callsOf(
   ground: Ground,
-  { nth, epoch, denied }: { readonly nth: number; readonly epoch: number; readonly denied: string | undefined },
   asked: readonly AskedCall[],
+  { nth, epoch, denied, stop }: AnswerPlace,
 ): Promise<OpenedCalls> {
   const all: OpenedCall[] = [];
-  const questions: OpenQuestion[] = [];
+  const waiting: WaitingCall[] = [];
   for (const one of asked) {
     const { index, name, callId: alias, input } = one;
     const id = callIdAt(ground.id, nth, index);
@@ -54,16 +64,16 @@ export async function callsOf(
       input: input.ok ? input.value : input.text,
       ...knownEnd(one, denied),
     };
-    const foreseen = await foresee(ground, call);
+    const foreseen = (await stop.unlessStopped(() => foresee(ground, call))) ?? {};
     all.push("known" in foreseen ? { ...call, ...foreseen } : call);
     if ("waitsFor" in foreseen)
-      questions.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
+      waiting.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
   }
-  return { all, questions };
+  return { all, waiting };
 }
 
 /** What opens the calls in the journal, in the same commit as the answer that asked for them. */
-export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraft[] {
+export function openingsOf({ all, waiting }: OpenedCalls): readonly RecordDraft[] {
   const opened = all.map(
     ({ id, name, input, alias, epoch }): RecordDraft => ({
       kind: "call-opened",
@@ -74,7 +84,7 @@ export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraf
       epoch,
     }),
   );
-  return [...opened, ...questions.map(waitingOf)];
+  return [...opened, ...waiting.map(waitingOf)];
 }
 
 /**
@@ -83,11 +93,11 @@ export function openingsOf({ all, questions }: OpenedCalls): readonly RecordDraf
  */
 export async function* runCalls(
   ground: Ground,
-  { all, questions }: OpenedCalls,
+  { all, waiting }: OpenedCalls,
   how: HowToRun,
 ): AsyncGenerator<RunEvent, void, undefined> {
   const events = new Channel<RunEvent>();
-  const waiting = new Set<string>(questions.map(({ callId }) => callId));
+  const open = new Set<string>(waiting.map(({ callId }) => callId));
   const limits = { signal: how.stop.callSignal, ...(how.deadline === undefined ? {} : { deadline: how.deadline }) };
   const follow = async (callId: CallId, work: (onProgress: (text: string) => void) => Promise<CallOutcome>) => {
     const outcome = await work((text) => events.push({ kind: "call-progress", callId, text })).catch(outcomeOfTheLast);
@@ -100,15 +110,15 @@ export async function* runCalls(
       ground.closed?.(outcome);
       return outcome;
     });
-  const ask = async (question: OpenQuestion) => {
-    const reply = await replyOrStop(question, how);
-    if (reply === undefined || !isOpen(ground, question)) return; // it stays open, or somebody else was faster
-    await follow(question.callId, (onProgress) => replyTo(ground, question, reply, { ...limits, onProgress }));
+  const ask = async (call: WaitingCall) => {
+    const reply = await how.stop.unlessStopped(async () => how.ask?.(call, how.stop.signal));
+    if (reply === undefined || !isOpen(ground, call)) return; // it waits on, or somebody else was faster
+    await follow(call.callId, (onProgress) => replyTo(ground, call, reply, { ...limits, onProgress }));
   };
   for (const { id, name, alias } of all) events.push({ kind: "call-opened", callId: id, tool: name, alias });
-  for (const question of questions) events.push({ kind: "question", question });
+  for (const call of waiting) events.push({ kind: "call-waiting", call });
   // Begun before anybody hears of them: whoever walks away at the first event leaves no call that nobody closes.
-  const work = [...all.filter(({ id }) => !waiting.has(id)).map(run), ...questions.map(ask)];
+  const work = [...all.filter(({ id }) => !open.has(id)).map(run), ...waiting.map(ask)];
   const done = Promise.allSettled(work).finally(() => events.close());
   let heard = false;
   try {
@@ -134,7 +144,7 @@ async function foresee(
   { name, input, known, epoch }: OpenedCall,
 ): Promise<Pick<ToolCall, "known"> | { readonly waitsFor: WaitsFor }> {
   const tool = known === undefined ? transactions.tool(name) : undefined;
-  const parsed = await tool?.parse(input);
+  const parsed = tool === undefined ? undefined : await parsedBy(tool, input);
   if (tool === undefined || parsed?.ok !== true) return {};
   const message = story.catalog.denial({ tool, input: parsed.input, epoch });
   if (message !== undefined) return { known: { kind: "denied", message } };
@@ -142,17 +152,12 @@ async function foresee(
   return waitsFor === undefined ? {} : { waitsFor };
 }
 
-/** The reply, or nothing when the turn is stopped first: whoever was asked may never answer. */
-async function replyOrStop(question: OpenQuestion, { ask, stop }: HowToRun): Promise<Reply | undefined> {
-  const { signal } = stop;
-  if (ask === undefined || signal.aborted) return undefined;
-  const stopped = Promise.withResolvers<undefined>();
-  const listener = () => stopped.resolve(undefined);
-  signal.addEventListener("abort", listener, { once: true });
+/** A schema that throws is met again when the call is attempted, and told as its end. */
+async function parsedBy(tool: Tool, input: unknown): ReturnType<Tool["parse"]> {
   try {
-    return await Promise.race([ask(question, signal), stopped.promise]);
-  } finally {
-    signal.removeEventListener("abort", listener);
+    return await tool.parse(input);
+  } catch (error) {
+    return { ok: false, message: String(error) };
   }
 }
 

@@ -11,11 +11,11 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { type Item, type Part, textOf } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
-import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
+import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
-import { unansweredOf } from "./questions.ts";
+import { unansweredOf } from "./waiting.ts";
 import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
 import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { Stop, type StopCause } from "./stop.ts";
@@ -82,7 +82,7 @@ class Turn {
   readonly #ground: Ground;
   readonly #options: RunOptions;
   readonly #budget: RunBudget;
-  /** Questions that somebody was asked in this turn. */
+  /** Waiting calls that somebody was asked about in this turn. */
   readonly #asked = new Set<CallId>();
   #begun = false;
   #text = "";
@@ -93,6 +93,7 @@ class Turn {
     this.#options = options;
     const { state, signal } = ground;
     this.#budget = new RunBudget(options.limits ?? {}, state);
+    checkRetry(options.retry ?? {});
     const { deadline } = this.#budget;
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
   }
@@ -105,15 +106,14 @@ class Turn {
     if (this.stop.cause !== undefined) return this.#stopped();
     await this.#readOn();
     if (input !== undefined)
-      await this.#write([...conversation.questions.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
+      await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
     for (;;) {
       await this.#readOn();
       if (this.stop.cause !== undefined) return this.#stopped();
-      if (conversation.questions.length > 0) {
-        const { questions } = conversation;
-        if (!questions.some(({ callId }) => !this.#asked.has(callId)))
-          return this.#end({ status: "waiting", questions });
-        yield* this.#run({ all: [], questions });
+      if (conversation.waiting.length > 0) {
+        const { waiting } = conversation;
+        if (!waiting.some(({ callId }) => !this.#asked.has(callId))) return this.#end({ status: "waiting", waiting });
+        yield* this.#run({ all: [], waiting });
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
@@ -253,7 +253,7 @@ class Turn {
     const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
-    const calls = await callsOf(this.#ground, { nth, epoch, denied }, answer.calls);
+    const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
     const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
     await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
@@ -277,7 +277,7 @@ class Turn {
 
   /** Runs the calls; what they asked to see of the prompt is open in the next request. */
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
-    for (const { callId } of calls.questions) this.#asked.add(callId);
+    for (const { callId } of calls.waiting) this.#asked.add(callId);
     const { ask } = this.#options;
     const seen = new Map<string, readonly string[]>();
     const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
@@ -343,9 +343,10 @@ class Turn {
     this.#begun = true;
   }
 
-  #readOn(): Promise<void> {
-    const { conversation, context } = this.#ground;
-    return conversation.readOn((from) => context.hearing(this.#ground.read({ from })));
+  /** Asks the store only when there is something new: this writer knows the head. */
+  async #readOn(): Promise<void> {
+    const { conversation, context, head } = this.#ground;
+    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.read({ from })));
   }
 }
 

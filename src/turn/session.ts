@@ -1,7 +1,9 @@
+import type { AlignedPrompt } from "../alignment/align.ts";
 import type { AlignmentCounters } from "../alignment/counters.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
+import type { SentRequest } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import { filesOf } from "../files/access.ts";
 import type { HostPart } from "../files/host/session.ts";
@@ -28,7 +30,7 @@ import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { catalogDrafts } from "./catalog-part.ts";
-import type { OpenQuestion, Reply } from "./questions.ts";
+import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
 import { closingsOf, type Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
@@ -38,7 +40,7 @@ import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
-import type { Story } from "./story.ts";
+import { faultRecord, misaligned, type Story, type StoryOptions } from "./story.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 /** What a session is made of, once it is open. */
@@ -118,6 +120,9 @@ export class Session implements AsyncDisposable {
       context: parts.context,
       story: parts.story,
       signal: parts.journal.signal,
+      get head() {
+        return parts.journal.head.seq;
+      },
       read: (options) => this.read(options),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
@@ -145,6 +150,28 @@ export class Session implements AsyncDisposable {
    */
   async setMode(mode: Mode, reason?: string): Promise<void> {
     await this.catalog.setMode(mode, reason);
+  }
+
+  /**
+   * For a host that asks the model itself: the receipt with the prompt's prefix and tail and the tools to offer. Throws
+   * PROMPT_MISALIGNED when they do not agree, also not after they were built anew. Calls of the answer carry
+   * `aligned.catalog.epoch`.
+   */
+  async align(options: StoryOptions & { readonly toolChoice?: string } = {}): Promise<AlignedPrompt> {
+    const { story } = this.#parts;
+    const alignment = await story.align(options);
+    if (!alignment.ok) {
+      await this.append(faultRecord("misaligned-request-refused", alignment.report));
+      throw misaligned(alignment.report.afterRebuild);
+    }
+    const { drafts, events } = story.notesOf(alignment.aligned);
+    if (drafts.length + events.length > 0) await this.#ground.write(drafts, events);
+    return alignment.aligned;
+  }
+
+  /** In the moment of sending: throws PROMPT_MISALIGNED when the mode has changed, or `sent` offers something else. */
+  inspect(aligned: AlignedPrompt, sent?: SentRequest): void {
+    this.#parts.story.inspect(aligned, sent);
   }
 
   /** What the checks before requests have found so far. */
@@ -193,16 +220,16 @@ export class Session implements AsyncDisposable {
   }
 
   /** Calls that wait for somebody's consent or answer, whichever process opened them. */
-  get questions(): readonly OpenQuestion[] {
+  get waiting(): readonly WaitingCall[] {
     return [...this.journal.folded.waiting.values()];
   }
 
   /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
   async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
-    const question = this.questions.find((open) => open.callId === callId);
-    if (question === undefined || !isOpen(this.#ground, question))
-      throw new HoldfastError("QUESTION_UNKNOWN", { call: callId });
-    return replyTo(this.#ground, question, reply, this.#while(limits));
+    const call = this.waiting.find((open) => open.callId === callId);
+    if (call === undefined || !isOpen(this.#ground, call))
+      throw new HoldfastError("CALL_NOT_WAITING", { call: callId });
+    return replyTo(this.#ground, call, reply, this.#while(limits));
   }
 
   /** Goes back to a tool boundary, here. */
@@ -215,7 +242,7 @@ export class Session implements AsyncDisposable {
         transactions: this.transactions,
         checkpoints: this.checkpoints,
         ledger,
-        questions: this.questions,
+        waiting: this.waiting,
         catalog: this.catalog,
       },
       options,

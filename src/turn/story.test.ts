@@ -99,6 +99,16 @@ describe("sections", () => {
   });
 });
 
+test("[CAT-7] a tool whose schema or name cannot be kept is refused where it is defined", () => {
+  const circle: Record<string, unknown> = { type: "object" };
+  circle["self"] = circle;
+  const define = (more: object) => () => defineTool({ name: "odd", access: "read", run: () => null, ...more });
+  expect(define({ inputSchema: circle })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  expect(define({ inputSchema: { when: new Date() } })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  expect(define({ name: "__proto__" })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  expect(define({ name: "constructor" })).not.toThrow();
+});
+
 describe("a request", () => {
   test("[ALIGN-17] [A12] whose parameters are missing is refused with the report, and nothing is sent", async () => {
     const { session } = await opened(undefined, { prompt });
@@ -178,6 +188,35 @@ describe("a request", () => {
   });
 });
 
+describe("a host that asks the model itself", () => {
+  test("[ALIGN-17] gets a receipt with what to say and to offer, and has it looked at in the moment of sending", async () => {
+    const { session } = await opened(undefined, { prompt });
+    await expect(session.align()).rejects.toMatchObject({ code: "PROMPT_MISALIGNED" });
+    const aligned = await session.align({ parameters });
+    expect(aligned.prompt.prefixText).toContain("You are careful.");
+    const tools = aligned.catalog.tools ?? [];
+    session.inspect(aligned, { tools });
+    expect(() => session.inspect(aligned, { tools: [...tools, { name: "more", input: {} }] })).toThrow(
+      /offers other tools/,
+    );
+    expect(session.state.session.all(PromptRendered).at(-1)).toMatchObject({ hash: aligned.prompt.hash });
+    await session.setMode("plan");
+    expect(() => session.inspect(aligned)).toThrow(/taken in act mode/);
+    const faults = await bodies(session, "fault-raised");
+    expect(faults.map(({ fault }) => fault)).toEqual(["misaligned-request-refused"]);
+  });
+
+  test("[MODE-4] and its calls run under the catalog that offered them", async () => {
+    const { session } = await opened();
+    const { epoch } = (await session.align()).catalog;
+    expect(await session.runTool({ name: "step", input: { n: "a" }, epoch })).toMatchObject({ ok: true });
+    await session.catalog.add([writes("later", () => "x")]);
+    expect(await session.runTool({ name: "later", input: {}, epoch })).toMatchObject({ reason: "denied" });
+    await session.setMode("plan");
+    expect(await session.runTool({ name: "step", input: { n: "b" }, epoch })).toMatchObject({ reason: "denied" });
+  });
+});
+
 describe("the mode", () => {
   test("[MODE-8] of words said at once, the last one stays", async () => {
     const { session } = await opened();
@@ -191,6 +230,31 @@ describe("the mode", () => {
       session.setMode("act"),
     ]);
     expect(session.mode).toBe("act");
+  });
+
+  test("[MODE-9] what an attempt that was given up had run inside does not count at the commit", async () => {
+    const waiting = Promise.withResolvers<void>();
+    const flip = Promise.withResolvers<void>();
+    const outer = defineTool({
+      name: "outer",
+      access: "read",
+      run: async (_, call) => {
+        const seen = call.get(counter);
+        if (call.attempt > 1) return seen;
+        await call.run({ name: "noter", input: {} });
+        waiting.resolve();
+        await flip.promise;
+        return seen;
+      },
+    });
+    const noter = writes("noter", () => "noted");
+    const { session } = await opened(undefined, { tools: [outer, noter], slices: [counter] });
+    const running = session.runTool({ name: "outer", input: {} });
+    await waiting.promise;
+    await session.state.session.dispatch(counter.added(7)); // what it read has changed: it is run again
+    await session.setMode("plan");
+    flip.resolve();
+    expect(await running).toMatchObject({ ok: true, output: 7, attempts: 2 });
   });
 
   test("[MODE-4] a tool that was replaced while its call was being opened is not run under the new one's name", async () => {

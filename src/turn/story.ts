@@ -121,7 +121,7 @@ export class Story {
   }
 }
 
-function misaligned(faults: readonly AlignmentFault[]): HoldfastError {
+export function misaligned(faults: readonly AlignmentFault[]): HoldfastError {
   const details = { faults: faults.map(({ kind }) => kind), says: faults.map(explainFault) };
   return new HoldfastError("PROMPT_MISALIGNED", details, { cause: faults });
 }

@@ -26,6 +26,9 @@ export type Testimony =
   /** A process that a tool started and left. */
   | { readonly kind: "left"; readonly pid: number }
   | { readonly kind: "survived"; readonly attempted: number; readonly refused: number }
+  /** A call with files: from here on the workspace may say n. Once it is reached, it must. */
+  | { readonly kind: "aiming"; readonly n: number }
+  | { readonly kind: "reached"; readonly n: number }
   | { readonly kind: "done" };
 
 export interface Promised {

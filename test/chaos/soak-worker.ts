@@ -84,9 +84,10 @@ async function work(): Promise<void> {
 
 async function live(name: string, model: typeof offline): Promise<readonly string[]> {
   try {
-    await using session = await holdfast.open(name);
+    const session = await holdfast.open(name);
     const end = await finished(session.run("Take notes.", { model, retry: { firstMs: 1, attempts: 20 } }));
     const kept = session.state.session.get(notes).length;
+    await session.close();
     return [
       ...(end.status === "done" ? [] : [`it ended as ${end.status}`]),
       ...(kept === CALLS ? [] : [`${kept} notes instead of ${CALLS}`]),

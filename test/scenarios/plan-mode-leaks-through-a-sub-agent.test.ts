@@ -33,6 +33,7 @@ inEveryWay("[MODE-7] a flip of the parent reaches children that are open already
   expect(child.mode).toBe("act");
   await session.setMode("plan");
   expectDenied(await child.runTool({ name: "edit_file", input: {} }));
+  await expect(child.setMode("act")).rejects.toMatchObject({ code: "MODE_INHERITED" });
   await session.setMode("act");
   expect(child.mode).toBe("plan"); // nothing opens up by itself
   await child.setMode("act");

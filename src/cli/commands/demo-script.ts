@@ -1,43 +1,45 @@
-import { type CallId, callIdAt, type Json, type RecordDraft, type SessionId } from "../../index.ts";
-
-export interface ScriptedCall {
-  readonly tool: string;
-  readonly args: Json;
-  readonly output: string;
-}
+import type { ScriptedAnswer, ScriptQuestion } from "../../records/script.ts";
 
 export const QUESTION = "Rename `total` to `sum` everywhere and make the tests pass.";
 
-/** Ten calls, as a model might make them. The demo kills the process while the seventh is under way. */
-export const SCRIPT: readonly ScriptedCall[] = [
-  { tool: "list_files", args: { folder: "src" }, output: "cart.ts\ncart.test.ts\nreport.ts" },
-  { tool: "read_file", args: { path: "src/cart.ts" }, output: "export function total(prices: number[]) { … }" },
-  { tool: "search", args: { text: "total" }, output: "cart.ts: 4 places\nreport.ts: 2 places" },
-  { tool: "edit_file", args: { path: "src/cart.ts", find: "total", replace: "sum" }, output: "4 places changed" },
-  { tool: "edit_file", args: { path: "src/report.ts", find: "total", replace: "sum" }, output: "2 places changed" },
-  { tool: "read_file", args: { path: "src/cart.test.ts" }, output: "expect(total([1, 2])).toBe(3)" },
-  { tool: "run_tests", args: {}, output: "1 failed: total is not defined" },
-  { tool: "edit_file", args: { path: "src/cart.test.ts", find: "total", replace: "sum" }, output: "1 place changed" },
-  { tool: "run_tests", args: {}, output: "12 passed" },
-  { tool: "write_file", args: { path: "CHANGES.md" }, output: "written" },
+/** The workspace, as the agent finds it. */
+export const FILES: Readonly<Record<string, string>> = {
+  "src/cart.ts": "export function total(prices: number[]) {\n  return prices.reduce((a, b) => a + b, 0);\n}\n",
+  "src/report.ts": 'import { total } from "./cart.ts";\nexport const line = (p: number[]) => `total ${total(p)}`;\n',
+  "src/cart.test.ts": 'import { total } from "./cart.ts";\nexpect(total([1, 2])).toBe(3);\n',
+};
+
+interface Step {
+  readonly tool: string;
+  readonly input: object;
+  readonly says: string;
+}
+
+/** What the model does, call by call. The process is killed while the seventh is under way; the eighth is its answer. */
+export const STEPS: readonly Step[] = [
+  { tool: "list_files", input: { folder: "src" }, says: "Let me look around." },
+  { tool: "read_file", input: { path: "src/cart.ts" }, says: "This is where it is defined." },
+  { tool: "search", input: { text: "total" }, says: "Who uses it?" },
+  { tool: "edit_file", input: { path: "src/cart.ts", find: "total", replace: "sum" }, says: "First the definition." },
+  { tool: "edit_file", input: { path: "src/report.ts", find: "total", replace: "sum" }, says: "Then its user." },
+  { tool: "read_file", input: { path: "src/cart.test.ts" }, says: "And the test?" },
+  { tool: "run_tests", input: {}, says: "Let me see what fails." },
+  { tool: "run_tests", input: {}, says: "The run was cut off. I run them again." },
+  {
+    tool: "edit_file",
+    input: { path: "src/cart.test.ts", find: "total", replace: "sum" },
+    says: "The test needs it too.",
+  },
+  { tool: "run_tests", input: {}, says: "Once more." },
 ];
 
 export const KILLED_AT = 6;
+export const LAST_WORDS = "Renamed, and all tests pass.";
 
-/** The model's answer and the call it opens are one commit: no answer without its call, no call without its answer. */
-export function opening(
-  session: SessionId,
-  answer: number,
-  call: ScriptedCall,
-): readonly [RecordDraft, RecordDraft, CallId] {
-  const callId = callIdAt(session, answer, 0);
-  return [
-    { kind: "model-said", text: `I will use ${call.tool}.` },
-    { kind: "call-opened", callId, tool: call.tool, args: call.args },
-    callId,
-  ];
-}
-
-export function closing(callId: CallId, call: ScriptedCall): RecordDraft {
-  return { kind: "call-closed", callId, tool: call.tool, status: "success", output: call.output };
+/** The model's next answer, by how many results the request holds: a model has no memory but the conversation. */
+export function answerTo({ request }: ScriptQuestion): ScriptedAnswer {
+  const results = JSON.stringify(request).split('"type":"tool_result"').length - 1;
+  const step = STEPS[results];
+  if (step === undefined) return { text: LAST_WORDS };
+  return { text: step.says, calls: [{ name: step.tool, input: step.input as never }] };
 }

@@ -1,4 +1,4 @@
-import { openSync, closeSync, writeSync, fsyncSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError, toSessionId, type VerifyReport, verify } from "../../index.ts";
 import { openSqlite, salvageSqlite } from "../../stores/sqlite/entry.ts";
@@ -24,8 +24,10 @@ export const verifyCommand: Command = {
     const json = values["json"] === true;
     if (typeof values["salvage"] === "string")
       return salvage(path, resolve(terminal.cwd, values["salvage"]), json, terminal);
-    const [session] = positionals;
-    const store = await openSqlite(path, { create: false });
+    const [session, surplus] = positionals;
+    if (surplus !== undefined)
+      throw new HoldfastError("BAD_OPTION", { option: surplus, wants: "one session, or none" });
+    const store = await openSqlite(path, { create: false, durability: "kept" });
     try {
       const report = await verify(store, {
         ...(session === undefined ? {} : { session: toSessionId(session) }),
@@ -50,9 +52,14 @@ function describe(report: VerifyReport): readonly string[] {
     if (failed !== undefined) lines.push(`${session}: ${failed}`);
   }
   for (const { name, fault } of report.blobs.faults) lines.push(`blob ${name}: ${fault}`);
-  const checked = `${report.sessions.length} sessions, ${records} records, ${report.blobs.checked} blobs checked`;
-  lines.push(report.ok ? `ok: ${checked}` : `${lines.length} faults: ${checked}`);
+  const { sessions, blobs } = report;
+  const checked = `${count(sessions.length, "session")}, ${count(records, "record")}, ${count(blobs.checked, "blob")} checked`;
+  lines.push(report.ok ? `ok: ${checked}` : `${count(lines.length, "fault")}: ${checked}`);
   return lines;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 /** A line at most every few thousand records: long checks say that they are alive. */
@@ -81,12 +88,13 @@ function salvage(path: string, out: string, json: boolean, terminal: Terminal): 
   const sessions = new Map<number, number>();
   try {
     for (const { segment, record } of salvageSqlite(path)) {
-      writeSync(handle, `${JSON.stringify({ segment, ...record })}\n`);
+      writeFileSync(handle, `${JSON.stringify({ segment, ...record })}\n`);
       records += 1;
       sessions.set(segment, (sessions.get(segment) ?? 0) + 1);
     }
     fsyncSync(handle);
   } catch (error) {
+    if (records === 0) rmSync(out); // an empty file would only be in the way of the next attempt
     throw new HoldfastError(
       "STORE_UNREACHABLE",
       { path, system: String((error as NodeJS.ErrnoException).code) },
@@ -97,7 +105,9 @@ function salvage(path: string, out: string, json: boolean, terminal: Terminal): 
   }
   const report = { records, segments: sessions.size, file: out };
   terminal.out(
-    json ? JSON.stringify(report) : `${records} proven records of ${sessions.size} segments written to ${out}`,
+    json
+      ? JSON.stringify(report)
+      : `${count(records, "proven record")} of ${count(sessions.size, "segment")} written to ${out}`,
   );
   return 0;
 }

@@ -66,6 +66,13 @@ async function madeStore(options: SqliteOptions = {}): Promise<string> {
   return path;
 }
 
+function classOf(path: string): unknown {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const row = database.prepare("SELECT value FROM meta WHERE name = 'durability'").get();
+  database.close();
+  return row?.["value"];
+}
+
 function change(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   database.exec(sql);
@@ -178,6 +185,29 @@ describe("[STORE-22] the durability class is set, read back and kept", () => {
       expect(kept.prepare("SELECT value FROM meta WHERE name = 'durability'").get()).toEqual({ value: durability });
       kept.close();
     }
+  });
+
+  test("whoever only looks leaves the class as it is", async () => {
+    const path = freshPath();
+    await (await openSqlite(path, { durability: "process" })).close();
+    const looking = await open(path, { durability: "kept" });
+    expect([looking.durability, classOf(path)]).toEqual(["process", "process"]);
+    const made = freshPath();
+    expect([(await open(made, { durability: "kept" })).durability, classOf(made)]).toEqual(["power", "power"]);
+  });
+
+  testTogether("the weakest class of those who have it open is noted, until one is alone", async () => {
+    const path = freshPath();
+    const careless = await openSqlite(path, { durability: "process" });
+    const careful = await openSqlite(path, { durability: "power" });
+    expect([careful.durability, classOf(path)]).toEqual(["power", "process"]);
+    await careless.close();
+    await careful.close();
+    await (await openSqlite(path)).close();
+    expect(classOf(path)).toBe("power");
+    const first = await open(path, { durability: "power" });
+    await open(path, { durability: "process" });
+    expect([first.durability, classOf(path)]).toEqual(["power", "process"]);
   });
 
   test.each([

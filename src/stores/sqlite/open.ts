@@ -39,8 +39,8 @@ import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.t
 import { readWal } from "./wal.ts";
 
 export interface SqliteOptions {
-  /** What an acknowledged write survives. Default `power`. */
-  readonly durability?: "power" | "process";
+  /** What an acknowledged write survives. Default `power`; `kept` is what the store has, for whoever only looks. */
+  readonly durability?: "power" | "process" | "kept";
   /** Make the store when there is none. Default true. */
   readonly create?: boolean;
   /** On a network file system: refuse, or use the slower rollback journal. */
@@ -73,15 +73,16 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
 }
 
 async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions): Promise<Store> {
-  const { clock = new SystemClock(), random = new SystemRandom(), durability = "power", busyLimit = 10_000 } = options;
+  const { clock = new SystemClock(), random = new SystemRandom(), busyLimit = 10_000 } = options;
+  const { durability: asked = "power" } = options;
   const patience: Patience = { clock, random, busyLimit };
   const folder = dirname(path);
   const absent = placeState(path) === "absent";
   if (absent && options.create === false) throw new HoldfastError("STORE_UNREACHABLE", { path, found: "nothing" });
   await makeFolder(realFiles, folder);
-  const connect: ConnectOptions = { driver, path, durability, journal: journalFor(folder, options) };
-  if (absent) await createStore(connect, random);
-  else if (durability === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
+  const journal = journalFor(folder, options);
+  if (absent) await createStore({ driver, path, journal, durability: asked === "kept" ? "power" : asked }, random);
+  else if (asked === "power") await syncFolder(realFiles, folder); // whoever made the store may have died before
 
   const locks = new FileLocks(driver, `${path}.locks`);
   const held: HeldLock[] = [];
@@ -92,11 +93,15 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
     // One opener at a time, so that "nobody has it open" stays true while the log is examined.
     turn = await patiently(patience, () => takeTurn(locks));
     const written = await patiently(patience, () => mustBeOurs(driver, path));
-    if (locks.isFree(USERS)) await refuseDamagedLog(path, written.durability, random);
+    const alone = locks.isFree(USERS);
+    if (alone) await refuseDamagedLog(path, written.durability, random);
+    const durability = asked === "kept" ? written.durability : asked;
+    const connect: ConnectOptions = { driver, path, durability, journal };
     const connected = await patiently(patience, () => connectWriter(connect));
     writer = connected;
     held.push(await beAmongUsers(locks, connect, connected.connection));
-    await patiently(patience, () => noteDurability(connect, connected));
+    // Beside somebody who does not sync, a log that a power cut leaves behind may lack more than its end.
+    if (alone || durability === "process") await patiently(patience, () => noteDurability(connect, connected));
     locks.forgetDead(toOwnerId(""), clock.now() - LEFTOVER_AGE);
     const owner = toOwnerId(random.hex(16));
     const ownerLock = await locks.tryAcquire(owner);
@@ -124,7 +129,7 @@ async function takeTurn(locks: FileLocks): Promise<HeldLock> {
 }
 
 const OPTIONS: OptionRules<SqliteOptions> = {
-  durability: oneOf("power", "process"),
+  durability: oneOf("power", "process", "kept"),
   create: BOOLEAN,
   network: oneOf("refuse", "rollback-journal"),
   driver: OBJECT,

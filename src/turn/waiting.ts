@@ -4,7 +4,7 @@ import type { BodyOf, RecordDraft } from "../records/kinds.ts";
 import type { WaitsFor } from "../transaction/tool.ts";
 
 /** A call that waits for somebody. */
-export interface OpenQuestion {
+export interface WaitingCall {
   readonly callId: CallId;
   readonly tool: string;
   readonly input: Json;
@@ -17,16 +17,16 @@ export type Reply =
   | { readonly approve: false; readonly reason?: string }
   | { readonly answer: Json };
 
-export function questionOf({ callId, tool, args, for: waitsFor }: BodyOf<"call-waiting">): OpenQuestion {
+export function waitingCallOf({ callId, tool, args, for: waitsFor }: BodyOf<"call-waiting">): WaitingCall {
   return { callId, tool, input: args, waitsFor };
 }
 
-export function waitingOf({ callId, tool, input, waitsFor }: OpenQuestion): RecordDraft {
+export function waitingOf({ callId, tool, input, waitsFor }: WaitingCall): RecordDraft {
   return { kind: "call-waiting", callId, tool, args: input, for: waitsFor };
 }
 
 /** Nobody will answer any more: it was never begun, so nothing has happened. */
-export function unansweredOf({ callId, tool }: OpenQuestion, why: string): RecordDraft {
+export function unansweredOf({ callId, tool }: WaitingCall, why: string): RecordDraft {
   return {
     kind: "call-closed",
     callId,

@@ -25,15 +25,15 @@ const production = { name: "deploy", input: { to: "production" } };
 const closings = async (session: Session) =>
   (await collect(session.read())).filter((entry) => entry.kind === "call-closed");
 
-describe("a question", () => {
+describe("a call that waits", () => {
   test("[LOOP-18] holds up no other call, and the turn ends as waiting", async () => {
     const { session } = await opened(new MemoryDisk(), TOOLS);
     const model = scripted([{ text: "Hm.", calls: [question, call("a"), production] }, { text: "Good." }]);
     const { events, end } = await watch(session.run("go", { model }));
-    expect(shapeOf(events)).toBe("text call-opened question call-closed checkpoint end");
+    expect(shapeOf(events)).toBe("text call-opened call-waiting call-closed checkpoint end");
     expect(end).toMatchObject({
       status: "waiting",
-      questions: [
+      waiting: [
         { tool: "ask_user", waitsFor: "answer", input: question.input },
         { tool: "deploy", waitsFor: "approval", input: { to: "production" } },
       ],
@@ -42,7 +42,7 @@ describe("a question", () => {
     expect(await session.files.exists("deployed.txt")).toBe(false);
     // Other work of the session goes on meanwhile.
     expect(await session.runTool(call("b"))).toMatchObject({ ok: true });
-    const [asked, consent] = session.questions;
+    const [asked, consent] = session.waiting;
     expect(await session.reply(asked!.callId, { answer: "b" })).toMatchObject({ ok: true, output: "b" });
     expect(await session.reply(consent!.callId, { approve: true })).toMatchObject({ output: "deployed to production" });
     expect(await watch(session.run(undefined, { model }))).toMatchObject({ end: { status: "done", text: "Good." } });
@@ -58,11 +58,11 @@ describe("a question", () => {
     await first.deps.store.close();
     const second = await opened(disk, TOOLS);
     expect(second.session.recovered.closedCalls).toEqual([]);
-    const [asked, consent] = second.session.questions;
+    const [asked, consent] = second.session.waiting;
     await second.session.reply(consent!.callId, { approve: false, reason: "Not on a Friday." });
     await second.deps.store.close();
     const third = await opened(disk, TOOLS);
-    expect(third.session.questions).toEqual([asked]);
+    expect(third.session.waiting).toEqual([asked]);
     await third.session.reply(asked!.callId, { answer: { choice: "a" } });
     const { end } = await watch(third.session.run(undefined, { model }));
     expect(end).toMatchObject({ status: "done", text: "Good." });
@@ -77,11 +77,11 @@ describe("a question", () => {
     const stuck = writes("deploy", () => new Promise(() => {}), { approval: true });
     const first = await opened(disk, { tools: [stuck] });
     await watch(first.session.run("go", { model: scripted([{ calls: [{ name: "deploy" }] }]) }));
-    void first.session.reply(first.session.questions[0]!.callId, { approve: true }).catch(() => {});
+    void first.session.reply(first.session.waiting[0]!.callId, { approve: true }).catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
     await first.deps.store.close();
     const second = await opened(disk, { tools: [stuck] });
-    expect(second.session.questions).toEqual([]);
+    expect(second.session.waiting).toEqual([]);
     expect(second.session.recovered.closedCalls).toHaveLength(1);
     expect(await closings(second.session)).toMatchObject([
       { status: "canceled", reason: "interrupted", effects: "unknown" },
@@ -91,19 +91,19 @@ describe("a question", () => {
   test("[LOOP-18] is answered once: a second, a stray and an unfitting reply are refused", async () => {
     const { session } = await opened(new MemoryDisk(), TOOLS);
     await watch(session.run("go", { model: scripted([{ calls: [question, production] }]) }));
-    const [asked, consent] = session.questions;
+    const [asked, consent] = session.waiting;
     await expect(session.reply(asked!.callId, { approve: true })).rejects.toMatchObject({ code: "REPLY_MISFIT" });
     await expect(session.reply(consent!.callId, { answer: "yes" })).rejects.toMatchObject({ code: "REPLY_MISFIT" });
-    await expect(session.reply("call_nobody", { approve: true })).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
+    await expect(session.reply("call_nobody", { approve: true })).rejects.toMatchObject({ code: "CALL_NOT_WAITING" });
     deploys.length = 0;
     const [one, two] = await Promise.allSettled([
       session.reply(consent!.callId, { approve: true }),
       session.reply(consent!.callId, { approve: true }),
     ]);
     expect([one.status, two.status]).toEqual(["fulfilled", "rejected"]);
-    await expect(session.reply(consent!.callId, { approve: true })).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
+    await expect(session.reply(consent!.callId, { approve: true })).rejects.toMatchObject({ code: "CALL_NOT_WAITING" });
     expect(deploys).toEqual(["production"]);
-    expect(session.questions).toEqual([asked]);
+    expect(session.waiting).toEqual([asked]);
   });
 
   test("[LOOP-18] somebody who is there is asked in the turn, while other calls run", async () => {
@@ -133,8 +133,8 @@ describe("a question", () => {
     const { session } = await opened(new MemoryDisk(), { tools: [slow, deploy] });
     const model = scripted([{ calls: [production, { name: "slow" }] }, { text: "Good." }]);
     const { end } = await watch(session.run("go", { model }), (event) => {
-      if (event.kind !== "question") return;
-      void session.reply(event.question.callId, { approve: true }).then(() => gate.resolve());
+      if (event.kind !== "call-waiting") return;
+      void session.reply(event.call.callId, { approve: true }).then(() => gate.resolve());
     });
     expect(end).toMatchObject({ status: "done", text: "Good." });
   });
@@ -149,11 +149,11 @@ describe("a question", () => {
         ask: () => new Promise(() => {}),
       }),
       (event) => {
-        if (event.kind === "question") controller.abort();
+        if (event.kind === "call-waiting") controller.abort();
       },
     );
     expect(end.status).toBe("aborted");
-    expect(session.questions).toHaveLength(1);
+    expect(session.waiting).toHaveLength(1);
   });
 
   test("[LOOP-18] arguments that do not fit are refused without asking anybody, and a broken rule asks", async () => {
@@ -165,7 +165,7 @@ describe("a question", () => {
     const { session } = await opened(new MemoryDisk(), { tools: [askUser, strict] });
     const model = scripted([{ calls: [{ name: "ask_user", input: { question: "" } }, { name: "strict" }] }]);
     const { end } = await watch(session.run("go", { model }));
-    expect(end).toMatchObject({ status: "waiting", questions: [{ tool: "strict", waitsFor: "approval" }] });
+    expect(end).toMatchObject({ status: "waiting", waiting: [{ tool: "strict", waitsFor: "approval" }] });
     expect(await closings(session)).toMatchObject([{ tool: "ask_user", reason: "bad-arguments" }]);
   });
 
@@ -177,7 +177,7 @@ describe("a question", () => {
     expect(waiting.end.status).toBe("waiting");
     const { end } = await watch(session.run("Never mind.", { model }));
     expect(end).toMatchObject({ status: "done", text: "As you like." });
-    expect(session.questions).toEqual([]);
+    expect(session.waiting).toEqual([]);
     expect(await closings(session)).toMatchObject([
       { status: "canceled", reason: "unanswered", effects: "none" },
       { status: "canceled", reason: "unanswered", effects: "none" },
@@ -190,9 +190,9 @@ describe("a question", () => {
     await watch(session.run("go", { model }));
     const [boundary] = session.checkpoints.list();
     expect((await session.rewind({ after: boundary!.callId, dryRun: true })).calls).toEqual([]);
-    expect(session.questions).toHaveLength(1);
+    expect(session.waiting).toHaveLength(1);
     await session.rewind({ after: boundary!.callId });
-    expect(session.questions).toEqual([]);
+    expect(session.waiting).toEqual([]);
     expect(session.openCalls).toEqual([]);
     expect((await session.conversation()).map(({ kind }) => kind)).toEqual(["user", "call", "output"]);
     expect(await watch(session.run(undefined, { model }))).toMatchObject({ end: { status: "done", text: "Again." } });
@@ -202,7 +202,7 @@ describe("a question", () => {
     const model = scripted([{ calls: [question, production] }, { text: "Fine." }]);
     const loop = new MainLoop({ model, tools: [askUser, writes("deploy", () => "ok", { approval: true })] });
     const { state, end } = await loop.execute("go");
-    expect(end).toMatchObject({ status: "waiting", questions: [{ tool: "ask_user" }, { tool: "deploy" }] });
+    expect(end).toMatchObject({ status: "waiting", waiting: [{ tool: "ask_user" }, { tool: "deploy" }] });
     expect((await loop.execute("Never mind.", { state })).end).toMatchObject({ status: "done", text: "Fine." });
     const asking = new MainLoop({
       model: scripted([{ calls: [question, production] }, { text: "Fine." }]),
