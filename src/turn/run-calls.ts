@@ -4,7 +4,6 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
 import { keptJson, type ToolCall } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import type { WaitsFor } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -56,8 +55,7 @@ export async function callsOf(
     };
     const foreseen = await foresee(ground, call);
     all.push("known" in foreseen ? { ...call, ...foreseen } : call);
-    if ("waitsFor" in foreseen)
-      waiting.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
+    if ("waitsFor" in foreseen) waiting.push({ callId: id, tool: name, input: keptJson(call.input), ...foreseen });
   }
   return { all, waiting };
 }
@@ -132,14 +130,14 @@ function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCa
 async function foresee(
   { transactions, story }: Ground,
   { name, input, known, epoch }: OpenedCall,
-): Promise<Pick<ToolCall, "known"> | { readonly waitsFor: WaitsFor }> {
+): Promise<Pick<ToolCall, "known"> | Pick<WaitingCall, "waitsFor" | "definition">> {
   const tool = known === undefined ? transactions.tool(name) : undefined;
   const parsed = await tool?.parse(input);
   if (tool === undefined || parsed?.ok !== true) return {};
   const message = story.catalog.denial({ tool, input: parsed.input, epoch });
   if (message !== undefined) return { known: { kind: "denied", message } };
   const waitsFor = await tool.waitsFor(parsed.input);
-  return waitsFor === undefined ? {} : { waitsFor };
+  return waitsFor === undefined ? {} : { waitsFor, definition: story.catalog.definition(tool) };
 }
 
 /** The reply, or nothing when the turn is stopped first: whoever was asked may never answer. */
