@@ -23,7 +23,7 @@ export class ExclusiveResources {
     this.#registry = registry;
   }
 
-  /** What every resource was when the last call that used it had committed. */
+  /** What every resource was when the last call that used it had committed. Another map whenever one of them changed. */
   get captured(): ReadonlyMap<string, unknown> {
     return this.#captured;
   }
@@ -80,11 +80,13 @@ export class ExclusiveResources {
     if (refused.length > 0) throw new RestoreFailedError({ call: by, refused: names }, refused);
   }
 
-  /** Notes what the holder made of the resources, for the checkpoint after it. */
+  /** Notes, for the checkpoint after it, what the holder made of its resources, and what those say that calls share. */
   async capture(by: string): Promise<void> {
-    if (!this.isHeldBy(by)) return;
+    const held = this.isHeldBy(by) ? [...(this.#hold?.before.keys() ?? [])] : [];
+    const names = [...held, ...this.#registry.sharedNames];
+    if (names.length === 0) return;
     const captured = new Map(this.#captured);
-    for (const name of this.#hold?.before.keys() ?? [])
+    for (const name of names)
       captured.set(name, await this.#registry.restorable(name)?.snapshot({ tag: `post:${by}` }));
     this.#captured = captured;
   }

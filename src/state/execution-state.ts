@@ -4,9 +4,11 @@ import { type Random, SystemRandom } from "../base/random.ts";
 import type { Branch } from "./branch.ts";
 import { CheckpointStore } from "./checkpoints.ts";
 import { DEFAULT_SLICES } from "./default-slices.ts";
+import { RestoreFailedError } from "./errors.ts";
 import { ExclusiveResources } from "./exclusive.ts";
 import type { AnyPart } from "./part.ts";
 import { type ResourceKey, ResourceRegistry } from "./resources.ts";
+import { originsIn, resourcesIn } from "./resources-part.ts";
 import { planRestore, type RestoreOptions, type RestorePlan, restoreResources } from "./restore.ts";
 import type { Root } from "./root.ts";
 import { SessionState } from "./session-state.ts";
@@ -144,6 +146,22 @@ export class ExecutionState {
         return plan;
       }),
     );
+  }
+
+  /**
+   * Brings the resources of a fresh process to where the root says they were. One that refuses poisons the state: nobody
+   * may go on from a half of what was committed.
+   */
+  async takeUpResources(): Promise<void> {
+    const kept = resourcesIn(this.truth.root, this.resources);
+    for (const [name, snapshot] of kept) {
+      try {
+        await this.resources.restorable(name)?.restore(snapshot);
+      } catch (error) {
+        this.truth.poison(new RestoreFailedError({ refused: name }, [error]));
+      }
+    }
+    this.exclusive.noteRestored(originsIn(this.truth.root), kept);
   }
 
   diff(before: CompositeSnapshot, after: CompositeSnapshot): SnapshotDifference {

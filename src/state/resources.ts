@@ -77,6 +77,13 @@ export class ResourceRegistry {
     );
   }
 
+  /** Those that calls share. */
+  get sharedNames(): readonly string[] {
+    const names: string[] = [];
+    for (const [name, entry] of this.#entries) if (isSnapshotable(entry) && entry.shared === true) names.push(name);
+    return names;
+  }
+
   #made(key: string): unknown {
     const entry = this.#entries.get(key);
     if (!(entry instanceof Lazily)) return entry;

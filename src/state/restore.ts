@@ -1,5 +1,7 @@
+import type { JsonObject } from "../base/json.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
+import { portable, resourcesPart } from "./resources-part.ts";
 import type { ResourceRegistry, Snapshotable } from "./resources.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
@@ -63,6 +65,10 @@ export function planRestore(
     if (value === then) after.push(difference);
     else if (value !== current) after.push([name, value]);
   }
+  if (resources.size > 0 && parts.has(resourcesPart.name)) {
+    const kept = now.get(resourcesPart.name) as JsonObject;
+    after.push([resourcesPart.name, { ...kept, ...portable(resources, ground.origins, ground.registry) }]);
+  }
   return new RestorePlan(new RootChange(parts, now, after), resources);
 }
 
@@ -80,6 +86,7 @@ function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: Res
 
 function stays(part: AnyPart, { preserveLogs = true, slices, resources, paths }: RestoreOptions): boolean {
   if (part.policy === "log" && preserveLogs) return true;
+  if (part.name === resourcesPart.name) return true; // it follows the resources themselves
   if (paths !== undefined) return part.pick === undefined;
   return resources !== undefined && slices === undefined;
 }

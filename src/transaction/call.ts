@@ -5,6 +5,7 @@ import type { Random } from "../base/random.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import { filesOnBranch } from "../files/access.ts";
 import type { Branch, Savepoint } from "../state/branch.ts";
+import type { Part } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Slice, SliceEvent } from "../state/slice.ts";
 import type { Failure } from "./ending.ts";
@@ -35,6 +36,10 @@ export interface Call {
   readonly files: Filesystem;
   get<T>(slice: Slice<T>): T;
   dispatch(event: SliceEvent): void;
+  /** A part of the root that is no slice, as this call sees it. It counts as read. */
+  read<V>(part: Part<V>): V;
+  /** Changes such a part now, and again at the commit if others have changed it meanwhile. */
+  change<V>(part: Part<V>, redo: (now: V) => V): void;
   /** A resource that cannot branch: this call has it alone, and it is put back if the call is discarded. */
   resource<T>(key: ResourceKey<T>): Promise<T>;
   /** Tells whoever follows what has been put out so far. A call that is stopped leaves the newest of it in its output. */
@@ -110,6 +115,14 @@ export class CallHandle implements Call {
 
   dispatch(event: SliceEvent): void {
     this.#use("dispatch").branch.dispatch(event);
+  }
+
+  read<V>(part: Part<V>): V {
+    return this.#use("read").branch.look(part, "", (value) => value, Object.is);
+  }
+
+  change<V>(part: Part<V>, redo: (now: V) => V): void {
+    this.#use("change").branch.change(part, redo);
   }
 
   async resource<T>(key: ResourceKey<T>): Promise<T> {

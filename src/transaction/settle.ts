@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { RestoreFailedError } from "../state/errors.ts";
 import { RootChange } from "../state/part.ts";
+import { portable, resourcesPart } from "../state/resources-part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { isUnwritten } from "../state/unwritten.ts";
 import { effectId, type EffectReport } from "./effect.ts";
@@ -104,9 +105,9 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   const unlogged = open.branch.savepoint();
   let change: RootChange;
   try {
+    await noteResources(world, open);
     logOutcomes(world, open, outcomes);
     change = open.branch.onto(state.root);
-    await state.exclusive.capture(open.call.id);
   } catch (error) {
     return { instead: endingOfThrown(error) };
   }
@@ -154,6 +155,16 @@ async function write(world: CallWorld, outcomes: readonly CallOutcome[], change:
   // A poisoned state changes no more, but the call still ends, and is written down.
   if (state.poisoned) await ledger.closed(closings, new RootChange(state.truth.parts, state.root, []));
   else await state.truth.commit(change, (decided) => ledger.closed(closings, decided));
+}
+
+/** What it made of the resources belongs to what it changed: with it, another process can put them back. */
+async function noteResources({ state }: CallWorld, open: OpenCall): Promise<void> {
+  const { exclusive, truth } = state;
+  const before = exclusive.captured;
+  await exclusive.capture(open.call.id);
+  if (exclusive.captured === before || !truth.parts.has(resourcesPart.name)) return;
+  const now = portable(exclusive.captured, exclusive.origins, state.resources);
+  open.branch.change(resourcesPart, () => now);
 }
 
 function logOutcomes(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): void {

@@ -1,8 +1,10 @@
+import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart } from "../state/part.ts";
+import { resourcesIn } from "../state/resources-part.ts";
 import type { CompositeSnapshot, SnapshotPhase } from "../state/snapshot.ts";
 import type { ToolBoundary, SessionFold } from "./fold.ts";
 import type { PartBlobs } from "./part-blobs.ts";
@@ -10,6 +12,18 @@ import { stateAt } from "./rebuild.ts";
 
 /** Which side of a call: as it was just before it committed, or just after. */
 export type BoundarySide = "before" | "after";
+
+export interface DamagedBoundary {
+  readonly boundary: ToolBoundary;
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
+
+/** Which boundaries can be returned to, and which cannot any more. */
+export interface CheckpointAudit {
+  readonly sound: readonly ToolBoundary[];
+  readonly damaged: readonly DamagedBoundary[];
+}
 
 /** The newest tool boundaries of a durable session, whichever process made them. */
 export class SessionCheckpoints {
@@ -36,6 +50,23 @@ export class SessionCheckpoints {
     return found;
   }
 
+  /** Builds every boundary's states from what is stored, as another process would, and says which cannot be built. */
+  async audit(): Promise<CheckpointAudit> {
+    const sound: ToolBoundary[] = [];
+    const damaged: DamagedBoundary[] = [];
+    for (const boundary of this.list().filter(({ rewound }) => !rewound)) {
+      try {
+        await this.#fromJournal(boundary, "before");
+        await this.#fromJournal(boundary, "after");
+        sound.push(boundary);
+      } catch (error) {
+        if (!HoldfastError.is(error)) throw error;
+        damaged.push({ boundary, code: error.code, detail: error.message });
+      }
+    }
+    return { sound, damaged };
+  }
+
   getPreSnapshot(callId: string): Promise<CompositeSnapshot> {
     return this.snapshot(callId, "before");
   }
@@ -44,7 +75,7 @@ export class SessionCheckpoints {
     return this.snapshot(callId, "after");
   }
 
-  /** From this process's memory when it made the boundary, else from the journal: then without resources. */
+  /** From this process's memory when it made the boundary, else from the journal: then with what of resources is data. */
   async snapshot(callId: string, side: BoundarySide): Promise<CompositeSnapshot> {
     const boundary = this.boundary(callId);
     const { checkpoints } = this.#state;
@@ -67,7 +98,7 @@ export class SessionCheckpoints {
         ...now,
         slices: root.without([...parts.values()].flatMap(({ name, policy }) => (policy === "state" ? [] : [name]))),
       },
-      resources: new Map(),
+      resources: resourcesIn(root, this.#state.resources),
       metadata: {
         phase,
         tag: `${side === "before" ? "pre" : "post"}:${boundary.callId}`,

@@ -107,7 +107,7 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
   const { boundaries, epochs } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const kept: KeptState = { parts, boundaries, epochs, effects: [...now.effects.values()], ...waiting };
+  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), ...waiting };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -115,6 +115,21 @@ function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): 
     ...(tag === undefined ? {} : { tag }),
     ...(blobs === undefined ? {} : { blobs }),
   };
+}
+
+/**
+ * Keys are kept for ever, because what was done must not be done again. An undone effect that no boundary reaches may go:
+ * its key was free. One that somebody out of reach relies on can never be undone, so its arguments may go.
+ */
+function effectsToKeep({ effects, boundaries, openCalls }: SessionFold): readonly FoldedEffect[] {
+  const reached = new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
+  return [...effects.values()].flatMap((effect): FoldedEffect[] => {
+    const { entry, standing, owners } = effect;
+    if (standing.is === "undone") return owners.some((owner) => reached.has(owner)) ? [effect] : [];
+    const settled = standing.is === "done" || standing.is === "not-undone";
+    if (!settled || owners.every((owner) => reached.has(owner))) return [effect];
+    return [{ entry: { ...entry, args: null }, standing, owners: owners.slice(0, 1) }];
+  });
 }
 
 /** The kept state in a checkpoint, when it is one of ours. */

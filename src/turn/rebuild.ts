@@ -58,6 +58,10 @@ export async function stateAt(
 ): Promise<Rebuilt> {
   const epoch = journal.folded.epochs.findLast(({ base }) => base <= seq);
   if (epoch === undefined) throw gone(seq);
+  for (const change of epoch.changes) {
+    // Passing over a change that cannot be proven would show a state that never was.
+    if (change <= seq && (await entryAt(journal, change)).kind === "damaged") throw gone(change);
+  }
   return stateFrom(journal, epoch, seq, known, blobs);
 }
 

@@ -10,6 +10,7 @@ import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
+import { resourcesPart } from "../state/resources-part.ts";
 import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
@@ -38,6 +39,8 @@ export interface SessionOptions
   readonly tools?: readonly Tool[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
+  /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
+  readonly parts?: readonly AnyPart[];
   /** What every request says before the conversation. */
   readonly prompt?: Prompt;
   /** How much of a conversation its model sees, and what always stands before it. */
@@ -104,6 +107,7 @@ async function revive(
     resources: options.resources?.() ?? [],
     ...(options.development === undefined ? {} : { development: options.development }),
   });
+  await state.takeUpResources();
   const gate = catalogGate(() => catalog);
   const { tools = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
@@ -176,10 +180,10 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
 
 const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 
-/** Every part this kernel knows: the seed's slices, its own, those its policies remember in, and the files. */
-function partsOf({ slices = [], policies = [], workspace }: SessionOptions): readonly AnyPart[] {
+/** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
+function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
   const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
   const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, ...workspaces];
+  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
 }

@@ -79,7 +79,7 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
   let calls = takenBack();
   const how = {
     slices: partsIn(state, scope),
-    resources: scope.includes("state") ? resourcesFor(state, callId, snapshot) : [],
+    resources: scope.includes("state") ? resourcesFor(state, snapshot) : [],
   };
   const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
   const closed = scope.includes("conversation")
@@ -121,9 +121,8 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
   }
 }
 
-/** Also those that were first used after the boundary; but nothing is known of what an earlier process had. */
-function resourcesFor(state: ExecutionState, callId: string, { resources }: CompositeSnapshot): readonly string[] {
-  if (!state.checkpoints.has(callId)) return [...resources.keys()];
+/** Also those that were first used after the boundary, whichever process that was. */
+function resourcesFor(state: ExecutionState, { resources }: CompositeSnapshot): readonly string[] {
   return [...new Set([...state.exclusive.origins.keys(), ...resources.keys()])];
 }
 

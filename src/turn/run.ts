@@ -11,7 +11,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { type Item, type Part, textOf } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
-import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
+import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
@@ -93,6 +93,7 @@ class Turn {
     this.#options = options;
     const { state, signal } = ground;
     this.#budget = new RunBudget(options.limits ?? {}, state);
+    checkRetry(options.retry ?? {});
     const { deadline } = this.#budget;
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
   }
@@ -112,7 +113,8 @@ class Turn {
       if (conversation.waiting.length > 0) {
         const { waiting } = conversation;
         if (!waiting.some(({ callId }) => !this.#asked.has(callId))) return this.#end({ status: "waiting", waiting });
-        yield* this.#run({ all: [], waiting });
+        const end = yield* this.#run({ all: [], waiting });
+        if (end !== undefined) return end;
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
@@ -252,7 +254,7 @@ class Turn {
     const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
-    const calls = await callsOf(this.#ground, { nth, epoch, denied }, answer.calls);
+    const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
     const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
     await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
@@ -278,14 +280,13 @@ class Turn {
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     for (const { callId } of calls.waiting) this.#asked.add(callId);
     const { ask } = this.#options;
-    const seen = new Map<string, readonly string[]>();
+    const signals: (readonly string[])[] = [];
     const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
-        seen.set(event.callId, event.outcome.expansion.sections);
+        signals.push(event.outcome.expansion.sections);
       yield event;
     }
-    const signals = calls.all.flatMap(({ id }) => (seen.has(id) ? [seen.get(id) ?? []] : []));
     if (signals.length === 0) return undefined;
     if (signals.some(() => !this.#budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
     const sections = [...new Set(signals.flat())];

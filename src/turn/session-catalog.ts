@@ -86,6 +86,7 @@ export class SessionCatalog {
   denial(call: { readonly tool: Tool; readonly input: unknown; readonly epoch?: number }): string | undefined {
     const { tool, input, epoch } = call;
     const { name } = tool;
+    if (epoch === undefined && this.mode === "act") return undefined;
     const attempt = { tool: asOffered(tool), name, input, live: this.snapshot() };
     if (epoch === undefined) return denialOfCall(attempt);
     const offeredBy = this.#offered.get(epoch);
@@ -196,5 +197,5 @@ function sameState(a: CatalogState, b: CatalogState): boolean {
 }
 
 function sameTools(a: readonly Tool[], b: readonly Tool[]): boolean {
-  return a.length === b.length && a.every((tool, index) => tool === b[index]);
+  return a === b || (a.length === b.length && a.every((tool, index) => tool === b[index]));
 }
