@@ -75,6 +75,7 @@ export class Story {
   #pending: ModelState | undefined;
   #succeeded: string | undefined;
   #newLines: string[] = [];
+  #lastClosed: string | undefined;
   /** The seq after which each call's change was true. */
   readonly #after = new Map<string, number>();
   #inner: Closed[] = [];
@@ -221,11 +222,21 @@ export class Story {
     const box = { before: before.box, after: this.#pending.box };
     this.closed.set(callId, { ...facts, asks: new Set(alone?.asks), box });
     this.#succeeded = alone === undefined ? undefined : callId;
+    this.#lastClosed = callId;
     // What cannot branch changes without a record of its own.
     this.#states[seq] = { ...before, box: this.#pending.box };
   }
 
   changed(record: Changed, seq: number): void {
+    // Of a dropped one only its place is known: after a closing it is the call's, after a rewind the rewind's.
+    if (isDropped(record)) {
+      const last = this.#lastClosed;
+      this.#states[seq] = this.#pending ?? this.state;
+      if (this.#newLines.length > 0 && last !== undefined) this.#after.set(last, seq);
+      this.#succeeded = undefined;
+      this.#letGo();
+      return;
+    }
     if (record.callId !== undefined) {
       if (this.#pending === undefined)
         this.wrong.push(`record ${seq} changes the state for a call that did not just end`);
@@ -318,6 +329,10 @@ export class Story {
     const script = opened.args as unknown as Script;
     return this.#knows.notesOf?.(opened.callId) ?? notesIn(script.ops ?? []);
   }
+}
+
+function isDropped(record: Changed): boolean {
+  return "dropped" in record;
 }
 
 function hasPart({ delta }: Changed, part: string): boolean {

@@ -217,7 +217,7 @@ export class Simulation {
         if (this.main === process) this.#opening = false;
       }
     };
-    this.follow("open", [], opening, ["SESSION_BUSY"]);
+    this.follow("open", [], opening, ["SESSION_BUSY", "LEASE_LOST"]); // it may have slept meanwhile
   }
 
   async #take(name: string, random: SeededRandom): Promise<void> {
