@@ -102,7 +102,8 @@ async function act(tally: Tally, session: Session, n: number): Promise<void> {
   const name = kind === 1 ? "remove" : "change";
   const { ok, reason } = await within(30_000, "a call", session.runTool({ name, input: { n, paths } }));
   tally.count(ok ? "commits" : `refused: ${reason}`);
-  if (!ok && reason !== "conflict") throw new Error(`a call ended as ${reason}`);
+  // The user may also have removed a file between the tool's two looks at it.
+  if (!ok && reason !== "conflict" && reason !== "FILE_NOT_FOUND") throw new Error(`a call ended as ${reason}`);
 }
 
 /** Versions of the user's that are nowhere: not in place, not written over by the user, not in rescue, not kept. */

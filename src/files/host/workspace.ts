@@ -90,7 +90,11 @@ export class Workspace {
   }
 
   /** Takes the folder's lock and finishes what others left. */
-  static async open(options: WorkspaceOptions, deps: WorkspaceDeps): Promise<Workspace> {
+  static open(options: WorkspaceOptions, deps: WorkspaceDeps): Promise<Workspace> {
+    return inOurWords(options.root, () => Workspace.#open(options, deps));
+  }
+
+  static async #open(options: WorkspaceOptions, deps: WorkspaceDeps): Promise<Workspace> {
     const port = options.port ?? realHost;
     const path = guardedRoot(port, options.root, options);
     const first = port.stat(`${path}/${PLACES.home.join("/")}`) === undefined;
