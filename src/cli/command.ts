@@ -6,6 +6,8 @@ export interface Terminal {
   err(line: string): void;
   /** Colours and pauses are for people: off in pipes, with NO_COLOR and with --json. */
   readonly forPeople: boolean;
+  /** How wide it is; nothing where lines are read by programs. */
+  readonly columns?: number;
   readonly cwd: string;
   /** Standard input, for commands that read `-`. */
   input(): AsyncIterable<Uint8Array>;

@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { wrapped } from "./wrap.ts";
 
 export function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map((command) => command.name.length));
@@ -14,7 +15,7 @@ export function overview(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-export function helpOf(command: Command): string {
+export function helpOf(command: Command, columns = 80): string {
   const shown = Object.entries(command.options).filter(([, option]) => option.hidden === undefined);
   const rows: (readonly [string, string])[] = shown.map(([name, option]) => [
     `--${name}${option.type === "string" ? " VALUE" : ""}`,
@@ -25,9 +26,9 @@ export function helpOf(command: Command): string {
   return [
     command.summary,
     "",
-    `usage: ${command.usage}`,
+    ...wrapped(`usage: ${command.usage}`, columns, 7),
     "",
-    ...rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`),
+    ...rows.flatMap(([flag, help]) => wrapped(`  ${flag.padEnd(width)}  ${help}`, columns, width + 2)),
     "",
     "examples:",
     ...command.examples.map((example) => `  ${example}`),

@@ -48,7 +48,7 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     );
   }
   if (parsed.values["help"] === true) {
-    terminal.out(helpOf(command));
+    terminal.out(helpOf(command, terminal.columns));
     return 0;
   }
   try {
@@ -94,6 +94,7 @@ function processTerminal(): Terminal {
     out: (line) => void stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
     forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
+    ...(stdout.isTTY === true ? { columns: Math.max(40, stdout.columns) } : {}),
     cwd: process.cwd(),
     input: () => process.stdin,
   };

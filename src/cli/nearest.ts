@@ -1,10 +1,18 @@
 /** The most similar word, when one is close enough to have been meant. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   const ranked = words
-    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
+    .map((candidate) => ({
+      candidate,
+      distance: Math.min(...[candidate, firstWord(candidate)].map((one) => editDistance(word, one))),
+    }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
   return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+}
+
+/** `claude` of `claude-code`: people leave out what they take for granted. */
+function firstWord(candidate: string): string {
+  return /^-{0,2}[^-]+/.exec(candidate)?.[0] ?? candidate;
 }
 
 function editDistance(a: string, b: string): number {

@@ -11,6 +11,8 @@ import type { HistoryValidationReport } from "./report.ts";
 export interface RepairMessagesOptions extends Omit<NormalizeOptions, "index" | "only" | "profile"> {
   /** The shape of the messages. */
   readonly format: WireFormat;
+  /** The list goes on from what the provider keeps, as with `previous_response_id` (`openai-responses` only). */
+  readonly continues?: boolean;
   /** Whose demands they must meet; the format's own provider when left out. */
   readonly profile?: ProfileId | WireProfile;
 }
@@ -50,9 +52,9 @@ export function repairMessages<T extends object>(
   messages: readonly T[],
   options: RepairMessagesOptions,
 ): RepairedMessages<T> {
-  const { format, profile = format, ...rest } = options;
+  const { format, profile = format, continues = false, ...rest } = options;
   const chosen = choose(format, profile);
-  const { items, malformed } = read(messages, format);
+  const { items, malformed } = read(messages, format, continues);
   const [unread] = malformed;
   if (options.mode === "strict" && unread !== undefined) {
     throw new HoldfastError("MESSAGES_UNREADABLE", { format, ...unread, messages: malformed.length });
@@ -86,10 +88,10 @@ function choose(format: WireFormat, profile: ProfileId | WireProfile): WireProfi
 }
 
 /** A getter or a Proxy of the caller may throw while it is read: theirs to mend, and told as such. */
-function read(messages: readonly unknown[], format: WireFormat): ReturnType<typeof readMessages> {
+function read(messages: readonly unknown[], format: WireFormat, continues: boolean): ReturnType<typeof readMessages> {
   if (!Array.isArray(messages)) throw new HoldfastError("MESSAGES_UNREADABLE", { format, why: "not an array" });
   try {
-    return readMessages(messages, format);
+    return readMessages(messages, format, { continues });
   } catch (cause) {
     throw new HoldfastError("MESSAGES_UNREADABLE", { format, why: String(cause) }, { cause });
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import { err, ok, type Result } from "../base/result.ts";
-import type { Item } from "../wire/item.ts";
+import { CALL_KINDS, type Item } from "../wire/item.ts";
 import { parseOutputStatus } from "../wire/status.ts";
 
 /** A piece of a saved session that is not an item. Kept and reported: it may be all that is left of a turn. */
@@ -60,7 +60,7 @@ function shown(value: unknown): string {
 
 const isText = (value: unknown) => typeof value === "string";
 const isOptionalText = (value: unknown) => value === undefined || typeof value === "string";
-const isKind = (value: unknown) => ["function", "custom", "shell", "search"].includes(value as string);
+const isKind = (value: unknown) => (CALL_KINDS as readonly unknown[]).includes(value);
 
 /** The fields without which an item of its kind means nothing. */
 const DEMANDS: Readonly<Record<Item["kind"], Readonly<Record<string, (value: unknown) => boolean>>>> = {

@@ -64,7 +64,7 @@ export class PairScan {
   readonly requests = new Map<string, OpenRequest>();
   /** Calls that somebody consented to, by position. */
   readonly approved = new Set<number>();
-  readonly newest: readonly Map<ToolCallId, number>[] = [new Map(), new Map(), new Map()];
+  readonly newest: readonly Map<ToolCallId, number>[] = Array.from({ length: 6 }, () => new Map());
   batch = new Batch();
   /** Reasoning that waits for the item it belongs to. */
   pending: number[] = [];

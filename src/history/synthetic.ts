@@ -34,11 +34,22 @@ export function syntheticOutput(call: CallItem, end: SyntheticEnd): OutputItem {
     status: end.status,
     reason: end.reason,
     // A client search answers with the tools it found; words would be taken for one.
-    parts: call.callKind === "search" ? [] : [{ type: "text", text: sentence(call, end.reason) } satisfies Part],
+    parts: partsOf(call, end.reason),
     synthetic: true,
     ...(call.id === undefined ? {} : { id: `syn_${fingerprint(call.id)}` }),
     ...(call.at === undefined ? {} : { at: call.at }),
   } satisfies OutputItem);
+}
+
+/** One black pixel: a screen can only be answered with a picture, and this one shows nothing. */
+export const BLANK_SCREEN =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
+
+function partsOf(call: CallItem, reason: OutputReason): readonly Part[] {
+  if (call.callKind === "search") return [];
+  const words: Part = { type: "text", text: sentence(call, reason) };
+  if (call.callKind !== "computer") return [words];
+  return [{ type: "image", media: { mediaType: "image/png", url: BLANK_SCREEN } }, words];
 }
 
 function sentence(call: CallItem, reason: OutputReason): string {

@@ -47,6 +47,8 @@ export interface Thread {
   readonly path: Path;
   /** What a provider answered to it: its calls had no chance to be answered yet. */
   readonly response?: Path;
+  /** It goes on from what the provider keeps: outputs may answer calls that are not in the file. */
+  readonly continues?: boolean;
 }
 
 /** Fields that make the elements of a log a tree. */

@@ -10,12 +10,18 @@ const CALLS: Readonly<Record<string, CallKind>> = {
   custom_tool_call: "custom",
   local_shell_call: "shell",
   tool_search_call: "search",
+  computer_call: "computer",
+  shell_call: "commands",
+  apply_patch_call: "patch",
 };
 const OUTPUTS: Readonly<Record<string, CallKind>> = {
   function_call_output: "function",
   custom_tool_call_output: "custom",
   local_shell_call_output: "shell",
   tool_search_output: "search",
+  computer_call_output: "computer",
+  shell_call_output: "commands",
+  apply_patch_call_output: "patch",
 };
 /** What the provider runs itself: kept, never paired. */
 const OWN = ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"];
@@ -50,7 +56,7 @@ function readItem(item: Fields): Reading | undefined {
   const id = item["call_id"];
   const server = item["execution"] === "server";
   if (kind !== undefined) {
-    const input = kind === "custom" ? undefined : (item["arguments"] ?? item["action"]);
+    const input = kind === "custom" ? undefined : (item["arguments"] ?? item["action"] ?? item["operation"]);
     const name = item["name"] ?? type.replace(/_call$/, "");
     const call = called({ id, name, input, kind, server, partial: item["status"] === "incomplete" });
     return { message: true, pieces: [{ item: call, path: [], ids }] };

@@ -34,7 +34,7 @@ export interface Judged {
   readonly shared: readonly number[];
 }
 
-export function strandsOf({ elements }: Conversation): readonly Strand[] {
+export function strandsOf({ elements, continues }: Conversation): readonly Strand[] {
   const byName = new Map<string, Entry[]>();
   for (const element of elements) {
     const name = element.reading.strand ?? "";
@@ -42,7 +42,18 @@ export function strandsOf({ elements }: Conversation): readonly Strand[] {
     if (entries.length === 0) byName.set(name, entries);
     for (const piece of element.reading.pieces) entries.push({ element, piece });
   }
+  if (continues === true) return [...byName.values()].map((entries) => strandOf(byAnswer(withKept(entries))));
   return [...byName.values()].map((entries) => strandOf(byAnswer(entries)));
+}
+
+/** Outputs of calls that the provider keeps are nobody's orphans: they are carried as they are. */
+function withKept(entries: readonly Entry[]): readonly Entry[] {
+  const calls = new Set(entries.map(({ piece: { item } }) => (item.kind === "call" ? item.callId : undefined)));
+  return entries.map((entry) => {
+    const { item } = entry.piece;
+    if (item.kind !== "output" || item.callId === "" || calls.has(item.callId)) return entry;
+    return { ...entry, piece: { ...entry.piece, item: { kind: "other", by: "host" } } };
+  });
 }
 
 /**

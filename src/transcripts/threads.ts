@@ -18,7 +18,7 @@ export function threadsOf(
   place: Place,
   threads = format.threads(document),
 ): readonly Conversation[] {
-  return threads.map(({ path, response }) => {
+  return threads.map(({ path, response, continues }) => {
     const read = format.reader();
     let count = 0;
     const element = (value: unknown, where: Path, open: boolean): readonly Element[] => {
@@ -30,7 +30,8 @@ export function threadsOf(
     const open = Array.isArray(answered)
       ? answered.flatMap((value, nth) => element(value, [...(response as Path), nth], true))
       : element(answered, response ?? [], true);
-    return { list: { record: place.record, path }, elements: [...elements, ...open] };
+    const list = { record: place.record, path };
+    return { list, elements: [...elements, ...open], ...(continues === undefined ? {} : { continues }) };
   });
 }
 

@@ -27,6 +27,8 @@ export interface Conversation {
   /** The list that holds its elements; nothing when the file's own records do. */
   readonly list?: { readonly record: number; readonly path: Path };
   readonly elements: readonly Element[];
+  /** It goes on from what the provider keeps. */
+  readonly continues?: boolean;
 }
 
 export interface FlawedLine {

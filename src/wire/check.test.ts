@@ -100,9 +100,39 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
     "ai-sdk",
     [go, { role: "tool", content: [{ type: "tool-approval-response", approvalId: "x", approved: true }] }],
   ],
+  ["[WIRE-1]", "openai-responses", [{ type: "computer_call", call_id: "A", action: { type: "screenshot" } }]],
+  [
+    "[WIRE-1]",
+    "openai-responses",
+    [
+      { type: "shell_call", call_id: "A", action: { commands: ["ls"] } },
+      { type: "apply_patch_call", call_id: "B", operation: { type: "delete_file", path: "a" } },
+      { type: "apply_patch_call_output", call_id: "B", status: "completed" },
+    ],
+  ],
+  ["[WIRE-2]", "openai-responses", [{ type: "shell_call_output", call_id: "A", output: [] }]],
+  ["[WIRE-30]", "anthropic", { messages: [go, uses("A"), results("A")], thinking: { type: "enabled" } }],
 ];
 
+const thinking = { type: "thinking", thinking: "hm", signature: "s" };
+
 describe("the judge", () => {
+  test("[WIRE-30] thinking is demanded only where it is on, and only of the answer that the last results belong to", () => {
+    const thought = { role: "assistant", content: [thinking, ...uses("A").content] };
+    const on = { type: "enabled", budget_tokens: 1024 };
+    expect(checkWire({ messages: [go, thought, results("A")], thinking: on }, "anthropic")).toEqual([]);
+    expect(checkWire({ messages: [go, uses("A"), results("A")] }, "anthropic")).toEqual([]);
+    const over = [go, uses("A"), results("A"), says("done"), go];
+    expect(checkWire({ messages: over, thinking: on }, "anthropic")).toEqual([]);
+  });
+
+  test("[WIRE-31] outputs of calls that the provider keeps are taken where the request goes on from them", () => {
+    const input = [{ type: "function_call_output", call_id: "A", output: "" }];
+    expect(checkWire({ input }, "openai-responses")).toHaveLength(1);
+    expect(checkWire({ input, previous_response_id: "resp_1" }, "openai-responses")).toEqual([]);
+    expect(checkWire({ input, conversation: "conv_1" }, "openai-responses")).toEqual([]);
+  });
+
   test.each(BROKEN)("%s is refused at %s", (rule, profile, request) => {
     const faults = checkWire(request, profile);
     expect([...new Set(faults.map((fault) => `[${fault.rule}]`))]).toEqual([rule]);

@@ -10,6 +10,10 @@ export type WireRequest =
       readonly input?: readonly unknown[];
       readonly contents?: readonly unknown[];
       readonly tools?: unknown;
+      /** The provider keeps what came before: outputs may answer calls that are not in the list. */
+      readonly previous_response_id?: unknown;
+      readonly conversation?: unknown;
+      readonly thinking?: unknown;
     };
 
 export interface WireFault {
@@ -27,7 +31,7 @@ export function checkWire(request: WireRequest, choice: ProfileChoice): readonly
   const messages = messagesOf(request);
   const turns = readTurns(messages, profile.format);
   const tools = Array.isArray(request) ? undefined : toolNames((request as { readonly tools?: unknown }).tools);
-  const judged = { turns, messages, profile, tools };
+  const judged = { turns, messages, profile, tools, continues: continuesOf(request), thinks: thinksOf(request) };
   return WIRE_RULES.flatMap(({ id, errors, check }) => {
     const error = errors[profile.id];
     return error === undefined ? [] : check(judged).map((breach) => ({ rule: id, ...breach, error }));
@@ -38,6 +42,18 @@ function messagesOf(request: WireRequest): readonly unknown[] {
   if (Array.isArray(request)) return request;
   const fields = request as Exclude<WireRequest, readonly unknown[]>;
   return fields.messages ?? fields.input ?? fields.contents ?? [];
+}
+
+function continuesOf(request: WireRequest): boolean {
+  if (Array.isArray(request)) return false;
+  const { previous_response_id: before, conversation } = request as Exclude<WireRequest, readonly unknown[]>;
+  return typeof before === "string" || (conversation !== undefined && conversation !== null);
+}
+
+/** Whether the request turns thinking on. Where the model decides for itself nothing is demanded. */
+function thinksOf(request: WireRequest): boolean {
+  const { thinking } = Array.isArray(request) ? {} : (request as { readonly thinking?: unknown });
+  return typeof thinking === "object" && thinking !== null && (thinking as { type?: unknown }).type === "enabled";
 }
 
 /** Tool names in any of the shapes in which requests offer them. */

@@ -14,15 +14,21 @@ export function toolCallId(text: string): ToolCallId {
 export type WireFormat = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk";
 
 /** The kinds of call a model makes. An id of one kind never answers another. */
-export type CallKind = "function" | "custom" | "shell" | "search";
+export type CallKind = (typeof CALL_KINDS)[number];
+
+/** `shell` is the local shell of old; `commands` and `patch` are the tools that run commands and change files. */
+export const CALL_KINDS = ["function", "custom", "shell", "search", "computer", "commands", "patch"] as const;
 
 /**
  * The id space in which a call is answered. A local shell call is answered by a function output, so the two share one.
  * Comparisons, not a table: it is asked for every call and output of a history.
  */
-export function spaceOf(kind: CallKind): 0 | 1 | 2 {
+export function spaceOf(kind: CallKind): 0 | 1 | 2 | 3 | 4 | 5 {
   if (kind === "function" || kind === "shell") return 0;
-  return kind === "custom" ? 1 : 2;
+  if (kind === "custom") return 1;
+  if (kind === "search") return 2;
+  if (kind === "computer") return 3;
+  return kind === "commands" ? 4 : 5;
 }
 
 /** What the host put into the conversation itself: no turn of the user's. */

@@ -1,7 +1,7 @@
 import { fingerprint } from "../base/fingerprint.ts";
 import { aiSdk } from "./codecs/ai-sdk.ts";
 import { anthropic } from "./codecs/anthropic.ts";
-import type { Codec, Decoded, Encoded } from "./codecs/codec.ts";
+import type { Codec, Decoded, Decoding, Encoded } from "./codecs/codec.ts";
 import { gemini } from "./codecs/gemini.ts";
 import { openaiChat } from "./codecs/openai-chat.ts";
 import { openaiResponses } from "./codecs/openai-responses.ts";
@@ -20,8 +20,8 @@ const CODECS: Readonly<Record<WireFormat, Codec>> = {
 };
 
 /** Messages of a format as items. */
-export function readMessages(messages: readonly unknown[], format: WireFormat): Decoded {
-  return CODECS[format].decode(messages);
+export function readMessages(messages: readonly unknown[], format: WireFormat, how: Decoding = {}): Decoded {
+  return CODECS[format].decode(messages, how);
 }
 
 export interface Written extends Encoded {

@@ -8,6 +8,10 @@ interface Judged {
   readonly messages: readonly unknown[];
   readonly profile: WireProfile;
   readonly tools: ReadonlySet<string> | undefined;
+  /** The request goes on from what the provider keeps. */
+  readonly continues: boolean;
+  /** The request turns thinking on. */
+  readonly thinks: boolean;
 }
 
 /** One demand, the errors it prevents, and its checker. It binds the profiles that have an error for it. */
@@ -58,7 +62,7 @@ export const WIRE_RULES: readonly WireRule[] = [
       gemini: "Please ensure that function response turn comes immediately after a function call turn.",
       "ai-sdk": "unquoted: the provider behind the SDK refuses a result without a call.",
     },
-    check: ({ turns, profile }) => unasked(turns, profile.id),
+    check: ({ turns, profile, continues }) => unasked(turns, profile.id, continues),
   },
   {
     id: "WIRE-3",
@@ -292,5 +296,14 @@ export const WIRE_RULES: readonly WireRule[] = [
       "ai-sdk": "AI_InvalidPromptError: The messages do not match the ModelMessage[] schema.",
     },
     check: ({ turns }) => form.misformedResults(turns),
+  },
+  {
+    id: "WIRE-30",
+    demands: "With thinking on, an answer whose calls were just answered begins with its thinking.",
+    errors: {
+      anthropic:
+        "messages.N.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
+    },
+    check: ({ turns, thinks }) => (thinks ? form.lostThinking(turns) : []),
   },
 ];

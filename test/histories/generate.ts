@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { CallKind, Item } from "../../src/wire/item.ts";
+import { CALL_KINDS, type CallKind, type Item } from "../../src/wire/item.ts";
 import { answer, ask, call, output, say, system, think, user } from "./items.ts";
 
 /** One whole answer: perhaps a thought, perhaps words, some calls, all their outputs in any order. */
@@ -18,7 +18,7 @@ const anyAnswer: fc.Arbitrary<Answer> = fc.record({
   words: fc.boolean(),
   calls: fc.array(
     fc.record({
-      kind: fc.constantFrom<CallKind>("function", "function", "function", "custom", "shell", "search"),
+      kind: fc.constantFrom<CallKind>("function", "function", "function", ...CALL_KINDS),
       name: fc.constantFrom(...TOOLS),
       failed: fc.boolean(),
     }),

@@ -6,12 +6,14 @@ import { PROFILE_IDS } from "../../transcripts/profiles.ts";
 import type { Command, Parsed, Terminal } from "../command.ts";
 import { isSame, openFile, openStandardInput, type OpenedFile, statOf } from "../doctor/file-source.ts";
 import { stayFrugal } from "../doctor/frugal.ts";
+import { Progress } from "../doctor/progress.ts";
 import { refuseBusy, replaceFile, type Verdict } from "../doctor/replace.ts";
 import { describe, type FileReport, reportOf } from "../doctor/report.ts";
 import { sarif, type Unread } from "../doctor/sarif.ts";
 import { type Target, targetsOf } from "../doctor/targets.ts";
 import { nearest } from "../nearest.ts";
 import { version } from "../version.ts";
+import { wrapped } from "../wrap.ts";
 
 export const doctor: Command = {
   name: "doctor",
@@ -33,14 +35,15 @@ export const doctor: Command = {
     const asked = askedFor(parsed);
     stayFrugal();
     const targets = targetsOf(parsed.positionals, terminal.cwd);
-    const told = new Progress(terminal, targets.length);
+    const told = new Progress((line) => terminal.err(line), Date.now, targets.length);
     const seen = { reports: [] as FileReport[], unread: [] as Unread[] };
     for (const target of targets) {
-      await look(target, asked, terminal, seen);
+      await look(target, asked, terminal, { ...seen, told });
       told.next();
     }
     if (asked.sarif) terminal.out(JSON.stringify(sarif(seen.reports, seen.unread, version())));
-    else if (!asked.json && targets.length > 1) terminal.out(summary(seen.reports, seen.unread));
+    else if (!asked.json && (targets.length !== 1 || targets[0]?.found === true))
+      terminal.out(summary(seen.reports, seen.unread));
     if (seen.unread.length > 0) return 3;
     return seen.reports.some(({ findings, repaired }) => findings.length > 0 && !repaired) ? 1 : 0;
   },
@@ -84,13 +87,14 @@ function oneOf<T extends string>(option: string, value: unknown, known: readonly
 interface Seen {
   readonly reports: FileReport[];
   readonly unread: Unread[];
+  readonly told: Progress;
 }
 
 /** Looks at one file. Whatever is wrong with it, the next one is looked at, too. */
 async function look(target: Target, asked: Asked, terminal: Terminal, seen: Seen): Promise<void> {
   try {
     const opened = target.path === "-" ? await openStandardInput(terminal.input()) : openFile(target.path);
-    const examination = await examine(opened.source, asked.options);
+    const examination = await examine(seen.told.watched(opened.source), asked.options);
     if ("unrecognised" in examination) {
       if (target.found) return;
       throw new HoldfastError("TRANSCRIPT_UNKNOWN", { file: target.name, why: examination.unrecognised });
@@ -98,7 +102,10 @@ async function look(target: Target, asked: Asked, terminal: Terminal, seen: Seen
     const report = await repairIf(asked, target, opened, examination);
     seen.reports.push(report);
     if (asked.json) terminal.out(JSON.stringify(report));
-    else if (!asked.sarif) for (const line of describe(report, examination.title, asked.fix)) terminal.out(line);
+    else if (!asked.sarif) {
+      const lines = describe(report, examination.title, asked.fix);
+      for (const line of lines.flatMap((one) => wrapped(one, terminal.columns))) terminal.out(line);
+    }
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
     seen.unread.push({ file: target.name, message: `${error.code}: ${error.message}` });
@@ -148,28 +155,8 @@ async function verdictOn(path: string, options: ExamineOptions): Promise<Verdict
 function summary(reports: readonly FileReport[], unread: readonly Unread[]): string {
   const broken = reports.filter(({ findings }) => findings.length > 0);
   const repaired = broken.filter((report) => report.repaired).length;
-  const parts = [`${reports.length} sessions`, `${broken.length} with findings`];
+  const parts = [reports.length === 1 ? "1 session" : `${reports.length} sessions`, `${broken.length} with findings`];
   if (repaired > 0) parts.push(`${repaired} repaired`);
   if (unread.length > 0) parts.push(`${unread.length} unreadable`);
   return parts.join(", ");
-}
-
-/** Says that it is alive, about once a second, on anything long. */
-class Progress {
-  readonly #terminal: Terminal;
-  readonly #total: number;
-  #done = 0;
-  #said = Date.now();
-
-  constructor(terminal: Terminal, total: number) {
-    this.#terminal = terminal;
-    this.#total = total;
-  }
-
-  next(): void {
-    this.#done += 1;
-    if (this.#done === this.#total || Date.now() - this.#said < 1_000) return;
-    this.#said = Date.now();
-    this.#terminal.err(`… ${this.#done} of ${this.#total} files`);
-  }
 }

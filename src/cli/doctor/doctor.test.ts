@@ -266,6 +266,21 @@ test("[DOC-22] wrong usage exits 2 and says what was meant", async () => {
   expect(await run(["x", "--json", "--sarif"])).toMatchObject({ code: 2 });
 });
 
+test("[DOC-29] a folder without a session says so, and a set of one is one session", async () => {
+  mkdirSync(join(folder, "empty"));
+  put("notes.json", "42");
+  expect(await run(["empty"])).toMatchObject({ code: 0, out: "0 sessions, 0 with findings" });
+  expect(await run(["."])).toMatchObject({ code: 0, out: "0 sessions, 0 with findings" });
+  expect(await run(["notes.json", "."])).toMatchObject({ code: 3 });
+  put("session.jsonl", sound);
+  expect((await run(["."])).out).toContain("1 session, 0 with findings");
+});
+
+test("[DOC-22] a format that is half remembered is suggested by its first word", async () => {
+  put("session.jsonl", sound);
+  expect((await run(["session.jsonl", "--format", "cluade"])).err).toContain("did you mean claude-code?");
+});
+
 test("[DOC-22] --format reads a file as what the user says it is, and --profile judges it by another provider", async () => {
   put("session.jsonl", broken);
   expect(

@@ -6,15 +6,15 @@ import { assistant, called, reasoning, returned, system, textOf, user } from "..
 /** Each kind of call has its kind of result; ids of different kinds never meet. */
 const CALLS: Readonly<Record<string, CallKind>> = {
   function_call: "function",
-  computer_call: "custom",
-  shell_call: "shell",
-  apply_patch_call: "search",
+  computer_call: "computer",
+  shell_call: "commands",
+  apply_patch_call: "patch",
 };
 const RESULTS: Readonly<Record<string, CallKind>> = {
   function_call_result: "function",
-  computer_call_result: "custom",
-  shell_call_output: "shell",
-  apply_patch_call_output: "search",
+  computer_call_result: "computer",
+  shell_call_output: "commands",
+  apply_patch_call_output: "patch",
 };
 
 /** Reads items in order: which of them are one answer is told by what stands between them. */

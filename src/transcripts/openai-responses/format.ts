@@ -17,7 +17,10 @@ export const openaiResponses: Format = {
     );
     if (key === undefined) return [];
     const output = [["output"], ["response", "output"]].find((path) => Array.isArray(at(document, ...path)));
-    return [{ path: [key], ...(output === undefined ? {} : { response: output }) }];
+    const continues = typeof document["previous_response_id"] === "string" || isFields(document["conversation"]);
+    return [
+      { path: [key], ...(output === undefined ? {} : { response: output }), ...(continues ? { continues } : {}) },
+    ];
   },
   reader: itemReader,
   answer,

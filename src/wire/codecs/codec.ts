@@ -43,9 +43,18 @@ export interface Encoding {
   readonly waived: (message: number) => void;
 }
 
+/** What the caller knows about messages that they do not say themselves. */
+export interface Decoding {
+  /**
+   * The messages go on from what the provider keeps (`previous_response_id`, a conversation): an output whose call is
+   * not among them answers one that is kept there.
+   */
+  readonly continues?: boolean;
+}
+
 /** Between a provider's messages and items. What was not touched comes back as the very object that went in. */
 export interface Codec {
-  readonly decode: (messages: readonly unknown[]) => Decoded;
+  readonly decode: (messages: readonly unknown[], how?: Decoding) => Decoded;
   readonly encode: (items: readonly Item[], how: Encoding) => Encoded;
 }
 

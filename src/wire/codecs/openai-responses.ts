@@ -33,26 +33,43 @@ const CALLS: ReadonlyMap<string, CallKind> = new Map([
   ["custom_tool_call", "custom"],
   ["local_shell_call", "shell"],
   ["tool_search_call", "search"],
+  ["computer_call", "computer"],
+  ["shell_call", "commands"],
+  ["apply_patch_call", "patch"],
 ]);
 const OUTPUTS: ReadonlyMap<string, CallKind> = new Map([
   ["function_call_output", "function"],
   ["local_shell_call_output", "shell"],
   ["custom_tool_call_output", "custom"],
   ["tool_search_output", "search"],
+  ["computer_call_output", "computer"],
+  ["shell_call_output", "commands"],
+  ["apply_patch_call_output", "patch"],
 ]);
+/** What a tool is called whose calls do not name it. */
+const NAMES: Readonly<Partial<Record<CallKind, string>>> = {
+  shell: "local_shell",
+  search: "tool_search",
+  computer: "computer",
+  commands: "shell",
+  patch: "apply_patch",
+};
 const OUTPUT_TYPE: Readonly<Record<CallKind, string>> = {
   function: "function_call_output",
   shell: "function_call_output",
   custom: "custom_tool_call_output",
   search: "tool_search_output",
+  computer: "computer_call_output",
+  commands: "shell_call_output",
+  patch: "apply_patch_call_output",
 };
 /** Items the host sends that are neither messages nor outputs. */
 const FROM_HOST: ReadonlySet<string> = new Set(["compaction", "additional_tools"]);
 
 /** OpenAI responses: a flat list of items; no messages hold calls together. */
 export const openaiResponses: Codec = {
-  decode: (messages) => {
-    const kept = keptElsewhere(messages);
+  decode: (messages, { continues = false } = {}) => {
+    const kept = keptElsewhere(messages, continues);
     return decodeWith(FORMAT, messages, (piece, at) => {
       return kept(piece, at) ? [{ item: { kind: "other", by: "model" }, pieces: [piece] }] : readPiece(piece);
     });
@@ -61,14 +78,15 @@ export const openaiResponses: Codec = {
 };
 
 /**
- * Which outputs answer a call that the provider keeps: those after a reference to an item, whose call is not in the
- * list. Without a reference such an output is an orphan.
+ * Which outputs answer a call that the provider keeps: those after a reference to an item, or anywhere in a list that
+ * goes on from what it keeps, whose call is not in the list. Otherwise such an output is an orphan.
  */
-function keptElsewhere(messages: readonly unknown[]): (piece: Fields, at: number) => boolean {
+function keptElsewhere(messages: readonly unknown[], continues: boolean): (piece: Fields, at: number) => boolean {
   const first = messages.findIndex((piece) => isFields(piece) && piece["type"] === "item_reference");
-  if (first === -1) return () => false;
+  if (first === -1 && !continues) return () => false;
   const calls = new Set(messages.flatMap((piece) => (isFields(piece) && isCall(piece) ? [piece["call_id"]] : [])));
-  return (piece, at) => at > first && OUTPUTS.has(asText(piece["type"]) ?? "") && !calls.has(answeredId(piece));
+  return (piece, at) =>
+    (continues || at > first) && OUTPUTS.has(asText(piece["type"]) ?? "") && !calls.has(answeredId(piece));
 }
 
 function isCall(piece: Fields): boolean {
@@ -125,13 +143,13 @@ function readItem(type: string, piece: Fields): Item {
 
 function readCall(callKind: CallKind, piece: Fields): CallItem {
   const id = asText(piece["call_id"]);
-  const text = piece[callKind === "custom" ? "input" : "arguments"] ?? piece["action"];
+  const text = piece[callKind === "custom" ? "input" : "arguments"] ?? piece["action"] ?? piece["operation"];
   const status = piece["status"];
   const server = callKind === "search" && piece["execution"] === "server";
   return {
     kind: "call",
     callKind,
-    name: asText(piece["name"]) ?? (callKind === "shell" ? "local_shell" : callKind === "search" ? "tool_search" : ""),
+    name: asText(piece["name"]) ?? NAMES[callKind] ?? "",
     ...(id === undefined ? {} : { callId: toolCallId(id) }),
     ...(typeof text === "string" ? { inputText: text } : { input: asJson(text ?? {}) }),
     ...(status === "incomplete" ? { partial: true } : {}),
@@ -148,14 +166,23 @@ function readOutput(callKind: CallKind, piece: Fields): OutputItem {
     callKind,
     ...(id === undefined ? (name === undefined ? { callId: toolCallId("") } : {}) : { callId: toolCallId(id) }),
     ...(name === undefined ? {} : { name }),
-    status: "success",
-    parts: !isResultFormed[FORMAT](piece)
-      ? looseResult(output)
-      : typeof output === "string"
-        ? [textPart(output)]
-        : asList(output).map(readPart),
+    status: callKind === "patch" && piece["status"] === "failed" ? "failed" : "success",
+    parts: isResultFormed[FORMAT](piece) ? readResult(callKind, output) : looseResult(output),
     ...(piece["execution"] === "server" ? { server: true } : {}),
   };
+}
+
+function readResult(callKind: CallKind, output: unknown): readonly Part[] {
+  if (typeof output === "string") return [textPart(output)];
+  if (callKind === "computer") {
+    const { image_url: url } = isFields(output) ? output : {};
+    return [{ type: "image", media: mediaSource({ url }), origin: { format: FORMAT, piece: output } }];
+  }
+  if (callKind !== "commands") return asList(output).map(readPart);
+  return asList(output).map((ran) => {
+    const { stdout, stderr } = isFields(ran) ? ran : {};
+    return textPart([stdout, stderr].filter((text) => typeof text === "string" && text !== "").join("\n"));
+  });
 }
 
 function readPart(piece: unknown): Part {
@@ -262,6 +289,18 @@ function writeCall(call: CallItem, how: Encoding): object {
       return { type: "custom_tool_call", ...shared, name: call.name, input: inputText(call) };
     case "search":
       return { type: "tool_search_call", ...shared, execution: "client", arguments: call.input ?? {} };
+    case "computer":
+      return {
+        type: "computer_call",
+        ...shared,
+        action: call.input ?? {},
+        pending_safety_checks: [],
+        status: "completed",
+      };
+    case "commands":
+      return { type: "shell_call", ...shared, action: call.input ?? {}, status: "completed" };
+    case "patch":
+      return { type: "apply_patch_call", ...shared, operation: call.input ?? {}, status: "completed" };
     default:
       return { type: "function_call", ...shared, name: call.name, arguments: inputText(call) };
   }
@@ -273,6 +312,8 @@ function writeOutput(output: OutputItem, how: Encoding): object {
   if (output.callKind === "search")
     return { type, ...id, execution: "client", status: "completed", tools: output.value ?? [] };
   const parts = resultParts(output);
+  const own = ownResult(output, parts);
+  if (own !== undefined) return { type, ...id, ...own };
   const plain = parts.every((part) => part.type === "text");
   const named = output.callId === undefined && output.name !== undefined ? { name: output.name } : {};
   return {
@@ -282,6 +323,30 @@ function writeOutput(output: OutputItem, how: Encoding): object {
     ...named,
     output: plain ? textOf(parts) : parts.flatMap((part) => writePart(part, "input_text")),
   };
+}
+
+/** Kinds whose results have fields of their own. A screen is a picture, whatever else was said. */
+function ownResult({ callKind, status }: OutputItem, parts: readonly Part[]): object | undefined {
+  const text = textOf(parts);
+  const ok = status === "success";
+  if (callKind === "patch") return { status: ok ? "completed" : "failed", output: text };
+  if (callKind === "commands") {
+    const outcome = ok ? { type: "exit", exit_code: 0 } : { type: "timeout" };
+    return { output: [{ stdout: ok ? text : "", stderr: ok ? "" : text, outcome }] };
+  }
+  if (callKind !== "computer") return undefined;
+  const picture = parts.find(isPicture);
+  if (picture === undefined) return { output: { type: "computer_screenshot" } };
+  return {
+    output: ownPiece(picture, FORMAT) ?? {
+      type: "computer_screenshot",
+      image_url: mediaUrl(picture.media, "image/png"),
+    },
+  };
+}
+
+function isPicture(part: Part): part is Extract<Part, { readonly media: unknown }> {
+  return part.type === "image";
 }
 
 function writePart(part: Part, text: "input_text" | "output_text"): readonly unknown[] {

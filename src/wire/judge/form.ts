@@ -173,3 +173,10 @@ function holdsBadText(value: unknown, seen: Set<object>): boolean {
   seen.add(value);
   return Object.values(value).some((inner) => holdsBadText(inner, seen));
 }
+
+/** The answer whose results the model is about to read, where it no longer begins with the thought that led to it. */
+export function lostThinking(turns: readonly Turn[]): readonly Breach[] {
+  const last = turns.findLast((turn) => turn.role === "assistant");
+  if (last === undefined || callsOf(last).length === 0 || resultsOf(turns[last.at + 1]).length === 0) return [];
+  return last.blocks[0]?.is === "thought" ? [] : [{ at: last.at, detail: last.blocks[0]?.is ?? "" }];
+}

@@ -53,11 +53,11 @@ function consented(turns: readonly Turn[]): ReadonlySet<string> {
 }
 
 /** Results whose call is not where the provider looks for it. */
-export function unasked(turns: readonly Turn[], profile: ProfileId): readonly Breach[] {
+export function unasked(turns: readonly Turn[], profile: ProfileId, continues: boolean): readonly Breach[] {
   const seen = new Set<string>();
   let open: ReadonlySet<string> = seen;
   let unnamed = 0;
-  let kept = false; // a reference may stand for any call
+  let kept = continues && profile === "openai-responses"; // what the provider keeps may hold any call, as a reference may
   return turns.flatMap((turn) => {
     const calls = callsOf(turn);
     kept ||= turn.blocks.some((block) => block.is === "reference");

@@ -72,14 +72,19 @@ function responses(item: Raw): Omit<Turn, "at"> {
     return {
       role: "tool",
       blocks: [
-        { is: "result", id, name: text(item["name"]), space, formed: space === "search" || isTexts(item["output"]) },
+        {
+          is: "result",
+          id,
+          name: text(item["name"]),
+          space,
+          formed: FORMED.get(type)?.(item) ?? isTexts(item["output"]),
+        },
       ],
     };
-  const formed =
-    space === "search" || type === "local_shell_call" || typeof (item["arguments"] ?? item["input"]) === "string";
+  const formed = FORMED.get(type)?.(item) ?? typeof (item["arguments"] ?? item["input"]) === "string";
   return {
     role: "assistant",
-    blocks: [{ is: "call", id, name: text(item["name"]) ?? type, space, sealed: false, formed }],
+    blocks: [{ is: "call", id, name: text(item["name"]) ?? UNNAMED.get(type) ?? "", space, sealed: false, formed }],
   };
 }
 
@@ -97,6 +102,34 @@ const SPACES: ReadonlyMap<string, string> = new Map([
   ["custom_tool_call_output", "custom"],
   ["tool_search_call", "search"],
   ["tool_search_output", "search"],
+  ["computer_call", "computer"],
+  ["computer_call_output", "computer"],
+  ["shell_call", "commands"],
+  ["shell_call_output", "commands"],
+  ["apply_patch_call", "patch"],
+  ["apply_patch_call_output", "patch"],
+]);
+
+/** As what tools are offered whose calls do not name them. */
+const UNNAMED: ReadonlyMap<string, string> = new Map([
+  ["local_shell_call", "local_shell"],
+  ["tool_search_call", "tool_search"],
+  ["computer_call", "computer"],
+  ["shell_call", "shell"],
+  ["apply_patch_call", "apply_patch"],
+]);
+
+/** Kinds whose calls and results have a form of their own. */
+const FORMED: ReadonlyMap<string, (item: Raw) => boolean> = new Map<string, (item: Raw) => boolean>([
+  ["tool_search_call", () => true],
+  ["tool_search_output", () => true],
+  ["local_shell_call", () => true],
+  ["computer_call", (item) => isRaw(item["action"]) || Array.isArray(item["actions"])],
+  ["computer_call_output", (item) => isRaw(item["output"])],
+  ["shell_call", (item) => isRaw(item["action"])],
+  ["shell_call_output", (item) => Array.isArray(item["output"]) && item["output"].every(isRaw)],
+  ["apply_patch_call", (item) => isRaw(item["operation"])],
+  ["apply_patch_call_output", (item) => item["status"] === "completed" || item["status"] === "failed"],
 ]);
 
 function anthropic(message: Raw): Omit<Turn, "at"> {
