@@ -577,6 +577,11 @@ describe("MainLoop", () => {
     expect(asked.at(-1)?.items.map(({ kind }) => kind)).toEqual(
       "user call output assistant user user".split(" "), // the last is the tail
     );
+    const { session } = await opened();
+    const durable = listening(scripted([{ text: "Kept." }, { text: "And again." }]));
+    await new MainLoop({ model: durable.model }).execute("on a session's state", { state: session.state });
+    expect((await watch(session.run("and on", { model: durable.model }))).end.text).toBe("And again.");
+    expect(await records(session, "user-said")).toHaveLength(2);
     const other = ExecutionState.create();
     expect((await loop.execute("third", { state: other })).state).toBe(other);
     expect(asked.at(-1)?.items).toHaveLength(2); // the question and the tail
