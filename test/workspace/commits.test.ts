@@ -195,6 +195,7 @@ describe("after the decision", () => {
     const kept = session.workspace?.rescued().find(({ path }) => path === "f");
     expect(readFileSync(join(root, ".holdfast/workspace/rescue", kept?.name ?? ""), "utf8")).toBe("ours");
     expect(await session.files.readText("f")).toBe("theirs");
+    expect(JSON.stringify((await session.conversation()).at(-1))).toContain("Somebody else changed f");
   });
 
   test("[HOST-5] a name taken while ours was coming is kept, and so is everything that was there", async () => {
