@@ -32,7 +32,7 @@ import type { PartBlobs } from "./part-blobs.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
-import { closingsOf, type Recovered } from "./recover.ts";
+import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
@@ -208,10 +208,6 @@ export class Session implements AsyncDisposable {
    */
   async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
     this.#refuseRunning();
-    const { openCalls, waiting } = this.journal.folded;
-    const known = (open: CallId) => waiting.has(open) || this.transactions.pending.includes(open);
-    const strays = [...openCalls.keys()].filter((open) => !known(open));
-    if (strays.length > 0) await this.append(closingsOf(this.journal.folded, strays));
     return yield* runTurn(this.#ground, input, options);
   }
 

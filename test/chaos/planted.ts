@@ -353,8 +353,6 @@ export const PLANTED: readonly PlantedBug[] = [
         find: "const drafts = [...closingsOf(journal.folded, closedCalls)];",
         replace: "const drafts: RecordDraft[] = [];",
       },
-      // Nor when the next turn begins.
-      { file: "src/turn/session.ts", find: "if (strays.length > 0)", replace: "if (strays.length < 0)" },
     ],
     rig: "replay",
     args: ["--cases", "12"],
