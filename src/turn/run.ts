@@ -113,7 +113,8 @@ class Turn {
       if (conversation.waiting.length > 0) {
         const { waiting } = conversation;
         if (!waiting.some(({ callId }) => !this.#asked.has(callId))) return this.#end({ status: "waiting", waiting });
-        yield* this.#run({ all: [], waiting });
+        const end = yield* this.#run({ all: [], waiting });
+        if (end !== undefined) return end;
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
@@ -279,14 +280,13 @@ class Turn {
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     for (const { callId } of calls.waiting) this.#asked.add(callId);
     const { ask } = this.#options;
-    const seen = new Map<string, readonly string[]>();
+    const signals: (readonly string[])[] = [];
     const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
-        seen.set(event.callId, event.outcome.expansion.sections);
+        signals.push(event.outcome.expansion.sections);
       yield event;
     }
-    const signals = calls.all.flatMap(({ id }) => (seen.has(id) ? [seen.get(id) ?? []] : []));
     if (signals.length === 0) return undefined;
     if (signals.some(() => !this.#budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
     const sections = [...new Set(signals.flat())];

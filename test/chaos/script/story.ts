@@ -31,7 +31,7 @@ interface ClosedCall {
   readonly told: Closed["effects"];
   /** Effects that it relies on, if it succeeded. */
   readonly asks: ReadonlySet<string>;
-  /** Where the box stood before and after it, while this process lives. */
+  /** Where the box stood before and after it. */
   readonly box: { readonly before: number; readonly after: number } | undefined;
   taken: boolean;
 }
@@ -42,14 +42,8 @@ export interface StoryEffect {
   owners: string[];
 }
 
-interface BoxMark {
-  readonly value: number;
-  /** A process began here: of what earlier ones captured nothing is known. */
-  readonly fresh: boolean;
-}
-
-/** By the record after which it was so. */
-export type BoxMarks = Map<number, BoxMark>;
+/** What is known of the box and no record tells, by the record after which it was so. */
+export type BoxMarks = Map<number, number>;
 
 interface Item {
   readonly seq: number;
@@ -148,24 +142,14 @@ export class Story {
     return new Map([...this.#boxes].filter(([at]) => at <= seq));
   }
 
-  /** A fresh process has fresh resources. */
-  reopened(): void {
-    this.#mark({ value: 0, fresh: true });
-  }
-
   /** Put where it is by something that leaves no record. */
   boxIs(value: number): void {
-    this.#mark({ value, fresh: this.#boxes.get(this.head)?.fresh ?? false });
+    this.#boxes.set(this.head, value);
+    this.#setBox(value);
   }
 
-  #mark(mark: BoxMark): void {
-    this.#boxes.set(this.head, mark);
-    this.#setBox(mark);
-  }
-
-  #setBox({ value, fresh }: BoxMark): void {
+  #setBox(value: number): void {
     if (value !== this.state.box) this.#states[this.head] = { ...this.state, box: value };
-    if (fresh) for (const [id, call] of this.closed) this.closed.set(id, { ...call, box: undefined });
   }
 
   hear(record: RecordDraft): void {

@@ -210,8 +210,6 @@ export class Simulation {
         process.use(await process.holdfast.open(id, { leaseMs: LEASE_MS }), this.faultsPassed);
         this.count("openings");
         if (this.main !== process) return; // it slept, and another has opened the session since
-        const story = this.oracle.story(id);
-        story.reopened();
         if (process.session !== undefined) this.oracle.checkQuiet(process.session);
       } finally {
         if (this.main === process) this.#opening = false;
