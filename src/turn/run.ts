@@ -1,7 +1,7 @@
 import type { AlignedPrompt, AlignmentReport } from "../alignment/align.ts";
 import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
-import type { HoldfastError } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
 import type { RefusedView, View } from "../context/view.ts";
@@ -55,8 +55,10 @@ export async function* runTurn(
   input: UserInput | undefined,
   options: RunOptions,
 ): AsyncGenerator<RunEvent, RunEnd, undefined> {
+  if (ground.running) throw new HoldfastError("TURN_RUNNING", { session: ground.id });
   const turn = new Turn(ground, options);
   let over = false;
+  ground.running = true;
   try {
     const end = yield* turn.walk(input);
     await turn.finish(end);
@@ -70,6 +72,7 @@ export async function* runTurn(
     try {
       if (!over) await turn.leave();
     } finally {
+      ground.running = false;
       turn.stop.release();
     }
   }
