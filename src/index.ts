@@ -287,6 +287,7 @@ export type { TokenCounter } from "./contracts/token-counter.ts";
 export type { StoreSource } from "./contracts/store-source.ts";
 export type { ReadOnlyProof, ReadOnlyVerdict, ToolAccess, ToolActions } from "./contracts/tool-access.ts";
 export { filesOf } from "./files/access.ts";
+export { digestOfFiles, type DigestOptions } from "./files/digest.ts";
 export type { Diverged } from "./files/host/apply.ts";
 export type { RescueBounds, WorkspaceLimits } from "./files/host/limits.ts";
 export { type HostPort, type HostStat, realHost } from "./files/host/port.ts";

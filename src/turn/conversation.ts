@@ -41,6 +41,8 @@ export class Conversation {
   readonly #open = new Map<CallId, AskedAs>();
   /** The calls of the newest answer in their order, with the outputs that have come so far. */
   #batch = new Map<CallId, Said | undefined>();
+  /** What is to be told after the outputs that are still coming: nothing may stand between a call and its output. */
+  #notes: Said[] = [];
   readonly #waiting = new Map<CallId, WaitingCall>();
   readonly #inner = new Set<CallId>();
   readonly #repaired = new Set<string>();
@@ -58,7 +60,8 @@ export class Conversation {
 
   /** The log with the outputs that still wait for their neighbours. */
   outspoken(): readonly Item[] {
-    return [...this.#items, ...[...this.#batch.values()].flatMap((said) => said?.item ?? [])];
+    const coming = [...this.#batch.values(), ...this.#notes];
+    return [...this.#items, ...coming.flatMap((said) => said?.item ?? [])];
   }
 
   /** Whether the model has had the last word, and meant it. */
@@ -98,6 +101,8 @@ export class Conversation {
         return void this.#waiting.set(entry.callId, waitingCallOf(entry));
       case "approval-given":
         return void this.#waiting.delete(entry.callId);
+      case "file-diverged":
+        return this.#noted({ seq: entry.seq, item: divergedItem(entry) });
       case "rewound":
         return entry.scope.includes("conversation") ? this.#takeBack(entry.to) : undefined;
       case "history-repaired":
@@ -169,9 +174,15 @@ export class Conversation {
   }
 
   /** Outputs are told in the order of the calls, whichever ended first: the same answer reads the same in every run. */
+  #noted(note: Said): void {
+    if (this.#batch.size === 0) this.#say(note.seq, note.item);
+    else this.#notes.push(note);
+  }
+
   #flush(): void {
     for (const said of this.#batch.values()) if (said !== undefined) this.#say(said.seq, said.item, said.callId);
     this.#batch = new Map();
+    for (const { seq, item } of this.#notes.splice(0)) this.#say(seq, item);
   }
 
   /** A call whose output goes, goes with it: an answer may lie after the cut while its question lies before. */
@@ -183,6 +194,13 @@ export class Conversation {
 }
 
 /** After these the outputs of an earlier answer have had their place. */
+/** The model must know, or it goes on as if its version were there. */
+function divergedItem({ at, path, kept }: Extract<JournalEntry, { readonly kind: "file-diverged" }>): Item {
+  const ours = kept === undefined ? "" : ` The other version is kept aside as ${kept}.`;
+  const text = `Somebody else changed ${path} at the same time. Their version is in place.${ours} Read it before you go on.`;
+  return { kind: "user", at, notice: "context-update", parts: [{ type: "text", text, notice: "context-update" }] };
+}
+
 const SPEAKS: ReadonlySet<JournalEntry["kind"]> = new Set(["user-said", "model-said", "turn-interrupted", "rewound"]);
 
 /** The conversation as a whole, repaired. */

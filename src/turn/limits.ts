@@ -78,7 +78,10 @@ export class RunBudget {
 
   /** Takes an evaluation's usage so far, in place of what it said before. */
   use(evaluation: string, usage: Usage, model: string): void {
-    this.#used.set(evaluation, { usage, cost: this.#limits.price?.(usage, model) ?? 0 });
+    const cost = this.#limits.price?.(usage, model) ?? 0;
+    // A price that is no number would let a run go on for ever.
+    if (!(cost >= 0)) throw badLimit("price", String(cost));
+    this.#used.set(evaluation, { usage, cost });
     try {
       this.#shared?.record(evaluation, { input: usage.input, output: usage.output });
     } catch (error) {

@@ -4,7 +4,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
 import { keptJson, type ToolCall } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import type { WaitsFor } from "../transaction/tool.ts";
+import type { Tool, WaitsFor } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -34,11 +34,21 @@ export interface HowToRun {
   readonly ask: AskSomebody | undefined;
 }
 
-/** The calls of the session's `nth` answer, named by where they stand. `epoch`: what offered them. `denied`: none may run. */
+/** Which answer of the session it is. */
+interface AnswerPlace {
+  readonly nth: number;
+  /** What offered its calls. */
+  readonly epoch: number;
+  /** Why none of them may run. */
+  readonly denied: string | undefined;
+  readonly stop: Stop;
+}
+
+/** The calls of an answer, named by where they stand. */
 export async function callsOf(
   ground: Ground,
-  { nth, epoch, denied }: { readonly nth: number; readonly epoch: number; readonly denied: string | undefined },
   asked: readonly AskedCall[],
+  { nth, epoch, denied, stop }: AnswerPlace,
 ): Promise<OpenedCalls> {
   const all: OpenedCall[] = [];
   const waiting: WaitingCall[] = [];
@@ -54,7 +64,7 @@ export async function callsOf(
       input: input.ok ? input.value : input.text,
       ...knownEnd(one, denied),
     };
-    const foreseen = await foresee(ground, call);
+    const foreseen = (await stop.unlessStopped(() => foresee(ground, call))) ?? {};
     all.push("known" in foreseen ? { ...call, ...foreseen } : call);
     if ("waitsFor" in foreseen)
       waiting.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
@@ -101,7 +111,7 @@ export async function* runCalls(
       return outcome;
     });
   const ask = async (call: WaitingCall) => {
-    const reply = await replyOrStop(call, how);
+    const reply = await how.stop.unlessStopped(async () => how.ask?.(call, how.stop.signal));
     if (reply === undefined || !isOpen(ground, call)) return; // it waits on, or somebody else was faster
     await follow(call.callId, (onProgress) => replyTo(ground, call, reply, { ...limits, onProgress }));
   };
@@ -134,7 +144,7 @@ async function foresee(
   { name, input, known, epoch }: OpenedCall,
 ): Promise<Pick<ToolCall, "known"> | { readonly waitsFor: WaitsFor }> {
   const tool = known === undefined ? transactions.tool(name) : undefined;
-  const parsed = await tool?.parse(input);
+  const parsed = tool === undefined ? undefined : await parsedBy(tool, input);
   if (tool === undefined || parsed?.ok !== true) return {};
   const message = story.catalog.denial({ tool, input: parsed.input, epoch });
   if (message !== undefined) return { known: { kind: "denied", message } };
@@ -142,17 +152,12 @@ async function foresee(
   return waitsFor === undefined ? {} : { waitsFor };
 }
 
-/** The reply, or nothing when the turn is stopped first: whoever was asked may never answer. */
-async function replyOrStop(call: WaitingCall, { ask, stop }: HowToRun): Promise<Reply | undefined> {
-  const { signal } = stop;
-  if (ask === undefined || signal.aborted) return undefined;
-  const stopped = Promise.withResolvers<undefined>();
-  const listener = () => stopped.resolve(undefined);
-  signal.addEventListener("abort", listener, { once: true });
+/** A schema that throws is met again when the call is attempted, and told as its end. */
+async function parsedBy(tool: Tool, input: unknown): ReturnType<Tool["parse"]> {
   try {
-    return await Promise.race([ask(call, signal), stopped.promise]);
-  } finally {
-    signal.removeEventListener("abort", listener);
+    return await tool.parse(input);
+  } catch (error) {
+    return { ok: false, message: String(error) };
   }
 }
 

@@ -56,7 +56,9 @@ describe("a turn", () => {
       { reasoning: "Hm.", text: "Two steps.", calls: [call("a"), call("b")], usage: { input: 10, output: 5 } },
       { text: "Done.", usage: { input: 20, output: 2 } },
     ]);
-    const { events, end } = await watch(session.run("Do it.", { model }));
+    const { signal } = new AbortController();
+    const { events, end } = await watch(session.run("Do it.", { model, signal }));
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
     expect(shapeOf(events)).toBe(
       "reasoning text usage call-opened call-closed checkpoint call-closed checkpoint text usage end",
     );
@@ -205,6 +207,25 @@ describe("a turn", () => {
   });
 });
 
+test("[LOOP-11] an answer that the provider paused is sent back to go on", async () => {
+  const inner = scripted([{ text: "Searching." }, { text: "Found it." }]);
+  let asked = 0;
+  const pausing: Model = {
+    ...inner,
+    async *ask(request, options) {
+      asked += 1;
+      const pauses = asked === 1;
+      for await (const event of inner.ask(request, options))
+        yield event.kind === "end" && pauses ? { kind: "end", answer: { ...event.answer, stop: "paused" } } : event;
+    },
+  };
+  const { model, asked: requests } = listening(pausing);
+  const { session } = await opened();
+  expect((await watch(session.run("go", { model }))).end).toMatchObject({ status: "done", text: "Found it." });
+  expect(requests).toHaveLength(2);
+  expect(requests[1]?.items.some((item) => item.kind === "assistant")).toBe(true);
+});
+
 describe("asking again", () => {
   const failing = { fault: "overloaded" } as const;
 
@@ -327,6 +348,8 @@ describe("bounds", () => {
       code: "BAD_OPTION",
     });
     await expect(watch(session.run("x", { model, limits: { cost: 1 } }))).rejects.toMatchObject({ code: "BAD_OPTION" });
+    const retry = { firstMs: Number.NaN };
+    await expect(watch(session.run("x", { model, retry }))).rejects.toMatchObject({ code: "BAD_OPTION" });
     expect(await kinds(session)).toEqual(["session-created"]);
   });
 });
@@ -394,6 +417,38 @@ describe("stopping", () => {
       { tool: "slow", status: "canceled" },
     ]);
     expect(await session.files.readText("done.txt")).toBe("yes");
+  });
+
+  test("[LOOP-8] other people's code that never answers stops nobody: consent, a reply, a schema", async () => {
+    const never = new Promise<never>(() => {});
+    const hanging = writes("hanging", () => "ok", { approval: () => never });
+    const parsing = writes("parsing", () => "ok", {
+      input: { "~standard": { version: 1, vendor: "test", validate: () => never } },
+    });
+    for (const name of ["hanging", "parsing"]) {
+      const { session } = await opened(new MemoryDisk(), { tools: [hanging, parsing] });
+      const controller = new AbortController();
+      const turn = watch(session.run("go", { model: scripted([{ calls: [{ name }] }]), signal: controller.signal }));
+      setTimeout(() => controller.abort(), 20);
+      expect((await turn).end.status).toBe("aborted");
+      expect(await records(session, "call-closed")).toMatchObject([{ status: "canceled" }]);
+      expect(session.openCalls).toEqual([]);
+    }
+  });
+
+  test("[LOOP-4] a schema that throws ends its call, not the turn", async () => {
+    const validate = () => {
+      throw new Error("the schema is broken");
+    };
+    const broken = writes("broken", () => "ok", { input: { "~standard": { version: 1, vendor: "test", validate } } });
+    const { session } = await opened(new MemoryDisk(), { tools: [broken] });
+    const { end } = await watch(
+      session.run("go", { model: scripted([{ calls: [{ name: "broken" }] }, { text: "ok" }]) }),
+    );
+    expect(end.status).toBe("done");
+    expect(await records(session, "call-closed")).toMatchObject([
+      { status: "failed", output: expect.stringContaining("the schema is broken") },
+    ]);
   });
 
   test("[LOOP-8] what was said before the stop is known to the next request", async () => {

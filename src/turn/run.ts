@@ -11,7 +11,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { type Item, type Part, textOf } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
-import { ask, type Asked, isEmpty, type RetryOptions } from "./ask.ts";
+import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
@@ -93,6 +93,7 @@ class Turn {
     this.#options = options;
     const { state, signal } = ground;
     this.#budget = new RunBudget(options.limits ?? {}, state);
+    checkRetry(options.retry ?? {});
     const { deadline } = this.#budget;
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
   }
@@ -252,7 +253,7 @@ class Turn {
     const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
-    const calls = await callsOf(this.#ground, { nth, epoch, denied }, answer.calls);
+    const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
     const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
     await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {

@@ -52,6 +52,20 @@ export class Stop {
     if (cause !== "time") this.#calls.abort(why);
   }
 
+  /** What somebody else's code answers, or nothing when the turn is stopped first: it may never answer. */
+  async unlessStopped<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#asking;
+    if (signal.aborted) return undefined;
+    const stopped = Promise.withResolvers<undefined>();
+    const listener = () => stopped.resolve(undefined);
+    signal.addEventListener("abort", listener, { once: true });
+    try {
+      return await Promise.race([work(), stopped.promise]);
+    } finally {
+      signal.removeEventListener("abort", listener);
+    }
+  }
+
   release(): void {
     for (const free of this.#release.splice(0)) free();
   }

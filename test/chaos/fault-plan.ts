@@ -4,18 +4,21 @@ export interface Fault {
   readonly when: "before" | "after";
 }
 
+/** Where a fault can strike: the database, the files of content, the workspace. */
+export type FaultyPort = "sqlite" | "files" | "host";
+
 /** One fault: at the n-th call of a port, once or from there on. Also counts the calls, so that a rig knows how many there are. */
 export class FaultPlan {
-  readonly calls: { sqlite: string[]; files: string[] } = { sqlite: [], files: [] };
+  readonly calls: Record<FaultyPort, string[]> = { sqlite: [], files: [], host: [] };
   /** How often it struck. */
   struck = 0;
-  readonly #port: "sqlite" | "files";
+  readonly #port: FaultyPort;
   readonly #at: number;
   readonly #fault: Fault;
   readonly #forever: boolean;
   #armed = true;
 
-  constructor(port: "sqlite" | "files", at: number, fault: Fault, forever: boolean) {
+  constructor(port: FaultyPort, at: number, fault: Fault, forever: boolean) {
     this.#port = port;
     this.#at = at;
     this.#fault = fault;
@@ -31,7 +34,7 @@ export class FaultPlan {
     this.#armed = false;
   }
 
-  next(port: "sqlite" | "files", what: string): Fault | undefined {
+  next(port: FaultyPort, what: string): Fault | undefined {
     if (!this.#armed) return undefined;
     const at = this.calls[port].push(what) - 1;
     if (port !== this.#port || at < this.#at || (at > this.#at && !this.#forever)) return undefined;

@@ -1,17 +1,19 @@
 import { imagesMissing } from "./disk-image.ts";
 import { faultDisk } from "./fault-disk.ts";
+import { faultHost } from "./fault-host.ts";
 import { faultPorts } from "./fault-ports.ts";
 import { faultSyscalls } from "./fault-syscalls.ts";
 import type { Rig } from "./rig.ts";
 import { straceMissing } from "./strace.ts";
 
-const PARTS = ["driver", "files", "syscalls", "disk"] as const;
+const PARTS = ["driver", "files", "workspace", "syscalls", "disk"] as const;
 type Part = (typeof PARTS)[number];
 
 /** Through the ports it is exhaustive anywhere; system calls need strace, a full disk needs root. */
 const MISSING: Readonly<Record<Part, () => string | undefined>> = {
   driver: () => undefined,
   files: () => undefined,
+  workspace: () => undefined,
   syscalls: straceMissing,
   disk: () => imagesMissing("ext4"),
 };
@@ -29,6 +31,7 @@ export const fault: Rig = {
     if (parts.includes("driver"))
       await faultPorts(tally, "sqlite", limit(cases, quick ? 250 : Number.POSITIVE_INFINITY));
     if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 150 : Number.POSITIVE_INFINITY));
+    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 120 : 2_000));
     if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 30 : 400), seed);
     if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 4 : 30));
   },

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { audit } from "./auditor.ts";
 import { startWorker } from "./child.ts";
+import { killFiles } from "./kill-files.ts";
 import { Ledger } from "./ledger.ts";
 import { pause, type Rig, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
@@ -9,11 +10,15 @@ import { removeFolder, scratchFolder } from "./scratch.ts";
 const LIVES = 20;
 
 export const kill: Rig = {
-  about: "SIGKILL at seeded delays, reopen, audit, and on with the same store",
+  about:
+    "SIGKILL at seeded delays, reopen, audit, and on with the same store; then the same with calls that change files",
   cases: 300,
   quickCases: 60,
-  async run(tally, { cases, seed }) {
+  async run(tally, { cases, seed, extra, quick }) {
     const { random } = tally;
+    const only = extra.get("only");
+    if (only !== "records") await killFiles(tally, quick ? Math.ceil(cases / 3) : cases, seed);
+    if (only === "files") return;
     for (let life = 0; life < cases; ) {
       const folder = scratchFolder("kill");
       const path = join(folder, "store.db");

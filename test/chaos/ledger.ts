@@ -22,6 +22,9 @@ export type Testimony =
   | { readonly kind: "broken"; readonly what: string }
   | { readonly kind: "took"; readonly session: string; readonly epoch: number; readonly how: string }
   | { readonly kind: "lost"; readonly session: string; readonly epoch: number }
+  /** A call with files: from here on the workspace may say n. Once it is reached, it must. */
+  | { readonly kind: "aiming"; readonly n: number }
+  | { readonly kind: "reached"; readonly n: number }
   | { readonly kind: "done" };
 
 export interface Promised {

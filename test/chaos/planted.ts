@@ -13,7 +13,7 @@ const OPEN = "src/stores/sqlite/open.ts";
 type Run = Pick<PlantedBug, "rig" | "args">;
 
 /** A rig is given the same time for every bug, so that one run without any shows that it is green that long. */
-const KILL: Run = { rig: "kill", args: ["--cases", "100"] };
+const KILL: Run = { rig: "kill", args: ["--only", "records", "--cases", "100"] };
 const POWER: Run = { rig: "power", args: ["--cases", "24"] };
 const DRIVER: Run = { rig: "fault", args: ["--only", "driver", "--cases", "300"] };
 const FILES: Run = { rig: "fault", args: ["--only", "files"] };
@@ -23,6 +23,9 @@ const FLIP_LOG: Run = { rig: "flip", args: ["--only", "wal", "--cases", "100"] }
 const FLIP_SWAP: Run = { rig: "flip", args: ["--only", "swap", "--cases", "200"] };
 const FLIP_BLOB: Run = { rig: "flip", args: ["--only", "blob", "--cases", "30"] };
 const CONTENTION: Run = { rig: "contention", args: ["--cases", "4000"] };
+const KILL_FILES: Run = { rig: "kill", args: ["--only", "files", "--cases", "60"] };
+const WORKSPACE: Run = { rig: "workspace", args: ["--cases", "500"] };
+const ESCAPE: Run = { rig: "escape", args: ["--cases", "20000"] };
 const CREATION: Run = { rig: "syscall-kill", args: ["--only", "pwrite64", "--cases", "12"] };
 
 /** Each must turn its rig red. A bug that somebody could write belongs here before it is written. */
@@ -275,6 +278,72 @@ export const PLANTED: readonly PlantedBug[] = [
       },
     ],
     ...FLIP_BLOB,
+  },
+  {
+    name: "new-file-replaces-what-came",
+    edits: [
+      {
+        file: "src/files/host/apply.ts",
+        find: "root.port.linkAs(waiting.at(temp.name), folder.at(name));",
+        replace: "root.port.rename(waiting.at(temp.name), folder.at(name)); return true;",
+      },
+    ],
+    ...WORKSPACE,
+  },
+  {
+    name: "old-file-removed-instead-of-rescued",
+    edits: [
+      {
+        file: "src/files/host/apply.ts",
+        find: "      this.moved.push({ name: step.aside, path: step.path });",
+        replace: "      root.port.unlink(place);",
+      },
+    ],
+    ...WORKSPACE,
+  },
+  {
+    name: "base-not-checked-before-the-decision",
+    edits: [
+      {
+        file: "src/files/host/apply.ts",
+        find: "if (moved !== undefined && sameEntry(moved, step.from)) {",
+        replace: "if (moved !== undefined) {\n      root.port.unlink(place);",
+      },
+    ],
+    ...WORKSPACE,
+  },
+  {
+    name: "decided-plan-forgotten",
+    edits: [
+      {
+        file: "src/files/host/workspace.ts",
+        find: 'if (state === "prepared" && !(await this.#deps.decided(intent))) {',
+        replace: 'if (state === "prepared") {',
+      },
+    ],
+    ...KILL_FILES,
+  },
+  {
+    name: "undecided-plan-carried-out",
+    edits: [
+      {
+        file: "src/files/host/workspace.ts",
+        find: 'if (state === "prepared" && !(await this.#deps.decided(intent))) {',
+        replace: "if (state === undefined) {",
+      },
+    ],
+    ...KILL_FILES,
+  },
+  {
+    name: "folder-reached-by-its-path",
+    edits: [
+      {
+        file: "src/files/host/folders.ts",
+        find: "return this.port.folderName(this.#handle) === undefined ? this.#checked(names) : this.#pinned(names);",
+        replace: "return this.#checked(names);",
+      },
+    ],
+    ...ESCAPE,
   },
   {
     name: "open-calls-left-open",

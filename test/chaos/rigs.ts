@@ -1,5 +1,6 @@
 import { compound } from "./compound.ts";
 import { contention } from "./contention.ts";
+import { escape } from "./escape.ts";
 import { fault } from "./fault.ts";
 import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
@@ -10,6 +11,7 @@ import type { Rig } from "./rig.ts";
 import { sim } from "./sim.ts";
 import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
+import { workspace } from "./workspace.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
   kill,
@@ -20,6 +22,8 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   contention,
   compound,
   fuzz,
+  workspace,
+  escape,
   sim,
   replay,
   soak,

@@ -1,8 +1,11 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach } from "vitest";
 import { createHoldfast, type Filesystem, type Holdfast, type Session } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
+import type { Call } from "../../src/transaction/call.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
+import { writes } from "./calls.ts";
 import { scratchFolder } from "./places.ts";
 
 const scratch = scratchFolder();
@@ -35,7 +38,7 @@ export async function inWorkspace(
     ...options,
   });
   try {
-    return { holdfast, session: await holdfast.open("s"), ...at };
+    return { root: at.root, store: at.store, holdfast, session: await holdfast.open("s") };
   } catch (error) {
     await holdfast.close();
     throw error;
@@ -46,4 +49,55 @@ export async function inWorkspace(
 export async function insideCall(session: Session): Promise<Filesystem> {
   const pending = await session.begin({ name: "hand", input: {} });
   return pending.call.files;
+}
+
+export type Edit = (call: Call) => Promise<unknown>;
+
+const edits = new Map<string, Edit>();
+/** A tool that does what the test says: one that may run again, and one that may not. */
+const HANDS = [
+  writes<string>("hand", (name, call) => edits.get(name)?.(call)),
+  writes<string>("once", (name, call) => edits.get(name)?.(call), { retryable: false }),
+];
+
+const atWork: Working[] = [];
+afterEach(async () => {
+  for (const { session, holdfast } of atWork.splice(0)) {
+    await session.close().catch(() => {}); // some tests leave it with something in its way
+    await holdfast.close().catch(() => {});
+  }
+});
+
+/** A session in a folder, with a hand to change files and eyes to see them as a user does. Closed when the test ends. */
+export async function work(options: SessionOptions = {}, at = freshRoot()) {
+  const { tools = [], ...rest } = options;
+  const one = await inWorkspace({ tools: [...HANDS, ...tools], ...rest }, at);
+  atWork.push(one);
+  const on = (path: string) => join(one.root, path);
+  return {
+    ...one,
+    on,
+    files: one.session.files,
+    text: (path: string) => (existsSync(on(path)) ? readFileSync(on(path), "utf8") : undefined),
+    put: (path: string, text: string) => {
+      mkdirSync(dirname(on(path)), { recursive: true });
+      writeFileSync(on(path), text);
+    },
+    /** One call that does this; its outcome. */
+    run: (edit: Edit, name: "hand" | "once" = "hand", session: Session = one.session) => {
+      edits.set("now", edit);
+      return session.runTool({ name, input: "now" });
+    },
+    journalled: async (kind: string) => {
+      const found: unknown[] = [];
+      for await (const entry of one.session.read()) if (entry.kind === kind) found.push(entry);
+      return found;
+    },
+    /** What lies in rescue, as texts. */
+    rescued: () => {
+      const folder = on(".holdfast/workspace/rescue");
+      const names = readdirSync(folder).filter((name) => !name.endsWith(".note"));
+      return names.map((name) => readFileSync(join(folder, name), "utf8")).toSorted();
+    },
+  };
 }

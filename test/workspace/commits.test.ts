@@ -14,51 +14,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
-import { freshRoot, inWorkspace, type Working } from "../support/workspaces.ts";
-import type { Call } from "../../src/transaction/call.ts";
+import { type Edit, freshRoot, inWorkspace, work } from "../support/workspaces.ts";
 import { defineTool } from "../../src/transaction/tool.ts";
-import type { SessionOptions } from "../../src/turn/resume.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
 const coded = (code: string) => expect.objectContaining({ code });
-const opened: Working[] = [];
-afterEach(async () => {
-  for (const { session, holdfast } of opened.splice(0)) {
-    await session.close().catch(() => {});
-    await holdfast.close();
-  }
-});
-
-type Edit = (call: Call) => Promise<unknown>;
-const edits = new Map<string, Edit>();
-const tool = writes<string>("do", (name, call) => edits.get(name)?.(call));
-const fixed = writes<string>("once", (name, call) => edits.get(name)?.(call), { retryable: false });
-
-async function working(options: SessionOptions = {}, at = freshRoot()) {
-  const one = await inWorkspace({ tools: [tool, fixed], ...options }, at);
-  opened.push(one);
-  const on = (path: string) => join(one.root, path);
-  return {
-    ...one,
-    on,
-    text: (path: string) => readFileSync(on(path), "utf8"),
-    put: (path: string, text: string) => {
-      mkdirSync(join(on(path), ".."), { recursive: true });
-      writeFileSync(on(path), text);
-    },
-    run: (edit: Edit, name: "do" | "once" = "do") => {
-      edits.set("now", edit);
-      return one.session.runTool({ name, input: "now" });
-    },
-    journalled: async (kind: string) => {
-      const found: unknown[] = [];
-      for await (const entry of one.session.read()) if (entry.kind === kind) found.push(entry);
-      return found;
-    },
-  };
-}
 
 /** What lies in the folder, but for what is ours. */
 function tree(root: string, below = ""): readonly string[] {
@@ -73,7 +35,7 @@ function tree(root: string, below = ""): readonly string[] {
 
 describe("a call's files", () => {
   test("[HOST-1] are on the disk when it has committed, and never before", async () => {
-    const { run, put, text, root } = await working();
+    const { run, put, text, root } = await work();
     put("src/a.txt", "one");
     let during: readonly string[] = [];
     const { ok } = await run(async (call) => {
@@ -89,7 +51,7 @@ describe("a call's files", () => {
   });
 
   test("[HOST-1] [K36] [K38] a failed call leaves every byte, mode, link and odd name as it was", async () => {
-    const { run, put, on, root } = await working();
+    const { run, put, on, root } = await work();
     put(".env", "SECRET=1");
     put("node_modules/x/index.js", "x");
     put("line\nbreak", "odd");
@@ -117,7 +79,7 @@ describe("a call's files", () => {
   });
 
   test("[HOST-2] keep mode and owner through an edit, and a link's target is what is edited", async () => {
-    const { run, put, on } = await working();
+    const { run, put, on } = await work();
     put("run.sh", "1");
     chmodSync(on("run.sh"), 0o4751);
     symlinkSync("run.sh", on("link"));
@@ -127,7 +89,7 @@ describe("a call's files", () => {
   });
 
   test("[HOST-3] [K40] an edit by somebody else in between is a conflict, and a call that may run again builds on it", async () => {
-    const { run, put, text } = await working();
+    const { run, put, text } = await work();
     put("f", "one");
     const edit: Edit = async (call) => {
       const now = await call.files.readText("f");
@@ -142,7 +104,7 @@ describe("a call's files", () => {
   });
 
   test("[HOST-3] a file that appears, or goes, where a call did not expect it is a conflict too", async () => {
-    const { run, put, on, text } = await working();
+    const { run, put, on, text } = await work();
     const made = await run(async (call) => {
       if (!(await call.files.exists("new"))) await call.files.writeText("new", "ours");
       put("new", "theirs");
@@ -156,7 +118,7 @@ describe("a call's files", () => {
   });
 
   test("[HOST-3] what a call only read may be changed by outsiders", async () => {
-    const { run, put, text } = await working();
+    const { run, put, text } = await work();
     put("read", "1");
     const { ok } = await run(async (call) => {
       await call.files.writeText("out", await call.files.readText("read"));
@@ -166,7 +128,7 @@ describe("a call's files", () => {
   });
 
   test("[HOST-4] calls that overlap meet on the same path only, and only when one has read it", async () => {
-    const { session, text, put } = await working({
+    const { session, text, put } = await work({
       tools: [
         writes<string>("add", async (name, call) => {
           await call.files.writeText(
@@ -180,13 +142,17 @@ describe("a call's files", () => {
     put("sum", "");
     const outcomes = await session.runTools(["a", "b", "c", "d"].map((input) => ({ name: "add", input })));
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, true]);
-    expect(Array.from(text("sum")).toSorted().join("")).toBe("abcd");
+    expect(
+      Array.from(text("sum") ?? "")
+        .toSorted()
+        .join(""),
+    ).toBe("abcd");
   });
 });
 
 test("[HOST-1] in plan mode no tool changes the workspace, whatever it says of itself", async () => {
   const sly = defineTool({ name: "look", access: "read", run: (_, call) => call.files.writeText("f", "changed") });
-  const { session, put, text } = await working({ tools: [sly] });
+  const { session, put, text } = await work({ tools: [sly] });
   put("f", "one");
   await session.setMode("plan");
   const { ok, reason } = await session.runTool({ name: "look", input: {} });
@@ -220,7 +186,7 @@ describe("after the decision", () => {
         writeFileSync(join(at.root, "f"), "theirs");
       },
     });
-    const { run, text, put, journalled, session, root } = await working({ workspace: { root: at.root, port } }, at);
+    const { run, text, put, journalled, session, root } = await work({ workspace: { root: at.root, port } }, at);
     put("f", "one");
     const { ok } = await run((call) => call.files.writeText("f", "ours"));
     expect([ok, armed, text("f")]).toEqual([true, false, "theirs"]);
@@ -229,6 +195,7 @@ describe("after the decision", () => {
     const kept = session.workspace?.rescued().find(({ path }) => path === "f");
     expect(readFileSync(join(root, ".holdfast/workspace/rescue", kept?.name ?? ""), "utf8")).toBe("ours");
     expect(await session.files.readText("f")).toBe("theirs");
+    expect(JSON.stringify((await session.conversation()).at(-1))).toContain("Somebody else changed f");
   });
 
   test("[HOST-5] a name taken while ours was coming is kept, and so is everything that was there", async () => {
@@ -241,7 +208,7 @@ describe("after the decision", () => {
         writeFileSync(join(at.root, "f"), "saved by renaming");
       },
     });
-    const { run, text, put, journalled, root } = await working({ workspace: { root: at.root, port } }, at);
+    const { run, text, put, journalled, root } = await work({ workspace: { root: at.root, port } }, at);
     put("f", "one");
     expect((await run((call) => call.files.writeText("f", "ours"))).ok).toBe(true);
     expect(text("f")).toBe("saved by renaming");
@@ -252,7 +219,7 @@ describe("after the decision", () => {
   });
 
   test("[HOST-5] who had the old file open and writes on is told at the next commit, and finds it in rescue", async () => {
-    const { run, put, on, journalled, root } = await working();
+    const { run, put, on, journalled, root } = await work();
     put("log", "start");
     linkSync(on("log"), `${root}.same`); // a second way to the file, as an open editor has it
     await run((call) => call.files.writeText("log", "ours"));
@@ -282,7 +249,7 @@ describe("a commit that was cut off", () => {
   test("[HOST-8] is finished by whoever opens the workspace next, whichever session that is", async () => {
     const at = freshRoot();
     const armed = { now: false };
-    const { run, put, holdfast, text } = await working({ workspace: { root: at.root, port: failing(armed) } }, at);
+    const { run, put, holdfast, text } = await work({ workspace: { root: at.root, port: failing(armed) } }, at);
     put("f", "one");
     put("gone", "x");
     armed.now = true;
@@ -293,8 +260,7 @@ describe("a commit that was cut off", () => {
     });
     expect([ok, text("f")]).toEqual([true, "one"]); // decided, and not yet in place
     await holdfast.close().catch(() => {});
-    const other = await inWorkspace({}, at);
-    opened.push(other);
+    await work({}, at);
     expect([text("f"), text("new/g"), existsSync(join(at.root, "gone"))]).toEqual(["two", "g", false]);
     expect(tree(at.root)).toEqual(["f", "new/", "new/g"]);
   });
@@ -302,7 +268,7 @@ describe("a commit that was cut off", () => {
   test("[HOST-9] while it waits it is read as decided, nothing more is written, and it goes in when it can", async () => {
     const at = freshRoot();
     const armed = { now: false };
-    const { run, put, session, text } = await working({ workspace: { root: at.root, port: failing(armed) } }, at);
+    const { run, put, session, text } = await work({ workspace: { root: at.root, port: failing(armed) } }, at);
     put("f", "one");
     armed.now = true;
     expect((await run((call) => call.files.writeText("f", "two"))).ok).toBe(true);
@@ -319,7 +285,7 @@ describe("a commit that was cut off", () => {
   });
 
   test("[HOST-8] that was not decided is taken back, and leaves nothing beside the files", async () => {
-    const { run, put, session, root, text } = await working();
+    const { run, put, session, root, text } = await work();
     put("f", "one");
     const append = session.journal.append.bind(session.journal);
     session.journal.append = async (drafts, options) => {
@@ -337,7 +303,7 @@ describe("a commit that was cut off", () => {
 describe("one workspace", () => {
   test("[HOST-6] is used by one process at a time, and sessions of one kernel share it", async () => {
     const at = freshRoot();
-    const { holdfast, run, text } = await working({}, at);
+    const { holdfast, run, text } = await work({}, at);
     await run((call) => call.files.writeText("f", "first"));
     const second = await holdfast.open("second");
     await second.files.writeText("f", "second");
@@ -348,7 +314,7 @@ describe("one workspace", () => {
 
   test("[HOST-7] what is ours is no part of it: tools cannot name it, lists do not show it", async () => {
     const at = freshRoot();
-    const { session } = await working({}, { root: at.root, store: join(at.root, "data/holdfast.db") });
+    const { session } = await work({}, { root: at.root, store: join(at.root, "data/holdfast.db") });
     const { files } = session;
     for (const path of [
       ".holdfast",

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
 import { memoryDeps, MemoryDisk } from "../support/stores.ts";
-import { freshRoot, inWorkspace, type Working } from "../support/workspaces.ts";
+import { freshRoot, inWorkspace, work } from "../support/workspaces.ts";
 import { Holdfast } from "../../src/turn/holdfast.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
 import { refuseHuge } from "../../src/files/host/guard.ts";
@@ -13,23 +13,8 @@ import { nameFault } from "../../src/files/host/names.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
 const coded = (code: string) => expect.objectContaining({ code });
-const opened: Working[] = [];
-afterEach(async () => {
-  for (const { session, holdfast } of opened.splice(0)) {
-    await session.close();
-    await holdfast.close();
-  }
-});
-
-async function working(options: SessionOptions = {}, at = freshRoot()) {
-  const one = await inWorkspace(options, at);
-  opened.push(one);
-  return { ...one, on: (path: string) => join(one.root, path), files: one.session.files };
-}
-
 async function refused(code: string, options: SessionOptions, at = freshRoot()): Promise<void> {
   const attempt = inWorkspace(options, at);
-  await attempt.then((one) => opened.push(one)).catch(() => {});
   await expect(attempt).rejects.toEqual(coded(code));
 }
 
@@ -40,7 +25,7 @@ describe("the root", () => {
     mkdirSync(port.home);
     for (const root of [at.root, port.home, "/"])
       await refused("WORKSPACE_ROOT_REFUSED", { workspace: { root, port } });
-    await working({ workspace: { root: port.home, port, anyRoot: true } });
+    await work({ workspace: { root: port.home, port, anyRoot: true } });
   });
 
   test("[HOST-14] a folder of very many names is refused, and counting ends as soon as that is known", () => {
@@ -74,12 +59,12 @@ describe("the root", () => {
 
   test("[HOST-6] [K35] a session keeps to its folder, two folders share nothing, and a plan of another store is not guessed about", async () => {
     const at = freshRoot();
-    const first = await working({}, at);
+    const first = await work({}, at);
     await first.files.writeText("f", "1");
     await first.session.close();
     await first.holdfast.close();
     await refused("WORKSPACE_FOREIGN", { workspace: freshRoot().root }, at);
-    const other = await working();
+    const other = await work();
     expect(await other.files.exists("f")).toBe(false);
     // Left by a process that died between preparing and deciding, with a store that is not this one.
     const steps = [
@@ -91,7 +76,7 @@ describe("the root", () => {
     writeFileSync(join(at.root, ".holdfast/workspace/intent-a"), `${sum} ${body}\n`);
     await refused("WORKSPACE_FOREIGN", {}, at);
     writeFileSync(join(at.root, ".holdfast/workspace/intent-a"), `${sum} ${body.slice(0, -9)}`);
-    await working({}, at);
+    await work({}, at);
   });
 });
 
@@ -99,7 +84,7 @@ describe("limits and what is not covered", () => {
   test("[HOST-15] caps refuse and never cut: one file, one call, the old content included", async () => {
     const at = freshRoot();
     const workspace = { root: at.root, limits: { file: 100, call: 250, paths: 3 } };
-    const { files, on } = await working({ workspace }, at);
+    const { files, on } = await work({ workspace }, at);
     await expect(files.writeText("f", "x".repeat(101))).rejects.toEqual(coded("FILE_TOO_LARGE"));
     writeFileSync(on("big"), "x".repeat(101));
     await expect(files.read("big")).rejects.toEqual(coded("FILE_TOO_LARGE"));
@@ -113,7 +98,7 @@ describe("limits and what is not covered", () => {
   });
 
   test("[HOST-15] [K37] what could not be brought back is not taken away, and says so before anything happens", async () => {
-    const { files, on, root } = await working();
+    const { files, on, root } = await work();
     mkdirSync(on("pipes"));
     execFileSync("mkfifo", [on("pipes/p")]);
     mkdirSync(on("odd"));
@@ -129,7 +114,7 @@ describe("limits and what is not covered", () => {
   });
 
   test("[HOST-15] a write-protected file is its owner's", async () => {
-    const { files, on } = await working();
+    const { files, on } = await work();
     writeFileSync(on("f"), "x", { mode: 0o444 });
     await expect(files.writeText("f", "y")).rejects.toEqual(coded("FILE_PROTECTED"));
     expect(readFileSync(on("f"), "utf8")).toBe("x");
@@ -150,7 +135,7 @@ describe("limits and what is not covered", () => {
       },
     };
     const put = writes<string>("put", (text, call) => call.files.writeText("sub/f", text));
-    const { session, on } = await working({ workspace: { root: at.root, port }, tools: [put] }, at);
+    const { session, on } = await work({ workspace: { root: at.root, port }, tools: [put] }, at);
     mkdirSync(on("sub"));
     writeFileSync(on("sub/f"), "old");
     armed = true;
@@ -171,7 +156,7 @@ describe("limits and what is not covered", () => {
         return elsewhere ? { ...stat, dev: stat.dev + 1n } : stat;
       },
     };
-    const { files, on } = await working({ workspace: { root: at.root, port } }, at);
+    const { files, on } = await work({ workspace: { root: at.root, port } }, at);
     mkdirSync(on("mounted"));
     await expect(files.writeText("mounted/f", "x")).rejects.toEqual(coded("FILE_OTHER_DEVICE"));
     await files.writeText("beside", "x");
@@ -206,7 +191,7 @@ describe("other systems", () => {
 
   test("[HOST-16] where case does not matter, a name in another case is another name: not found, not replaced, and renamed when asked", async () => {
     const at = freshRoot();
-    const { files, on } = await working({ workspace: { root: at.root, port: caseless() } }, at);
+    const { files, on } = await work({ workspace: { root: at.root, port: caseless() } }, at);
     writeFileSync(on("Readme.md"), "x");
     expect([await files.exists("Readme.md"), await files.exists("README.md")]).toEqual([true, false]);
     await expect(files.writeText("README.md", "y")).rejects.toEqual(coded("FILE_CONFLICT"));
@@ -221,7 +206,7 @@ describe("other systems", () => {
     for (const name of ["console", "nullable", "com", "a.b", ".x"]) expect(nameFault([name], "win32")).toBeUndefined();
     expect(nameFault(["con"], "linux")).toBeUndefined();
     const at = freshRoot();
-    const { files } = await working({ workspace: { root: at.root, port: { ...realHost, platform: "win32" } } }, at);
+    const { files } = await work({ workspace: { root: at.root, port: { ...realHost, platform: "win32" } } }, at);
     await expect(files.writeText("aux.c", "x")).rejects.toEqual(coded("FILE_BAD_PATH"));
     await files.writeText("auxiliary.c", "x");
   });
@@ -229,7 +214,7 @@ describe("other systems", () => {
   test("[HOST-16] where a folder's handle is no path, its chain is looked at before and after", async () => {
     const at = freshRoot();
     const port: HostPort = { ...realHost, folderName: () => undefined };
-    const { files, on, root } = await working({ workspace: { root: at.root, port } }, at);
+    const { files, on, root } = await work({ workspace: { root: at.root, port } }, at);
     await files.writeText("a/b/f", "x");
     await files.writeText("a/b/f", "y");
     expect(readFileSync(on("a/b/f"), "utf8")).toBe("y");
@@ -240,7 +225,7 @@ describe("other systems", () => {
 });
 
 test("[HOST-17] [K34] [T17] links out of the root are refused by everything and lead nowhere; links inside are followed", async () => {
-  const { files, on, root } = await working();
+  const { files, on, root } = await work();
   const outside = `${root}-secret`;
   mkdirSync(outside);
   writeFileSync(join(outside, "f"), "secret");

@@ -1,58 +1,29 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { writes } from "../support/calls.ts";
-import { freshRoot, inWorkspace, type Working } from "../support/workspaces.ts";
-import type { Call } from "../../src/transaction/call.ts";
-import type { SessionOptions } from "../../src/turn/resume.ts";
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import { expect, test } from "vitest";
+import { type Edit, freshRoot, work } from "../support/workspaces.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
-const opened: Working[] = [];
-afterEach(async () => {
-  for (const { session, holdfast } of opened.splice(0)) {
-    await session.close();
-    await holdfast.close();
-  }
-});
-
-const edits = new Map<string, (call: Call) => Promise<unknown>>();
-const tool = writes<string>("do", (name, call) => edits.get(name)?.(call));
-
-async function working(options: SessionOptions = {}, at = freshRoot()) {
-  const one = await inWorkspace({ tools: [tool], ...options }, at);
-  opened.push(one);
-  const on = (path: string) => join(one.root, path);
-  return {
-    ...one,
-    on,
-    text: (path: string) => (existsSync(on(path)) ? readFileSync(on(path), "utf8") : undefined),
-    put: (path: string, text: string) => {
-      mkdirSync(join(on(path), ".."), { recursive: true });
-      writeFileSync(on(path), text);
-    },
-    run: async (edit: (call: Call) => Promise<unknown>) => {
-      edits.set("now", edit);
-      const { ok, callId } = await one.session.runTool({ name: "do", input: "now" });
-      expect(ok).toBe(true);
-      return callId;
-    },
-  };
+/** A call that must succeed; its id. */
+async function done(run: (edit: Edit) => Promise<{ readonly ok: boolean; readonly callId: string }>, edit: Edit) {
+  const { ok, callId } = await run(edit);
+  expect(ok).toBe(true);
+  return callId;
 }
 
 test("[HOST-10] [K33] [T14] changed files come back, deleted ones are there again, made ones are gone, modes and links as they were", async () => {
-  const { run, put, on, text, session } = await working();
+  const { run, put, on, text, session } = await work();
   put("changed", "old");
   put("dir/deleted", "old");
   put("run.sh", "old");
   chmodSync(on("run.sh"), 0o711);
-  const first = await run(async ({ files }) => {
+  const first = await done(run, async ({ files }) => {
     await files.writeText("changed", "new");
     await files.delete("dir", { recursive: true });
     await files.writeText("made/deep/file", "new");
     await files.chmod("run.sh", 0o600);
     await files.link("link", "changed");
   });
-  await run(({ files }) => files.writeText("changed", "newer"));
+  await done(run, ({ files }) => files.writeText("changed", "newer"));
   const dry = await session.rewind({ before: first, dryRun: true });
   expect([text("changed"), dry.done]).toEqual(["newer", false]);
   const { files, ...rest } = await session.rewind({ before: first });
@@ -77,13 +48,13 @@ test("[HOST-10] [K33] [T14] changed files come back, deleted ones are there agai
 
 test("[HOST-10] [K45] another process returns to a boundary it did not make, and files and slices match", async () => {
   const at = freshRoot();
-  const one = await working({}, at);
+  const one = await work({}, at);
   one.put("f", "0");
   const calls: string[] = [];
-  for (const n of ["1", "2", "3"]) calls.push(await one.run(({ files }) => files.writeText("f", n)));
+  for (const n of ["1", "2", "3"]) calls.push(await done(one.run, ({ files }) => files.writeText("f", n)));
   await one.session.close();
   await one.holdfast.close();
-  const two = await working({}, at);
+  const two = await work({}, at);
   await two.session.rewind({ after: calls[0] ?? "" });
   expect(two.text("f")).toBe("1");
   await two.session.rewind({ before: calls[0] ?? "" });
@@ -91,9 +62,9 @@ test("[HOST-10] [K45] another process returns to a boundary it did not make, and
 });
 
 test("[HOST-11] somebody else's edit, removal or file is kept and told, and the rest goes back", async () => {
-  const { run, put, on, text, session } = await working();
+  const { run, put, on, text, session } = await work();
   for (const name of ["a", "b", "c"]) put(name, "old");
-  const first = await run(async ({ files }) => {
+  const first = await done(run, async ({ files }) => {
     for (const name of ["a", "b", "c"]) await files.writeText(name, "ours");
     await files.writeText("made/ours", "ours");
     await files.writeText("made2", "ours");
@@ -120,11 +91,11 @@ test("[HOST-11] somebody else's edit, removal or file is kept and told, and the 
 });
 
 test("[HOST-11] an edit that came between two of our calls is as far back as a file goes", async () => {
-  const { run, put, text, session } = await working();
+  const { run, put, text, session } = await work();
   put("f", "old");
-  const first = await run(({ files }) => files.writeText("f", "ours"));
+  const first = await done(run, ({ files }) => files.writeText("f", "ours"));
   put("f", "theirs");
-  const second = await run(({ files }) => files.edit("f", { find: "theirs", replace: "ours again" }));
+  const second = await done(run, ({ files }) => files.edit("f", { find: "theirs", replace: "ours again" }));
   const before = await session.rewind({ before: second, dryRun: true });
   expect(before.files?.files).toEqual([{ path: "f", does: "restore" }]);
   const { files } = await session.rewind({ before: first });
@@ -146,10 +117,10 @@ test("[HOST-12] [T15] a return that one file refuses changes nothing at all", as
       return realHost.openFile(path, how);
     },
   };
-  const { run, put, text, session } = await working({ workspace: { root: at.root, port } }, at);
+  const { run, put, text, session } = await work({ workspace: { root: at.root, port } }, at);
   const names = ["1/f", "2/f", "3/f", "4/f", "5/f"];
   for (const name of names) put(name, "old");
-  const first = await run(async ({ files }) => {
+  const first = await done(run, async ({ files }) => {
     for (const name of names) await files.writeText(name, "new");
   });
   refuses.on = "/3";

@@ -7,8 +7,21 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   EROFS: "FILE_NOT_WRITABLE",
   EXDEV: "FILE_OTHER_DEVICE",
   EEXIST: "FILE_CONFLICT",
+  ENOENT: "FILE_NOT_FOUND",
+  ENOTDIR: "FILE_NOT_FOUND",
+  ELOOP: "FILE_BAD_PATH",
+  EINVAL: "FILE_CONFLICT", // what was a link a moment ago is none any more
   ENOTEMPTY: "FILE_CONFLICT",
 };
+
+/** Work whose failures are told in our words. */
+export async function inOurWords<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw hostError(error, path);
+  }
+}
 
 /** The system's refusals as ours, with their remedies. Whatever did not come from the system passes as it is. */
 export function hostError(error: unknown, path: string): unknown {

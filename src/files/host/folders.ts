@@ -59,8 +59,12 @@ export class HostRoot {
     const nameOf = (handle: number) => port.folderName(handle) ?? "";
     let handle = this.#handle;
     for (const name of names) {
-      const next = openIfFolder(port, `${nameOf(handle)}/${name}`);
-      if (handle !== this.#handle) port.close(handle);
+      let next: number | undefined;
+      try {
+        next = openIfFolder(port, `${nameOf(handle)}/${name}`);
+      } finally {
+        if (handle !== this.#handle) port.close(handle);
+      }
       if (next === undefined) return undefined;
       handle = next;
     }

@@ -9,6 +9,8 @@ import { type Step, workspaceDelta } from "./part.ts";
 export interface PlannedStep extends Step {
   /** The folder that holds the new content, and its name there: beside the target, or above it when that is yet to be made. */
   readonly temp?: { readonly folder: string; readonly name: string };
+  /** An empty file that shows, before the decision, that the folder can be changed. */
+  readonly probe?: { readonly folder: string; readonly name: string };
   /** Under which name what was there goes to rescue. */
   readonly aside: string;
 }
@@ -34,13 +36,14 @@ export type SlotState = "prepared" | "applied" | "none";
 const NOTHING = "none";
 const ours = matching<string>("a name of ours", (text) => /^[0-9a-z-]{1,80}$/.test(text));
 const temporary = matching<string>("a name of ours", (text) => isOwnName(text) && !text.includes("/"));
+const waiting = fields({ folder: string, name: temporary });
 const intentShape = fields({
   state: oneOf("prepared", "applied"),
   tx: ours,
   order: count,
   session: string,
   after: count,
-  steps: list(fields({ aside: ours, temp: optional(fields({ folder: string, name: temporary })) })),
+  steps: list(fields({ aside: ours, temp: optional(waiting), probe: optional(waiting) })),
 });
 
 export function slotText(state: SlotState, intent?: Intent): string {
@@ -66,10 +69,12 @@ export function readIntent(
   return { state, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
 }
 
-function planned(step: Step, { temp, aside = "" }: Partial<PlannedStep> = {}): PlannedStep {
+function planned(step: Step, { temp, probe, aside = "" }: Partial<PlannedStep> = {}): PlannedStep {
+  const proper = (place: NonNullable<PlannedStep["temp"]>) => ({ ...place, folder: namesIn(place.folder).join("/") });
   return {
     ...step,
     aside,
-    ...(temp === undefined ? {} : { temp: { ...temp, folder: namesIn(temp.folder).join("/") } }),
+    ...(temp === undefined ? {} : { temp: proper(temp) }),
+    ...(probe === undefined ? {} : { probe: proper(probe) }),
   };
 }

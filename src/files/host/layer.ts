@@ -1,10 +1,11 @@
 import { HoldfastError } from "../../base/errors.ts";
-import type { Bytes } from "../../contracts/blob-store.ts";
+import type { Bytes, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { refuseLarge } from "../filesystem.ts";
 import { type FileLayer, NEW_FILE_MODE } from "../layer.ts";
 import { lookUp } from "../sorted-map.ts";
 import { ABSENT, bytesIn, type HostEntry } from "./entry.ts";
+import { hostError, inOurWords } from "./failures.ts";
 import { type StagedContent, stage, type WorkspaceValue } from "./part.ts";
 import type { HostSession } from "./session.ts";
 import { childrenIn, View } from "./view.ts";
@@ -32,6 +33,40 @@ interface Change {
 
 /** The workspace under a call's own changes. Nothing it does touches the disk: that is the commit's affair. */
 export function hostLayer(host: HostSession, access: ValueAccess): FileLayer {
+  return typed(untypedLayer(host, access));
+}
+
+/** Whatever the system says, also while somebody moves things under our feet, is said in our words. */
+function typed(layer: FileLayer): FileLayer {
+  const guard =
+    <A extends readonly unknown[], R>(work: (names: readonly string[], ...rest: A) => Promise<R>) =>
+    (names: readonly string[], ...rest: A): Promise<R> =>
+      inOurWords(names.join("/"), () => work(names, ...rest));
+  return {
+    limits: layer.limits,
+    at: guard((names, follow: boolean) => layer.at(names, follow)),
+    place: guard((names) => layer.place(names)),
+    list: guard((names) => layer.list(names)),
+    read: guard((names) => layer.read(names)),
+    stream: async function* (names, range) {
+      try {
+        yield* layer.stream(names, range);
+      } catch (error) {
+        throw hostError(error, names.join("/"));
+      }
+    },
+    digest: guard((names) => layer.digest(names)),
+    write: guard((names, bytes: Bytes) => layer.write(names, bytes)),
+    writeStream: guard((names, source: ByteSource) => layer.writeStream(names, source)),
+    chmod: guard((names, mode: number) => layer.chmod(names, mode)),
+    link: guard((names, target: string) => layer.link(names, target)),
+    mkdir: guard((names) => layer.mkdir(names)),
+    remove: guard((names) => layer.remove(names)),
+    move: guard((names, to: readonly string[]) => layer.move(names, to)),
+  };
+}
+
+function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
   const { disk, limits } = host;
   const view = () => new View(host, access.peek());
   const remember = (path: string) => access.look(`file ${path}`, (value) => lookUp(value.paths, path));

@@ -6,7 +6,7 @@ import type { BlobRef } from "../../records/kinds.ts";
 import { namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
-import { hostError } from "./failures.ts";
+import { hostError, inOurWords } from "./failures.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
 import { type Intent, type PlannedStep, slotText } from "./intent.ts";
@@ -18,6 +18,8 @@ import { unlinkIfThere } from "./rescue.ts";
 
 /** A file up to this size is held while its old content is put away; a larger one is streamed. */
 const HELD = 1024 * 1024;
+/** Files that wait for their sync with a handle each; a call that changes thousands must not use up all handles. */
+const OPEN_AT_ONCE = 64;
 
 export interface PrepareGround {
   readonly disk: Disk;
@@ -43,31 +45,34 @@ export interface Prepared {
 
 /**
  * Everything that can fail, before anything is decided: nobody else has touched what is to change, the old content is
- * kept, the new content lies synced beside its target, and the plan is written down. A failure takes it all back.
+ * kept, the new content lies synced beside its target, and the plan is written down. `planned` hears of it before the
+ * first touch: from then on there is something to take back.
  */
 export async function prepare(
   ground: PrepareGround,
   about: Omit<Intent, "steps">,
   steps: readonly Step[],
+  planned: (intent: Intent) => void,
 ): Promise<Prepared> {
   const images: NewBlob[] = [];
-  for (const step of steps) images.push(...(await checked(ground, step, steps)));
-  const planned = steps.map((step, at) => plan(ground, step, `${about.tx}-${at}`));
-  const intent: Intent = { ...about, steps: planned };
+  for (const step of steps) images.push(...(await inOurWords(step.path, () => checked(ground, step, steps))));
+  const intent = await inOurWords("", async () => ({
+    ...about,
+    steps: steps.map((step, at) => plan(ground, step, `${about.tx}-${at}`)),
+  }));
+  planned(intent);
   const open: number[] = [];
   try {
     open.push(writeSlot(ground.root.port, ground.places, ground.slot, slotText("prepared", intent)));
     const folders = new Set(ground.unsynced);
-    for (const step of planned) {
+    for (const step of intent.steps) {
+      if (open.length >= OPEN_AT_ONCE) await syncFiles(ground, open.splice(0));
       if (step.temp !== undefined) open.push(...(await writeTemp(ground, step, step.temp)));
-      const folder = step.temp?.folder ?? existingFolder(ground, namesIn(step.path)).join("/");
-      prove(ground, folder, step);
-      if (step.temp !== undefined) folders.add(folder);
+      prove(ground, step);
+      if (step.temp !== undefined) folders.add(step.temp.folder);
     }
-    if (ground.sync) await syncAll(ground, open, folders);
-    else ground.unsynced.clear();
+    await Promise.all([syncFiles(ground, open.splice(0)), syncFolders(ground, folders)]);
   } catch (error) {
-    abandon(ground, ground.slot, intent);
     throw hostError(error, steps[0]?.path ?? "");
   } finally {
     for (const handle of open) ground.root.port.close(handle);
@@ -81,9 +86,11 @@ export async function prepare(
 
 /** Takes a plan back that was not decided. What it had laid beside targets goes; nothing else was touched. */
 export function abandon({ root, places }: Pick<PrepareGround, "root" | "places">, slot: Slot, { steps }: Intent): void {
-  for (const { temp } of steps)
-    if (temp !== undefined)
-      root.within(namesIn(temp.folder), (folder) => unlinkIfThere(root.port, folder.at(temp.name)));
+  for (const { temp, probe } of steps) {
+    const ours = temp ?? probe;
+    if (ours !== undefined)
+      root.within(namesIn(ours.folder), (folder) => unlinkIfThere(root.port, folder.at(ours.name)));
+  }
   root.port.close(writeSlot(root.port, places, slot, slotText("none")));
 }
 
@@ -120,9 +127,11 @@ function foundWords(now: HostEntry, from: HostEntry): string {
 
 function plan(ground: PrepareGround, step: Step, aside: string): PlannedStep {
   const { path, from, to } = step;
-  if ((to.kind !== "file" && to.kind !== "link") || sameEntry(from, to)) return { ...step, aside };
-  const folder = existingFolder(ground, namesIn(path)).join("/");
-  return { ...step, aside, temp: { folder, name: `${OWN_PREFIX}${aside}` } };
+  if (sameEntry(from, to)) return { ...step, aside };
+  const beside = { folder: existingFolder(ground, namesIn(path)).join("/"), name: `${OWN_PREFIX}${aside}` };
+  return to.kind === "file" || to.kind === "link"
+    ? { ...step, aside, temp: beside }
+    : { ...step, aside, probe: beside };
 }
 
 /** The folder a path lies in, or the nearest one above it that is there. */
@@ -174,33 +183,51 @@ async function writeIn(
 }
 
 /** That a file of this folder can be moved to ours and back. Found out now: after the decision it would be too late. */
-function prove({ root, proven, places }: PrepareGround, path: string, step: PlannedStep): void {
-  root.inside(namesIn(path), (folder) => proveFolder(root, proven, places.temporary, folder, step));
+function prove({ root, proven, places }: PrepareGround, { temp, probe }: PlannedStep): void {
+  const beside = temp ?? probe;
+  if (beside !== undefined)
+    root.inside(namesIn(beside.folder), (folder) =>
+      proveFolder(root, proven, places.temporary, folder, beside.name, temp !== undefined),
+    );
 }
 
-function proveFolder(root: HostRoot, proven: Set<string>, ours: Folder, folder: Folder, step: PlannedStep): void {
+function proveFolder(
+  root: HostRoot,
+  proven: Set<string>,
+  ours: Folder,
+  folder: Folder,
+  name: string,
+  waits: boolean,
+): void {
   const { port } = root;
   const { dev, ino } = port.statOpen(folder.handle);
   const key = `${dev}:${ino}`;
   if (dev !== root.dev) throw new HoldfastError("FILE_OTHER_DEVICE", { path: folder.names.join("/") });
-  if (proven.has(key) && step.temp !== undefined) return; // the temporary file lies there: it can be written
-  const name = step.temp?.name ?? `${OWN_PREFIX}${step.aside}`;
-  if (step.temp === undefined) port.close(port.openFile(folder.at(name), "create"));
+  if (proven.has(key) && waits) return; // the new content lies there: it can be written
+  if (!waits) port.close(port.openFile(folder.at(name), "create"));
   port.rename(folder.at(name), ours.at(name));
-  if (step.temp === undefined) port.unlink(ours.at(name));
-  else port.rename(ours.at(name), folder.at(name));
+  if (waits) port.rename(ours.at(name), folder.at(name));
+  else port.unlink(ours.at(name));
   proven.add(key);
 }
 
-async function syncAll(ground: PrepareGround, handles: readonly number[], folders: ReadonlySet<string>): Promise<void> {
-  const { root, unsynced } = ground;
+/** Syncs and closes. */
+async function syncFiles({ root, sync }: PrepareGround, handles: readonly number[]): Promise<void> {
+  try {
+    if (sync) await Promise.all(handles.map((handle) => root.port.sync(handle)));
+  } finally {
+    for (const handle of handles) root.port.close(handle);
+  }
+}
+
+async function syncFolders({ root, sync, unsynced }: PrepareGround, folders: ReadonlySet<string>): Promise<void> {
   const opened: Folder[] = [];
   try {
-    for (const path of folders) {
+    for (const path of sync ? folders : []) {
       const folder = root.folder(namesIn(path));
       if (folder !== undefined) opened.push(folder);
     }
-    await Promise.all([...handles, ...opened.map(({ handle }) => handle)].map((handle) => root.port.sync(handle)));
+    await Promise.all(opened.map(({ handle }) => root.port.sync(handle)));
     unsynced.clear();
   } finally {
     for (const folder of opened) folder.close();

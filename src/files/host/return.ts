@@ -2,6 +2,7 @@ import { namesIn } from "../path.ts";
 import { differences, withKey, withoutKey } from "../sorted-map.ts";
 import type { Disk } from "./disk.ts";
 import { ABSENT, type HostEntry, sameEntry } from "./entry.ts";
+import { inOurWords } from "./failures.ts";
 import { type Touched, type WorkspaceValue, withFound } from "./part.ts";
 
 /** What a return does with one path. */
@@ -55,7 +56,7 @@ export async function planReturn(disk: Disk, now: WorkspaceValue, then: Workspac
   for (const way of [...removals, ...arrivals]) {
     const { path, target } = way;
     const there = await entryAt(disk, path);
-    const why = refusal(disk, way, there, goes, comes);
+    const why = await inOurWords(path, async () => refusal(disk, way, there, goes, comes));
     if (why !== undefined) {
       kept.push({ path, why });
       continue;
@@ -106,9 +107,9 @@ function refusal(
 }
 
 /** Undefined for what is no file, folder or link: it is nobody's to replace. */
-async function entryAt(disk: Disk, path: string): Promise<HostEntry | undefined> {
+function entryAt(disk: Disk, path: string): Promise<HostEntry | undefined> {
   const names = namesIn(path);
-  return disk.stat(names)?.kind === "other" ? undefined : disk.entry(names);
+  return inOurWords(path, async () => (disk.stat(names)?.kind === "other" ? undefined : disk.entry(names)));
 }
 
 function inOrder<T extends { readonly path: string }>(all: readonly T[]): readonly T[] {

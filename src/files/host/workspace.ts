@@ -11,7 +11,7 @@ import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
 import { refuseLarge } from "../filesystem.ts";
 import { type Applied, apply, type Diverged } from "./apply.ts";
 import { Disk } from "./disk.ts";
-import { hostError } from "./failures.ts";
+import { hostError, inOurWords } from "./failures.ts";
 import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
 import { ChunkHasher } from "./hasher.ts";
@@ -172,18 +172,28 @@ export class Workspace {
   /** Prepare, decide, apply. Nothing of another session of this process comes between. */
   commit(files: FilesToCommit, decide: (decision: FilesDecision) => Promise<void>): Promise<readonly Diverged[]> {
     return this.#alone(async () => {
-      const late = await beforeWriting(this.#finish());
+      const late = await beforeWriting(this.#ready());
       const tx = this.#deps.random.hex(12);
       const { session, after, callId, steps } = files;
       const slot = this.#slot;
       const order = this.#order + 1;
       const ground: PrepareGround = { ...this.#ground(slot), stageBlob: files.stageBlob, content: files.content };
       const about = { tx, order, session, after, ...(callId === undefined ? {} : { callId }) };
-      const { intent, images, named } = await beforeWriting(prepare(ground, about, steps));
-      this.#order = order;
-      this.#slot = other(slot);
-      await this.#decided(() => decide({ tx, images, named }), intent, slot);
-      this.#stuck = { intent, slot };
+      const planned = (intent: Intent) => {
+        this.#doubted = { intent, slot };
+        this.#order = order;
+        this.#slot = other(slot);
+      };
+      try {
+        const { images, named } = await beforeWriting(prepare(ground, about, steps, planned));
+        await decide({ tx, images, named });
+      } catch (error) {
+        // A plan whose decision is not known stays written down: the journal will say, to whoever asks.
+        if (isUnwritten(error)) this.#takeBack();
+        throw error;
+      }
+      this.#stuck = this.#doubted;
+      this.#doubted = undefined;
       for (const { path } of steps) this.pending.add(path);
       // Decided: from here on a failure leaves it pending, to be tried again, and takes nothing back.
       return [...late, ...(await this.#finish().catch(() => []))];
@@ -192,7 +202,7 @@ export class Workspace {
 
   /** Puts in place what waits. Throws WORKSPACE_PENDING while something is in its way. */
   settle(): Promise<readonly Diverged[]> {
-    return this.#alone(() => this.#finish());
+    return this.#alone(() => this.#ready());
   }
 
   rescued(): readonly Rescued[] {
@@ -289,24 +299,29 @@ export class Workspace {
     this.rescue.prune();
   }
 
-  /** A plan whose decision is not known stays written down: the journal will say, to whoever opens next. */
-  async #decided(decide: () => Promise<void>, intent: Intent, slot: Slot): Promise<void> {
+  /** Removes what a plan had laid out. If even that fails now, the plan is kept in mind and tried again. */
+  #takeBack(): void {
+    const doubted = this.#doubted;
+    if (doubted === undefined) return;
     try {
-      await decide();
-    } catch (error) {
-      if (isUnwritten(error)) abandon(this.#files(), slot, intent);
-      else this.#doubted = { intent, slot };
-      throw error;
+      abandon(this.#files(), doubted.slot, doubted.intent);
+      this.#doubted = undefined;
+    } catch {
+      // The refusal that led here is the one to tell; this one comes again as long as it lasts.
     }
   }
 
   async #askForDoubted(): Promise<void> {
     const doubted = this.#doubted;
     if (doubted === undefined) return;
-    const decided = await this.#deps.decided(doubted.intent);
-    this.#doubted = undefined;
-    if (decided) this.#stuck = doubted;
+    if (await this.#deps.decided(doubted.intent)) this.#stuck = doubted;
     else abandon(this.#files(), doubted.slot, doubted.intent);
+    this.#doubted = undefined;
+  }
+
+  /** Nothing waits any more, or a typed refusal. */
+  #ready(): Promise<readonly Diverged[]> {
+    return inOurWords(this.path, () => this.#finish());
   }
 
   async #finish(): Promise<readonly Diverged[]> {

@@ -6,6 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
 import { testTogether } from "../../../test/support/together.ts";
 import type { AppendBatch, Store } from "../../contracts/store.ts";
+import { FixedClock } from "../../base/clock.ts";
 import { genesisOf, type Link, seal } from "../../records/chain.ts";
 import { toSessionId } from "../../records/ids.ts";
 import { appendOf, applied, begin, expectBodies, write } from "../../testing/pen.ts";
@@ -128,9 +129,18 @@ test("[STORE-32] two hundred readers at once use a handful of connections, and a
 });
 
 test("[STORE-32] readers that wait for each other are told that the store is busy, and the next one is answered", async () => {
-  const store = await openSqlite(join(folder, "nested.db"), { busyLimit: 50 });
+  const clock = new FixedClock();
+  const store = await openSqlite(join(folder, "nested.db"), { busyLimit: 50, clock });
   stores.push(store);
-  const nested = Array.from({ length: 8 }, () => store.reading(() => store.reading(async () => 1)));
+  let inside = 0;
+  const nested = Array.from({ length: 8 }, () =>
+    store.reading(() => {
+      inside += 1;
+      return store.reading(async () => 1);
+    }),
+  );
+  while (inside < 8) await pause(1);
+  clock.advance(51);
   const results = await Promise.allSettled(nested);
   const busy = results.filter(({ status }) => status === "rejected");
   expect(busy.length).toBeGreaterThan(0);
@@ -159,4 +169,16 @@ test("[STORE-33] the file shrinks by what was freed, step by step, while others 
   await write(pen, '"after"');
   await expectBodies(store, "session", ['"kept"', '"meanwhile"', '"after"']);
   expect(await store.reading((read) => read.structure())).toEqual([]);
+});
+
+test("[STORE-19] [STORE-32] readers that still wait for their turn when the store closes are told so", async () => {
+  const store = await openSqlite(join(folder, "closes.db"), { busyLimit: Number.POSITIVE_INFINITY });
+  const gate = Promise.withResolvers<void>();
+  const reading = Array.from({ length: 8 }, () => store.reading(() => gate.promise));
+  const late = store.reading(async () => "too late");
+  const closing = store.close();
+  gate.resolve();
+  await Promise.all(reading);
+  await expect(late).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  await closing;
 });

@@ -153,7 +153,8 @@ export class SqliteStore implements Store {
   }
 
   async reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
-    await this.#turns.take();
+    const turn = this.#turns.take();
+    if (turn !== undefined) await turn;
     try {
       return await this.#readPinned(use);
     } finally {

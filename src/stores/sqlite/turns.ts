@@ -13,9 +13,11 @@ export class Turns {
     this.#patience = patience;
   }
 
-  async take(): Promise<void> {
-    if (this.#taken < this.#most) this.#taken += 1;
-    else await this.#wait();
+  /** Nothing to wait for when there is a turn: whoever reads sees the moment it asked for. */
+  take(): Promise<void> | undefined {
+    if (this.#taken >= this.#most) return this.#wait();
+    this.#taken += 1;
+    return undefined;
   }
 
   give(): void {
