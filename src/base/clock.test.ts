@@ -116,6 +116,16 @@ describe("SystemClock", () => {
     expect(clock.monotonic() - start).toBe(25);
   });
 
+  test("[ID-13] does not believe a clock that tells no time", () => {
+    const start = new SystemClock().monotonic();
+    vi.spyOn(Date, "now").mockReturnValue(Number.NaN);
+    vi.spyOn(performance, "now").mockReturnValue(Number.POSITIVE_INFINITY);
+    const clock = new SystemClock();
+    expect([Number.isFinite(clock.now()), Number.isFinite(clock.monotonic())]).toEqual([true, true]);
+    vi.restoreAllMocks();
+    expect(start).toBeTypeOf("number");
+  });
+
   test.each([5, 2 ** 31 - 1, 2 ** 31, 2 * (2 ** 31 - 1), 100 * DAY])("[ID-13] sleeps %d ms, not less", async (ms) => {
     let awake = false;
     void new SystemClock().sleep(ms).then(() => {

@@ -37,14 +37,22 @@ function textOf(ms: number): Instant {
   return moment.toISOString();
 }
 
+/** As they were when this was loaded: a tool may put its own in their place, and what is no time is not believed. */
+const wallNow = Date.now;
+const monotonicNow = performance.now.bind(performance);
+
+function timeOr(told: number, real: () => number): number {
+  return Number.isFinite(told) ? told : real();
+}
+
 /** The real clock. The only place below `cli/` where real time enters. */
 export class SystemClock implements Clock {
   now(): number {
-    return Date.now();
+    return timeOr(Date.now(), wallNow);
   }
 
   monotonic(): number {
-    return performance.now();
+    return timeOr(performance.now(), monotonicNow);
   }
 
   async sleep(ms: number, signal?: AbortSignal, process?: "keep-alive"): Promise<void> {

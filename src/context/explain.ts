@@ -63,6 +63,6 @@ export function explainPage(view: View, pageId: string): Explanation | undefined
 
 function wordsFor(page: Page, level: ResidencyLevel, why: Reason): string {
   const floor = minFidelity(page.kind);
-  const limit = level === floor ? ` This is the lowest that a ${page.kind} page may have.` : "";
+  const limit = level === floor ? ` Lower it may not be: it is ${page.kind}.` : "";
   return `${WORDS[why]}${limit}`;
 }

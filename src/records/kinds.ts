@@ -88,7 +88,14 @@ export const RECORD_SHAPES = {
     attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),
   }),
   /** It waits for somebody to consent, or to answer. A restart leaves it open: nobody has begun it. */
-  "call-waiting": kind({ callId, tool: string, args: json, for: oneOf("approval", "answer") }),
+  "call-waiting": kind({
+    callId,
+    tool: string,
+    args: json,
+    for: oneOf("approval", "answer"),
+    /** Hash of the tool as it was: consent is for that one, and for no other under its name. */
+    definition: optional(string),
+  }),
   /** Somebody has: from here on it runs like any other. */
   "approval-given": kind({ callId, approved: boolean, reason: optional(string) }),
   "call-late": kind({ callId, tool: string, output: optional(json) }),

@@ -26,8 +26,8 @@ export interface EffectEntry {
 export type Standing =
   | { readonly is: "open" }
   | { readonly is: "done"; readonly result: Json }
-  /** Begun to be undone, and perhaps cut off there. An undo bears being done twice, so it is tried again. */
-  | { readonly is: "undoing"; readonly result: Json }
+  /** To be undone; `begun`, and perhaps cut off there. An undo bears being done twice, so it is tried again. */
+  | { readonly is: "undoing"; readonly result: Json; readonly begun: boolean }
   | { readonly is: "undone" }
   | { readonly is: "not-undone"; readonly result: Json; readonly detail: string }
   /** Begun and never ended for us: it may have happened. Never assumed either way. */

@@ -176,20 +176,21 @@ describe("an effect", () => {
 
   test("[TX-24] that the tool does not declare, or whose data cannot be kept, is not done", async () => {
     const { did, spec } = bank({ run: async () => new Date(0) as unknown as Json });
-    const tool = defineTool<{ name: string; args: Json }>({
+    const dated = { at: new Date(0) } as unknown as Json;
+    const tool = defineTool<{ name: string; dates: boolean }>({
       name: "charge",
       access: "external",
       effects: { payment: spec },
-      run: ({ name, args }, call) => call.effect(name, args, { key: "k" }),
+      run: ({ name, dates }, call) => call.effect(name, dates ? dated : {}, { key: "k" }),
     });
     const { transactions } = rig([tool]);
     const reasons: string[] = [];
-    for (const [id, name, args] of [
-      ["c1", "toString", {}],
-      ["c2", "payment", { at: new Date(0) }],
-      ["c3", "payment", {}],
+    for (const [id, name, dates] of [
+      ["c1", "toString", false],
+      ["c2", "payment", true],
+      ["c3", "payment", false],
     ] as const)
-      reasons.push((await transactions.run({ id, name: "charge", input: { name, args } })).reason);
+      reasons.push((await transactions.run({ id, name: "charge", input: { name, dates } })).reason);
     expect(reasons).toEqual(["EFFECT_UNDECLARED", "VALUE_NOT_JSON", "VALUE_NOT_JSON"]);
     expect(did).toEqual([]);
   });

@@ -216,10 +216,13 @@ export class EffectBook {
       return reportOf(entry, standing) ?? { ...about, is: "undone" };
     const { result } = standing;
     const spec = specOf(entry.tool, entry.name);
+    // An earlier process may have undone it, and nobody here can: it stays what it is.
+    if (standing.is === "undoing" && standing.begun && spec?.undo === undefined)
+      return reportOf(entry, standing) ?? { ...about, is: "undone" };
     // Written down first: cut off in the middle, it must not be taken for one that still stands.
-    if (standing.is === "done" && spec?.undo !== undefined) {
+    if (!(standing.is === "undoing" && standing.begun) && spec?.undo !== undefined) {
       await this.#ledger.effectUndone(entry, "undoing");
-      known.standing = { is: "undoing", result };
+      known.standing = { is: "undoing", result, begun: true };
     }
     let detail = "no way to undo it is declared here";
     let undone = false;

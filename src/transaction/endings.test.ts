@@ -139,9 +139,10 @@ describe("a call that does not succeed", () => {
       output: expect.stringContaining("no tool named nope"),
     });
     expect(await transactions.run({ id: "c3", name: "tool", input: { n: 1, at: new Date(0) } })).toMatchObject({
-      ok: true,
+      reason: "bad-arguments",
+      output: expect.stringContaining("$.at"),
     });
-    expect(ran).toBe(1);
+    expect(ran).toBe(0);
     expect([...state.session.snapshot().slices]).toEqual([...before]);
     expect(ledger.lines.find(({ kind, id }) => kind === "opened" && id === "c3")?.detail).toMatchObject({
       args: { notJson: "$.at" },

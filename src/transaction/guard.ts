@@ -1,3 +1,4 @@
+import { checkJson, KEPT_LIMITS } from "../base/json.ts";
 import type { Branch } from "../state/branch.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf } from "./ending.ts";
@@ -21,7 +22,13 @@ export async function admit(
   branch: Branch,
   policies: readonly ToolPolicy[],
 ): Promise<Admitted> {
-  const parsed = await tool.parse(input);
+  // What ran must be what was written down: arguments that cannot be kept reach nobody.
+  const kept = checkJson(input ?? null, KEPT_LIMITS);
+  if (!kept.ok) {
+    const message = `The arguments cannot be kept: ${kept.error.path} ${kept.error.detail}`;
+    return { ok: false, ending: { kind: "bad-arguments", message } };
+  }
+  const parsed = await tool.parse(input === undefined ? undefined : kept.value.value);
   if (!parsed.ok) return { ok: false, ending: { kind: "bad-arguments", message: parsed.message } };
   const view: PolicyView = { tool, input: parsed.input, call, get: (slice) => branch.get(slice) };
   const message = firstDenial(policies, (policy) => policy.check(view));

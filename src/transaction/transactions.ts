@@ -43,6 +43,7 @@ export class Transactions {
   readonly effects: EffectBook;
   readonly #options: TransactionOptions;
   readonly #tools: Map<string, Tool>;
+  #listed: readonly Tool[] | undefined;
   readonly #world: CallWorld;
   readonly #slots: Semaphore;
   readonly #open = new Map<string, PendingCall | undefined>();
@@ -70,18 +71,22 @@ export class Transactions {
   /** Tools that arrive later, e.g. with a host's own call. */
   add(tools: readonly Tool[]): void {
     for (const tool of tools) this.#tools.set(tool.name, tool);
+    this.#listed = undefined;
   }
 
   remove(names: readonly string[]): void {
     for (const name of names) this.#tools.delete(name);
+    this.#listed = undefined;
   }
 
   tool(name: string): Tool | undefined {
     return this.#tools.get(name);
   }
 
+  /** The same list until a tool comes or goes. */
   get tools(): readonly Tool[] {
-    return [...this.#tools.values()];
+    this.#listed ??= [...this.#tools.values()];
+    return this.#listed;
   }
 
   /** Ids of the calls that have been opened and not settled. */

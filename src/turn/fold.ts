@@ -259,7 +259,7 @@ function released(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect
   if (owners.length === effect.owners.length) return effect;
   const { standing } = effect;
   if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };
-  return { ...effect, owners, standing: { is: "undoing", result: standing.result } };
+  return { ...effect, owners, standing: { is: "undoing", result: standing.result, begun: false } };
 }
 
 /** Whether the origin has undone it by now is not known here. */
@@ -273,6 +273,6 @@ function undoneStanding(
   { how, detail = "" }: { readonly how: UndoStage; readonly detail?: string },
 ): Standing {
   if (how === "undone" || (standing.is !== "done" && standing.is !== "undoing")) return { is: "undone" };
-  if (how === "undoing") return { is: "undoing", result: standing.result };
+  if (how === "undoing") return { is: "undoing", result: standing.result, begun: true };
   return { is: "not-undone", result: standing.result, detail };
 }

@@ -31,6 +31,11 @@ export interface Ground {
   waits(callId: CallId): boolean;
   /** Replies that are being carried out. */
   readonly replies: Map<CallId, Promise<CallOutcome>>;
+  /** A turn is on its way. */
+  running: boolean;
   /** Hears of a call that has ended, for grounds whose transactions do not write it down themselves. */
   closed?(outcome: CallOutcome): void;
 }
+
+/** One ground per state: a second turn must know what the first one said, and a session's state is its session's. */
+export const grounds: WeakMap<ExecutionState, Ground> = new WeakMap();

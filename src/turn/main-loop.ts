@@ -9,7 +9,7 @@ import { Transactions } from "../transaction/transactions.ts";
 import { INITIAL_CATALOG } from "../catalog/state.ts";
 import { Conversation } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
-import type { Ground } from "./ground.ts";
+import { type Ground, grounds } from "./ground.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 import { SessionContext } from "./session-context.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
@@ -26,7 +26,7 @@ export interface Executed {
 
 /**
  * The seed's loop over a state that need not outlive the process: the same walk as a session's, with its log in memory.
- * For a durable state use `session.run`.
+ * A session's own state is walked on durably, as by `session.run`.
  */
 export class MainLoop {
   readonly #options: RunOptions;
@@ -66,9 +66,6 @@ export async function finished(
   }
 }
 
-const grounds = new WeakMap<ExecutionState, Ground>();
-
-/** One log per state: a second turn must know what the first one said. */
 function groundOf(state: ExecutionState): Ground {
   const known = grounds.get(state);
   if (known !== undefined) return known;
@@ -124,6 +121,7 @@ function inMemory(state: ExecutionState): Ground {
       return about?.kind === "call-waiting";
     },
     replies: new Map(),
+    running: false,
     closed: (outcome) => append([{ kind: "call-closed", ...closingOf(outcome) } as RecordDraft]),
   };
 }

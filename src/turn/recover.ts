@@ -45,7 +45,7 @@ export async function recover(journal: Journal<SessionFold>, skipped: readonly n
 }
 
 /** What closes calls that nobody will end any more. */
-export function closingsOf(folded: SessionFold, calls: readonly CallId[]): readonly RecordDraft[] {
+function closingsOf(folded: SessionFold, calls: readonly CallId[]): readonly RecordDraft[] {
   const effects = effectsOf(folded, folded.openCalls);
   return calls.map((callId) => ({
     kind: "call-closed",

@@ -30,8 +30,17 @@ async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits
   await ground.write([
     { kind: "approval-given", callId, approved: reply.approve, ...(reason === undefined ? {} : { reason }) },
   ]);
-  if (reply.approve) return run(ground, call, limits);
+  if (reply.approve) return run(ground, { ...call, ...changedSince(ground, waiting) }, limits);
   return run(ground, { ...call, known: { kind: "denied", message: reason ?? "The user did not consent." } }, limits);
+}
+
+/** Somebody agreed to what they saw. Another tool has taken its name since: nobody agreed to that one. */
+function changedSince({ transactions, story }: Ground, waiting: WaitingCall): Pick<ToolCall, "known"> {
+  const tool = transactions.tool(waiting.tool);
+  const { definition } = waiting;
+  if (tool === undefined || definition === undefined || definition === story.catalog.definition(tool)) return {};
+  const message = `${waiting.tool} has changed since somebody was asked about it, so it did not run. Ask for it again.`;
+  return { known: { kind: "denied", message } };
 }
 
 async function run(ground: Ground, call: ToolCall, limits: CallLimits): Promise<CallOutcome> {

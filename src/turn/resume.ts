@@ -1,7 +1,7 @@
 import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
-import type { WorkspaceOptions } from "../files/host/workspace.ts";
+import type { WorkspaceOptions } from "../files/host/options.ts";
 import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { Prompt } from "../prompt/section.ts";

@@ -4,7 +4,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
 import { keptJson, type ToolCall } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import type { Tool, WaitsFor } from "../transaction/tool.ts";
+import type { Tool } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -66,8 +66,7 @@ export async function callsOf(
     };
     const foreseen = (await stop.unlessStopped(() => foresee(ground, call))) ?? {};
     all.push("known" in foreseen ? { ...call, ...foreseen } : call);
-    if ("waitsFor" in foreseen)
-      waiting.push({ callId: id, tool: name, input: keptJson(call.input), waitsFor: foreseen.waitsFor });
+    if ("waitsFor" in foreseen) waiting.push({ callId: id, tool: name, input: keptJson(call.input), ...foreseen });
   }
   return { all, waiting };
 }
@@ -142,14 +141,14 @@ function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCa
 async function foresee(
   { transactions, story }: Ground,
   { name, input, known, epoch }: OpenedCall,
-): Promise<Pick<ToolCall, "known"> | { readonly waitsFor: WaitsFor }> {
+): Promise<Pick<ToolCall, "known"> | Pick<WaitingCall, "waitsFor" | "definition">> {
   const tool = known === undefined ? transactions.tool(name) : undefined;
   const parsed = tool === undefined ? undefined : await parsedBy(tool, input);
   if (tool === undefined || parsed?.ok !== true) return {};
   const message = story.catalog.denial({ tool, input: parsed.input, epoch });
   if (message !== undefined) return { known: { kind: "denied", message } };
   const waitsFor = await tool.waitsFor(parsed.input);
-  return waitsFor === undefined ? {} : { waitsFor };
+  return waitsFor === undefined ? {} : { waitsFor, definition: story.catalog.definition(tool) };
 }
 
 /** A schema that throws is met again when the call is attempted, and told as its end. */

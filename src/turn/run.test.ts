@@ -488,6 +488,35 @@ describe("stopping", () => {
   });
 });
 
+test("[LOOP-9] walking away from a tool that never ends cancels it", async () => {
+  const stuck = writes("stuck", () => new Promise(() => {}));
+  const { session } = await opened(new MemoryDisk(), { tools: [stuck] });
+  for await (const event of session.run("go", { model: scripted([{ calls: [{ name: "stuck" }] }]) }))
+    if (event.kind === "call-opened") break;
+  expect(await records(session, "call-closed")).toMatchObject([{ status: "canceled" }]);
+});
+
+test("[LOOP-2] an answer whose commit was not heard of runs nothing; whoever opens the session closes its calls", async () => {
+  const deps = memoryDeps();
+  let deaf = true;
+  const store = between(deps.store, {
+    after: (batch) => {
+      if (!deaf || batch.kind !== "append" || !batch.records.some(({ kind }) => kind === "model-said")) return;
+      deaf = false;
+      throw ioError();
+    },
+  });
+  const session = await new Holdfast({ ...deps, store }, OPTIONS).open("s");
+  const model = scripted([{ calls: [call("a")] }, { text: "ok" }]);
+  await expect(watch(session.run("go", { model }))).rejects.toMatchObject({ code: "STORE_IO" });
+  await expect(watch(session.run("again", { model }))).rejects.toMatchObject({ code: "STATE_POISONED" });
+  await deps.store.close();
+  const again = await opened(deps.disk);
+  expect(await records(again.session, "call-closed")).toMatchObject([{ status: "canceled", reason: "interrupted" }]);
+  expect(await again.session.files.exists("a.txt")).toBe(false);
+  expect((await watch(again.session.run(undefined, { model }))).end.status).toBe("done");
+});
+
 describe("going on", () => {
   test("[LOOP-11] after a crash at any record, a turn without input finishes what was begun", async () => {
     const script = [{ calls: [call("a")] }, { text: "Now b.", calls: [call("b")] }, { text: "Done." }];
@@ -577,6 +606,11 @@ describe("MainLoop", () => {
     expect(asked.at(-1)?.items.map(({ kind }) => kind)).toEqual(
       "user call output assistant user user".split(" "), // the last is the tail
     );
+    const { session } = await opened();
+    const durable = listening(scripted([{ text: "Kept." }, { text: "And again." }]));
+    await new MainLoop({ model: durable.model }).execute("on a session's state", { state: session.state });
+    expect((await watch(session.run("and on", { model: durable.model }))).end.text).toBe("And again.");
+    expect(await records(session, "user-said")).toHaveLength(2);
     const other = ExecutionState.create();
     expect((await loop.execute("third", { state: other })).state).toBe(other);
     expect(asked.at(-1)?.items).toHaveLength(2); // the question and the tail

@@ -1,7 +1,7 @@
 import type { AlignedPrompt, AlignmentReport } from "../alignment/align.ts";
 import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
-import type { HoldfastError } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
 import type { RefusedView, View } from "../context/view.ts";
@@ -55,8 +55,10 @@ export async function* runTurn(
   input: UserInput | undefined,
   options: RunOptions,
 ): AsyncGenerator<RunEvent, RunEnd, undefined> {
+  if (ground.running) throw new HoldfastError("TURN_RUNNING", { session: ground.id });
   const turn = new Turn(ground, options);
   let over = false;
+  ground.running = true;
   try {
     const end = yield* turn.walk(input);
     await turn.finish(end);
@@ -70,6 +72,7 @@ export async function* runTurn(
     try {
       if (!over) await turn.leave();
     } finally {
+      ground.running = false;
       turn.stop.release();
     }
   }
@@ -113,7 +116,8 @@ class Turn {
       if (conversation.waiting.length > 0) {
         const { waiting } = conversation;
         if (!waiting.some(({ callId }) => !this.#asked.has(callId))) return this.#end({ status: "waiting", waiting });
-        yield* this.#run({ all: [], waiting });
+        const end = yield* this.#run({ all: [], waiting });
+        if (end !== undefined) return end;
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
@@ -279,14 +283,13 @@ class Turn {
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     for (const { callId } of calls.waiting) this.#asked.add(callId);
     const { ask } = this.#options;
-    const seen = new Map<string, readonly string[]>();
+    const signals: (readonly string[])[] = [];
     const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
-        seen.set(event.callId, event.outcome.expansion.sections);
+        signals.push(event.outcome.expansion.sections);
       yield event;
     }
-    const signals = calls.all.flatMap(({ id }) => (seen.has(id) ? [seen.get(id) ?? []] : []));
     if (signals.length === 0) return undefined;
     if (signals.some(() => !this.#budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
     const sections = [...new Set(signals.flat())];

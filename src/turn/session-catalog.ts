@@ -1,9 +1,11 @@
 import { HoldfastError } from "../base/errors.ts";
+import type { Sha256 } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import { type CatalogChange, type CatalogState, changeCatalog, hashTools, snapshotCatalog } from "../catalog/state.ts";
 import { ASK_USER, type CatalogTool, type Mode } from "../catalog/tool.ts";
 import { denialOfCall } from "../catalog/may-run.ts";
+import { definitionHash } from "../catalog/offer.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { type Gate, gatesAround } from "../state/gate.ts";
 import type { Tool } from "../transaction/tool.ts";
@@ -75,10 +77,16 @@ export class SessionCatalog {
     if (this.#offered.size > KEPT && oldest !== undefined) this.#offered.delete(oldest);
   }
 
+  /** Hash of everything about a tool that is data. */
+  definition(tool: Tool): Sha256 {
+    return definitionHash(asOffered(tool));
+  }
+
   /** Why a call may not start now, in words for the model, or nothing. `epoch`: of the request that offered it. */
   denial(call: { readonly tool: Tool; readonly input: unknown; readonly epoch?: number }): string | undefined {
     const { tool, input, epoch } = call;
     const { name } = tool;
+    if (epoch === undefined && this.mode === "act") return undefined;
     const attempt = { tool: asOffered(tool), name, input, live: this.snapshot() };
     if (epoch === undefined) return denialOfCall(attempt);
     const offeredBy = this.#offered.get(epoch);
@@ -189,5 +197,5 @@ function sameState(a: CatalogState, b: CatalogState): boolean {
 }
 
 function sameTools(a: readonly Tool[], b: readonly Tool[]): boolean {
-  return a.length === b.length && a.every((tool, index) => tool === b[index]);
+  return a === b || (a.length === b.length && a.every((tool, index) => tool === b[index]));
 }

@@ -14,7 +14,8 @@ import {
 } from "../files/host/part.ts";
 import { type HostPart, type HostSession, hostPart } from "../files/host/session.ts";
 import { View } from "../files/host/view.ts";
-import type { FilesDecision, Workspace } from "../files/host/workspace.ts";
+import type { FilesDecision } from "../files/host/commit.ts";
+import type { Workspace } from "../files/host/workspace.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { BlobName, CallId } from "../records/ids.ts";
 import type { BlobRef, RecordDraft } from "../records/kinds.ts";

@@ -204,7 +204,7 @@ describe("a durable session", () => {
     for (const how of ["deep slice", "deep result", "deep payload"])
       reasons.push((await session.runTool({ name: "big", input: { how } })).reason);
     expect(reasons).toEqual(["SLICE_NOT_JSON", "result-not-json", "no"]);
-    expect((await session.runTool({ name: "big", input: nested(120) })).ok).toBe(true);
+    expect((await session.runTool({ name: "big", input: nested(120) })).reason).toBe("bad-arguments");
     expect(await session.runTool({ name: "big", input: { how: "large slice" } })).toMatchObject({
       reason: "VALUE_TOO_LARGE",
     });

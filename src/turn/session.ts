@@ -28,13 +28,13 @@ import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { ForkWorkspace } from "./fork-files.ts";
 import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
-import type { Ground } from "./ground.ts";
+import { type Ground, grounds } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
-import { closingsOf, type Recovered } from "./recover.ts";
+import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
@@ -99,7 +99,6 @@ export class Session implements AsyncDisposable {
   readonly #place: number;
   #calls = 0;
   readonly #ground: Ground;
-  #running = false;
   #closed: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
@@ -128,8 +127,10 @@ export class Session implements AsyncDisposable {
       read: (options) => this.read(options),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
+      running: false,
       write: (drafts, events = []) => writeTurn(parts, drafts, events),
     };
+    grounds.set(parts.state, this.#ground);
   }
 
   /** The folder this session works in, when it has one. */
@@ -209,16 +210,7 @@ export class Session implements AsyncDisposable {
    */
   async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
     this.#refuseRunning();
-    this.#running = true;
-    try {
-      const { openCalls, waiting } = this.journal.folded;
-      const known = (open: CallId) => waiting.has(open) || this.transactions.pending.includes(open);
-      const strays = [...openCalls.keys()].filter((open) => !known(open));
-      if (strays.length > 0) await this.append(closingsOf(this.journal.folded, strays));
-      return yield* runTurn(this.#ground, input, options);
-    } finally {
-      this.#running = false;
-    }
+    return yield* runTurn(this.#ground, input, options);
   }
 
   /** Calls that wait for somebody's consent or answer, whichever process opened them. */
@@ -346,7 +338,7 @@ export class Session implements AsyncDisposable {
   }
 
   #refuseRunning(): void {
-    if (this.#running) throw new HoldfastError("TURN_RUNNING", { session: this.id });
+    if (this.#ground.running) throw new HoldfastError("TURN_RUNNING", { session: this.id });
   }
 
   async #opening(callId: CallId): Promise<number> {

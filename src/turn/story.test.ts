@@ -67,6 +67,24 @@ describe("sections", () => {
     expect(wordsOf(requests.at(-1))[0]).toBe("You are careful.\n\nThe whole manual.");
   });
 
+  test("[PROMPT-10] a call that waited for consent, and then asks to see more, is heard in the turn that goes on", async () => {
+    const asking = defineTool({
+      name: "asking",
+      access: "read",
+      approval: true,
+      run: () => {
+        throw new VisibilityExpansionRequired(["manual"]);
+      },
+    });
+    const { session } = await opened(undefined, { prompt, tools: [asking] });
+    const model = scripted([{ calls: [{ name: "asking", input: {} }] }, { text: "ok" }]);
+    expect((await watch(session.run("go", { model, parameters }))).end.status).toBe("waiting");
+    const ask = async () => ({ approve: true }) as const;
+    const { events, end } = await watch(session.run(undefined, { model, parameters, ask }));
+    expect(end.status).toBe("done");
+    expect(events).toContainEqual({ kind: "expanded", sections: ["manual"] });
+  });
+
   test("[PROMPT-10] a turn that asks for more again and again ends at its limit", async () => {
     const { session } = await opened(undefined, { prompt, tools: [greedy], slices: [counter] });
     const again = () => ({ calls: [{ name: "greedy", input: {} }] });

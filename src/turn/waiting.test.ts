@@ -101,6 +101,7 @@ describe("a call that waits", () => {
       session.reply(consent!.callId, { approve: true }),
     ]);
     expect([one.status, two.status]).toEqual(["fulfilled", "rejected"]);
+    expect(two).toMatchObject({ reason: { code: "CALL_NOT_WAITING" } });
     await expect(session.reply(consent!.callId, { approve: true })).rejects.toMatchObject({ code: "CALL_NOT_WAITING" });
     expect(deploys).toEqual(["production"]);
     expect(session.waiting).toEqual([asked]);
@@ -137,6 +138,35 @@ describe("a call that waits", () => {
       void session.reply(event.call.callId, { approve: true }).then(() => gate.resolve());
     });
     expect(end).toMatchObject({ status: "done", text: "Good." });
+  });
+
+  test("[LOOP-18] a reply from elsewhere that is still being carried out is waited for", async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = writes("slow", () => gate.promise.then(() => "slow"), { approval: true });
+    const { session } = await opened(new MemoryDisk(), { tools: [slow, step] });
+    const model = scripted([{ calls: [{ name: "slow" }, call("a")] }, { text: "Good." }]);
+    const { end } = await watch(session.run("go", { model }), (event) => {
+      if (event.kind === "call-waiting") void session.reply(event.call.callId, { approve: true });
+      if (event.kind === "call-closed") setTimeout(gate.resolve, 20);
+    });
+    expect(end).toMatchObject({ status: "done", text: "Good." });
+  });
+
+  test("[LOOP-18] of two who are asked, the first one's reply counts", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const elsewhere = Promise.withResolvers<void>();
+    const { end } = await watch(
+      session.run("go", {
+        model: scripted([{ calls: [question] }, { text: "Good." }]),
+        ask: () => elsewhere.promise.then(() => ({ answer: "too late" })),
+      }),
+      (event) => {
+        if (event.kind !== "call-waiting") return;
+        void session.reply(event.call.callId, { answer: "first" }).then(() => elsewhere.resolve());
+      },
+    );
+    expect(end).toMatchObject({ status: "done", text: "Good." });
+    expect(await closings(session)).toMatchObject([{ output: "first" }]);
   });
 
   test("[LOOP-18] a stop leaves it open, also when whoever was asked never answers", async () => {

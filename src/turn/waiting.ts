@@ -9,6 +9,8 @@ export interface WaitingCall {
   readonly tool: string;
   readonly input: Json;
   readonly waitsFor: WaitsFor;
+  /** Hash of the tool as it was when it was asked for. */
+  readonly definition?: string;
 }
 
 /** What somebody says to a call that waits: consent or none, or the answer itself. */
@@ -17,12 +19,13 @@ export type Reply =
   | { readonly approve: false; readonly reason?: string }
   | { readonly answer: Json };
 
-export function waitingCallOf({ callId, tool, args, for: waitsFor }: BodyOf<"call-waiting">): WaitingCall {
-  return { callId, tool, input: args, waitsFor };
+export function waitingCallOf({ callId, tool, args, for: waitsFor, definition }: BodyOf<"call-waiting">): WaitingCall {
+  return { callId, tool, input: args, waitsFor, ...(definition === undefined ? {} : { definition }) };
 }
 
-export function waitingOf({ callId, tool, input, waitsFor }: WaitingCall): RecordDraft {
-  return { kind: "call-waiting", callId, tool, args: input, for: waitsFor };
+export function waitingOf({ callId, tool, input, waitsFor, definition }: WaitingCall): RecordDraft {
+  const known = definition === undefined ? {} : { definition };
+  return { kind: "call-waiting", callId, tool, args: input, for: waitsFor, ...known };
 }
 
 /** Nobody will answer any more: it was never begun, so nothing has happened. */

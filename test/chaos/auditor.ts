@@ -7,12 +7,15 @@ import {
   type Link,
   readEntries,
   type SealedRecord,
+  type Session,
   type SessionRow,
   type StoreSource,
 } from "../../src/index.ts";
 import { readBlob } from "../../src/journal/blobs.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { digestOf, type Ledger, type Promised } from "./ledger.ts";
+import { auditState } from "./script/audit-state.ts";
+import { scriptKernel, standingBeside } from "./script/outside.ts";
 import { describe, type Mark } from "./workload.ts";
 
 export interface AuditOptions {
@@ -26,9 +29,10 @@ type Say = (rule: string, what: string) => void;
 /**
  * The one checker. Opens the store as anybody would, lets it recover, and holds what it finds against what was promised:
  *   I1 no acknowledged record lost or changed       I2 sequence gap-free, chain whole
- *   I3 each call closed exactly once, no orphan     I6 named content there, bytes equal
+ *   I3 each call closed exactly once, no orphan     I4 state and files equal to what the calls make of them
+ *   I6 named content there, bytes equal
  *   I8 a second open changes nothing                whole: a batch is there in full, once, or not at all
- * I4, I5, I7 and I9 speak of slices, files and requests; they join when those rooms do.
+ * I5 and I9 speak of a workspace on disk and I7 of requests; other rigs ask for those.
  */
 export async function audit(path: string, ledger: Ledger, options: AuditOptions = {}): Promise<readonly string[]> {
   const wrong: string[] = ledger.takeBroken().map((what) => `worker: ${what}`);
@@ -46,13 +50,14 @@ async function firstOpen(path: string, ledger: Ledger, say: Say, options: AuditO
   const heads = new Map<string, Link>();
   const { openLimitMs = 10_000, source = sqlite(path) } = options;
   const started = performance.now();
-  const hf = await createHoldfast({ store: source });
+  const hf = await createHoldfast({ store: source, ...scriptKernel(path) });
   try {
     const rows = await sessionsOf(hf);
     for (const [id, { mustExist }] of ledger.sessions)
       if (mustExist && !rows.some((row) => row.id === id)) say("I1", `session ${id} was acknowledged and is not there`);
     for (const row of rows) {
       const session = await hf.open(row.id, { create: false });
+      if (row.id.endsWith("-state")) await auditStateOf(path, session, ledger.owedTo(row.id), say);
       await session.close();
     }
     const took = performance.now() - started;
@@ -71,7 +76,7 @@ async function firstOpen(path: string, ledger: Ledger, say: Say, options: AuditO
 }
 
 async function secondOpen(path: string, heads: ReadonlyMap<string, Link>, say: Say, options: AuditOptions) {
-  const hf = await createHoldfast({ store: options.source ?? sqlite(path) });
+  const hf = await createHoldfast({ store: options.source ?? sqlite(path), ...scriptKernel(path) });
   try {
     for (const [id, head] of heads) {
       const session = await hf.open(id, { create: false });
@@ -85,6 +90,18 @@ async function secondOpen(path: string, heads: ReadonlyMap<string, Link>, say: S
   } finally {
     await hf.close();
   }
+}
+
+/** I4, for sessions whose calls change slices, files and the world outside. */
+async function auditStateOf(path: string, session: Session, owed: Promised, say: Say): Promise<void> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of session.read()) entries.push(entry);
+  const ends = new Map(
+    entries.flatMap((entry) => (entry.kind === "call-closed" ? [[entry.callId as string, entry.status]] : [])),
+  );
+  for (const [callId, status] of owed.called)
+    if (ends.get(callId) !== status) say("I1", `${callId} was acknowledged as ${status}, and is ${ends.get(callId)}`);
+  auditState(session, entries, standingBeside(path), say);
 }
 
 async function auditSession(hf: Holdfast, row: SessionRow, owed: Promised, say: Say): Promise<void> {

@@ -48,7 +48,7 @@ export const compound: Rig = {
 
 const killedAtWork: Blow = async ({ random }, { ledger, ...orders }) => {
   const worker = startWorker({ ...orders, session: "main" }, ledger);
-  await within(30_000, "start of a worker", worker.heard("ready"));
+  await within(120_000, "start of a worker", worker.heard("ready"));
   await pause(random.below(150));
   worker.child.kill("SIGKILL");
   await worker.ended;
@@ -57,7 +57,7 @@ const killedAtWork: Blow = async ({ random }, { ledger, ...orders }) => {
 
 const killedSoon: Blow = async (tally, { ledger, ...orders }) => {
   const worker = startWorker({ ...orders, session: "main", wait: true, recoverOnly: true }, ledger);
-  await within(30_000, "start of a worker", worker.heard("ready"));
+  await within(120_000, "start of a worker", worker.heard("ready"));
   worker.go();
   await pause(tally.random.below(25));
   worker.child.kill("SIGKILL");

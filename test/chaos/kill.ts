@@ -30,7 +30,7 @@ export const kill: Rig = {
         const orders = { path, seed, run, session: "main", ...(resend === undefined ? {} : { resend }) };
         const worker = startWorker(orders, ledger);
         // Most die at work; some while the store is still being made, opened or recovered.
-        if (random.below(5) > 0) await within(30_000, "start of a worker", worker.heard("ready"));
+        if (random.below(5) > 0) await within(120_000, "start of a worker", worker.heard("ready"));
         else await pause(80);
         await pause(random.below(random.below(3) === 0 ? 600 : 120));
         worker.child.kill("SIGKILL");

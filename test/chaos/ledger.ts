@@ -14,6 +14,7 @@ export type Testimony =
       /** Content that the records name. */
       readonly names?: readonly string[];
     }
+  | { readonly kind: "called"; readonly session: string; readonly callId: string; readonly status: string }
   | { readonly kind: "forking"; readonly session: string; readonly from: string; readonly after: number }
   | { readonly kind: "forked"; readonly session: string }
   | { readonly kind: "cutting"; readonly session: string }
@@ -22,6 +23,9 @@ export type Testimony =
   | { readonly kind: "broken"; readonly what: string }
   | { readonly kind: "took"; readonly session: string; readonly epoch: number; readonly how: string }
   | { readonly kind: "lost"; readonly session: string; readonly epoch: number }
+  /** A process that a tool started and left. */
+  | { readonly kind: "left"; readonly pid: number }
+  | { readonly kind: "survived"; readonly attempted: number; readonly refused: number }
   /** A call with files: from here on the workspace may say n. Once it is reached, it must. */
   | { readonly kind: "aiming"; readonly n: number }
   | { readonly kind: "reached"; readonly n: number }
@@ -31,6 +35,8 @@ export interface Promised {
   /** By sequence number, the digest of what was acknowledged there. */
   readonly acked: Map<number, string>;
   readonly dropping: Set<number>;
+  /** Calls whose end was acknowledged, and how they ended. */
+  readonly called: Map<string, string>;
   mayCut: boolean;
   /** Something about the session was acknowledged, so it must be there. */
   mustExist: boolean;
@@ -66,6 +72,13 @@ export class Ledger {
       case "sending":
         this.unanswered = { run: said.run, batch: said.batch, operation: said.operation };
         return;
+      case "called": {
+        const session = this.#session(said.session);
+        session.mustExist = true;
+        session.called.set(said.callId, said.status);
+        this.acks += 1;
+        return;
+      }
       case "forking":
         this.sessions.set(said.session, newPromise({ session: said.from, after: said.after }));
         return;
@@ -128,6 +141,7 @@ function newPromise(from?: Promised["from"]): Promised {
   return {
     acked: new Map(),
     dropping: new Set(),
+    called: new Map(),
     mayCut: false,
     mustExist: false,
     ...(from === undefined ? {} : { from }),

@@ -53,7 +53,7 @@ async function cutOnce(
   const place = (root: string) => join(root, "holdfast", "store.db");
   const durability = control ? "process" : "power";
   const worker = startWorker({ path: place(running.at), seed, run, session: "main", durability }, ledger);
-  await within(30_000, "start of a worker", worker.heard("ready"));
+  await within(120_000, "start of a worker", worker.heard("ready"));
   await pause(20 + random.below(random.below(4) === 0 ? 2_500 : 500));
   worker.child.kill("SIGSTOP");
   await stopped(worker);

@@ -5,6 +5,7 @@ import { fault } from "./fault.ts";
 import { flip } from "./flip.ts";
 import { fuzz } from "./fuzz-rig.ts";
 import { kill } from "./kill.ts";
+import { model } from "./model.ts";
 import { power } from "./power.ts";
 import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
@@ -12,6 +13,7 @@ import { sim } from "./sim.ts";
 import { soak } from "./soak.ts";
 import { syscallKill } from "./syscall-kill.ts";
 import { workspace } from "./workspace.ts";
+import { zombie } from "./zombie.ts";
 
 export const RIGS: Readonly<Record<string, Rig>> = {
   kill,
@@ -25,6 +27,8 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   workspace,
   escape,
   sim,
+  model,
+  zombie,
   replay,
   soak,
 };

@@ -1,7 +1,8 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { PLANTED, type PlantedBug } from "./planted.ts";
+import { PLANTED } from "./planted.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 import { removeFolder, scratchFolder, startChild } from "./scratch.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -9,6 +9,7 @@ import { stat } from "node:fs/promises";
 import { createHoldfast, type Holdfast, HoldfastError, SeededRandom } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import type { Testimony } from "./ledger.ts";
+import { scriptKernel } from "./script/outside.ts";
 import { describe, SCRIPT, Workload } from "./workload.ts";
 
 export interface WorkerOrders {
@@ -51,7 +52,7 @@ async function work(): Promise<void> {
   const { durability = "power", faults = false } = orders;
   const store = sqlite(orders.path, { durability, ...(faults ? { busyLimit: 200 } : {}) });
   if (faults) return workThroughFaults(store, random);
-  await using hf = await createHoldfast({ store });
+  await using hf = await createHoldfast({ store, ...scriptKernel(orders.path) });
   const work = await Workload.open(hf, { ...orders, random, say, faults });
   if (!orders.wait) say({ kind: "ready" });
   if (orders.recoverOnly) {

@@ -9,9 +9,11 @@ import {
   type RecordDraft,
   SeededRandom,
   type Session,
+  type SessionCall,
   toSessionId,
 } from "../../src/index.ts";
 import { digestOf, type Testimony } from "./ledger.ts";
+import { drawScript } from "./script/ops.ts";
 
 /** Where a record came from. Kept in its body, so that a batch can be recognised whole, torn or doubled. */
 export interface Mark {
@@ -57,6 +59,8 @@ const STEPS: Readonly<Record<string, { readonly weight: number; readonly step: S
   tidy: { weight: 0.6, step: (work) => work.retainAndSweepAtOnce() },
   drop: { weight: 0.4, step: (work) => work.drop() },
   reopen: { weight: 0.5, step: (work) => work.reopen() },
+  stateful: { weight: 6, step: (work) => work.statefulCalls() },
+  rewind: { weight: 1, step: (work) => work.rewind() },
 };
 
 /** A fixed order that meets every step; for rigs that count calls instead of time. */
@@ -85,6 +89,8 @@ export class Workload {
   readonly #hf: Holdfast;
   readonly #options: WorkloadOptions;
   #session: Session;
+  /** Where calls change slices and files; its story must be told whole, so nothing is cut from it. */
+  #state: Session | undefined;
   #batch = 0;
   #forks = 0;
 
@@ -272,6 +278,41 @@ export class Workload {
   async reopen(): Promise<void> {
     await this.#session.close();
     await this.#openAgain();
+  }
+
+  /** Calls that change slices, files and the world outside, some at once, some failing. */
+  async statefulCalls(): Promise<void> {
+    const { random, say } = this.#options;
+    const session = await this.#withState();
+    const calls = Array.from({ length: 1 + random.below(4) }, () => this.#scriptedCall(session));
+    for (const { callId, status } of await session.runTools(calls))
+      say({ kind: "called", session: session.id, callId, status });
+    if (random.below(6) === 0) await session.checkpoint();
+  }
+
+  async rewind(): Promise<void> {
+    const { random } = this.#options;
+    const session = await this.#withState();
+    const kept = session.checkpoints.list().filter(({ rewound, callId }) => !rewound && !callId.includes("."));
+    if (kept.length === 0) return;
+    const { callId } = random.pick(kept.slice(-5));
+    await session.rewind(random.below(2) === 0 ? { before: callId } : { after: callId });
+  }
+
+  #scriptedCall(session: Session): SessionCall {
+    const { random, run } = this.#options;
+    const word = `${run}.${this.#nextBatch()}`;
+    const effectKeys = ["k1", "k2", `${word}?`].map((key) => `${session.id}:${key}`);
+    const input = drawScript({ random, word, effectKeys, mayHang: false, mayBox: false });
+    return { name: random.pick(["write", "write", "steady", "outside", "again"]), input };
+  }
+
+  async #withState(): Promise<Session> {
+    if (this.#state === undefined || this.#state.journal.signal.aborted || this.#state.state.poisoned) {
+      await this.#state?.close();
+      this.#state = await this.#hf.open(`${this.#options.session}-state`, lease(this.#options));
+    }
+    return this.#state;
   }
 
   async #openAgain(): Promise<void> {

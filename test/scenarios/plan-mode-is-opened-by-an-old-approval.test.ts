@@ -53,3 +53,19 @@ inEveryWay(
     expect(events.map(({ kind }) => kind)).not.toContain("question");
   },
 );
+
+inEveryWay(
+  "[MODE-4] consent is for the tool that was asked about, and for no other under its name",
+  async ({ session, tool, turn, ran }) => {
+    await session.catalog.add([tool({ name: "deploy", approval: true })]);
+    const consent = async () => {
+      await session.catalog.add([tool({ name: "deploy", approval: true, description: "Deploys everywhere." })]);
+      return { approve: true } as const;
+    };
+    const [outcome] = outcomes(
+      await turn([{ calls: [{ name: "deploy", input: {} }] }, { text: "ok" }], { ask: consent }),
+    );
+    expectDenied(outcome, /deploy has changed since somebody was asked/);
+    expect(ran).toEqual([]);
+  },
+);

@@ -25,9 +25,7 @@ testTogether(
     const holdfast = await holdfastAt(path);
     await expect(holdfast.open("s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
     await child.kill();
-    const started = performance.now();
     const session = await holdfast.open("s");
-    expect(performance.now() - started).toBeLessThan(1_000);
     expect(session.journal.opened.previousWriter).toBe("died");
     expect(session.recovered.closedCalls.length).toBe(1);
     const story = ["session-created", "do it", "call-opened", "call-closed", "session-recovered"];

@@ -6,6 +6,8 @@ import { holdfastAt, storyOf } from "../support/sessions.ts";
 import { said } from "../support/stores.ts";
 import { testTogether } from "../support/together.ts";
 
+/** Longer than a busy machine takes to open a store. */
+const LEASE_MS = 3_000;
 const path = join(scratchFolder(), "store.db");
 
 testTogether(
@@ -15,7 +17,7 @@ testTogether(
     import { createHoldfast } from "@/index.ts";
     import { sqlite } from "@/stores/sqlite/entry.ts";
     const holdfast = await createHoldfast({ store: sqlite(${JSON.stringify(path)}) });
-    const session = await holdfast.open("s", { leaseMs: 200 });
+    const session = await holdfast.open("s", { leaseMs: ${LEASE_MS} });
     await session.append({ kind: "user-said", text: "before sleeping" });
     say("asleep soon");
     await told();
@@ -29,7 +31,7 @@ testTogether(
     const holdfast = await holdfastAt(path);
     // Alive but silent: its lease must run out, and not before.
     await expect(holdfast.open("s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await new Promise((resolve) => setTimeout(resolve, LEASE_MS + 50));
     const session = await holdfast.open("s");
     expect(session.journal.opened.previousWriter).toBe("expired");
     await session.append(said("the successor"));

@@ -7,7 +7,7 @@ import { said } from "../support/stores.ts";
 import { testTogether } from "../support/together.ts";
 
 const path = join(scratchFolder(), "store.db");
-const LEASE_MS = 300;
+const LEASE_MS = 1_500;
 
 testTogether(
   "[K46] a living writer that waits longer than its lease for a stopped process keeps its session afterwards",

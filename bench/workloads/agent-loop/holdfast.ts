@@ -4,6 +4,7 @@ import {
   type Answer,
   createHoldfast,
   defineTool,
+  estimateCounter,
   finished,
   type Model,
   profileOf,
@@ -30,7 +31,9 @@ export default defineTrial({
       access: "read",
       run: ({ nth }) => gaps.tool(() => contentOf(task.seed, nth)),
     });
-    const holdfast = await createHoldfast({ store: timed(store, gaps), tools: [read], clock, random });
+    const counter = { ...estimateCounter, count: (text: string) => gaps.counting(() => estimateCounter.count(text)) };
+    const kernel = { tools: [read], context: { counter }, clock, random };
+    const holdfast = await createHoldfast({ store: timed(store, gaps), ...kernel });
     const session = await holdfast.open("bench");
     const end = await finished(
       session.run(PROMPT, { model: model(task.size, gaps), limits: { steps: task.size + 2 } }),

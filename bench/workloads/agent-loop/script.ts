@@ -29,10 +29,12 @@ export function proofOf(outputs: readonly string[]): string {
 export class Gaps {
   readonly #gaps: number[] = [];
   readonly #writes: number[] = [];
+  readonly #counting: number[] = [];
   readonly #turn: Turn;
   #answered: bigint | undefined;
   #inTools = 0n;
   #inWrites = 0n;
+  #inCounting = 0n;
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -43,6 +45,7 @@ export class Gaps {
     if (this.#answered !== undefined) {
       this.#gaps.push(Number(process.hrtime.bigint() - this.#answered - this.#inTools));
       this.#writes.push(Number(this.#inWrites));
+      this.#counting.push(Number(this.#inCounting));
     }
     if (this.#turn.over) await this.#turn.pass();
   }
@@ -51,6 +54,7 @@ export class Gaps {
   answered(): void {
     this.#inTools = 0n;
     this.#inWrites = 0n;
+    this.#inCounting = 0n;
     this.#answered = process.hrtime.bigint();
   }
 
@@ -58,6 +62,14 @@ export class Gaps {
     const started = process.hrtime.bigint();
     const result = work();
     this.#inTools += process.hrtime.bigint() - started;
+    return result;
+  }
+
+  /** Time in which tokens are counted. */
+  counting<T>(work: () => T): T {
+    const started = process.hrtime.bigint();
+    const result = work();
+    this.#inCounting += process.hrtime.bigint() - started;
     return result;
   }
 
@@ -75,12 +87,14 @@ export class Gaps {
   figures(): Readonly<Record<string, number>> {
     const calls = this.#gaps.slice(WARM_UP);
     const writes = this.#writes.slice(WARM_UP);
-    const beyond = calls.map((gap, at) => gap - (writes[at] ?? 0));
+    const counting = this.#counting.slice(WARM_UP);
+    const beyond = calls.map((gap, at) => gap - (writes[at] ?? 0) - (counting[at] ?? 0));
     const tail = Math.max(1, Math.floor(calls.length / 5));
     return {
       call: median(calls),
       "last fifth": median(calls.slice(-tail)),
       ...(writes.some((spent) => spent > 0) ? { writes: median(writes), beyond: median(beyond) } : {}),
+      ...(counting.some((spent) => spent > 0) ? { "counting tokens": median(counting) } : {}),
     };
   }
 }

@@ -89,8 +89,9 @@ export class Disk {
     if (handle === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path: names.join("/") });
     try {
       const to = range?.to ?? Number.POSITIVE_INFINITY;
+      const { size } = this.#port.statOpen(handle);
       for (let at = range?.from ?? 0; at < to; ) {
-        const piece = new Uint8Array(Math.min(PIECE, to - at));
+        const piece = new Uint8Array(Math.min(PIECE, to - at, Math.max(size - at, 1)));
         const got = this.#port.read(handle, piece, 0, piece.length, at);
         if (got === 0) return;
         at += got;

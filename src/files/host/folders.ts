@@ -13,12 +13,23 @@ export interface Folder {
   close(): void;
 }
 
+interface KeptFolder {
+  readonly handle: number;
+  users: number;
+  gone: boolean;
+}
+
+/** Handles are few; a call works in few folders. */
+const KEPT_OPEN = 24;
+
 /** The folder every path is below, held open: from here on its name is not asked for again. */
 export class HostRoot {
   readonly port: HostPort;
   readonly path: string;
   readonly dev: bigint;
   readonly #handle: number;
+  /** Folders that are open, by path, the one used last at the end. */
+  readonly #kept = new Map<string, KeptFolder>();
 
   constructor(port: HostPort, path: string) {
     this.port = port;
@@ -51,38 +62,84 @@ export class HostRoot {
   }
 
   close(): void {
+    for (const kept of this.#kept.values()) this.#letGo(kept);
+    this.#kept.clear();
     this.port.close(this.#handle);
   }
 
+  /**
+   * Name by name from the root, each opened in the one before it. Folders stay open for a while: whether one is still where
+   * it was is asked of the system by its handle, which is quicker than opening the way to it again.
+   */
   #pinned(names: readonly string[]): Folder | undefined {
+    if (names.length === 0) return this.#folderAt(names, { handle: this.#handle, users: 1, gone: false });
+    const path = names.join("/");
+    const known = this.#kept.get(path);
+    if (known !== undefined) {
+      this.#kept.delete(path);
+      if (this.#isAt(known.handle, names)) return this.#keep(names, path, known);
+      this.#letGo(known);
+    }
+    const handle = this.#walk(names);
+    return handle === undefined ? undefined : this.#keep(names, path, { handle, users: 0, gone: false });
+  }
+
+  #walk(names: readonly string[]): number | undefined {
     const { port } = this;
-    const nameOf = (handle: number) => port.folderName(handle) ?? "";
     let handle = this.#handle;
     for (const name of names) {
       let next: number | undefined;
       try {
-        next = openIfFolder(port, `${nameOf(handle)}/${name}`);
+        next = openIfFolder(port, `${this.#nameOf(handle)}/${name}`);
       } finally {
         if (handle !== this.#handle) port.close(handle);
       }
       if (next === undefined) return undefined;
       handle = next;
     }
-    const whole = names.map((name) => `/${name}`).join("");
-    const here = () => port.readLink(nameOf(handle)) === `${trimmed(port.readLink(nameOf(this.#handle)))}${whole}`;
-    const owned = handle !== this.#handle;
-    const folder: Folder = {
+    return handle;
+  }
+
+  #keep(names: readonly string[], path: string, kept: KeptFolder): Folder {
+    this.#kept.set(path, kept);
+    kept.users += 1;
+    for (const [oldest, other] of this.#kept) {
+      if (this.#kept.size <= KEPT_OPEN) break;
+      this.#kept.delete(oldest);
+      this.#letGo(other);
+    }
+    return this.#folderAt(names, kept);
+  }
+
+  #folderAt(names: readonly string[], kept: KeptFolder): Folder {
+    return {
       names,
-      handle,
-      at: (name) => (name === undefined ? nameOf(handle) : `${nameOf(handle)}/${name}`),
+      handle: kept.handle,
+      at: (name) => (name === undefined ? this.#nameOf(kept.handle) : `${this.#nameOf(kept.handle)}/${name}`),
       mustBeHere: () => {
-        if (!here()) throw moved(names);
+        if (!this.#isAt(kept.handle, names)) throw moved(names);
       },
       close: () => {
-        if (owned) port.close(handle);
+        kept.users -= 1;
+        if (kept.gone && kept.users === 0) this.port.close(kept.handle);
       },
     };
-    return folder;
+  }
+
+  /** Closed when nobody uses it any more: a sync may be under way. */
+  #letGo(kept: KeptFolder): void {
+    kept.gone = true;
+    if (kept.users === 0) this.port.close(kept.handle);
+  }
+
+  #isAt(handle: number, names: readonly string[]): boolean {
+    const { port } = this;
+    const whole = names.map((name) => `/${name}`).join("");
+    return port.readLink(this.#nameOf(handle)) === `${trimmed(port.readLink(this.#nameOf(this.#handle)))}${whole}`;
+  }
+
+  #nameOf(handle: number): string {
+    return this.port.folderName(handle) ?? "";
   }
 
   /**

@@ -1,11 +1,12 @@
-import { sha256, type Sha256 } from "../../base/hash.ts";
+import { createHash, type Hash } from "node:crypto";
+import type { Sha256 } from "../../base/hash.ts";
 import { blobNameOf, CHUNK_BYTES } from "../../records/blob-name.ts";
 import type { BlobName } from "../../records/ids.ts";
 
-/** The name of content that comes piece by piece, holding one chunk at a time. */
+/** The name of content that comes piece by piece. Nothing of it is held. */
 export class ChunkHasher {
-  readonly #chunk = new Uint8Array(CHUNK_BYTES);
   readonly #chunks: Sha256[] = [];
+  #chunk: Hash | undefined;
   #filled = 0;
   size = 0;
 
@@ -13,7 +14,8 @@ export class ChunkHasher {
     this.size += piece.length;
     for (let at = 0; at < piece.length; ) {
       const part = piece.subarray(at, at + CHUNK_BYTES - this.#filled);
-      this.#chunk.set(part, this.#filled);
+      this.#chunk ??= createHash("sha256");
+      this.#chunk.update(part);
       this.#filled += part.length;
       at += part.length;
       if (this.#filled === CHUNK_BYTES) this.#close();
@@ -22,12 +24,14 @@ export class ChunkHasher {
 
   /** Ends it. */
   name(): BlobName {
-    if (this.#filled > 0) this.#close();
+    this.#close();
     return blobNameOf(this.size, this.#chunks);
   }
 
   #close(): void {
-    this.#chunks.push(sha256(this.#chunk.subarray(0, this.#filled)));
+    if (this.#chunk === undefined) return;
+    this.#chunks.push(this.#chunk.digest("hex"));
+    this.#chunk = undefined;
     this.#filled = 0;
   }
 }

@@ -3,6 +3,7 @@ import type { BlobName } from "../../records/ids.ts";
 import type { AnyPart, Part } from "../../state/part.ts";
 import type { Disk } from "./disk.ts";
 import type { WorkspaceLimits } from "./limits.ts";
+import type { StagedFile } from "./staging.ts";
 import { type Binding, workspacePart, type WorkspaceValue } from "./part.ts";
 
 /** The workspace as one session has it: where its files lie, and what a call may do with them. */
@@ -14,10 +15,7 @@ export interface HostSession {
   readonly pending: ReadonlySet<string>;
   content(name: BlobName, range?: ByteRange): AsyncIterable<Bytes>;
   /** Streams content into a file of ours, to wait there for the commit. */
-  keep(
-    source: ByteSource,
-    path: string,
-  ): Promise<{ readonly file: string; readonly digest: BlobName; readonly size: number }>;
+  keep(source: ByteSource, path: string): Promise<StagedFile>;
   kept(file: string, range?: ByteRange): AsyncIterable<Bytes>;
 }
 

@@ -1,22 +1,16 @@
-import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import type { Random } from "../../base/random.ts";
 import type { Bytes, ByteSource, ByteRange } from "../../contracts/blob-store.ts";
-import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
-import type { NewBlob } from "../../contracts/store.ts";
-import { piecesOf } from "../../records/byte-source.ts";
-import type { BlobName } from "../../records/ids.ts";
-import type { BlobRef } from "../../records/kinds.ts";
+import type { HeldLock } from "../../contracts/lock.ts";
 import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
 import { refuseLarge } from "../filesystem.ts";
 import { type Applied, apply, type Diverged } from "./apply.ts";
+import type { FilesDecision, FilesToCommit, Finished } from "./commit.ts";
 import { Disk } from "./disk.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
-import { ChunkHasher } from "./hasher.ts";
 import { type Intent, readIntent, slotText } from "./intent.ts";
-import { bounded, RESCUE_BOUNDS, type RescueBounds, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
+import { bounded, RESCUE_BOUNDS, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
 import {
   closePlaces,
   makePlaces,
@@ -26,61 +20,14 @@ import {
   readSlot,
   type Slot,
   workspaceId,
-  writeAll,
   writeSlot,
 } from "./meta.ts";
+import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
-import type { Step } from "./part.ts";
-import { type HostPort, realHost } from "./port.ts";
+import { realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
-
-export interface WorkspaceOptions {
-  readonly root: string;
-  /** Take the folder whatever it is: a home folder, or one of millions of files. */
-  readonly anyRoot?: boolean;
-  readonly limits?: Partial<WorkspaceLimits>;
-  readonly rescue?: Partial<RescueBounds>;
-  /** The system, or one that behaves otherwise; for tests. */
-  readonly port?: HostPort;
-}
-
-export interface WorkspaceDeps {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Locks that go with the process that holds them, in a folder. */
-  readonly locks: (folder: string) => OsLocks;
-  /** False when acknowledged work need not survive a loss of power. */
-  readonly sync: boolean;
-  /** Where the store lies, if it lies in a file. */
-  readonly store?: string;
-  /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */
-  readonly decided: (intent: Intent) => Promise<boolean>;
-}
-
-/** One commit's files, as the session knows them. */
-export interface FilesToCommit {
-  readonly session: string;
-  readonly after: number;
-  readonly callId?: string;
-  readonly steps: readonly Step[];
-  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
-  readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
-}
-
-/** What the decision has to write down beside the change: which plan it decides, and the content it names. */
-export interface FilesDecision {
-  readonly tx: string;
-  readonly images: readonly NewBlob[];
-  readonly named: readonly BlobRef[];
-}
-
-/** A plan that an earlier process left, and what became of it. */
-export interface Finished {
-  readonly session: string;
-  readonly callId?: string;
-  readonly diverged: readonly Diverged[];
-}
+import { stageFile, type StagedFile } from "./staging.ts";
 
 interface Planned {
   readonly intent: Intent;
@@ -210,25 +157,9 @@ export class Workspace {
   }
 
   /** Streams content into a file of ours. */
-  async keep(source: ByteSource, path: string) {
-    const { port } = this.#root;
+  keep(source: ByteSource, path: string): Promise<StagedFile> {
     const file = `stage-${this.#deps.random.hex(8)}`;
-    const folder = this.#places.temporary;
-    const handle = port.openFile(folder.at(file), "create");
-    const hasher = new ChunkHasher();
-    try {
-      for await (const bytes of piecesOf(source)) {
-        refuseLarge({ limits: this.limits }, path, hasher.size + bytes.length);
-        writeAll(port, handle, bytes, hasher.size);
-        hasher.add(bytes);
-      }
-    } catch (error) {
-      port.unlink(folder.at(file));
-      throw hostError(error, path);
-    } finally {
-      port.close(handle);
-    }
-    return { file, digest: hasher.name(), size: hasher.size };
+    return stageFile(this.#root.port, this.#places.temporary, file, source, (size) => refuseLarge(this, path, size));
   }
 
   kept(file: string, range?: ByteRange): AsyncIterable<Bytes> {
@@ -349,7 +280,8 @@ export class Workspace {
     this.#stuck = undefined;
     this.pending.clear();
     for (const folder of applied.folders) this.#unsynced.add(folder);
-    this.#unsynced.add(PLACES.rescue.join("/"));
+    // What was taken out of the way is kept beside the journal too; what did not get in lies only here.
+    if (applied.diverged.length > 0) this.#unsynced.add(PLACES.rescue.join("/"));
     this.rescue.watch(applied.moved);
     this.#note(slot, slotText("applied", intent));
     this.#commits += 1;

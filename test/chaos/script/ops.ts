@@ -57,6 +57,8 @@ export interface ScriptChoice {
   /** Keys of effects; a small number, so that calls ask for the same. */
   readonly effectKeys: readonly string[];
   readonly mayHang: boolean;
+  /** Whether it may use what cannot branch, which no record tells of. */
+  readonly mayBox?: boolean;
 }
 
 export function drawScript(choice: ScriptChoice, depth = 0): Script {
@@ -114,7 +116,8 @@ const OUTER_DRAWS: typeof DRAWS = [
 ];
 
 function drawOp(choice: ScriptChoice, depth: number): Op {
-  const draws = depth === 0 ? [...DRAWS, ...OUTER_DRAWS] : DRAWS;
+  const outer = choice.mayBox === false ? OUTER_DRAWS.slice(1) : OUTER_DRAWS;
+  const draws = depth === 0 ? [...DRAWS, ...outer] : DRAWS;
   const total = draws.reduce((sum, { weight }) => sum + weight, 0);
   let left = choice.random.fraction() * total;
   for (const { weight, draw } of draws) {

@@ -31,7 +31,7 @@ interface ClosedCall {
   readonly told: Closed["effects"];
   /** Effects that it relies on, if it succeeded. */
   readonly asks: ReadonlySet<string>;
-  /** Where the box stood before and after it, while this process lives. */
+  /** Where the box stood before and after it. */
   readonly box: { readonly before: number; readonly after: number } | undefined;
   taken: boolean;
 }
@@ -42,14 +42,8 @@ export interface StoryEffect {
   owners: string[];
 }
 
-interface BoxMark {
-  readonly value: number;
-  /** A process began here: of what earlier ones captured nothing is known. */
-  readonly fresh: boolean;
-}
-
-/** By the record after which it was so. */
-export type BoxMarks = Map<number, BoxMark>;
+/** What is known of the box and no record tells, by the record after which it was so. */
+export type BoxMarks = Map<number, number>;
 
 interface Item {
   readonly seq: number;
@@ -75,6 +69,7 @@ export class Story {
   #pending: ModelState | undefined;
   #succeeded: string | undefined;
   #newLines: string[] = [];
+  #lastClosed: string | undefined;
   /** The seq after which each call's change was true. */
   readonly #after = new Map<string, number>();
   #inner: Closed[] = [];
@@ -147,24 +142,14 @@ export class Story {
     return new Map([...this.#boxes].filter(([at]) => at <= seq));
   }
 
-  /** A fresh process has fresh resources. */
-  reopened(): void {
-    this.#mark({ value: 0, fresh: true });
-  }
-
   /** Put where it is by something that leaves no record. */
   boxIs(value: number): void {
-    this.#mark({ value, fresh: this.#boxes.get(this.head)?.fresh ?? false });
+    this.#boxes.set(this.head, value);
+    this.#setBox(value);
   }
 
-  #mark(mark: BoxMark): void {
-    this.#boxes.set(this.head, mark);
-    this.#setBox(mark);
-  }
-
-  #setBox({ value, fresh }: BoxMark): void {
+  #setBox(value: number): void {
     if (value !== this.state.box) this.#states[this.head] = { ...this.state, box: value };
-    if (fresh) for (const [id, call] of this.closed) this.closed.set(id, { ...call, box: undefined });
   }
 
   hear(record: RecordDraft): void {
@@ -221,11 +206,21 @@ export class Story {
     const box = { before: before.box, after: this.#pending.box };
     this.closed.set(callId, { ...facts, asks: new Set(alone?.asks), box });
     this.#succeeded = alone === undefined ? undefined : callId;
+    this.#lastClosed = callId;
     // What cannot branch changes without a record of its own.
     this.#states[seq] = { ...before, box: this.#pending.box };
   }
 
   changed(record: Changed, seq: number): void {
+    // Of a dropped one only its place is known: after a closing it is the call's, after a rewind the rewind's.
+    if (isDropped(record)) {
+      const last = this.#lastClosed;
+      this.#states[seq] = this.#pending ?? this.state;
+      if (this.#newLines.length > 0 && last !== undefined) this.#after.set(last, seq);
+      this.#succeeded = undefined;
+      this.#letGo();
+      return;
+    }
     if (record.callId !== undefined) {
       if (this.#pending === undefined)
         this.wrong.push(`record ${seq} changes the state for a call that did not just end`);
@@ -318,6 +313,10 @@ export class Story {
     const script = opened.args as unknown as Script;
     return this.#knows.notesOf?.(opened.callId) ?? notesIn(script.ops ?? []);
   }
+}
+
+function isDropped(record: Changed): boolean {
+  return "dropped" in record;
 }
 
 function hasPart({ delta }: Changed, part: string): boolean {

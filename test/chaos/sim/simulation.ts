@@ -210,14 +210,12 @@ export class Simulation {
         process.use(await process.holdfast.open(id, { leaseMs: LEASE_MS }), this.faultsPassed);
         this.count("openings");
         if (this.main !== process) return; // it slept, and another has opened the session since
-        const story = this.oracle.story(id);
-        story.reopened();
         if (process.session !== undefined) this.oracle.checkQuiet(process.session);
       } finally {
         if (this.main === process) this.#opening = false;
       }
     };
-    this.follow("open", [], opening, ["SESSION_BUSY"]);
+    this.follow("open", [], opening, ["SESSION_BUSY", "LEASE_LOST"]); // it may have slept meanwhile
   }
 
   async #take(name: string, random: SeededRandom): Promise<void> {

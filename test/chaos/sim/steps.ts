@@ -188,7 +188,6 @@ function fork(sim: Simulation, random: SeededRandom, session: Session): void {
     sim.count("forks");
     if (sim.main !== main) return;
     const story = sim.oracle.story(as);
-    story.reopened();
     if (before !== undefined && !story.comesFrom(before)) sim.oracle.wrong.push(`the fork did not begin at ${before}`);
     sim.oracle.checkQuiet(other);
     if (goOn && sim.underWay(main).length === 1) {

@@ -1,0 +1,30 @@
+import type { Bytes, ByteSource } from "../../contracts/blob-store.ts";
+import type { NewBlob } from "../../contracts/store.ts";
+import type { BlobName } from "../../records/ids.ts";
+import type { BlobRef } from "../../records/kinds.ts";
+import type { Diverged } from "./apply.ts";
+import type { Step } from "./part.ts";
+
+/** One commit's files, as the session knows them. */
+export interface FilesToCommit {
+  readonly session: string;
+  readonly after: number;
+  readonly callId?: string;
+  readonly steps: readonly Step[];
+  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
+  readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
+}
+
+/** What the decision has to write down beside the change: which plan it decides, and the content it names. */
+export interface FilesDecision {
+  readonly tx: string;
+  readonly images: readonly NewBlob[];
+  readonly named: readonly BlobRef[];
+}
+
+/** A plan that an earlier process left, and what became of it. */
+export interface Finished {
+  readonly session: string;
+  readonly callId?: string;
+  readonly diverged: readonly Diverged[];
+}

@@ -1,0 +1,161 @@
+import type { PlantedBug } from "./planted-bug.ts";
+
+const SIM = { rig: "sim", args: ["--cases", "300"] } as const;
+
+const SETTLE = "src/transaction/settle.ts";
+const EFFECTS = "src/transaction/effects.ts";
+const OPEN_CALL = "src/transaction/open-call.ts";
+const BRANCH = "src/state/branch.ts";
+const FOLD = "src/turn/fold.ts";
+const REWIND = "src/turn/rewind.ts";
+
+/** One edit that breaks a promise of the kernel; the simulator must notice. */
+function kernelBug(name: string, file: string, find: string, replace: string): PlantedBug {
+  return { name, edits: [{ file, find, replace }], ...SIM };
+}
+
+/** Bugs of state, transaction and turn. Several of them the simulator had found before they were planted. */
+export const KERNEL_BUGS: readonly PlantedBug[] = [
+  kernelBug("failed-call-keeps-its-changes", SETTLE, "  open.branch.discard();\n", ""),
+  kernelBug(
+    "discarded-call-loses-its-log",
+    BRANCH,
+    ".filter(({ part }) => isLog(part));",
+    '.filter(({ part }) => part === "" && isLog(part));',
+  ),
+  kernelBug(
+    "what-was-read-is-not-checked",
+    BRANCH,
+    "if (newest === this.base) return [];",
+    "if (newest !== undefined) return [];",
+  ),
+  kernelBug(
+    "reducers-not-replayed",
+    BRANCH,
+    "newest === this.base ? this.#values : this.#redone(newest)",
+    "newest === this.base || newest !== undefined ? this.#values : this.#redone(newest)",
+  ),
+  kernelBug("savepoint-keeps-everything", BRANCH, "this.#intents = [...savepoint.intents, ...logged];", "void logged;"),
+  kernelBug("handle-outlives-its-call", OPEN_CALL, "    this.#handle?.close();\n", ""),
+  kernelBug(
+    "call-runs-before-it-is-written",
+    "src/transaction/transactions.ts",
+    "await open.announce();",
+    "open.announce().catch(() => {});",
+  ),
+  kernelBug("success-without-a-change", SETTLE, "  if (state.poisoned) return { instead: GIVEN_UP };\n", ""),
+  kernelBug("inner-failure-not-rolled-back", OPEN_CALL, "      this.branch.rollbackTo(savepoint);\n", ""),
+  kernelBug(
+    "abort-unheard",
+    "src/transaction/attempt.ts",
+    "[onAbort(limits.signal, first.resolve), onDeadline",
+    "[onAbort(new AbortController().signal, first.resolve), onDeadline",
+  ),
+  kernelBug("call-ends-twice", "src/transaction/pending.ts", "    this.#ended = true;\n", ""),
+  kernelBug(
+    "true-before-it-is-written",
+    "src/state/truth.ts",
+    "    try {\n      if (typeof how",
+    "    this.#root = change.root;\n    try {\n      if (typeof how",
+  ),
+  kernelBug(
+    "unclear-failure-taken-for-none",
+    "src/state/truth.ts",
+    "if (this.#ledger.unsure === true)",
+    "if (this.#ledger.unsure === undefined)",
+  ),
+  kernelBug(
+    "gate-lets-everybody-through",
+    "src/state/gate.ts",
+    "const turn = this.#last.then(work, work);",
+    "const turn = Promise.resolve().then(work);",
+  ),
+  kernelBug(
+    "resource-used-by-two",
+    "src/state/exclusive.ts",
+    "while (this.#hold !== undefined && this.#hold.by !== by) {",
+    'while (this.#hold !== undefined && this.#hold.by === "") {',
+  ),
+  kernelBug(
+    "resource-not-put-back",
+    "src/state/exclusive.ts",
+    "await this.#registry.restorable(name)?.restore(was);",
+    "void was;",
+  ),
+  kernelBug(
+    "removed-field-not-told",
+    "src/state/delta.ts",
+    "changes.push({ unset: [...path, key] });",
+    "void changes;",
+  ),
+  kernelBug(
+    "effect-of-a-discarded-call-forgotten",
+    SETTLE,
+    "await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));",
+    "effects.of(open.call.id);",
+  ),
+  kernelBug(
+    "effect-done-twice",
+    EFFECTS,
+    'if (known?.standing.is === "done" || known?.standing.is === "not-undone") {',
+    'if (known?.standing.is === "not-undone") {',
+  ),
+  kernelBug(
+    "effect-known-too-late",
+    EFFECTS,
+    "    this.#known.set(id, known);\n    try {\n      await this.#ledger.effectOpened(entry);",
+    "    try {\n      await this.#ledger.effectOpened(entry);\n      this.#known.set(id, known);",
+  ),
+  kernelBug(
+    "open-effect-assumed-undone",
+    EFFECTS,
+    'standing: standing.is === "open" ? { is: "unknown" } : standing,',
+    'standing: standing.is === "open" ? { is: "undone" } : standing,',
+  ),
+  kernelBug("joining-not-remembered", EFFECTS, "    owners.add(callId);\n", ""),
+  kernelBug(
+    "undo-not-written-before",
+    EFFECTS,
+    'if (!(standing.is === "undoing" && standing.begun) && spec?.undo !== undefined) {',
+    'if (standing.is === "done" && spec === undefined) {',
+  ),
+  kernelBug(
+    "rewind-leaves-effects",
+    REWIND,
+    "await transactions.undoEffects(undoable())",
+    "transactions.effects.planUndo(undoable())",
+  ),
+  kernelBug("rewind-asks-too-early", REWIND, "          mayRewind();\n", ""),
+  kernelBug(
+    "rewind-not-remembered",
+    FOLD,
+    "(one.after > to ? { ...one, rewound: true } : one)",
+    "(one.after > to ? { ...one } : one)",
+  ),
+  kernelBug("boundary-after-the-call", FOLD, "  let before = seq - 1;\n", "  let before = seq;\n"),
+  kernelBug(
+    "first-change-after-a-checkpoint-lost",
+    "src/turn/rebuild.ts",
+    "tail.slice(at + 1)",
+    "tail.slice(at + (base === undefined ? 1 : 2))",
+  ),
+  kernelBug(
+    "checkpoint-keeps-an-old-part",
+    "src/turn/part-blobs.ts",
+    "kept !== undefined && kept.value === value",
+    "kept !== undefined",
+  ),
+  kernelBug("given-up-state-kept", "src/turn/session.ts", "truth.refusePoisoned();", "void truth;"),
+  kernelBug(
+    "first-use-not-taken-back",
+    REWIND,
+    "[...new Set([...state.exclusive.origins.keys(), ...resources.keys()])]",
+    "[...resources.keys()]",
+  ),
+  kernelBug(
+    "conversation-keeps-what-was-taken-back",
+    "src/turn/conversation.ts",
+    "filter(({ seq, callId }) => seq <= to &&",
+    "filter(({ seq, callId }) => seq <= to + 2 &&",
+  ),
+];
