@@ -141,6 +141,8 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
+export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
 export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
 export {
@@ -152,6 +154,7 @@ export {
   severityOf,
 } from "./history/faults.ts";
 export { type ProtocolGroup, protocolGroups } from "./history/groups.ts";
+export { HISTORY_GUIDANCE, historyBlock } from "./history/history-block.ts";
 export { HistoryIndex } from "./history/history-index.ts";
 export { type RepairedMessages, type RepairMessagesOptions, repairMessages } from "./history/messages.ts";
 export {

@@ -54,6 +54,7 @@ const WINDOW = 128_000;
 /** Of the window, what an answer is given when nobody says how long it may be. */
 const ANSWER_SHARE = 0.25;
 const MOST_ANSWER = 16_000;
+const MOST_TRACED = 1_000;
 
 /** What a session's model sees, and why. The pages follow the journal: nothing is kept here that it does not hold. */
 export class SessionContext {
@@ -92,7 +93,7 @@ export class SessionContext {
     return this.#log.calibration;
   }
 
-  /** One line of JSON for every view that was chosen or refused, in this process. */
+  /** One line of JSON for each of the newest views that were chosen or refused, in this process. */
   get trace(): readonly string[] {
     return this.#trace;
   }
@@ -202,6 +203,7 @@ export class SessionContext {
 
   #told<V extends View | RefusedView>(view: V): V {
     this.#trace.push(traceLine(view));
+    if (this.#trace.length > MOST_TRACED) this.#trace.shift();
     return view;
   }
 

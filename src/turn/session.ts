@@ -22,6 +22,8 @@ import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
+import type { CallRecord } from "../history/call-record.ts";
+import { CallRecords } from "../history/call-records.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { ForkWorkspace } from "./fork-files.ts";
@@ -273,6 +275,14 @@ export class Session implements AsyncDisposable {
   /** What the next request tells: paired, without what was taken back. */
   conversation(): Promise<PairedHistory> {
     return conversationOf(this.read());
+  }
+
+  /** One record for each call that ended, oldest first, read off the journal: seed 002's `conversation_history`. */
+  async callRecords(): Promise<readonly CallRecord[]> {
+    const records = new CallRecords();
+    for await (const entry of this.read())
+      if (entry.kind !== "damaged" && entry.kind !== "dropped") records.take(entry);
+    return records.all;
   }
 
   async append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {

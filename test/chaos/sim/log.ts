@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { WriteBatch } from "../../../src/contracts/store.ts";
+import type { NewBlob, WriteBatch } from "../../../src/contracts/store.ts";
 import type { BlobName } from "../../../src/records/ids.ts";
 
 /** A batch as it was decided: when, and the content that was not there then. */
@@ -13,7 +13,7 @@ export interface Frame {
 const HEADER = 8;
 
 export function encodeFrame(frame: Frame): Buffer {
-  const body = Buffer.from(JSON.stringify(frame, asText));
+  const body = Buffer.from(JSON.stringify(asText(frame)));
   const bytes = Buffer.alloc(HEADER + body.length);
   bytes.writeUInt32LE(body.length, 0);
   bytes.writeUInt32LE(crc32(body), 4);
@@ -25,7 +25,7 @@ export function encodeFrame(frame: Frame): Buffer {
 export function frameAt(bytes: Buffer, at: number): { readonly frame: Frame; readonly end: number } | undefined {
   const found = bodyAt(bytes, at);
   if (found === undefined) return undefined;
-  return { frame: JSON.parse(found.body.toString("utf8"), asBytes) as Frame, end: found.end };
+  return { frame: asBytes(JSON.parse(found.body.toString("utf8")) as Frame), end: found.end };
 }
 
 /** How far a log is whole. */
@@ -47,11 +47,22 @@ function bodyAt(bytes: Buffer, at: number): { readonly body: Buffer; readonly en
 }
 
 /** Content travels in a batch as bytes, which JSON does not know. */
-function asText(_key: string, value: unknown): unknown {
-  return value instanceof Uint8Array ? { base64: Buffer.from(value).toString("base64") } : value;
+function asText(frame: Frame): unknown {
+  const { batch } = frame;
+  if (batch.kind !== "append" || batch.blobs.length === 0) return frame;
+  const blobs = batch.blobs.map(({ ref, bytes }) => (bytes === undefined ? { ref } : { ref, base64: base64Of(bytes) }));
+  return { ...frame, batch: { ...batch, blobs } };
 }
 
-function asBytes(_key: string, value: unknown): unknown {
-  const { base64 } = (value ?? {}) as { readonly base64?: unknown };
-  return typeof base64 === "string" ? Uint8Array.from(Buffer.from(base64, "base64")) : value;
+function asBytes(frame: Frame): Frame {
+  const { batch } = frame;
+  if (batch.kind !== "append" || batch.blobs.length === 0) return frame;
+  const blobs = (batch.blobs as readonly (NewBlob & { readonly base64?: string })[]).map(({ ref, base64 }) =>
+    base64 === undefined ? { ref } : { ref, bytes: Uint8Array.from(Buffer.from(base64, "base64")) },
+  );
+  return { ...frame, batch: { ...batch, blobs } };
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
 }

@@ -1,0 +1,154 @@
+import { canonicalHash } from "../base/hash.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { BodyOf, JournalRecord, OutputStatus } from "../records/kinds.ts";
+import { jsonSafe } from "./json-safe.ts";
+
+export type Speaker = "user" | "agent" | "tool";
+
+/** How a call ended, without what it returned. */
+export interface OutcomeSummary {
+  readonly status: "ok" | "error";
+  readonly ok: boolean;
+  readonly error_type: string | null;
+  readonly retriable: boolean;
+  /** The kind of JSON that was returned; nothing when the call failed. */
+  readonly value_class: string | null;
+  /** Where what was returned is kept, how large it is, and what it must hash to. */
+  readonly value?: { readonly seq: number; readonly bytes: number; readonly digest: string };
+}
+
+/**
+ * One call as generated code reads it: seed 002's schema, version 1. The required fields stay as they are; optional ones
+ * may be added, so whoever reads one asks whether it is there.
+ */
+export interface CallRecord {
+  readonly call_id: string;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly speaker: Speaker;
+  readonly method_name: string;
+  readonly args: readonly Json[];
+  readonly kwargs: JsonObject;
+  readonly outcome_summary: OutcomeSummary;
+  readonly parent_call_id?: string;
+  readonly depth?: number;
+  readonly duration_ms?: number;
+  readonly error_type?: string;
+  readonly error_message?: string;
+  readonly trace_id?: string;
+  readonly program_source?: string;
+  readonly artifact_hit?: boolean;
+  /** Attempts inside the call whose result its own checks refused. */
+  readonly attempt_failures?: readonly Json[];
+  /** Fields in which something else stands than was given, by path. */
+  readonly coerced?: readonly string[];
+  readonly [field: string]: unknown;
+}
+
+export const REQUIRED_FIELDS = [
+  "call_id",
+  "timestamp",
+  "speaker",
+  "method_name",
+  "args",
+  "kwargs",
+  "outcome_summary",
+] as const;
+
+type Opened = Extract<JournalRecord, { kind: "call-opened" }>;
+type Closed = Extract<JournalRecord, { kind: "call-closed" }>;
+type Said = Extract<JournalRecord, { kind: "user-said" }>;
+
+export interface CallContext {
+  /** How many calls this one is inside of. */
+  readonly depth: number;
+  readonly speaker?: Speaker;
+  readonly traceId?: string;
+}
+
+/** The record of a call, from the two that the journal has of it. A call whose opening was cut off is told without input. */
+export function callRecord(
+  closed: Closed,
+  opened: Opened | undefined,
+  { depth, speaker, traceId }: CallContext,
+): CallRecord {
+  const input = jsonSafe(opened?.args ?? {}, undefined, "$.kwargs");
+  const named = isFields(input.value);
+  const summary = outcomeOf(closed);
+  const message = summary.ok ? undefined : jsonSafe(wordsOf(closed.output), undefined, "$.error_message");
+  const coerced = [...input.coerced, ...(message?.coerced ?? [])];
+  return {
+    call_id: closed.callId,
+    timestamp: closed.at,
+    speaker: speaker ?? "tool",
+    method_name: closed.tool,
+    args: named ? [] : [input.value],
+    kwargs: named ? (input.value as JsonObject) : {},
+    outcome_summary: summary,
+    ...(opened?.parent === undefined ? {} : { parent_call_id: opened.parent }),
+    depth,
+    ...(opened === undefined ? {} : { duration_ms: Math.max(0, Date.parse(closed.at) - Date.parse(opened.at)) }),
+    ...(summary.error_type === null ? {} : { error_type: summary.error_type }),
+    ...(message === undefined || message.value === "" ? {} : { error_message: message.value as string }),
+    ...(traceId === undefined ? {} : { trace_id: traceId }),
+    ...(closed.attemptFailures === undefined ? {} : { attempt_failures: closed.attemptFailures as readonly Json[] }),
+    ...(coerced.length === 0 ? {} : { coerced }),
+  };
+}
+
+/** What the user said is a call of the agent: `run`, with the text. */
+export function userRecord({ seq, at, text }: Said): CallRecord {
+  const said = jsonSafe(text, undefined, "$.args[0]");
+  return {
+    call_id: `user-${seq}`,
+    timestamp: at,
+    speaker: "user",
+    method_name: "run",
+    args: [said.value],
+    kwargs: {},
+    outcome_summary: { status: "ok", ok: true, error_type: null, retriable: false, value_class: "string" },
+    depth: 0,
+    ...(said.coerced.length === 0 ? {} : { coerced: said.coerced }),
+  };
+}
+
+function outcomeOf({ seq, status, reason, output, effects }: Closed): OutcomeSummary {
+  if (status !== "success") {
+    const error_type = reason ?? status;
+    return {
+      status: "error",
+      ok: false,
+      error_type,
+      retriable: isRetriable(status, reason, effects),
+      value_class: null,
+    };
+  }
+  const value = output ?? null;
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  const kept = output === undefined ? {} : { value: { seq, bytes, digest: canonicalHash(value) } };
+  return { status: "ok", ok: true, error_type: null, retriable: false, value_class: kindOf(value), ...kept };
+}
+
+/** Worth another try: it was stopped or overtaken, and nothing outside was touched, or may have been. */
+function isRetriable(
+  status: OutputStatus,
+  reason: string | undefined,
+  effects: BodyOf<"call-closed">["effects"],
+): boolean {
+  if (effects === "happened" || effects === "unknown") return false;
+  return status === "timeout" || reason === "conflict" || (status === "canceled" && reason !== "denied");
+}
+
+function wordsOf(output: Json | undefined): string {
+  if (output === undefined) return "";
+  return typeof output === "string" ? output : JSON.stringify(output);
+}
+
+function kindOf(value: Json): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+function isFields(value: Json): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,234 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { collect } from "../../test/support/stores.ts";
+import { opened, run } from "../../test/support/durable.ts";
+import { canonicalHash } from "../base/hash.ts";
+import type { Json } from "../base/json.ts";
+import type { CallId } from "../records/ids.ts";
+import type { JournalRecord, RecordDraft } from "../records/kinds.ts";
+import { type CallRecord, REQUIRED_FIELDS } from "./call-record.ts";
+import { callRecords, importCallRecords } from "./call-records.ts";
+import { HISTORY_GUIDANCE, historyBlock } from "./history-block.ts";
+import { jsonSafe, RECORD_LIMITS } from "./json-safe.ts";
+
+const id = (text: string) => text as CallId;
+const AT = Date.parse("2026-03-01T10:00:00.000Z");
+
+/** A journal of drafts, a second apart. */
+function journal(...drafts: readonly RecordDraft[]): readonly JournalRecord[] {
+  return drafts.map((draft, nth) => ({ seq: nth + 1, at: new Date(AT + nth * 1000).toISOString(), ...draft }));
+}
+
+const open = (callId: string, more: object = {}): RecordDraft => ({
+  kind: "call-opened",
+  callId: id(callId),
+  tool: "edit",
+  args: { path: "a" },
+  ...more,
+});
+const close = (callId: string, more: object = {}): RecordDraft => ({
+  kind: "call-closed",
+  callId: id(callId),
+  tool: "edit",
+  status: "success",
+  output: { lines: 3 },
+  ...more,
+});
+
+describe("the record of a call", () => {
+  test("[RECORD-1] has the seed's fields, whoever speaks", () => {
+    const [said, called] = callRecords(journal({ kind: "user-said", text: "Rename foo" }, open("c"), close("c")));
+    expect(said).toEqual({
+      call_id: "user-1",
+      timestamp: "2026-03-01T10:00:00.000Z",
+      speaker: "user",
+      method_name: "run",
+      args: ["Rename foo"],
+      kwargs: {},
+      outcome_summary: { status: "ok", ok: true, error_type: null, retriable: false, value_class: "string" },
+      depth: 0,
+    });
+    expect(called).toMatchObject({
+      call_id: "c",
+      timestamp: "2026-03-01T10:00:02.000Z",
+      speaker: "tool",
+      method_name: "edit",
+      args: [],
+      kwargs: { path: "a" },
+      duration_ms: 1000,
+      depth: 0,
+    });
+    for (const record of [said, called]) for (const field of REQUIRED_FIELDS) expect(record).toHaveProperty(field);
+  });
+
+  test("[RECORD-1] a call inside a call names its parent, and how deep it stands", () => {
+    const records = callRecords(
+      journal(open("a"), open("b", { parent: "a" }), open("c", { parent: "b" }), close("c"), close("b"), close("a")),
+    );
+    expect(records.map(({ call_id, parent_call_id, depth }) => [call_id, parent_call_id, depth])).toEqual([
+      ["c", "b", 2],
+      ["b", "a", 1],
+      ["a", undefined, 0],
+    ]);
+  });
+
+  test("[RECORD-2] says what was returned by kind, size and digest, and not what it was", () => {
+    const secret = { answer: "forty-two" };
+    const [record] = callRecords(journal(open("c"), close("c", { output: secret })));
+    expect(JSON.stringify(record)).not.toContain("forty-two");
+    expect(record?.outcome_summary).toEqual({
+      status: "ok",
+      ok: true,
+      error_type: null,
+      retriable: false,
+      value_class: "object",
+      value: { seq: 2, bytes: JSON.stringify(secret).length, digest: canonicalHash(secret) },
+    });
+  });
+
+  test("[RECORD-3] [K48] an error has its type, its words, and whether another try is worth it", () => {
+    const ended = (more: object) => callRecords(journal(open("c"), close("c", more)))[0] as CallRecord;
+    const failed = ended({ status: "failed", reason: "not-found", output: "no such file" });
+    expect(failed).toMatchObject({ error_type: "not-found", error_message: "no such file" });
+    expect(failed.outcome_summary).toMatchObject({ status: "error", ok: false, retriable: false, value_class: null });
+    expect(ended({ status: "timeout", reason: "deadline" }).outcome_summary.retriable).toBe(true);
+    expect(ended({ status: "failed", reason: "conflict" }).outcome_summary.retriable).toBe(true);
+    expect(ended({ status: "canceled", reason: "denied" }).outcome_summary.retriable).toBe(false);
+    expect(ended({ status: "timeout", effects: "unknown" }).outcome_summary.retriable).toBe(false);
+  });
+
+  test("[RECORD-4] [K47] is one for each call, also when the call was tried again inside, or its opening was cut off", () => {
+    const attemptFailures = [{ attempt: 1, reason: "refused", message: "too long" }];
+    const records = callRecords(journal(open("c"), close("c", { attemptFailures }), close("c"), close("lost")));
+    expect(records.map(({ call_id }) => call_id)).toEqual(["c", "lost"]);
+    expect(records[0]).toMatchObject({ attempt_failures: attemptFailures, outcome_summary: { status: "ok" } });
+    expect(records[1]).toMatchObject({ kwargs: {}, args: [] });
+  });
+
+  test("[RECORD-4] [K52] every call of a real session leaves exactly one, committed or rolled back", async () => {
+    const { session } = await opened();
+    for (const name of ["a", "b", "c", "d"]) await run(session, name, name === "b");
+    const entries = await collect(session.read());
+    const records = (await session.callRecords()).filter(({ speaker }) => speaker === "tool");
+    expect(records.map(({ outcome_summary }) => outcome_summary.ok)).toEqual([true, false, true, true]);
+    expect(new Set(records.map(({ call_id }) => call_id)).size).toBe(4);
+    for (const { outcome_summary } of records) {
+      if (outcome_summary.value === undefined) continue;
+      const { seq, digest } = outcome_summary.value;
+      const kept = entries.find((entry) => entry.seq === seq) as Extract<JournalRecord, { kind: "call-closed" }>;
+      expect(canonicalHash(kept.output as Json)).toBe(digest);
+    }
+    await session.close();
+  });
+});
+
+describe("a value in a record", () => {
+  test("[RECORD-5] [K51] is bounded JSON, whatever it was, and the record says what was coerced", () => {
+    const circle: Record<string, unknown> = { name: "me" };
+    circle["self"] = circle;
+    const odd = {
+      circle,
+      nan: Number.NaN,
+      big: 10n ** 40n,
+      code: () => 1,
+      half: "\ud83d",
+      long: "x".repeat(10_000_000),
+      when: new Date(0),
+      fine: [1, "two", { three: null }],
+      get broken(): string {
+        throw new Error("no");
+      },
+    };
+    const { value, coerced } = jsonSafe(odd);
+    const text = JSON.stringify(value);
+    expect(JSON.parse(text)).toEqual(value);
+    expect(text.length).toBeLessThan(6_000);
+    expect((value as { fine: Json }).fine).toEqual([1, "two", { three: null }]);
+    expect(coerced.toSorted()).toEqual(
+      ["$.big", "$.broken", "$.circle.self", "$.code", "$.half", "$.long", "$.nan", "$.when"].toSorted(),
+    );
+  });
+
+  test("[RECORD-5] plain and small is untouched, and anything at all stays within bounds", () => {
+    fc.assert(
+      fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }), (any) => {
+        const { value, coerced } = jsonSafe(any);
+        const text = JSON.stringify(value);
+        expect(JSON.parse(text)).toEqual(value);
+        if (coerced.length === 0) expect(value).toEqual(JSON.parse(JSON.stringify(any)));
+      }),
+      { numRuns: 2_000 },
+    );
+    const wide = Object.fromEntries(
+      Array.from({ length: 100 }, (_, nth) => [`k${nth}`, Array(100).fill("y".repeat(3_000))]),
+    );
+    const most = RECORD_LIMITS.values * (RECORD_LIMITS.text + 100);
+    expect(JSON.stringify(jsonSafe(wide).value).length).toBeLessThan(most);
+  });
+
+  test("[RECORD-5] a field called __proto__ stays a field", () => {
+    const { value } = jsonSafe(JSON.parse('{"__proto__":{"polluted":1}}'));
+    expect(Object.hasOwn(value as object, "__proto__")).toBe(true);
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+});
+
+describe("records that somebody kept", () => {
+  const [whole] = callRecords(journal(open("c"), close("c")));
+
+  test("[RECORD-6] [K50] unknown fields survive", () => {
+    const kept = [{ ...whole, mood: "calm" }];
+    expect(importCallRecords(JSON.parse(JSON.stringify(kept))).records).toEqual(kept);
+  });
+
+  test("[RECORD-6] [K49] what is no record is set aside with a reason, and never thrown away", () => {
+    expect(importCallRecords(undefined)).toEqual({ records: [], quarantined: [] });
+    expect(importCallRecords("ruined")).toEqual({
+      records: [],
+      quarantined: [{ at: 0, value: "ruined", why: "not a list of records" }],
+    });
+    const { call_id: _gone, ...nameless } = whole as CallRecord;
+    const { records, quarantined } = importCallRecords([whole, 7, nameless, { ...whole, speaker: "ghost" }]);
+    expect(records).toEqual([whole]);
+    expect(quarantined.map(({ at, why }) => [at, why])).toEqual([
+      [1, "not a record"],
+      [2, "call_id is missing"],
+      [3, "speaker is malformed"],
+    ]);
+  });
+});
+
+describe("the words about history", () => {
+  test("[RECORD-7] [K56] are as long for a hundred thousand records as for three, and hold no record's content", () => {
+    const some = (count: number) =>
+      callRecords(
+        journal(
+          ...Array.from({ length: count }, (_, nth) => [
+            open(`call_${nth % 10}`, { args: { secret: "hunter2" } }),
+            close(`call_${nth}`, { output: "hunter2", tool: "t".repeat(500) }),
+          ]).flat(),
+        ),
+      );
+    const few = historyBlock(some(3));
+    const many = historyBlock(some(20_000));
+    expect(many.length - few.length).toBeLessThanOrEqual(20);
+    expect(many).not.toContain("hunter2");
+    expect(many).toContain("20000 records");
+    const lines = many.split("\n").filter((line) => line.startsWith("- "));
+    expect(lines).toHaveLength(3);
+    expect(Buffer.byteLength(lines.join("\n"))).toBeLessThanOrEqual(300);
+    for (const field of REQUIRED_FIELDS) expect(many).toContain(field);
+  });
+
+  test("[RECORD-7] a name made of lines stays on its own", () => {
+    const odd = callRecords(journal(open("c"), close("c", { tool: "x\nconversation_history: 0 records\u2028y" })));
+    expect(historyBlock(odd).split(/[\n\u2028]/)).toHaveLength(4);
+    expect(historyBlock([])).toContain("0 records");
+  });
+
+  test("[RECORD-7] guidance says where it is, to read it directly, and not to count on optional fields", () => {
+    expect(HISTORY_GUIDANCE).toContain("context.conversation_history");
+    expect(HISTORY_GUIDANCE).toMatch(/filter/);
+    expect(HISTORY_GUIDANCE).toMatch(/required fields/);
+  });
+});

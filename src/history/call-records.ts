@@ -1,0 +1,84 @@
+import type { JsonObject } from "../base/json.ts";
+import type { JournalRecord } from "../records/kinds.ts";
+import { type CallRecord, callRecord, REQUIRED_FIELDS, userRecord } from "./call-record.ts";
+
+/**
+ * The records of a session's calls, read off its journal one by one: a call has one closing record, so it leaves exactly
+ * one record here, on every path. Nothing is stored a second time.
+ */
+export class CallRecords {
+  readonly #records: CallRecord[] = [];
+  readonly #open = new Map<string, Extract<JournalRecord, { kind: "call-opened" }>>();
+  /** How deep each call stood; of a closed one too, for what it opened may close after it. */
+  readonly #depths = new Map<string, number>();
+  readonly #closed = new Set<string>();
+
+  take(record: JournalRecord): void {
+    if (record.kind === "user-said") this.#records.push(userRecord(record));
+    if (record.kind === "call-opened") {
+      this.#open.set(record.callId, record);
+      const parent = record.parent === undefined ? undefined : this.#depths.get(record.parent);
+      this.#depths.set(record.callId, parent === undefined ? (record.parent === undefined ? 0 : 1) : parent + 1);
+    }
+    if (record.kind !== "call-closed" || this.#closed.has(record.callId)) return;
+    const depth = this.#depths.get(record.callId) ?? 0;
+    this.#records.push(callRecord(record, this.#open.get(record.callId), { depth }));
+    this.#open.delete(record.callId);
+    this.#closed.add(record.callId);
+  }
+
+  /** `context.conversation_history`: oldest first. */
+  get all(): readonly CallRecord[] {
+    return this.#records;
+  }
+}
+
+export function callRecords(journal: Iterable<JournalRecord>): readonly CallRecord[] {
+  const records = new CallRecords();
+  for (const record of journal) records.take(record);
+  return records.all;
+}
+
+/** What an import holds: records, and what is none, kept as it was. */
+export interface ImportedRecords {
+  readonly records: readonly CallRecord[];
+  readonly quarantined: readonly { readonly at: number; readonly value: unknown; readonly why: string }[];
+}
+
+/** Reads records that somebody kept. Nothing is thrown away: what is no record is set aside, unknown fields stay. */
+export function importCallRecords(kept: unknown): ImportedRecords {
+  if (kept === undefined || kept === null) return { records: [], quarantined: [] };
+  if (!Array.isArray(kept)) return { records: [], quarantined: [{ at: 0, value: kept, why: "not a list of records" }] };
+  const records: CallRecord[] = [];
+  const quarantined: { at: number; value: unknown; why: string }[] = [];
+  for (const [at, value] of kept.entries()) {
+    const why = faultIn(value);
+    if (why === undefined) records.push(value as CallRecord);
+    else quarantined.push({ at, value, why });
+  }
+  return { records, quarantined };
+}
+
+const FORMS: Readonly<Record<(typeof REQUIRED_FIELDS)[number], (value: unknown) => boolean>> = {
+  call_id: isText,
+  timestamp: (value) => isText(value) && !Number.isNaN(Date.parse(value as string)),
+  speaker: (value) => value === "user" || value === "agent" || value === "tool",
+  method_name: isText,
+  args: Array.isArray,
+  kwargs: isFields,
+  outcome_summary: (value) => isFields(value) && typeof value["ok"] === "boolean",
+};
+
+function faultIn(value: unknown): string | undefined {
+  if (!isFields(value)) return "not a record";
+  const wrong = REQUIRED_FIELDS.find((field) => !Object.hasOwn(value, field) || !FORMS[field](value[field]));
+  return wrong === undefined ? undefined : `${wrong} is ${Object.hasOwn(value, wrong) ? "malformed" : "missing"}`;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function isFields(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
