@@ -7,7 +7,7 @@ import { ABSENT, type HostEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
 import { isOwn, isOwnName } from "./own.ts";
-import type { HostPort, HostStat } from "./port.ts";
+import { type HostPort, type HostStat, nameText } from "./port.ts";
 
 const PIECE = 1024 * 1024;
 /** A file that changes under every look is read as it is after so many: its writer will be noticed at the commit. */
@@ -173,8 +173,8 @@ export class Disk {
   #textNames(folder: Folder): readonly string[] {
     return this.#port
       .names(folder.at())
-      .filter((name) => isText(name))
-      .map((name) => name.toString("utf8"))
+      .filter(isText)
+      .map(nameText)
       .filter((name) => !isOwnName(name));
   }
 }
@@ -196,6 +196,6 @@ function sameMoment(a: HostStat, b: HostStat): boolean {
   return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
 
-function isText(name: Buffer): boolean {
-  return Buffer.from(name.toString("utf8"), "utf8").equals(name);
+function isText(name: Uint8Array): boolean {
+  return Buffer.from(nameText(name), "utf8").equals(name);
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import { type HostPort, isSystem } from "./port.ts";
+import { type HostPort, isSystem, nameText } from "./port.ts";
 
 /** More names than this below a folder are no project but a disk. Counted once, when a folder first becomes a workspace. */
 const MOST_NAMES = 1_000_000;
@@ -29,7 +29,7 @@ export function refuseHuge(port: HostPort, root: string, most: number = MOST_NAM
       names += 1;
       if (names > most)
         throw new HoldfastError("WORKSPACE_ROOT_REFUSED", { root, is: `a folder of more than ${most} names` });
-      const path = `${folder}/${name.toString("utf8")}`;
+      const path = `${folder}/${nameText(name)}`;
       if (port.stat(path)?.kind === "folder") folders.push(path);
     }
   }
@@ -55,7 +55,7 @@ function realOf(path: string): string {
   }
 }
 
-function namesIn(port: HostPort, folder: string): readonly Buffer[] {
+function namesIn(port: HostPort, folder: string): readonly Uint8Array[] {
   try {
     return port.names(folder);
   } catch (error) {

@@ -57,7 +57,7 @@ export interface HostPort {
   stat(path: string): HostStat | undefined;
   statOpen(handle: number): HostStat;
   /** As bytes: a name need not be text. */
-  names(path: string): readonly Buffer[];
+  names(path: string): readonly Uint8Array[];
   readLink(path: string): string;
   makeFolder(path: string, mode: number): void;
   removeFolder(path: string): void;
@@ -151,4 +151,9 @@ function asPlatform(name: string): HostPort["platform"] {
 
 export function isSystem(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(String((error as { readonly code?: unknown } | null)?.code));
+}
+
+/** A name that is text, as text. */
+export function nameText(name: Uint8Array): string {
+  return Buffer.from(name).toString("utf8");
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Folder } from "./folders.ts";
 import type { RescueBounds } from "./limits.ts";
 import { readNamed, writeNamed } from "./meta.ts";
-import { type HostPort, type HostStat, isSystem } from "./port.ts";
+import { type HostPort, type HostStat, isSystem, nameText } from "./port.ts";
 
 /** A file that is kept aside, and why. */
 export interface Rescued {
@@ -103,7 +103,7 @@ export class Rescue {
   }
 
   #names(): readonly string[] {
-    return this.#port.names(this.#folder.at()).map((name) => name.toString("utf8"));
+    return this.#port.names(this.#folder.at()).map(nameText);
   }
 }
 

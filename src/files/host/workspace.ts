@@ -24,7 +24,7 @@ import {
 } from "./meta.ts";
 import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
-import { realHost } from "./port.ts";
+import { nameText, realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
 import { stageFile, type StagedFile } from "./staging.ts";
@@ -323,8 +323,7 @@ export class Workspace {
 
   #clearTemporary(): void {
     const { temporary } = this.#places;
-    for (const name of this.#root.port.names(temporary.at()))
-      this.#root.port.unlink(temporary.at(name.toString("utf8")));
+    for (const name of this.#root.port.names(temporary.at())) this.#root.port.unlink(temporary.at(nameText(name)));
   }
 
   #alone<T>(work: () => Promise<T>): Promise<T> {
