@@ -1,9 +1,9 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionOptions } from "../../../src/turn/resume.ts";
 import { didNotHappen, type EffectAsk, scriptTools, SLICES, type Stage } from "./tools.ts";
 
-/** The world outside of processes that are killed: a file that each deed is written to when it is done. */
+/** The world outside of processes that are killed: a file that each deed is written to, and synced, when it is done. */
 class Outside {
   readonly #file: string;
 
@@ -12,15 +12,20 @@ class Outside {
   }
 
   note(what: "done" | "undone", { of, name }: EffectAsk, key: string): void {
-    appendFileSync(this.#file, `${JSON.stringify([what, `${of}/${name}/${key}`])}\n`);
+    const file = openSync(this.#file, "a");
+    writeSync(file, `${JSON.stringify([what, `${of}/${name}/${key}`])}\n`);
+    fsyncSync(file); // no power cut takes back what happened outside
+    closeSync(file);
   }
 
   /** How often each deed stands done. */
   standing(): ReadonlyMap<string, number> {
     const found = new Map<string, number>();
     if (!existsSync(this.#file)) return found;
-    for (const line of readFileSync(this.#file, "utf8").trim().split("\n")) {
-      const [what, id] = JSON.parse(line) as [string, string];
+    const lines = readFileSync(this.#file, "utf8").split("\n");
+    for (const line of lines.slice(0, -1)) {
+      // Where a cut fell into a sync, what is left of that deed stands before the next one; nobody had heard of it.
+      const [what, id] = JSON.parse(line.slice(line.lastIndexOf('["'))) as [string, string];
       found.set(id, what === "done" ? (found.get(id) ?? 0) + 1 : 0);
     }
     return found;
