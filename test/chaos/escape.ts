@@ -21,6 +21,7 @@ const ANSWERS = new Set([
   "FILE_NOT_WRITABLE",
   "FILE_OTHER_DEVICE",
   "WORKSPACE_IO",
+  "WORKSPACE_PENDING", // decided, and then a link stood in the way: it waits inside, and says so
 ]);
 
 const READS: readonly ((files: Filesystem) => Promise<unknown>)[] = [

@@ -29,11 +29,11 @@ export const fault: Rig = {
       return why === undefined;
     });
     if (parts.includes("driver"))
-      await faultPorts(tally, "sqlite", limit(cases, quick ? 250 : Number.POSITIVE_INFINITY));
-    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 150 : Number.POSITIVE_INFINITY));
-    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 120 : 2_000));
-    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 30 : 400), seed);
-    if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 4 : 30));
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 120 : Number.POSITIVE_INFINITY));
+    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 70 : Number.POSITIVE_INFINITY));
+    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 60 : 2_000));
+    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 12 : 400), seed);
+    if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 2 : 30));
   },
 };
 

@@ -13,7 +13,7 @@ export const kill: Rig = {
   about:
     "SIGKILL at seeded delays, reopen, audit, and on with the same store; then the same with calls that change files",
   cases: 300,
-  quickCases: 60,
+  quickCases: 24,
   async run(tally, { cases, seed, extra, quick }) {
     const { random } = tally;
     const only = extra.get("only");

@@ -37,7 +37,7 @@ options
   --seed S      what chance is drawn from; printed, so that a run can be repeated
   --seeds N     N runs, with the seeds S-1 to S-N
   --cases N     instead of the default
-  --quick       about a minute of each rig
+  --quick       a quarter of a minute of most rigs, as CI runs them
   --until-red   stop at the first violation
   --json        one line of JSON per rig on stdout
   --minutes N   soak: go on for so long, also when all cases are done

@@ -16,7 +16,7 @@ const CUTS_PER_DISK = 8;
 export const power: Rig = {
   about: "power cuts on a disk of its own: stop, copy the image, replay, audit (root)",
   cases: 40,
-  quickCases: 25,
+  quickCases: 8,
   skip: (options) => {
     const fs = fileSystem(options);
     return fs === undefined ? "--fs knows ext4, xfs and btrfs" : imagesMissing(fs);

@@ -11,7 +11,7 @@ export interface RigOptions {
 
 export interface Rig {
   readonly about: string;
-  /** The figure, and what about a minute allows. */
+  /** The figure, and what CI has time for. */
   readonly cases: number;
   readonly quickCases: number;
   /** Why it cannot run here, if it cannot. */
