@@ -133,7 +133,7 @@ describe.each([
           JSON.stringify(views.map((view) => (view.ok ? view.items : view)));
         expect(bytes(walk(made).views)).toBe(bytes(walk(made).views));
       }),
-      { numRuns: 60 },
+      { numRuns: 60, seed: 2 },
     );
   });
 });
@@ -168,7 +168,7 @@ test("[VIEW-8] a refusal names pages that are there and need more than there is"
         for (const { page } of view.unmet) expect(known.has(page)).toBe(true);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 150, seed: 2 },
   );
 });
 
@@ -190,6 +190,6 @@ test("[VIEW-14] whoever opens the session next continues with the same bytes, wh
       const again = deriveView(remade.slice(0, next.pages.length), { budget, counter: quarters, previous: previous! });
       expect(again.ok && bytesOf(again.items)).toBe(bytesOf(next.items));
     }),
-    { numRuns: 150 },
+    { numRuns: 150, seed: 2 },
   );
 });
