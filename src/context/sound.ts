@@ -6,13 +6,17 @@ import type { View, ViewEntry } from "./view.ts";
 const callIds = new WeakMap<readonly Item[], Set<string>>();
 
 /**
- * Whether new items can follow a view without looking at it again: every call has its output among them, after it, every
- * thought what it led to, and no id was used before. When in doubt the answer is no, and the whole view is paired again.
+ * Whether new items can follow a view without looking at it again: the outputs of an answer follow its calls with nothing
+ * in between, every thought is followed by what it led to, and no id was used before. When in doubt the answer is no, and
+ * the whole view is paired again.
  */
 export function isSoundAlone(fresh: readonly ViewEntry[], previous: View): boolean {
   const used = idsOf(previous);
   const open = new Set<string>();
+  let last: Item | undefined;
   for (const [at, { item }] of fresh.entries()) {
+    if (open.size > 0 && !isNext(item, last)) return false;
+    last = item;
     switch (item.kind) {
       case "system":
       case "user":
@@ -36,6 +40,11 @@ export function isSoundAlone(fresh: readonly ViewEntry[], previous: View): boole
     }
   }
   return open.size === 0;
+}
+
+/** While outputs are awaited: more of the answer that asked for them, until the first has come, then outputs only. */
+function isNext(item: Item, last: Item | undefined): boolean {
+  return item.kind === "output" || (last?.kind !== "output" && isAnswer(item) && item.step === last?.step);
 }
 
 /** Whether pairing had nothing to do and nothing is awaited. */
