@@ -1,15 +1,14 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
-import { repairHistory } from "../history/repair.ts";
 import type { Item } from "../wire/item.ts";
 import type { ResidencyLevel } from "./kind.ts";
 import type { Page } from "./page.ts";
 import { entering, placeTail, unshowable } from "./place.ts";
 import { reclaim } from "./reclaim.ts";
 import type { Unmet, UpgradeOrder } from "./select.ts";
-import { followOn, isSettled, isSoundAlone } from "./sound.ts";
+import { pairedEntries } from "./paired-entries.ts";
+import { followOn, isSoundAlone } from "./sound.ts";
 import { takeOver } from "./take-over.ts";
-import { itemTokens } from "./tokens/count.ts";
 import { estimateCounter } from "./tokens/estimate.ts";
 import {
   asView,
@@ -149,21 +148,12 @@ function extended(state: State, previous: View, fresh: readonly ViewEntry[], tok
 
 /** A view whose older part may have changed: paired again after the last cut, and compared with the one before. */
 function whole(state: State, chosen: readonly ViewEntry[], why: Reclaim["why"] | undefined, before?: number): View {
-  const said = chosen.map(({ item }) => item);
-  const paired = repairHistory(said);
-  const { history } = paired;
-  const byItem = entriesByItem(chosen);
-  let at = 0;
-  const entries = history.map((item): ViewEntry => {
-    const entry = byItem.get(item)?.shift();
-    at = entry?.to ?? at;
-    return entry ?? { item, tokens: itemTokens(item, state.counter), level: "full", why: "changed", from: at, to: at };
-  });
+  const { entries, items, settled } = pairedEntries(chosen, state.counter);
   const tokens = sum(entries) + state.tailTokens;
   const { previous } = state;
   const loss =
     why === undefined || previous === undefined ? undefined : lossOf(previous, entries, why, before ?? tokens);
-  return finished(state, entries, history.slice(), tokens, { settled: isSettled(paired, said), loss });
+  return finished(state, entries, items, tokens, { settled, loss });
 }
 
 function finished(
@@ -192,17 +182,6 @@ function finished(
     ...(loss === undefined ? {} : { reclaim: loss }),
   };
   return asView(fields, { list: pages, count: pages.length });
-}
-
-/** A host may send one object twice, so an item can have several entries. */
-function entriesByItem(entries: readonly ViewEntry[]): Map<Item, ViewEntry[]> {
-  const byItem = new Map<Item, ViewEntry[]>();
-  for (const entry of entries) {
-    const known = byItem.get(entry.item);
-    if (known === undefined) byItem.set(entry.item, [entry]);
-    else known.push(entry);
-  }
-  return byItem;
 }
 
 /** What the provider has to read again. */

@@ -1,8 +1,7 @@
 import type { TokenCounter } from "../contracts/token-counter.ts";
-import { repairHistory } from "../history/repair.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import type { Page } from "./page.ts";
-import { isSettled } from "./sound.ts";
+import { pairedEntries } from "./paired-entries.ts";
 import { entryAt, spanEntry } from "./place.ts";
 import { chosenRuns } from "./record.ts";
 import { estimateCounter } from "./tokens/estimate.ts";
@@ -20,23 +19,24 @@ export function resumeView(
 ): View | undefined {
   const chosen = chosenRuns(pages, records);
   if (chosen === undefined) return undefined;
-  const entries: ViewEntry[] = [];
+  const placed: ViewEntry[] = [];
   let at = 0;
   for (const [level, count] of chosen.runs) {
-    if (level === "span") entries.push(spanEntry(pages, at, at + count, counter));
+    if (level === "span") placed.push(spanEntry(pages, at, at + count, counter));
     else
       for (let one = at; one < at + count; one += 1) {
         const entry = entryAt(pages[one] as Page, one, level, "resumed");
         if (entry === undefined) return undefined;
-        entries.push(entry);
+        placed.push(entry);
       }
     at += count;
   }
-  const said = entries.map(({ item }) => item);
+  // Paired as the last view was: what repair had added counted against its budget, and must again.
+  const { entries, items, settled } = pairedEntries(placed, counter);
   const tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
   const fields = {
     ok: true as const,
-    items: said,
+    items,
     entries,
     stableItems: entries.length,
     tokens,
@@ -44,7 +44,7 @@ export function resumeView(
     budget: tokens,
     policy: "incremental" as const,
     turn: chosen.turn,
-    settled: isSettled(repairHistory(said), said),
+    settled,
     dropped: [],
     tail: [],
     seenBefore: at,

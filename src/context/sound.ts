@@ -1,4 +1,3 @@
-import type { Repaired } from "../history/repair.ts";
 import type { Item } from "../wire/item.ts";
 import type { View, ViewEntry } from "./view.ts";
 
@@ -45,11 +44,6 @@ export function isSoundAlone(fresh: readonly ViewEntry[], previous: View): boole
 /** While outputs are awaited: more of the answer that asked for them, until the first has come, then outputs only. */
 function isNext(item: Item, last: Item | undefined): boolean {
   return item.kind === "output" || (last?.kind !== "output" && isAnswer(item) && item.step === last?.step);
-}
-
-/** Whether pairing had nothing to do and nothing is awaited. */
-export function isSettled({ history, report }: Repaired, said: readonly Item[]): boolean {
-  return (history as readonly Item[]) === said && report.inFlight.length === 0;
 }
 
 /** The next view goes on with the ids of the one before. */
