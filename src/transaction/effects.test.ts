@@ -220,6 +220,27 @@ describe("an effect", () => {
     expect(charged?.attempts).toBe(2);
   });
 
+  test.each(["effect-undoing", "effect-undone", "effect-not-undone"])(
+    "[TX-25] whose undoing the store refused at %s is undone with the next discarded call, and before its key is used again",
+    async (line) => {
+      const { did, spec } = bank();
+      const asked = { ...spec, ...(line === "effect-not-undone" ? { undo: undefined } : {}) } as EffectSpec;
+      for (const again of ["another is discarded", "it is asked for again"]) {
+        const { transactions, ledger } = rig([paying(asked)]);
+        await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } });
+        ledger.failOn = line;
+        await expect(transactions.undoEffects(["c1"])).rejects.toThrow(`cannot write ${line}`);
+        ledger.failOn = undefined;
+        did.length = 0;
+        if (again === "another is discarded") await transactions.undoEffects(["c7"]);
+        else await transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } });
+        expect(ledger.kinds("c1").at(-1)).toBe(line === "effect-not-undone" ? line : "effect-undone");
+        if (again === "it is asked for again")
+          expect(did).toEqual(line === "effect-not-undone" ? [] : ["refund a 0", "pay a"]);
+      }
+    },
+  );
+
   test("[TX-29] is found again by another process: done stays done, open becomes unknown, and anybody can undo it", async () => {
     const { did, spec } = bank();
     const book = new EffectBook(new ListLedger(), new FixedClock());

@@ -83,9 +83,9 @@ export class EffectBook {
     const { tool, callId, name, key } = request;
     const id = effectId({ tool: tool.name, name, key });
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
-    const undoing = this.#undoing.get(id);
-    if (undoing !== undefined) await undoing;
+    await this.#undoing.get(id);
     const known = this.#known.get(id);
+    if (known?.standing.is === "undoing") await this.#undo(known, () => tool.effects[name]);
     const running = this.#running.get(id);
     if (running !== undefined) {
       if (known?.standing.is === "open") await this.#join(known, callId);
@@ -122,13 +122,14 @@ export class EffectBook {
   async undo(callIds: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     for (const callId of callIds) this.#touched.delete(callId);
     const gone = this.#withInner(callIds);
+    await this.finishUndoing(specOf);
     return this.#release(this.#owned(gone), gone, specOf);
   }
 
-  /** Goes on with what an earlier process had begun to undo. */
+  /** Goes on with what an earlier process, or a rewind that the store refused in the middle, had still to undo. */
   async finishUndoing(specOf: SpecOf): Promise<void> {
     for (const known of [...this.#known.values()].toReversed())
-      if (known.standing.is === "undoing") await this.#undo(known, specOf);
+      if (known.standing.is === "undoing" && !this.#undoing.has(effectId(known.entry))) await this.#undo(known, specOf);
   }
 
   /** What `undo` would find to do. */
@@ -219,6 +220,8 @@ export class EffectBook {
     // An earlier process may have undone it, and nobody here can: it stays what it is.
     if (standing.is === "undoing" && standing.begun && spec?.undo === undefined)
       return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    // Nobody relies on it: if the store refuses the next line, it is still to be undone.
+    if (standing.is === "done") known.standing = { is: "undoing", result, begun: false };
     // Written down first: cut off in the middle, it must not be taken for one that still stands.
     if (!(standing.is === "undoing" && standing.begun) && spec?.undo !== undefined) {
       await this.#ledger.effectUndone(entry, "undoing");

@@ -55,7 +55,7 @@ const script = ({ request }: ScriptQuestion): ScriptStep =>
   random.below(100) === 0 ? { fault: "overloaded" } : step(callsIn(request));
 
 const atFirst: readonly string[] = process.getActiveResourcesInfo();
-const server = await startProviderServer({ script });
+const server = await startProviderServer({ script, remember: 0 });
 const holdfast = await createHoldfast({ store: sqlite(orders.path), tools: [note], slices: [notes] });
 const offline = scripted(script);
 const wired = anthropic({ model: "m", apiKey: "k", baseURL: server.url });

@@ -219,6 +219,14 @@ test("[ADAPT-16] two questions at once get two steps, and closing it drops whoev
   await expect(fetch(other.url)).rejects.toThrow("fetch failed");
 });
 
+test("[ADAPT-16] one that runs for long remembers only as many requests as it was told to", async () => {
+  const long = await startProviderServer({ script: () => ({ text: "ok" }), remember: 2 });
+  const client = new OpenAI({ ...options, apiKey: "k", baseURL: `${long.url}/v1` });
+  for (const input of ["1", "2", "3"]) await client.responses.create({ model: "m", input });
+  expect(long.requests.map(({ body }) => (body as { input: string }).input)).toEqual(["2", "3"]);
+  await long.close();
+});
+
 test("[ADAPT-17] a conversation that happened becomes the script of its answers", () => {
   const { items } = readMessages(
     [

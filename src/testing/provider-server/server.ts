@@ -19,6 +19,8 @@ export interface ProviderServerOptions extends Partial<ClockDep> {
   readonly contextTokens?: number;
   /** The number of its first answer, which its ids are made from: one that takes another's place must not begin anew. */
   readonly first?: number;
+  /** How many of the newest requests it remembers: all, when left out, which is a leak in a server that runs for long. */
+  readonly remember?: number;
   /** Judges chat as servers do that only speak OpenAI's language. */
   readonly compatible?: boolean;
 }
@@ -27,7 +29,7 @@ export interface ProviderServerOptions extends Partial<ClockDep> {
 export interface ProviderServer extends AsyncDisposable {
   /** `http://127.0.0.1:…`, without `/v1`. */
   readonly url: string;
-  /** Every request so far, refused ones too. */
+  /** Every request so far, refused ones too; with `remember`, the newest of them. */
   readonly requests: readonly SeenRequest[];
   readonly refused: readonly SeenRequest[];
   /** How many clients are connected. */
@@ -87,6 +89,7 @@ class Desk {
     const dialect = this.#dialects.find((one) => one.path === path && request.method === "POST");
     const seen: RequestLog = { path, profile: dialect?.profile, body: undefined, status: 0, rules: [], ended: "open" };
     this.requests.push(seen);
+    if (this.requests.length > (this.#options.remember ?? Number.POSITIVE_INFINITY)) this.requests.shift();
     const gone = new AbortController();
     const { clock = new SystemClock() } = this.#options;
     const leave = () => gone.abort();

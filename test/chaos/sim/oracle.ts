@@ -25,6 +25,7 @@ export class Oracle {
   #records = new Map<string, RecordDraft[]>();
   readonly #boxes = new Map<string, BoxMarks>();
   readonly #parsed = new Map<string, RecordDraft>();
+  readonly #halfRewound = new Set<string>();
   readonly #acked = new Map<string, { readonly session: string; readonly status: string }>();
   /** Of each call's last attempt: what it noted, and the effects that it got. */
   readonly #notes = new Map<string, string[]>();
@@ -129,6 +130,11 @@ export class Oracle {
     if (this.#working.has(callId)) this.#mustNotSucceed.add(callId);
   }
 
+  /** A rewind is under way, or the disk refused it in the middle: effects are undone by the next one, or on opening. */
+  rewinding(session: string, is: "begun" | "over"): void {
+    this.#halfRewound[is === "begun" ? "add" : "delete"](session);
+  }
+
   acknowledged(session: string, { callId, status }: CallOutcome): void {
     const closed = this.story(session).closed.get(callId);
     if (closed?.status !== status)
@@ -204,7 +210,8 @@ export class Oracle {
         this.wrong.push(`effect ${id} is called ${claimed} and stands ${standing} times`);
       if (relied && (claimed === "undone" || standing === 0)) this.wrong.push(`effect ${id} is relied on and gone`);
       const settled = this.#allSettled(story, effect.owners) && !story.toldAsUnknown(effect);
-      if (claimed === "done" && !relied && effect.owners.length > 0 && settled)
+      const due = settled && !this.#halfRewound.has(session);
+      if (claimed === "done" && !relied && effect.owners.length > 0 && due)
         this.wrong.push(`effect ${id} stands, and nobody relies on it`);
     }
   }

@@ -210,7 +210,9 @@ export class Simulation {
         process.use(await process.holdfast.open(id, { leaseMs: LEASE_MS }), this.faultsPassed);
         this.count("openings");
         if (this.main !== process) return; // it slept, and another has opened the session since
-        if (process.session !== undefined) this.oracle.checkQuiet(process.session);
+        if (process.session === undefined) return;
+        this.oracle.rewinding(process.session.id, "over");
+        this.oracle.checkQuiet(process.session);
       } finally {
         if (this.main === process) this.#opening = false;
       }

@@ -166,7 +166,9 @@ function rewind(sim: Simulation, random: SeededRandom, session: Session): void {
     const kept = new Set<string>(session.checkpoints.list().map(({ callId }) => callId));
     const plan = await session.rewind({ ...target, dryRun: true });
     const due = story.after(plan.to).filter((callId) => kept.has(callId));
+    sim.oracle.rewinding(session.id, "begun");
     const report = await session.rewind(target);
+    sim.oracle.rewinding(session.id, "over");
     if (alone !== sim.started) return; // others were about
     sim.count("rewinds");
     const [planned, done] = [plan, report].map(({ delta, calls }) => JSON.stringify([delta, calls]));
