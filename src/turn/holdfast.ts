@@ -18,6 +18,7 @@ import { sessionFold } from "./fold.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
+import { isShelf, Shelves } from "./shelves.ts";
 import { Workspaces } from "./workspaces.ts";
 
 export interface HoldfastOptions extends SessionOptions {
@@ -29,6 +30,8 @@ export interface HoldfastOptions extends SessionOptions {
 export interface SessionOpening extends Omit<OpenOptions, "fold"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
+  /** Show only so many of the newest groups from here on, and one pointer to the rest. The journal keeps everything. */
+  readonly recent?: number;
 }
 
 /** Sessions over one store. */
@@ -46,8 +49,16 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  open(id: string, opening: SessionOpening = {}): Promise<Session> {
-    return this.#openWith(id, this.#options, undefined, opening);
+  async open(id: string, { recent, ...opening }: SessionOpening = {}): Promise<Session> {
+    const session = await this.#openWith(id, this.#options, undefined, opening);
+    if (recent === undefined) return session;
+    try {
+      await session.prune({ keep: recent });
+      return session;
+    } catch (error) {
+      await session.close({ leave: "staged" });
+      throw error;
+    }
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
@@ -86,22 +97,24 @@ export class Holdfast implements AsyncDisposable {
     id: string,
     sessionOptions: SessionOptions,
     as: Binding["mode"] | undefined,
-    { parent, ...options }: SessionOpening = {},
+    { parent, ...options }: Omit<SessionOpening, "recent"> = {},
   ): Promise<Session> {
     const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const journal = await openJournal(this.#deps, id, { ...options, fold });
     try {
       const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, fork, this.#workspaces, as);
+      const shelves = new Shelves({ ...this.#deps, open: (shelf) => this.#openWith(shelf, {}, undefined) });
+      return await resumeSession(this.#deps, journal, how, fork, { workspaces: this.#workspaces, shelves }, as);
     } catch (error) {
       await journal.close();
       throw error;
     }
   }
 
+  /** Every session; the pages that sessions share are none. */
   async *sessions(): AsyncIterable<SessionRow> {
-    for await (const row of sessionRows(this.store)) if (!("damaged" in row)) yield row;
+    for await (const row of sessionRows(this.store)) if (!("damaged" in row) && !isShelf(row.id)) yield row;
   }
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {

@@ -8,6 +8,7 @@ import type { Tool } from "../transaction/tool.ts";
 import { Transactions } from "../transaction/transactions.ts";
 import { INITIAL_CATALOG } from "../catalog/state.ts";
 import { Conversation } from "./conversation.ts";
+import { decideIn } from "./decide.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
@@ -77,7 +78,7 @@ function groundOf(state: ExecutionState): Ground {
 const WAITING: ReadonlySet<JournalEntry["kind"]> = new Set(["call-waiting", "approval-given", "call-closed"]);
 
 function inMemory(state: ExecutionState): Ground {
-  const { truth, clock } = state;
+  const { clock } = state;
   const entries: JournalEntry[] = [];
   const append = (drafts: readonly RecordDraft[]) => {
     for (const draft of drafts) entries.push({ ...draft, seq: entries.length + 1, at: instantOf(clock) });
@@ -94,6 +95,7 @@ function inMemory(state: ExecutionState): Ground {
       catalog = to;
     },
   };
+  const decide = decideIn(state, async (drafts) => append(drafts));
   return {
     id: toSessionId(`state-${state.ids.next()}`),
     state,
@@ -108,12 +110,8 @@ function inMemory(state: ExecutionState): Ground {
     async *read({ from = 1 } = {}) {
       yield* entries.slice(from - 1);
     },
-    write: (drafts, events = []) =>
-      truth
-        .change((branch) => {
-          for (const event of events) branch.dispatch(event);
-        }, "turn")
-        .then(() => append(drafts)),
+    write: (drafts, events = []) => decide(() => ({ drafts, events, answer: undefined })),
+    decide,
     waits: (callId) => {
       const about = entries.findLast(
         (entry) => WAITING.has(entry.kind) && "callId" in entry && entry.callId === callId,

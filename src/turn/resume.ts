@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
@@ -27,11 +28,14 @@ import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { isShelf } from "./shelves.ts";
+import { DurableState, isNumbered, StagedWritebacks, WritebackCount } from "./writeback-slices.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
 import { Story } from "./story.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
+import type { WritebackOptions } from "./writeback.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -45,6 +49,8 @@ export interface SessionOptions
   readonly prompt?: Prompt;
   /** How much of a conversation its model sees, and what always stands before it. */
   readonly context?: ContextOptions;
+  /** Who may write back, and what is checked beside the kernel's own rules. */
+  readonly writeback?: WritebackOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -60,21 +66,22 @@ export async function resumeSession(
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
   fork: SessionParts["fork"],
-  workspaces: Workspaces,
+  { workspaces, shelves }: Pick<SessionParts, "workspaces" | "shelves">,
   as?: Binding["mode"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
   const files = await attached(workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
+    const found = { fork, blobs, rebuilt, files, workspaces, shelves, isFork: as !== undefined };
+    return await revive(deps, journal, options, found);
   } catch (error) {
     if (files !== undefined) await workspaces.leave(files.workspace);
     throw error;
   }
 }
 
-interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
+interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces" | "shelves"> {
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
   readonly isFork: boolean;
@@ -84,7 +91,7 @@ async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
+  { fork, blobs, rebuilt, files, workspaces, shelves, isFork }: Revived,
 ): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
@@ -110,7 +117,7 @@ async function revive(
   await state.takeUpResources();
   const gate = catalogGate(() => catalog);
   const { tools = [], policies = [], prompt, parent } = options;
-  const context = new SessionContext(state, options.context);
+  const context = new SessionContext(state, options.context, shelves);
   const transactions = new Transactions(state, {
     ...options,
     ledger,
@@ -126,8 +133,35 @@ async function revive(
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, prompt);
   if (files !== undefined) await bind(state, files);
-  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
-  return new Session({ ...made, context, ...(files === undefined ? {} : { files }) });
+  if (!isShelf(journal.session)) await shelves.load();
+  const staged = state.session.get(StagedWritebacks).filter(isNumbered);
+  const session = new Session({
+    store: deps.store,
+    journal,
+    blobs,
+    ledger,
+    state,
+    transactions,
+    recovered: staged.length === 0 ? recovered : { ...recovered, staged: staged.map(({ id }) => id) },
+    fork,
+    story,
+    workspaces,
+    shelves,
+    context,
+    ...(options.writeback === undefined ? {} : { writebackOptions: options.writeback }),
+    ...(files === undefined ? {} : { files }),
+  });
+  await reconcile(session);
+  return session;
+}
+
+/** What an earlier process staged and did not commit. A shelf out of reach leaves it staged: it is tried again at the next boundary. */
+async function reconcile({ writeback }: Session): Promise<void> {
+  try {
+    await writeback.commit();
+  } catch (error) {
+    if (!HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) throw error;
+  }
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
@@ -182,7 +216,8 @@ const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).nam
 
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
 function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
+  const writeback = [StagedWritebacks, DurableState, WritebackCount];
+  const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage, ...writeback];
   const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
   const workspaces = workspace === undefined ? [] : [workspacePart];
   return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
