@@ -100,7 +100,7 @@ export class SessionCatalog {
   /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
   async setMode(mode: Mode, reason = `${mode} mode was asked for`): Promise<CatalogState> {
     if (mode === "act" && this.#isHeld) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
-    if (mode !== this.own.mode) await this.beforeFlip();
+    await this.beforeFlip(); // always: of two words said at once, neither may overtake the other
     await this.#change(() => ({ mode }), reason);
     if (mode === "act") return this.state;
     // They are held already; now it is written down for them, too.

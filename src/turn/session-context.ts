@@ -8,6 +8,7 @@ import { type Pressure, pressureOf } from "../context/boundary/pressure.ts";
 import { type CallSeen, type ContextCounts, type ContextFault, FaultObserver, withFault } from "../context/faults.ts";
 import { demandPage, type Page } from "../context/page.ts";
 import type { Preference, Rule } from "../context/producers.ts";
+import type { UpgradeOrder } from "../context/select.ts";
 import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "../context/recall.ts";
 import { traceLine, viewChosen } from "../context/record.ts";
 import { resumeView } from "../context/resume.ts";
@@ -47,6 +48,10 @@ export interface ContextOptions {
   /** Default `incremental`. */
   readonly policy?: DerivePolicy;
   readonly marks?: Partial<Marks>;
+  /** How what is left of the budget is given to pages. Default `utility`. */
+  readonly order?: UpgradeOrder;
+  /** For `oracle`: how often a page will be wanted in the next three turns. */
+  readonly foresight?: (page: Page) => number;
   /** Without it, pages are lowered under pressure and nothing is summarised. */
   readonly compaction?: CompactionOptions;
   /** Hold in every session: the instruction file, the goals of a task file. */
@@ -152,7 +157,7 @@ export class SessionContext {
 
   /** Station: the view of the next request. `notesOf` says what to write about it before anything is sent. */
   choose(ask: ViewAsk): View | RefusedView {
-    const { policy = "incremental", marks } = this.#options;
+    const { policy = "incremental", marks, order, foresight } = this.#options;
     const pages = (this.#pages ??= this.#begin());
     const list = this.#list(pages, ask);
     const previous = this.#view ?? this.#resume(list);
@@ -167,6 +172,8 @@ export class SessionContext {
       tail: [...(plan?.status === "active" ? pages.plan(plan) : []), ...this.#plans(pages)],
       ...(previous === undefined ? {} : { previous }),
       ...(marks === undefined ? {} : { marks }),
+      ...(order === undefined ? {} : { order }),
+      ...(foresight === undefined ? {} : { coming: new Map(list.map((page) => [page.id, foresight(page)])) }),
       ...(ask.tooLong === true || this.#makesRoom(previous) ? { reclaim: true } : {}),
     });
     return this.#told(view);

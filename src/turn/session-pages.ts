@@ -92,12 +92,12 @@ export class SessionPages {
   /** What the newest boundary lets requests show: what stays, what was left in place of the rest, and what came since. */
   #afterCuts(all: readonly Page[], cuts: readonly CrossedCut[]): readonly Page[] {
     let shown = all;
-    let before: readonly Page[] = [];
+    const before: Page[] = [];
     for (const { seq, cut } of cuts) {
       const { gone, stays, rest } = splitAt(all, cut);
-      const known = this.#left.get(seq);
-      const left = known ?? this.#leave(seq, cut, listed(gone, before, shown));
-      before = left;
+      // All that ever left, not only what left now: whoever looks for a page finds it in one list.
+      const left = this.#left.get(seq) ?? this.#leave(seq, cut, [...before, ...gone]);
+      before.push(...left);
       shown = [...stays, ...left, ...rest];
     }
     return shown;
@@ -170,12 +170,6 @@ function splitAt(all: readonly Page[], { through, stays }: KeptCut) {
     stays: older.filter(({ id }) => kept.has(id)),
     rest: all.slice(last + 1),
   };
-}
-
-/** Of what is gone, what requests had still shown, with what the boundary before had left. */
-function listed(gone: readonly Page[], before: readonly Page[], shown: readonly Page[]): readonly Page[] {
-  const visible = new Set(shown);
-  return [...before, ...gone.filter((page) => visible.has(page))];
 }
 
 function linesOf(pages: readonly Page[]): string {

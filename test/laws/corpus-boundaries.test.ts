@@ -15,9 +15,9 @@ const counter = { ...estimateCounter, exact: true };
 const RULES = ["Never push to main.", "Ask before you delete a file.\nAlways.", "  keep    these   spaces  "];
 
 describe.skipIf(!hasCorpus)("real transcripts (HOLDFAST_CORPUS)", { timeout: 900_000 }, () => {
-  test.each(TRANSCRIPTS)(
-    "[BOUNDARY-13] %s: after ten compactions every rule is verbatim and every handle resolves",
-    async (folder) => {
+  test("[BOUNDARY-13] after ten compactions every rule is verbatim and every handle resolves", async () => {
+    let lived = 0;
+    for (const folder of TRANSCRIPTS) {
       let sessions = 0;
       let shown = 0;
       for (const { format, messages } of conversations(folder)) {
@@ -58,9 +58,11 @@ describe.skipIf(!hasCorpus)("real transcripts (HOLDFAST_CORPUS)", { timeout: 900
         sessions += 1;
         await again.close();
       }
-      console.log(`${folder}: ${sessions} sessions, ${TIMES} compactions each, ${shown} handles, all resolve`);
-    },
-  );
+      console.log(`${folder}: ${sessions} sessions, ${TIMES} compactions each, ${shown} handles that resolve`);
+      lived += sessions;
+    }
+    expect(lived).toBeGreaterThan(0);
+  });
 });
 
 const HANDLE = /holdfast:\/\/[a-z2-7]{26}/g;
