@@ -124,7 +124,7 @@ export class Session implements AsyncDisposable {
       get head() {
         return parts.journal.head.seq;
       },
-      read: (options) => this.read(options),
+      readOn: (from) => parts.journal.readOn(from),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
       running: false,
