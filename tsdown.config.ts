@@ -8,6 +8,7 @@ export default defineConfig({
     "stores/memory": "src/stores/memory/entry.ts",
     "blobs/files": "src/blobs/files/entry.ts",
     testing: "src/testing/entry.ts",
+    tools: "src/tools/entry.ts",
     "adapters/openai": "src/adapters/openai/entry.ts",
     "adapters/anthropic": "src/adapters/anthropic/entry.ts",
     "adapters/ai-sdk": "src/adapters/ai-sdk/entry.ts",
