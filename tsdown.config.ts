@@ -12,6 +12,7 @@ export default defineConfig({
     "adapters/openai": "src/adapters/openai/entry.ts",
     "adapters/anthropic": "src/adapters/anthropic/entry.ts",
     "adapters/ai-sdk": "src/adapters/ai-sdk/entry.ts",
+    "adapters/mcp": "src/adapters/mcp/entry.ts",
     "adapters/scripted": "src/adapters/scripted/entry.ts",
     "cli/main": "src/cli/main.ts",
   },
