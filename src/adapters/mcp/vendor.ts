@@ -8,7 +8,7 @@ export interface McpClient {
   fallbackNotificationHandler?: ((notification: never) => Promise<void>) | undefined;
 }
 
-export interface McpToolList {
+interface McpToolList {
   readonly tools: readonly McpTool[];
   readonly nextCursor?: string | undefined;
 }

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { repairMessages } from "../history/messages.ts";
-import { repairHistory } from "../history/repair.ts";
+import { repairMessages } from "./messages.ts";
+import { repairHistory } from "./repair.ts";
 import { call, output, say, user } from "../../test/histories/items.ts";
-import { checkWire } from "./check.ts";
-import type { Item, Part } from "./item.ts";
-import { PROFILES, type ProfileId } from "./profiles.ts";
-import { writeMessages } from "./project.ts";
+import { checkWire } from "../wire/check.ts";
+import type { Item, Part } from "../wire/item.ts";
+import { PROFILES, type ProfileId } from "../wire/profiles.ts";
+import { writeMessages } from "../wire/project.ts";
 
 const picture: Part = { type: "image", media: { mediaType: "image/png", base64: "AAAA" } };
 const url = "data:image/png;base64,AAAA";
