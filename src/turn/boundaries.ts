@@ -109,7 +109,7 @@ type LeaveBehind = (gone: readonly Page[], kept: readonly Item[]) => Promise<Ret
 
 async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave: LeaveBehind): Promise<Crossed> {
   const { conversation, context } = ground;
-  if (conversation.next <= ground.head) await conversation.readOn((from) => context.hearing(ground.read({ from })));
+  if (conversation.next <= ground.head) await conversation.readOn((from) => context.hearing(ground.readOn(from)));
   const pages = context.know(conversation.items, (item) => conversation.idOf(item));
   const plan = planCut(pages, limits);
   const gone = plan.gone.map((at) => pages[at] as Page);

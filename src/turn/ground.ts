@@ -1,5 +1,4 @@
 import type { JournalEntry } from "../journal/prove.ts";
-import type { ReadOptions } from "../journal/read.ts";
 import type { CallId, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -9,6 +8,7 @@ import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Decide } from "./decide.ts";
 import type { SessionContext } from "./session-context.ts";
+import type { ReadContent } from "./show-media.ts";
 import type { Story } from "./story.ts";
 import type { SessionWriteback } from "./writeback.ts";
 
@@ -31,7 +31,10 @@ export interface Ground {
   readonly writeback?: SessionWriteback;
   /** The newest record that is there. */
   readonly head: number;
-  read(options?: ReadOptions): AsyncIterable<JournalEntry>;
+  /** What was written from there on. */
+  readOn(from: number): AsyncIterable<JournalEntry>;
+  /** Content that results brought, by name. */
+  readonly content: ReadContent;
   /** Whether a call still waits for somebody. */
   waits(callId: CallId): boolean;
   /** Replies that are being carried out. */

@@ -32,6 +32,7 @@ import { isShelf } from "./shelves.ts";
 import { DurableState, isNumbered, StagedWritebacks, WritebackCount } from "./writeback-slices.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
+import type { ReadContent } from "./show-media.ts";
 import { Story } from "./story.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -121,7 +122,7 @@ async function revive(
   const transactions = new Transactions(state, {
     ...options,
     ledger,
-    tools: [...tools, ...kernelTools(options, context)],
+    tools: [...tools, ...kernelTools(options, context, (name) => journal.readBlob(name))],
     policies: [gate, ...policies],
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
@@ -168,9 +169,10 @@ async function reconcile({ writeback }: Session): Promise<void> {
 function kernelTools(
   { prompt, context: { recall = true } = {} }: SessionOptions,
   context: SessionContext,
+  read: ReadContent,
 ): readonly Tool[] {
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
-  const recalling = recall ? recallTool((request) => context.recall(request)) : undefined;
+  const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
 }
 

@@ -46,6 +46,7 @@ export class SessionPages {
   /** What each boundary left in place of what is gone. */
   readonly #left = new Map<number, readonly Page[]>();
   #spansListed = 0;
+  #before: { readonly items: readonly Item[]; readonly pages: readonly Page[] } = NOTHING_SAID;
   /** Behind which page each pinned rule stands: where the conversation was when the rule was first seen. */
   #beside: ReadonlyMap<string, string> = new Map();
 
@@ -70,7 +71,7 @@ export class SessionPages {
         this.stands({ id: one.id, what: one, make: (deps) => preferencePage(one, deps) }),
       ),
     ];
-    const all = history.map((item) => this.#pageOf(item, idOf));
+    const all = this.#said(history, idOf);
     const said = this.#afterCuts(all, sources.cuts ?? []);
     this.#listSpans(all, sources.spans ?? []);
     if (pinned.length === 0) return [...front, ...said];
@@ -134,7 +135,19 @@ export class SessionPages {
   /** The page of an item with another demand. */
   replace(item: Item, change: (page: Page) => Page): void {
     const page = this.#byItem.get(item);
-    if (page !== undefined) this.#byItem.set(item, change(page));
+    if (page === undefined) return;
+    this.#byItem.set(item, change(page));
+    this.#before = NOTHING_SAID;
+  }
+
+  /** Mostly the conversation is the one before, and what is new: the pages it began with are looked up once. */
+  #said(history: readonly Item[], idOf: PageSources["idOf"]): readonly Page[] {
+    const { items, pages } = this.#before;
+    let same = 0;
+    while (same < items.length && items[same] === history[same]) same += 1;
+    const said = [...pages.slice(0, same), ...history.slice(same).map((item) => this.#pageOf(item, idOf))];
+    this.#before = { items: [...history], pages: said }; // the list itself goes on growing
+    return said;
   }
 
   /** The page of something that is not said but holds, if it has anything to say. */
@@ -185,6 +198,7 @@ const MADE = "made-";
 export function standingRule(rule: Rule): Standing {
   return { id: rule.id, what: rule, make: (deps) => constraintPage(rule, deps) };
 }
+const NOTHING_SAID = { items: [], pages: [] };
 
 /** An item that repair made has no place in the journal, and is made the same way each time. */
 function madeId(item: Item): string {

@@ -144,7 +144,8 @@ export class Session implements AsyncDisposable {
       get head() {
         return parts.journal.head.seq;
       },
-      read: (options) => this.read(options),
+      readOn: (from) => parts.journal.readOn(from),
+      content: (name) => parts.journal.readBlob(name),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
       running: false,
@@ -399,7 +400,7 @@ export class Session implements AsyncDisposable {
     const { conversation, context } = this.#ground;
     if (this.#ground.running) return;
     if (conversation.next <= this.journal.head.seq)
-      await conversation.readOn((from) => context.hearing(this.read({ from })));
+      await conversation.readOn((from) => context.hearing(this.#ground.readOn(from)));
     context.know(conversation.items, (item) => conversation.idOf(item));
   }
 
