@@ -16,7 +16,7 @@ import { type SessionId, toSessionId } from "../records/ids.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { sessionFold } from "./fold.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
-import { resumeSession, type SessionOptions } from "./resume.ts";
+import { type Openers, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { Workspaces } from "./workspaces.ts";
 
@@ -30,6 +30,8 @@ export interface SessionOpening extends Omit<OpenOptions, "fold"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
 }
+
+type Opening = Omit<SessionOpening, "parent"> & { readonly parent?: Pick<Session, "catalog"> };
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -86,14 +88,18 @@ export class Holdfast implements AsyncDisposable {
     id: string,
     sessionOptions: SessionOptions,
     as: Binding["mode"] | undefined,
-    { parent, ...options }: SessionOpening = {},
+    { parent, ...options }: Opening = {},
   ): Promise<Session> {
     const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const journal = await openJournal(this.#deps, id, { ...options, fold });
     try {
-      const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
+      const { prompt: _prompt, agents: _agents, ...shared } = sessionOptions;
+      const openers: Openers = {
+        fork: (after, how) => this.fork(id, { ...how, after }),
+        child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
+      };
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, fork, this.#workspaces, as);
+      return await resumeSession(this.#deps, journal, how, openers, this.#workspaces, as);
     } catch (error) {
       await journal.close();
       throw error;

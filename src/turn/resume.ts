@@ -19,6 +19,7 @@ import { type TransactionOptions, Transactions } from "../transaction/transactio
 import { catalogPart } from "./catalog-part.ts";
 import type { SessionFold } from "./fold.ts";
 import { catalogGate } from "./gate.ts";
+import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
@@ -30,7 +31,8 @@ import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
 import type { ReadContent } from "./show-media.ts";
-import { Story } from "./story.ts";
+import { faultRecord, Story } from "./story.ts";
+import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
 
@@ -38,6 +40,8 @@ import type { Workspaces } from "./workspaces.ts";
 export interface SessionOptions
   extends Pick<TransactionOptions, "parallel" | "commitOrder" | "observe" | "onTelemetryFailure"> {
   readonly tools?: readonly Tool[];
+  /** Agents that a session's model may give tasks to. */
+  readonly agents?: readonly SubAgent[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
   /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
@@ -55,12 +59,18 @@ export interface SessionOptions
   readonly workspace?: string | WorkspaceOptions;
 }
 
+/** What a session asks of its kernel: forks, and sessions that work for it. */
+export interface Openers {
+  readonly fork: SessionParts["fork"];
+  readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
+}
+
 /** Brings an opened journal to life: calls that were cut off are closed, the state is what was committed. */
 export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  fork: SessionParts["fork"],
+  openers: Openers,
   workspaces: Workspaces,
   as?: Binding["mode"],
 ): Promise<Session> {
@@ -68,14 +78,22 @@ export async function resumeSession(
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
   const files = await attached(workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
+    return await revive(deps, journal, options, {
+      openers,
+      blobs,
+      rebuilt,
+      files,
+      workspaces,
+      isFork: as !== undefined,
+    });
   } catch (error) {
     if (files !== undefined) await workspaces.leave(files.workspace);
     throw error;
   }
 }
 
-interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
+interface Revived extends Pick<SessionParts, "blobs" | "workspaces"> {
+  readonly openers: Openers;
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
   readonly isFork: boolean;
@@ -85,7 +103,7 @@ async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
+  { openers, blobs, rebuilt, files, workspaces, isFork }: Revived,
 ): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
@@ -110,12 +128,24 @@ async function revive(
   });
   await state.takeUpResources();
   const gate = catalogGate(() => catalog);
-  const { tools = [], policies = [], prompt, parent } = options;
+  const { tools = [], agents = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
+  const lender: Lender = {
+    open: (id, agent) => {
+      const own = new Set<Tool>(kernel);
+      const offered = transactions.tools.filter((tool) => !own.has(tool));
+      return openers.child(id, toolsFor(agent, offered), catalog);
+    },
+    ground: () => grounds.get(state) as Ground,
+  };
+  const kernel = [
+    ...kernelTools(options, context, (name) => journal.readBlob(name)),
+    ...agents.map((agent) => subAgentTool(agent, lender)),
+  ];
   const transactions = new Transactions(state, {
     ...options,
     ledger,
-    tools: [...tools, ...kernelTools(options, context, (name) => journal.readBlob(name))],
+    tools: [...tools, ...kernel],
     policies: [gate, ...policies],
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
@@ -127,8 +157,20 @@ async function revive(
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, prompt);
   if (files !== undefined) await bind(state, files);
+  const { fork } = openers;
   const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
-  return new Session({ ...made, context, ...(files === undefined ? {} : { files }) });
+  const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
+  const session = new Session({ ...made, context, agents: returning, ...(files === undefined ? {} : { files }) });
+  await takeBackCutOff(session, returning);
+  return session;
+}
+
+/** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
+async function takeBackCutOff(session: Session, takenBack: SessionParts["agents"]): Promise<void> {
+  const cut = new Set(session.recovered.closedCalls);
+  const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
+  const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
+  if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
