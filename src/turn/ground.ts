@@ -9,6 +9,7 @@ import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { Story } from "./story.ts";
+import type { Teller } from "./teller.ts";
 
 /** What a turn walks on: a durable session, or a state with a log in memory. */
 export interface Ground {
@@ -33,6 +34,8 @@ export interface Ground {
   readonly replies: Map<CallId, Promise<CallOutcome>>;
   /** A turn is on its way. */
   running: boolean;
+  /** Tells those who watch, when somebody does. */
+  readonly teller?: Teller;
   /** Hears of a call that has ended, for grounds whose transactions do not write it down themselves. */
   closed?(outcome: CallOutcome): void;
 }

@@ -43,6 +43,7 @@ import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { faultRecord, misaligned, type Story, type StoryOptions } from "./story.ts";
+import type { Teller } from "./teller.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 /** What a session is made of, once it is open. */
@@ -57,6 +58,7 @@ export interface SessionParts {
   readonly story: Story;
   readonly context: SessionContext;
   readonly workspaces: Workspaces;
+  readonly teller: Teller;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
   /** Opens a session that shares this one's records up to `after`. */
@@ -120,6 +122,7 @@ export class Session implements AsyncDisposable {
       conversation: new Conversation(),
       context: parts.context,
       story: parts.story,
+      teller: parts.teller,
       signal: parts.journal.signal,
       get head() {
         return parts.journal.head.seq;
@@ -315,8 +318,9 @@ export class Session implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { files, workspaces, journal } = this.#parts;
+    const { files, workspaces, journal, teller } = this.#parts;
     this.catalog.leave();
+    teller.moment("session-closed");
     try {
       if (files === undefined) return;
       await this.state.truth.gate.run(async () => {}); // a commit under way is let through first

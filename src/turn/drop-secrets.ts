@@ -1,0 +1,109 @@
+import { parseJson } from "../base/json.ts";
+import type { Store } from "../contracts/store.ts";
+import { conflictError } from "../journal/conflicts.ts";
+import type { JournalEntry } from "../journal/prove.ts";
+import { dropBodies } from "../journal/retention.ts";
+import { type BlobName, toBlobName } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import { redactDraft } from "../records/redact-record.ts";
+import type { AnyPart, Part } from "../state/part.ts";
+import { keptState } from "./fold.ts";
+import type { Session } from "./session.ts";
+
+export interface DroppedSecrets {
+  /** Records whose bodies are gone. Their headers still prove that they were there. */
+  readonly dropped: readonly number[];
+  /** Records that hold a secret and could not be dropped: a fork shares them, or the session begins there. */
+  readonly left: readonly number[];
+}
+
+/**
+ * Drops every body that holds a secret which was registered after it was written. Bodies are never edited: they would no
+ * longer be what the chain proves. The state goes on without the secret; boundaries that need a dropped body are gone.
+ */
+export async function dropSecrets(store: Store, session: Session): Promise<DroppedSecrets> {
+  await hideInState(session);
+  await session.checkpoint({ tag: "secrets dropped" });
+  const found = await holders(session);
+  const seqs = found.map(({ seq }) => seq);
+  await dropBodies(store, session.journal, seqs, "it held a secret that was registered later");
+  await sweepAway(store, [...new Set(found.flatMap(({ blobs }) => blobs))]);
+  const left = await stillThere(session, seqs);
+  return { dropped: seqs.filter((seq) => !left.includes(seq)), left };
+}
+
+async function hideInState({ state, journal: { redactor } }: Session): Promise<void> {
+  const { truth } = state;
+  const changes = [...truth.parts.values()].flatMap((part) => {
+    if (part.exact === true) return [];
+    const data = part.encode(truth.root.get(part.name) as never);
+    const clean = redactor.json(data);
+    return clean === data ? [] : [{ part, value: part.decode(clean) }];
+  });
+  if (changes.length === 0) return;
+  await truth.change((branch) => {
+    for (const { part, value } of changes) branch.change(part as AnyPart & Part<unknown>, () => value);
+  }, "secrets dropped");
+}
+
+interface Holder {
+  readonly seq: number;
+  /** Content that goes with it, when nothing else names it. */
+  readonly blobs: readonly BlobName[];
+}
+
+async function holders(session: Session): Promise<readonly Holder[]> {
+  const found: Holder[] = [];
+  const known = new Map<BlobName, boolean>();
+  for await (const entry of session.read()) {
+    if (entry.kind === "damaged" || entry.kind === "dropped") continue;
+    const blobs = await holdingBlobs(session, entry, known);
+    if (blobs.length > 0 || holdsSecret(session, entry)) found.push({ seq: entry.seq, blobs });
+  }
+  return found;
+}
+
+function holdsSecret({ journal: { redactor } }: Session, entry: JournalEntry & RecordDraft): boolean {
+  if (redactor.knows(JSON.stringify(entry)) || redactDraft(entry, redactor) !== entry) return true;
+  return entry.kind === "state-changed" && redactor.json(entry.delta) !== entry.delta;
+}
+
+/** The parts of a kept state that hold a secret, files apart: those are kept as they are. */
+async function holdingBlobs(
+  session: Session,
+  entry: JournalEntry,
+  known: Map<BlobName, boolean>,
+): Promise<readonly BlobName[]> {
+  const holding: BlobName[] = [];
+  for (const [part, place] of Object.entries(keptState(entry)?.parts ?? {})) {
+    if (session.state.truth.parts.get(part)?.exact === true) continue;
+    const name = toBlobName(place.name);
+    if (!known.has(name)) known.set(name, await blobHolds(session, name));
+    if (known.get(name) === true) holding.push(name);
+  }
+  return holding;
+}
+
+async function blobHolds({ journal }: Session, name: BlobName): Promise<boolean> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of journal.readBlob(name)) pieces.push(piece);
+  const text = Buffer.concat(pieces).toString("utf8");
+  const parsed = parseJson(text);
+  return journal.redactor.knows(text) || (parsed.ok && journal.redactor.json(parsed.value) !== parsed.value);
+}
+
+/** What only dropped records named goes now, and not when somebody cleans up. */
+async function sweepAway(store: Store, candidates: readonly BlobName[]): Promise<void> {
+  for (let more = true; more; ) {
+    const receipt = await store.commit({ kind: "sweep", limit: 256, candidates });
+    if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
+    more = receipt.more;
+  }
+}
+
+async function stillThere(session: Session, seqs: readonly number[]): Promise<readonly number[]> {
+  const left: number[] = [];
+  for (const seq of seqs)
+    for await (const entry of session.read({ from: seq, to: seq })) if (entry.kind !== "dropped") left.push(seq);
+  return left;
+}
