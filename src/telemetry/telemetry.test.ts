@@ -96,14 +96,12 @@ describe("the stream", () => {
     expect(events[0]?.facts).toMatchObject({ status: "canceled", effects: "unknown" });
   });
 
-  test("[TELEMETRY-2] [K63] counts each source without gaps, and gives a kind it does not know the source `unknown`", async () => {
+  test("[TELEMETRY-2] [K63] counts each source without gaps", async () => {
     const { events, telemetry } = listen();
     const { session } = await liveOn(telemetry);
     const nths = Map.groupBy(events, ({ source }) => source);
     expect(nths.size).toBeGreaterThan(4);
     for (const [, told] of nths) expect(told.map(({ nth }) => nth)).toEqual(told.map((_, at) => at + 1));
-    const { sourceOf } = await import("../turn/told-facts.ts");
-    expect([sourceOf("call-closed"), sourceOf("made-by-a-later-version")]).toEqual(["tool", "unknown"]);
     expect(new Set(events.map((event) => event.session))).toEqual(new Set([session.id]));
   });
 

@@ -7,7 +7,7 @@ import { type BlobName, toBlobName } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { redactDraft } from "../records/redact-record.ts";
 import type { AnyPart, Part } from "../state/part.ts";
-import { keptState } from "./fold.ts";
+import { type KeptState, keptState } from "./fold.ts";
 import type { Session } from "./session.ts";
 
 export interface DroppedSecrets {
@@ -23,7 +23,7 @@ export interface DroppedSecrets {
  */
 export async function dropSecrets(store: Store, session: Session): Promise<DroppedSecrets> {
   await hideInState(session);
-  await session.checkpoint({ tag: "secrets dropped" });
+  await session.checkpoint({ tag: "secrets dropped" }, { anew: true });
   const found = await holders(session);
   const seqs = found.map(({ seq }) => seq);
   await dropBodies(store, session.journal, seqs, "it held a secret that was registered later");
@@ -54,10 +54,10 @@ interface Holder {
 
 async function holders(session: Session): Promise<readonly Holder[]> {
   const found: Holder[] = [];
-  const known = new Map<BlobName, boolean>();
+  const read = new Map<BlobName, Buffer>();
   for await (const entry of session.read()) {
     if (entry.kind === "damaged" || entry.kind === "dropped") continue;
-    const blobs = await holdingBlobs(session, entry, known);
+    const blobs = await holdingBlobs(session, entry, read);
     if (blobs.length > 0 || holdsSecret(session, entry)) found.push({ seq: entry.seq, blobs });
   }
   return found;
@@ -68,28 +68,41 @@ function holdsSecret({ journal: { redactor } }: Session, entry: JournalEntry & R
   return entry.kind === "state-changed" && redactor.json(entry.delta) !== entry.delta;
 }
 
-/** The parts of a kept state that hold a secret, files apart: those are kept as they are. */
-async function holdingBlobs(
-  session: Session,
-  entry: JournalEntry,
-  known: Map<BlobName, boolean>,
-): Promise<readonly BlobName[]> {
+/** Content of a kept state that holds a secret, files apart: those are kept as they are. */
+async function holdingBlobs(session: Session, entry: JournalEntry, texts: Map<BlobName, Buffer>) {
   const holding: BlobName[] = [];
-  for (const [part, place] of Object.entries(keptState(entry)?.parts ?? {})) {
-    if (session.state.truth.parts.get(part)?.exact === true) continue;
-    const name = toBlobName(place.name);
-    if (!known.has(name)) known.set(name, await blobHolds(session, name));
-    if (known.get(name) === true) holding.push(name);
+  const places = Object.entries(keptState(entry)?.parts ?? {});
+  for (const name of new Set(places.map(([, place]) => toBlobName(place.name)))) {
+    const bytes = texts.get(name) ?? (await bytesOf(session, name));
+    texts.set(name, bytes);
+    const here = places.filter(([, place]) => place.name === name);
+    if (holdsInside(session, bytes, here)) holding.push(name);
   }
   return holding;
 }
 
-async function blobHolds({ journal }: Session, name: BlobName): Promise<boolean> {
+/**
+ * Looks at every part that lies in some content, and at what lies there beside them: a value that has changed since stays
+ * in the content it was once written with.
+ */
+function holdsInside({ state, journal: { redactor } }: Session, bytes: Buffer, places: readonly PlaceIn[]): boolean {
+  let rest = bytes.toString("latin1");
+  for (const [part, { from = 0, to = bytes.length }] of places) {
+    rest = rest.slice(0, from) + " ".repeat(to - from) + rest.slice(to);
+    if (state.truth.parts.get(part)?.exact === true) continue;
+    const text = bytes.subarray(from, to).toString("utf8");
+    const parsed = parseJson(text);
+    if (redactor.knows(text) || (parsed.ok && redactor.json(parsed.value) !== parsed.value)) return true;
+  }
+  return redactor.knows(Buffer.from(rest, "latin1").toString("utf8"));
+}
+
+type PlaceIn = readonly [part: string, place: KeptState["parts"][string]];
+
+async function bytesOf({ journal }: Session, name: BlobName): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of journal.readBlob(name)) pieces.push(piece);
-  const text = Buffer.concat(pieces).toString("utf8");
-  const parsed = parseJson(text);
-  return journal.redactor.knows(text) || (parsed.ok && journal.redactor.json(parsed.value) !== parsed.value);
+  return Buffer.concat(pieces);
 }
 
 /** What only dropped records named goes now, and not when somebody cleans up. */

@@ -123,8 +123,12 @@ export class Holdfast implements AsyncDisposable {
 
   /** Drops, for good, what a closed session kept of secrets that are known by now. */
   async dropSecrets(id: string): Promise<DroppedSecrets> {
-    await using session = await this.open(id, { create: false });
-    return await dropSecrets(this.store, session);
+    const session = await this.open(id, { create: false });
+    try {
+      return await dropSecrets(this.store, session);
+    } finally {
+      await session.close();
+    }
   }
 
   sweep(options?: SweepOptions): Promise<SweepReport> {

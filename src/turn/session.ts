@@ -294,10 +294,14 @@ export class Session implements AsyncDisposable {
     return appended;
   }
 
-  /** Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. */
-  checkpoint(note: CheckpointNote = {}): Promise<Appended> {
+  /**
+   * Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. `anew`: also what
+   * has not changed is written again, so that nothing older is needed.
+   */
+  checkpoint(note: CheckpointNote = {}, how: { readonly anew?: boolean } = {}): Promise<Appended> {
     const { truth } = this.state;
     return truth.gate.run(() => {
+      if (how.anew === true) this.#parts.blobs.forget();
       truth.refusePoisoned(); // its root may lack what the journal has, and a checkpoint would make that true
       return keepCheckpoint(this.#parts, truth.root, note);
     });
