@@ -29,6 +29,7 @@ import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
+import type { ReadContent } from "./show-media.ts";
 import { Story } from "./story.ts";
 import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
@@ -122,7 +123,7 @@ async function revive(
       return options.observe?.(outcome);
     },
     ledger,
-    tools: [...tools, ...kernelTools(options, context)],
+    tools: [...tools, ...kernelTools(options, context, (name) => journal.readBlob(name))],
     policies: [gate, ...policies],
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
@@ -143,9 +144,10 @@ async function revive(
 function kernelTools(
   { prompt, context: { recall = true } = {} }: SessionOptions,
   context: SessionContext,
+  read: ReadContent,
 ): readonly Tool[] {
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
-  const recalling = recall ? recallTool((request) => context.recall(request)) : undefined;
+  const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
 }
 
