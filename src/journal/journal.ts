@@ -15,6 +15,7 @@ import { KNOWN_SHAPES, type Redactor } from "../records/redact.ts";
 import { readBlob, stageBlob } from "./blobs.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalEntry } from "./prove.ts";
+import { NewestRecords } from "./newest.ts";
 import { type ReadOptions, readEntries, rowOf } from "./read.ts";
 
 export interface JournalDeps {
@@ -116,6 +117,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   #tip: Tip<T>;
   #durable: Tip<T>;
   #renewedAt: number;
+  readonly #newest = new NewestRecords();
   /** Settles when every append called so far has ended. */
   #called: Promise<unknown> = Promise.resolve();
   #inLine = 0;
@@ -184,6 +186,12 @@ export class Journal<T = unknown> implements AsyncDisposable {
 
   read(options: ReadOptions = {}): AsyncIterable<JournalEntry> {
     return readEntries(this.#deps.store, this.session, options);
+  }
+
+  /** Everything acknowledged from there on, for whoever follows: what was just written need not be read back. */
+  async *readOn(from: number): AsyncIterable<JournalEntry> {
+    const to = this.head.seq;
+    if (from <= to) yield* this.#newest.since(from, to) ?? this.read({ from, to });
   }
 
   stageBlob(source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
@@ -272,6 +280,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
     } else {
       // Answers may come in another order than the commits; a later record vouches for those before it.
       if (tip.link.seq > this.#durable.link.seq) this.#durable = tip;
+      this.#newest.add(batch.records);
       this.#renewedAt = this.#deps.clock.monotonic();
     }
     const { first, last, repeated } = receipt;

@@ -99,6 +99,11 @@ export function decodeRecord(
   return ok({ ...(lifted.body as JsonObject), kind: lifted.kind, seq, at } as JournalRecord);
 }
 
+/** A record that this process has sealed itself: it need not be proven, and is of today's shape. */
+export function decodeOwn({ kind, seq, at, body }: SealedRecord): JournalRecord {
+  return { ...(JSON.parse(body ?? "{}") as object), kind, seq, at } as JournalRecord;
+}
+
 /** Undefined when a step cannot make sense of the body: one odd record must not keep all others from being read. */
 function tryLift(kind: string, body: JsonObject, from: number, ladder: Ladder) {
   try {

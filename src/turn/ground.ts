@@ -1,5 +1,4 @@
 import type { JournalEntry } from "../journal/prove.ts";
-import type { ReadOptions } from "../journal/read.ts";
 import type { CallId, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -28,7 +27,8 @@ export interface Ground {
   write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[]): Promise<void>;
   /** The newest record that is there. */
   readonly head: number;
-  read(options?: ReadOptions): AsyncIterable<JournalEntry>;
+  /** What was written from there on. */
+  readOn(from: number): AsyncIterable<JournalEntry>;
   /** Content that results brought, by name. */
   readonly content: ReadContent;
   /** Whether a call still waits for somebody. */

@@ -382,7 +382,7 @@ class Turn {
   /** Asks the store only when there is something new: this writer knows the head. */
   async #readOn(): Promise<void> {
     const { conversation, context, head } = this.#ground;
-    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.read({ from })));
+    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.readOn(from)));
   }
 }
 

@@ -127,7 +127,7 @@ export class Session implements AsyncDisposable {
       get head() {
         return parts.journal.head.seq;
       },
-      read: (options) => this.read(options),
+      readOn: (from) => parts.journal.readOn(from),
       content: (name) => parts.journal.readBlob(name),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
