@@ -33,6 +33,7 @@ import { type ContextOptions, SessionContext } from "./session-context.ts";
 import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
 import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
+import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
 
@@ -52,6 +53,8 @@ export interface SessionOptions
   readonly context?: ContextOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
+  /** Who hears of what happens. */
+  readonly telemetry?: TelemetryOptions;
   /** How many tool boundaries can be returned to. Default 100. */
   readonly checkpoints?: { readonly limit?: number };
   readonly development?: boolean;
@@ -59,9 +62,8 @@ export interface SessionOptions
   readonly workspace?: string | WorkspaceOptions;
 }
 
-/** What a session asks of its kernel: forks, and sessions that work for it. */
-export interface Openers {
-  readonly fork: SessionParts["fork"];
+/** What a session has of its kernel: among it, forks and sessions that work for it. */
+export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "teller"> {
   readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
 }
 
@@ -70,30 +72,22 @@ export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  openers: Openers,
-  workspaces: Workspaces,
+  around: Around,
   as?: Binding["mode"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
-  const files = await attached(workspaces, journal, options, rebuilt.root, as);
+  const files = await attached(around.workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, {
-      openers,
-      blobs,
-      rebuilt,
-      files,
-      workspaces,
-      isFork: as !== undefined,
-    });
+    return await revive(deps, journal, options, { around, blobs, rebuilt, files, isFork: as !== undefined });
   } catch (error) {
-    if (files !== undefined) await workspaces.leave(files.workspace);
+    if (files !== undefined) await around.workspaces.leave(files.workspace);
     throw error;
   }
 }
 
-interface Revived extends Pick<SessionParts, "blobs" | "workspaces"> {
-  readonly openers: Openers;
+interface Revived extends Pick<SessionParts, "blobs"> {
+  readonly around: Around;
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
   readonly isFork: boolean;
@@ -103,8 +97,9 @@ async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { openers, blobs, rebuilt, files, workspaces, isFork }: Revived,
+  { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
+  const { fork, child, workspaces, teller } = around;
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -119,6 +114,7 @@ async function revive(
       .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
+    redactor: journal.redactor,
     clock: deps.clock,
     random: deps.random,
     ids: options.ids ?? randomIds(deps.random),
@@ -134,7 +130,7 @@ async function revive(
     open: (id, agent) => {
       const own = new Set<Tool>(kernel);
       const offered = transactions.tools.filter((tool) => !own.has(tool));
-      return openers.child(id, toolsFor(agent, offered), catalog);
+      return child(id, toolsFor(agent, offered), catalog);
     },
     ground: () => grounds.get(state) as Ground,
   };
@@ -144,6 +140,10 @@ async function revive(
   ];
   const transactions = new Transactions(state, {
     ...options,
+    observe: (outcome) => {
+      teller.outcome(outcome);
+      return options.observe?.(outcome);
+    },
     ledger,
     tools: [...tools, ...kernel],
     policies: [gate, ...policies],
@@ -155,12 +155,19 @@ async function revive(
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
-  const story = new Story(state, catalog, prompt);
+  const story = new Story(state, catalog, { teller, ...(prompt === undefined ? {} : { prompt }) });
   if (files !== undefined) await bind(state, files);
-  const { fork } = openers;
-  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
+  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story };
+  teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
   const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
-  const session = new Session({ ...made, context, agents: returning, ...(files === undefined ? {} : { files }) });
+  const session = new Session({
+    ...made,
+    workspaces,
+    teller,
+    context,
+    agents: returning,
+    ...(files === undefined ? {} : { files }),
+  });
   await takeBackCutOff(session, returning);
   return session;
 }

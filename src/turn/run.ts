@@ -62,16 +62,19 @@ export async function* runTurn(
   let over = false;
   ground.running = true;
   ground.within = { budget: turn.budget, ask: options.ask };
+  const told = tellTurn(ground);
   try {
     const end = yield* turn.walk(input);
     await turn.finish(end);
     over = true;
+    told(end);
     yield { kind: "end", end };
     return end;
   } catch (error) {
     over = true;
     throw error;
   } finally {
+    told();
     try {
       if (!over) await turn.leave();
     } finally {
@@ -80,6 +83,19 @@ export async function* runTurn(
       turn.stop.release();
     }
   }
+}
+
+/** Tells that a turn begins; the answer tells, once, how it ended. Without an end it was left, or threw. */
+function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void {
+  const begun = clock.monotonic();
+  let told = false;
+  teller?.moment("turn-begun");
+  return (end) => {
+    if (told) return;
+    told = true;
+    const how = end === undefined ? { status: "unfinished" } : { status: end.status, spent: { ...end.spent } };
+    teller?.moment("turn-over", { ...how, elapsedMs: clock.monotonic() - begun });
+  };
 }
 
 type WithoutSums<E> = E extends unknown ? Omit<E, "spent" | "text"> : never;
@@ -234,7 +250,10 @@ class Turn {
     if (!view.ok) return view;
     const { drafts, events } = context.notesOf(view);
     await this.#write(drafts, events);
-    if (view.reclaim !== undefined) yield { kind: "reclaimed", reclaim: view.reclaim };
+    if (view.reclaim !== undefined) {
+      this.#ground.teller?.moment("context-reclaimed", { ...view.reclaim });
+      yield { kind: "reclaimed", reclaim: view.reclaim };
+    }
     return view;
   }
 
@@ -259,6 +278,7 @@ class Turn {
       clock: state.clock,
       random: state.random,
       signal: this.stop.signal,
+      teller: this.#ground.teller,
       failed: (failure, partial, attempt) => this.#write([modelFailed(model, failure, partial, attempt)]),
     });
   }
@@ -365,7 +385,7 @@ class Turn {
   /** Asks the store only when there is something new: this writer knows the head. */
   async #readOn(): Promise<void> {
     const { conversation, context, head } = this.#ground;
-    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.read({ from })));
+    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.readOn(from)));
   }
 }
 
