@@ -389,6 +389,10 @@ export const ERROR_CODES = {
     says: "This state has its transactions already.",
     tryThis: "Use the ones it has: `Transactions.of(state)`.",
   },
+  EFFECT_KEY_SECRET: {
+    says: "The key of an effect holds a secret, and keys are kept.",
+    tryThis: "Use an id or a hash as the key; hand the secret over in the arguments.",
+  },
   EFFECT_UNDECLARED: {
     says: "The tool declares no such effect. Nothing was done.",
     tryThis: "Declare it in the tool's `effects`, so that it can be journalled and undone.",
