@@ -39,13 +39,22 @@ export interface SessionFold {
   readonly epochs: readonly Epoch[];
   /** Epochs that the newest checkpoint made needless: their state may be taken out of the records. */
   readonly stale: readonly Epoch[];
+  /** Slices that the journal has told of: a process without them can carry them. */
+  readonly introduced: ReadonlySet<string>;
   /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
   readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
 
+/** Where a checkpoint keeps one part; `initial` where that can be told to a process that does not know it. */
+interface KeptPart {
+  readonly name: string;
+  readonly policy: string;
+  readonly initial?: Json;
+}
+
 /** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
 export interface KeptState {
-  readonly parts: Readonly<Record<string, { readonly name: string; readonly policy: string }>>;
+  readonly parts: Readonly<Record<string, KeptPart>>;
   readonly waiting?: readonly WaitingCall[];
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
@@ -70,6 +79,7 @@ const NOTHING: SessionFold = {
   effects: new Map(),
   epochs: [{ base: 0, changes: [] }],
   stale: [],
+  introduced: new Set(),
 };
 
 /** `limit`: how many boundaries are remembered. */
@@ -156,6 +166,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
+      introduced: new Set(Object.keys(kept.parts)),
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
@@ -175,8 +186,9 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       { callId, tool, status, before: beforeClosing(now.boundaries, callId, seq), after: seq, rewound: false },
     ],
   }),
-  "state-changed": (now, { callId }, seq) => ({
+  "state-changed": (now, { callId, introduces }, seq) => ({
     ...now,
+    introduced: introduces === undefined ? now.introduced : now.introduced.union(new Set(namesIn(introduces))),
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: now.boundaries.map((one) => (one.callId === callId && !one.rewound ? { ...one, after: seq } : one)),
   }),
@@ -230,6 +242,10 @@ function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): 
   const needless = Math.max(0, Math.min(serving, epochs.length - 2));
   const from = needless < STALE_AT_ONCE ? 0 : needless;
   return { epochs: epochs.slice(from), stale: epochs.slice(0, from) };
+}
+
+function namesIn(introduces: Json): readonly string[] {
+  return Object.keys((introduces ?? {}) as object);
 }
 
 function withChange(epoch: Epoch | undefined, seq: number): Epoch {

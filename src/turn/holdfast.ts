@@ -15,6 +15,7 @@ import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../j
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { sessionFold } from "./fold.ts";
+import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
@@ -48,6 +49,11 @@ export class Holdfast implements AsyncDisposable {
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   open(id: string, opening: SessionOpening = {}): Promise<Session> {
     return this.#openWith(id, this.#options, undefined, opening);
+  }
+
+  /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
+  look(id: string): Promise<SessionLook> {
+    return lookAt(this.#deps, id, this.#options);
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */

@@ -8,6 +8,7 @@ import type { BlobRef } from "../records/kinds.ts";
 import type { AnyPart, Parts } from "../state/part.ts";
 import { Root } from "../state/root.ts";
 import type { KeptState } from "./fold.ts";
+import { introductionOf } from "./kernel-parts.ts";
 
 export interface StagedRoot {
   readonly parts: KeptState["parts"];
@@ -30,7 +31,7 @@ export class PartBlobs {
   }
 
   async stage(parts: Parts, root: Root): Promise<StagedRoot> {
-    const named: Record<string, { name: string; policy: string }> = {};
+    const named: Record<string, KeptState["parts"][string]> = {};
     const blobs = new Map<BlobName, BlobRef>();
     const staged: NewBlob[] = [];
     for (const [name, part] of parts) {
@@ -38,7 +39,12 @@ export class PartBlobs {
       const kept = this.#kept.get(name);
       const ref = kept !== undefined && kept.value === value ? kept.ref : await this.#write(part, value, staged);
       this.#kept.set(name, { value, ref });
-      named[name] = { name: ref.name, policy: part.policy };
+      const introduction = introductionOf(part);
+      named[name] = {
+        name: ref.name,
+        policy: part.policy,
+        ...(introduction === undefined ? {} : { initial: introduction.initial }),
+      };
       blobs.set(ref.name, ref);
       for (const { name: content, bytes } of part.contents?.of(value as never) ?? [])
         blobs.set(content, { name: content, size: bytes.length });
