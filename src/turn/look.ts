@@ -224,7 +224,7 @@ export async function lookAt(deps: JournalDeps, id: string, options: SessionOpti
   return new SessionLook(deps, row, await verifyTail(deps.store, row), options);
 }
 
-export function writerOf({ store, clock }: Pick<JournalDeps, "store" | "clock">, row: SessionRow): WriterState {
+function writerOf({ store, clock }: Pick<JournalDeps, "store" | "clock">, row: SessionRow): WriterState {
   if (row.owner === null) return "closed";
   if (store.isDead(row.owner)) return "died";
   return row.leaseUntil > clock.now() ? "held" : "silent";

@@ -66,12 +66,12 @@ interface Aim {
   readonly scope: readonly RewindScope[];
   readonly record: RecordDraft;
   /** Throws when it may not happen, or not any more. */
-  mayRewind(): void;
+  readonly mayRewind: () => void;
   /** Calls that are taken back, as of now. */
-  calls(): readonly CallId[];
+  readonly calls: () => readonly CallId[];
   /** Those of them whose effects go, too. */
-  undone(): readonly CallId[];
-  back(): Promise<WayBack>;
+  readonly undone: () => readonly CallId[];
+  readonly back: () => Promise<WayBack>;
   readonly how: Pick<RestoreOptions, "slices" | "resources">;
 }
 

@@ -9,9 +9,9 @@ import { createHoldfast, defineTool, type Holdfast, type HoldfastOptions, type S
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { counter, diary, steps } from "./calls.ts";
 
-export const BIN: string = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
-export interface Ran {
+interface Ran {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;

@@ -70,7 +70,7 @@ describe("holdfast.toml", () => {
       project(at.folder, text);
       for (const command of [["config"], ["sessions"]]) {
         const { code, err } = await at.run(...command);
-        expect(code, text).toBe(2);
+        expect({ text, code }).toEqual({ text, code: 2 });
         expect(err).toMatch(/^BAD_OPTION: .*\ntry: /);
         expect(err).toContain(says);
       }

@@ -5,7 +5,7 @@ import type { Parsed, Terminal } from "../command.ts";
 import { nearest } from "../nearest.ts";
 import { KEYS, type Key, SETTINGS, type Setting, type Values } from "./settings.ts";
 
-export const FILE_NAME = "holdfast.toml";
+const FILE_NAME = "holdfast.toml";
 /** A configuration is a page of text. What is larger is some other file. */
 const LARGEST = 1_000_000;
 
@@ -135,12 +135,12 @@ function checked(key: Key, { value, source, base }: Found): { readonly value: un
       from: source.place,
     });
   }
-  return { value: isPath === true ? resolve(base, String(read)) : read, source };
+  return { value: isPath === true ? resolve(base, read as string) : read, source };
 }
 
 function defaultOf(key: Key, cwd: string): { readonly value: unknown; readonly source: Source } {
   const { otherwise, isPath }: Setting<unknown> = SETTINGS[key];
-  const value = isPath === true ? resolve(cwd, String(otherwise)) : otherwise;
+  const value = isPath === true ? resolve(cwd, otherwise as string) : otherwise;
   return { value, source: { from: "default", place: "" } };
 }
 

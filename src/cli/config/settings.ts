@@ -96,7 +96,7 @@ export type Values = { readonly [K in Key]: ValueOf<K> | undefined };
 export const KEYS: readonly Key[] = Object.keys(SETTINGS) as Key[];
 
 /** A value as a file would say it. */
-export function shown(key: Key, value: unknown): string {
+export function shown(key: Key, value: Values[Key]): string {
   if (value === undefined) return "(not set)";
   const { kind }: { readonly kind: unknown } = SETTINGS[key];
   if (kind === duration) return lasted(Number(value));

@@ -35,7 +35,10 @@ describe("holdfast sessions", () => {
     const ids: string[] = [];
     for (let next: string | undefined = ""; next !== undefined; ) {
       const page: { sessions: { id: string }[]; more: number; next?: string } = await at.json(
-        ...["sessions", "--limit", "2", ...(next === "" ? [] : ["--after", next])],
+        "sessions",
+        "--limit",
+        "2",
+        ...(next === "" ? [] : ["--after", next]),
       );
       ids.push(...page.sessions.map(({ id }) => id));
       next = page.next;
