@@ -215,7 +215,7 @@ export { keepItems, type KeptItem, type KeptItems, unkeepItems } from "./wire/ke
 export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "./wire/profiles.ts";
 export { readMessages, type Written, writeMessages } from "./wire/project.ts";
 export { WIRE_RULES, type WireRule, type WireRuleId } from "./wire/rules.ts";
-export type { Adjustment } from "./wire/shape.ts";
+export type { Adjustment } from "./wire/adjustment.ts";
 export {
   asStr,
   OUTPUT_STATUSES,
@@ -434,10 +434,12 @@ export {
   ToolRunner,
 } from "./transaction/runner.ts";
 export { defineTool, type Tool, type ToolSpec, type WaitsFor } from "./transaction/tool.ts";
+export { type PartedResult, type ResultMedia, type ResultPart, toolResult } from "./transaction/result-parts.ts";
 export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/validators.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
+export { planTool } from "./turn/plan-tool.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";

@@ -450,6 +450,12 @@ export const ERROR_CODES = {
     tryThis: "Add steps, or use a function; a loop that asks on and on is a fault of its own.",
   },
 
+  // hosts
+  MCP_LIST_ENDLESS: {
+    says: "A server's list of tools has no end.",
+    tryThis: "Tell its maker: it answers every page with the address of a further one.",
+  },
+
   // other people's sessions
   TRANSCRIPT_UNREADABLE: {
     says: "A file cannot be read.",

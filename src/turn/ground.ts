@@ -8,6 +8,7 @@ import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SessionContext } from "./session-context.ts";
+import type { ReadContent } from "./show-media.ts";
 import type { Story } from "./story.ts";
 
 /** What a turn walks on: a durable session, or a state with a log in memory. */
@@ -27,6 +28,8 @@ export interface Ground {
   /** The newest record that is there. */
   readonly head: number;
   read(options?: ReadOptions): AsyncIterable<JournalEntry>;
+  /** Content that results brought, by name. */
+  readonly content: ReadContent;
   /** Whether a call still waits for somebody. */
   waits(callId: CallId): boolean;
   /** Replies that are being carried out. */

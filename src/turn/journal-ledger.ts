@@ -3,7 +3,8 @@ import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, UndoStage } from "../records/kinds.ts";
-import type { Parts, RootChange } from "../state/part.ts";
+import type { Content, Parts, RootChange } from "../state/part.ts";
+import { beforeWriting } from "../state/unwritten.ts";
 import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
 import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
@@ -42,19 +43,30 @@ export class JournalLedger implements Ledger, StateLedger {
   }
 
   async closed(calls: readonly ClosedCall[], change: RootChange): Promise<void> {
-    const closings = calls.map(
-      ({ callId, ...call }): RecordDraft => ({ kind: "call-closed", callId: callId as CallId, ...call }),
-    );
-    await this.write(closings, change, "call", calls.at(-1)?.callId);
+    const closings: RecordDraft[] = [];
+    const staged: NewBlob[] = [];
+    for (const { callId, contents = [], ...call } of calls) {
+      const blobs = contents.length === 0 ? [] : await beforeWriting(this.#stage({ contents }));
+      staged.push(...blobs);
+      const named = blobs.length === 0 ? {} : { blobs: blobs.map(({ ref }) => ref) };
+      closings.push({ kind: "call-closed", callId: callId as CallId, ...call, ...named });
+    }
+    await this.write(closings, change, "call", calls.at(-1)?.callId, staged);
   }
 
   async changed(change: RootChange, cause: string): Promise<void> {
     await this.write([], change, cause);
   }
 
-  /** Records and a change of the state, durable together; then the files it changed, in place. */
-  async write(drafts: readonly RecordDraft[], change: RootChange, cause: string, callId?: string): Promise<void> {
-    const append = (files: DecidedFiles) => this.#append(drafts, files, cause, callId);
+  /** Records with content that they name, and a change of the state: durable together; then its files, in place. */
+  async write(
+    drafts: readonly RecordDraft[],
+    change: RootChange,
+    cause: string,
+    callId?: string,
+    named: readonly NewBlob[] = [],
+  ): Promise<void> {
+    const append = (files: DecidedFiles) => this.#append(drafts, files, cause, callId, named);
     if (this.#files?.concerns(change) === true) await this.#files.commit(change, callId, append);
     else await append({ staged: await this.#stage(change), named: [], delta: change.delta });
     await this.#written(change);
@@ -65,8 +77,9 @@ export class JournalLedger implements Ledger, StateLedger {
     { staged, named, delta }: DecidedFiles,
     cause: string,
     callId: string | undefined,
+    byDrafts: readonly NewBlob[],
   ): Promise<void> {
-    const fresh = [...new Map(staged.map((blob) => [blob.ref.name, blob])).values()];
+    const fresh = [...new Map([...staged, ...byDrafts].map((blob) => [blob.ref.name, blob])).values()];
     const blobs = [...new Map([...staged.map(({ ref }) => ref), ...named].map((ref) => [ref.name, ref])).values()];
     const introduces = introductions(Object.keys(delta), this.#parts(), this.#journal.folded.introduced);
     const changed: RecordDraft = {
@@ -110,7 +123,7 @@ export class JournalLedger implements Ledger, StateLedger {
     await this.#journal.append({ kind: "effect-undone", ...aboutOf(effect), how, ...words });
   }
 
-  async #stage({ contents }: RootChange): Promise<readonly NewBlob[]> {
+  async #stage({ contents }: { readonly contents: readonly Content[] }): Promise<readonly NewBlob[]> {
     const staged: NewBlob[] = [];
     for (const { bytes } of contents) staged.push(await this.#journal.stageBlob(bytes));
     return staged;

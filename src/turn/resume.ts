@@ -26,6 +26,7 @@ import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
+import type { ReadContent } from "./show-media.ts";
 import { Story } from "./story.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -111,7 +112,7 @@ async function revive(
   const transactions = new Transactions(state, {
     ...options,
     ledger,
-    tools: [...tools, ...kernelTools(options, context)],
+    tools: [...tools, ...kernelTools(options, context, (name) => journal.readBlob(name))],
     policies: [gate, ...policies],
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
@@ -131,9 +132,10 @@ async function revive(
 function kernelTools(
   { prompt, context: { recall = true } = {} }: SessionOptions,
   context: SessionContext,
+  read: ReadContent,
 ): readonly Tool[] {
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
-  const recalling = recall ? recallTool((request) => context.recall(request)) : undefined;
+  const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
 }
 

@@ -18,6 +18,7 @@ import { RunBudget, type RunLimits } from "./limits.ts";
 import { unansweredOf } from "./waiting.ts";
 import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
 import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
+import { showMedia } from "./show-media.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, type StoryOptions } from "./story.ts";
 
@@ -87,6 +88,8 @@ class Turn {
   readonly #budget: RunBudget;
   /** Waiting calls that somebody was asked about in this turn. */
   readonly #asked = new Set<CallId>();
+  /** Content that could not be shown, and that this turn has told of. */
+  readonly #unread = new Set<string>();
   #begun = false;
   #text = "";
   #unsentInARow = 0;
@@ -192,12 +195,22 @@ class Turn {
   ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
     const view = yield* this.#choose(history, aligned);
     if (!view.ok) return view;
-    const asked = yield* this.#ask(writeRequest(view, aligned, saying), aligned);
+    const asked = yield* this.#ask(await this.#writeRequest(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
     await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
     const shorter = yield* this.#choose(history, aligned, true);
     if (!shorter.ok) return shorter;
-    return yield* this.#ask(writeRequest(shorter, aligned, saying), aligned);
+    return yield* this.#ask(await this.#writeRequest(shorter, aligned, saying), aligned);
+  }
+
+  /** Station: the request, with the pictures and files that its view shows. What cannot be read is written down. */
+  async #writeRequest(view: View, aligned: AlignedPrompt, saying: RequestOptions): Promise<ModelRequest> {
+    const request = writeRequest(view, aligned, saying);
+    const { items, unread } = await showMedia(request.items, this.#ground.content);
+    const news = unread.filter(({ name }) => !this.#unread.has(name));
+    for (const { name } of news) this.#unread.add(name);
+    if (news.length > 0) await this.#write(news.map((one) => faultRecord("result-media-unread", one)));
+    return { ...request, items };
   }
 
   /** Station: what of the conversation is shown. Written down before it is sent, so that the next process shows the same. */

@@ -125,6 +125,7 @@ export class Session implements AsyncDisposable {
         return parts.journal.head.seq;
       },
       read: (options) => this.read(options),
+      content: (name) => parts.journal.readBlob(name),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
       running: false,
