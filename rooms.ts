@@ -41,6 +41,7 @@ export const ROOMS = {
 
   // the edges
   blobs: [...LOW],
+  telemetry: [...LOW], // hears of events; sees nothing that makes them
   adapters: [...LOW, "wire", "door"],
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],

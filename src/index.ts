@@ -236,6 +236,7 @@ export type {
   GrepMatch,
   GrepOptions,
 } from "./contracts/filesystem.ts";
+export type { EventSink, EventSource, KernelEvent, MomentKind } from "./contracts/event-sink.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
 export type {
@@ -344,6 +345,7 @@ export type {
   RecordDraft,
   RecordKind,
 } from "./records/kinds.ts";
+export { Redactor, type Secret, type SecretOptions } from "./records/redact.ts";
 export type { Branch } from "./state/branch.ts";
 export { CHECKPOINT_LIMIT, CheckpointStore, type ToolCheckpoint } from "./state/checkpoints.ts";
 export {
@@ -443,21 +445,23 @@ export { planTool } from "./turn/plan-tool.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { DroppedSecrets } from "./turn/drop-secrets.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
-export type { WaitingCall, Reply } from "./turn/waiting.ts";
+export type { AskSomebody, WaitingCall, Reply } from "./turn/waiting.ts";
 export type { LookedRewind, SessionLook, WriterState } from "./turn/look.ts";
 export type { LookedView } from "./turn/look-view.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
-export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
+export type { SubAgent } from "./turn/sub-agent.ts";
+export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
-export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
 export type { ContextOptions, SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
+export type { SinkFailure, TelemetryOptions } from "./turn/teller.ts";

@@ -379,6 +379,10 @@ export const ERROR_CODES = {
     says: "Calls that would be taken back did something outside, and nothing here can undo it. Nothing was changed.",
     tryThis: "Rewind in the program that declares how to undo it, or leave it as it is with `--leave-effects`.",
   },
+  EFFECT_KEY_SECRET: {
+    says: "The key of an effect holds a secret, and keys are kept.",
+    tryThis: "Use an id or a hash as the key; hand the secret over in the arguments.",
+  },
   EFFECT_UNDECLARED: {
     says: "The tool declares no such effect. Nothing was done.",
     tryThis: "Declare it in the tool's `effects`, so that it can be journalled and undone.",

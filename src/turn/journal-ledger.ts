@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -106,7 +107,10 @@ export class JournalLedger implements Ledger, StateLedger {
     await this.#journal.append({ kind: "call-late", callId: callId as CallId, tool, output });
   }
 
+  /** An effect is found again by its key, in whichever process: a key that cannot be kept would let it happen twice. */
   async effectOpened(effect: EffectEntry): Promise<void> {
+    if (this.#journal.redactor.finds(effect.key))
+      throw new HoldfastError("EFFECT_KEY_SECRET", { tool: effect.tool, effect: effect.name });
     await this.#journal.append({ kind: "effect-opened", ...effect, callId: effect.callId as CallId });
   }
 

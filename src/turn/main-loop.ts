@@ -108,7 +108,7 @@ function inMemory(state: ExecutionState): Ground {
     get head() {
       return entries.length;
     },
-    async *read({ from = 1 } = {}) {
+    async *readOn(from) {
       yield* entries.slice(from - 1);
     },
     write: (drafts, events = []) =>

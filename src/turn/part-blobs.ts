@@ -100,6 +100,11 @@ export class PartBlobs {
     return root.with(filled);
   }
 
+  /** The next checkpoint writes everything again, and leaves whatever else its content held. */
+  forget(): void {
+    this.#kept = new Map();
+  }
+
   /** Parts that have not changed, in content of which at least half is still of use. */
   #staying(parts: Parts, root: Root): ReadonlyMap<string, Place> {
     const same = [...this.#kept].filter(([name, { value }]) => parts.has(name) && root.get(name) === value);

@@ -39,6 +39,18 @@ export interface RewindReport {
   readonly effects: readonly EffectReport[];
   /** What happens in the workspace, path by path, when the session has one. */
   readonly files?: RewoundFiles;
+  /** Sub-agents that had worked for these calls. */
+  readonly agents?: readonly AgentReturn[];
+}
+
+/** What became of a sub-agent's work when the call it was done for was taken back. */
+export interface AgentReturn {
+  readonly callId: string;
+  readonly session: string;
+  /** What its own rewind did, or would do; nothing when it had done nothing. */
+  readonly rewound?: RewindReport;
+  /** Why it could not be taken back. */
+  readonly why?: string;
 }
 
 /** What planning a rewind needs: nothing that could write. */
