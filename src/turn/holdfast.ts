@@ -17,6 +17,7 @@ import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts"
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
+import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
@@ -68,6 +69,11 @@ export class Holdfast implements AsyncDisposable {
       await session.close({ leave: "staged" });
       throw error;
     }
+  }
+
+  /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
+  look(id: string): Promise<SessionLook> {
+    return lookAt(this.#deps, id, this.#options);
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */

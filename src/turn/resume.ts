@@ -3,15 +3,12 @@ import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
-import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
-import { resourcesPart } from "../state/resources-part.ts";
 import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
@@ -28,9 +25,9 @@ import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
-import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { isShelf } from "./shelves.ts";
-import { DurableState, isNumbered, StagedWritebacks, WritebackCount } from "./writeback-slices.ts";
+import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
+import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
 import type { ReadContent } from "./show-media.ts";
@@ -113,10 +110,10 @@ async function revive(
     if (isDue(journal) && !state.poisoned)
       await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
-  const ledger = new JournalLedger(journal, written, files);
+  const ledger = new JournalLedger(journal, written, () => state.truth.parts, files);
   const state = ExecutionState.create({
     parts: [...rebuilt.parts.values()]
-      .filter(({ name }) => !DEFAULT_NAMES.has(name))
+      .filter(({ name }) => !isDefault(name))
       .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
@@ -256,13 +253,9 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
   await state.truth.change((branch) => branch.change(part, (value) => ({ ...value, binding })), "workspace bound");
 }
 
-const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
-
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
-function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const writeback = [StagedWritebacks, DurableState, WritebackCount];
-  const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage, ...writeback];
-  const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
+export function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
+  const theirs = [...slices, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
+  return [...new Set([...KERNEL_PARTS, ...theirs, ...workspaces, ...parts])];
 }

@@ -218,8 +218,15 @@ export class SessionContext {
     const spans = this.#chosen(view);
     const { levels, ...record } = viewChosen(view);
     const counted = view.tokens + this.#around.tokens;
-    const shown = spans.length === 0 ? {} : { spans };
-    const notes = { ...(levels as object), counted, beside: this.#pages?.beside ?? {}, ...shown } as unknown as Json;
+    const notes = {
+      ...(levels as object),
+      counted,
+      beside: this.#pages?.beside ?? {},
+      around: this.#around.tokens,
+      budget: view.budget,
+      ...(spans.length === 0 ? {} : { spans }),
+      ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
+    } as unknown as Json;
     const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
     return { drafts: [{ ...record, levels: notes }], events: isKept ? [] : [ContextLineage.begun(this.#lineage)] };
   }

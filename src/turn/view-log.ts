@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import { type Calibration, calibrate, UNCALIBRATED } from "../context/tokens/calibrate.ts";
 import type { ChosenLevels } from "../context/record.ts";
+import type { Reclaim } from "../context/view.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { Handle } from "../context/handle.ts";
 import type { ShownSpan } from "../context/recall.ts";
@@ -15,6 +16,12 @@ export interface ViewNotes {
   readonly beside: Readonly<Record<string, string>>;
   /** Pointers that this view is the first to show. */
   readonly spans?: readonly ShownSpan[];
+  /** Of `counted`, what stood around the conversation. */
+  readonly around?: number;
+  /** How many tokens the conversation might take. */
+  readonly budget?: number;
+  /** Set when levels were chosen anew for this request. */
+  readonly reclaim?: Reclaim;
 }
 
 /** What a boundary left of the conversation for the requests after it. */
