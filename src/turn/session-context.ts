@@ -16,9 +16,7 @@ import { budgetWithin, type Calibration } from "../context/tokens/calibrate.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { countWithoutRuns } from "../context/tokens/runs.ts";
 import type { DerivePolicy, RefusedView, View } from "../context/view.ts";
-import { durablePageOf } from "../context/writeback/shown.ts";
 import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
-import type { PageDeps } from "../context/make-page.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { Plan } from "../state/default-slices.ts";
@@ -26,7 +24,7 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import { type AnySlice, anyPartOf, type SliceEvent } from "../state/slice.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
-import { type PageSources, SessionPages, type Standing, standingRule } from "./session-pages.ts";
+import { type PageSources, SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
 import { DurableState, StagedWritebacks } from "./writeback-slices.ts";
@@ -260,11 +258,7 @@ export class SessionContext {
   #standing(durable: DurablePage): Standing {
     const staged = this.#has(StagedWritebacks) ? this.#state.session.get(StagedWritebacks) : [];
     const dirty = staged.some((one) => one.scope === durable.scope && keyOf(one) === keyOf(durable));
-    const make = (deps: PageDeps) => {
-      const page = durablePageOf(durable, deps);
-      return page === undefined ? undefined : { ...page, dirty };
-    };
-    return { id: `${durable.scope}/${keyOf(durable)}`, what: { ...durable, dirty }, make };
+    return standingDurable(durable, dirty);
   }
 
   /** A state of its own, outside any session, need not have our slices. */

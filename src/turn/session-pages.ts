@@ -6,6 +6,8 @@ import type { Page } from "../context/page.ts";
 import { constraintPage, planPage, type Preference, preferencePage, type Rule } from "../context/producers.ts";
 import type { Plan } from "../state/default-slices.ts";
 import type { Handle } from "../context/handle.ts";
+import { durablePageOf } from "../context/writeback/shown.ts";
+import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
 import type { ShownSpan } from "../context/recall.ts";
 import type { Item } from "../wire/item.ts";
 import { unkeepItems } from "../wire/keep.ts";
@@ -194,6 +196,14 @@ function isMade(id: string): boolean {
 }
 
 const MADE = "made-";
+
+export function standingDurable(durable: DurablePage, dirty: boolean): Standing {
+  const make = (deps: PageDeps) => {
+    const page = durablePageOf(durable, deps);
+    return page === undefined ? undefined : { ...page, dirty };
+  };
+  return { id: `${durable.scope}/${keyOf(durable)}`, what: { ...durable, dirty }, make };
+}
 
 export function standingRule(rule: Rule): Standing {
   return { id: rule.id, what: rule, make: (deps) => constraintPage(rule, deps) };
