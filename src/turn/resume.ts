@@ -2,6 +2,7 @@ import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
+import { execPart } from "../exec/evidence.ts";
 import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { Prompt } from "../prompt/section.ts";
@@ -29,6 +30,7 @@ import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
+import { execIn, type ExecSettings } from "./session-exec.ts";
 import { Story } from "./story.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -52,6 +54,8 @@ export interface SessionOptions
   readonly development?: boolean;
   /** The folder whose files calls change; without one, files live in memory and beside the journal. */
   readonly workspace?: string | WorkspaceOptions;
+  /** How commands run in the workspace. */
+  readonly exec?: ExecSettings;
 }
 
 /** Brings an opened journal to life: calls that were cut off are closed, the state is what was committed. */
@@ -116,6 +120,7 @@ async function revive(
     ledger,
     tools: [...tools, ...kernelTools(options, context)],
     policies: [gate, ...policies],
+    ...(files === undefined ? {} : { execHost: execIn(files, options.exec) }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
@@ -185,5 +190,5 @@ function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionO
   const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
   const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
+  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, execPart, ...workspaces, ...parts];
 }

@@ -1,6 +1,6 @@
 import type { HostRoot, Folder } from "./folders.ts";
 import { OWN_FOLDER } from "./own.ts";
-import { type HostPort, isSystem } from "./port.ts";
+import { type HostPort, isSystem, nameText } from "./port.ts";
 
 const PRIVATE_FOLDER = 0o700;
 const HOME = [OWN_FOLDER, "workspace"] as const;
@@ -12,6 +12,10 @@ export const PLACES = {
   temporary: [...HOME, "tmp"],
   /** What was taken out of the way, and what did not get in. */
   rescue: [...HOME, "rescue"],
+  /** One folder for each call that runs commands, as long as it does. */
+  exec: [...HOME, "exec"],
+  /** What files held before a command that changes them in place. */
+  images: [...HOME, "images"],
 } as const;
 
 /** Two, used in turn: the one before the newest is written over only when what it tells of has been synced. */
@@ -28,19 +32,42 @@ export interface Places {
 
 /** Makes our folders where they are missing. Nothing else of the workspace is touched. */
 export function makePlaces(root: HostRoot): void {
-  for (const place of [[OWN_FOLDER], PLACES.home, PLACES.temporary, PLACES.rescue]) {
-    root.inside(place.slice(0, -1), (parent) => {
-      try {
-        root.port.makeFolder(parent.at(place.at(-1)), PRIVATE_FOLDER);
-      } catch (error) {
-        if (!isSystem(error, "EEXIST")) throw error;
-      }
-    });
-  }
+  for (const place of [[OWN_FOLDER], PLACES.home, PLACES.temporary, PLACES.rescue]) makePlace(root, place);
   // Ours, and no part of the user's repository: said here, so that nothing of theirs has to be edited.
   root.inside([OWN_FOLDER], (own) => {
     if (root.port.stat(own.at(IGNORE)) === undefined) writeNamed(root.port, own, IGNORE, Buffer.from("*\n"));
   });
+}
+
+/** Makes one folder of ours where it is missing. */
+export function makePlace(root: HostRoot, place: readonly string[]): void {
+  root.inside(place.slice(0, -1), (parent) => {
+    try {
+      root.port.makeFolder(parent.at(place.at(-1)), PRIVATE_FOLDER);
+    } catch (error) {
+      if (!isSystem(error, "EEXIST")) throw error;
+    }
+  });
+}
+
+/** Removes a folder of ours with everything in it, whatever a command made of it. */
+export function removePlace(root: HostRoot, place: readonly string[]): void {
+  root.within(place.slice(0, -1), (parent) => {
+    const path = parent.at(place.at(-1));
+    if (root.port.stat(path) !== undefined) removeTree(root.port, path);
+  });
+}
+
+function removeTree(port: HostPort, path: string): void {
+  if (port.stat(path)?.kind !== "folder") return port.unlink(path);
+  try {
+    return port.removeFolder(path);
+  } catch (error) {
+    if (!isSystem(error, "ENOTEMPTY", "EEXIST", "EACCES")) throw error;
+  }
+  port.modeAt(path, PRIVATE_FOLDER);
+  for (const name of port.names(path)) removeTree(port, `${path}/${nameText(name)}`);
+  port.removeFolder(path);
 }
 
 export function openPlaces(root: HostRoot): Places {

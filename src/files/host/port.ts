@@ -1,11 +1,14 @@
 import {
   type BigIntStats,
+  chmodSync,
   closeSync,
   constants,
   fchmodSync,
   fchownSync,
   fstatSync,
   fsync,
+  ftruncateSync,
+  futimesSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -32,6 +35,8 @@ export interface HostStat {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
+  /** How many names it has, here or elsewhere. */
+  readonly links: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
 }
@@ -69,6 +74,11 @@ export interface HostPort {
   /** Of what is open: by its name, a link put there a moment ago would be followed. */
   owner(handle: number, uid: number, gid: number): void;
   mode(handle: number, mode: number): void;
+  /** By its name: only where nobody else can put a link. A folder that may not be read cannot be opened. */
+  modeAt(path: string, mode: number): void;
+  /** When it was last written, to the microsecond: the system takes no finer time from here. */
+  written(handle: number, mtimeNs: bigint): void;
+  truncate(handle: number, size: number): void;
 }
 
 const FLAGS = {
@@ -112,6 +122,12 @@ export const realHost: HostPort = {
   unlink: unlinkSync,
   owner: fchownSync,
   mode: fchmodSync,
+  modeAt: chmodSync,
+  written: (handle, mtimeNs) => {
+    const seconds = Number(mtimeNs / 1000n) / 1e6;
+    futimesSync(handle, seconds, seconds);
+  },
+  truncate: ftruncateSync,
 };
 
 function statIfThere(path: string): BigIntStats | undefined {
@@ -126,7 +142,7 @@ function statIfThere(path: string): BigIntStats | undefined {
 
 function told(stat: BigIntStats): HostStat {
   const kind = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : stat.isSymbolicLink() ? "link" : "other";
-  const { dev, ino, size, mode, uid, gid, mtimeNs, ctimeNs } = stat;
+  const { dev, ino, size, mode, uid, gid, nlink, mtimeNs, ctimeNs } = stat;
   return {
     kind,
     dev,
@@ -135,6 +151,7 @@ function told(stat: BigIntStats): HostStat {
     mode: Number(mode) & 0o7777,
     uid: Number(uid),
     gid: Number(gid),
+    links: Number(nlink),
     mtimeNs,
     ctimeNs,
   };
@@ -156,4 +173,8 @@ export function isSystem(error: unknown, ...codes: readonly string[]): boolean {
 /** A name that is text, as text. */
 export function nameText(name: Uint8Array): string {
   return Buffer.from(name).toString("utf8");
+}
+
+export function isText(name: Uint8Array): boolean {
+  return Buffer.from(nameText(name), "utf8").equals(name);
 }

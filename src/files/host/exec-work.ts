@@ -1,0 +1,102 @@
+import { HoldfastError } from "../../base/errors.ts";
+import type { Bytes } from "../../contracts/blob-store.ts";
+import type { BlobName } from "../../records/ids.ts";
+import { namesIn } from "../path.ts";
+import { type ExecGround, execPlaces, makeExecPlace, removeExecPlace } from "./exec-place.ts";
+import { InPlace } from "./in-place.ts";
+import type { Intent } from "./intent.ts";
+
+/** The commands of one call, as far as a commit of their work must know them. */
+export interface ExecWork {
+  readonly id: string;
+  /** Paths whose content they changed in place. */
+  readonly placed: ReadonlySet<string>;
+  readonly touched: readonly { readonly path: string; readonly mtimeNs: bigint }[];
+  /** What a path held before. */
+  before(name: BlobName): AsyncIterable<Bytes>;
+  /** Some of it as it was, because the call has something else in mind for these paths. */
+  restore(paths: ReadonlySet<string>): void;
+}
+
+/** Commands that an earlier process left in the middle, and how many paths had to be brought back. */
+export interface BroughtBack {
+  readonly exec: string;
+  readonly paths: number;
+}
+
+/** Keeps count of the commands that run in a workspace. */
+export class ExecWorks {
+  readonly ground: ExecGround;
+  readonly broughtBack: BroughtBack[] = [];
+  readonly #works = new Map<string, ExecWork>();
+  /** Commands that change the files themselves: nobody else may, as long as they do. */
+  #inPlace: string | undefined;
+
+  constructor(ground: ExecGround) {
+    this.ground = ground;
+  }
+
+  /** A folder for the commands of one call. */
+  begin(id: string, how: "in-place" | "aside"): string {
+    this.refuseOthers(how === "in-place" ? id : this.#inPlace);
+    const place = makeExecPlace(this.ground, id);
+    if (how === "in-place") this.#inPlace = id;
+    return place;
+  }
+
+  /** What they have done so far. */
+  note(work: ExecWork): void {
+    this.#works.set(work.id, work);
+  }
+
+  of(id: string | undefined): ExecWork | undefined {
+    return id === undefined ? undefined : this.#works.get(id);
+  }
+
+  /** They are over, and nothing that is still to be done needs their folder. */
+  end(id: string, needed: boolean): void {
+    this.#works.delete(id);
+    if (this.#inPlace === id) this.#inPlace = undefined;
+    if (!needed) removeExecPlace(this.ground, id);
+  }
+
+  /** While a command changes the files themselves, whatever anybody else commits would be taken for its work. */
+  refuseOthers(id: string | undefined): void {
+    if (this.#inPlace !== undefined && this.#inPlace !== id)
+      throw new HoldfastError("EXEC_BUSY", { running: this.#inPlace });
+  }
+
+  /** All is in place: files get the times that commands gave them, and the folder goes. */
+  finished({ exec, touched = [] }: Intent): void {
+    if (exec === undefined) return;
+    const { root } = this.ground;
+    for (const { path, written } of touched) {
+      const names = namesIn(path);
+      root.within(names.slice(0, -1), (folder) => {
+        const at = folder.at(names.at(-1));
+        if (root.port.stat(at)?.kind !== "file") return;
+        const handle = root.port.openFile(at, "read");
+        try {
+          root.port.written(handle, BigInt(written) * 1000n);
+        } finally {
+          root.port.close(handle);
+        }
+      });
+    }
+    removeExecPlace(this.ground, exec);
+  }
+
+  /** Takes back what commands of earlier processes had done. Whatever was decided is no longer here. */
+  async recover(endStrays: (id: string) => Promise<unknown>): Promise<void> {
+    for (const id of execPlaces(this.ground)) {
+      await endStrays(id);
+      const left = InPlace.left(this.ground, id);
+      if (left !== undefined) this.broughtBack.push({ exec: id, paths: left.restore() });
+      removeExecPlace(this.ground, id);
+    }
+  }
+
+  close(): void {
+    this.ground.known.images?.close();
+  }
+}
