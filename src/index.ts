@@ -141,6 +141,22 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { DriverChoice } from "./exec/choose.ts";
+export {
+  EXEC_LIMITS,
+  type ExecChanges,
+  type ExecCommand,
+  type ExecEnd,
+  type ExecLimits,
+  type ExecOptions,
+  type ExecOutput,
+  type ExecProtection,
+  type ExecResult,
+} from "./exec/command.ts";
+export type { DriverName } from "./exec/driver.ts";
+export type { ExecNote } from "./exec/evidence.ts";
+export type { CoverLimits } from "./files/host/manifest.ts";
+export type { Uncovered } from "./files/host/walk.ts";
 export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
 export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";

@@ -20,6 +20,9 @@ mount -t tmpfs -o ro,size=4k,mode=555 holdfast "$1/.holdfast" || exit 1
 echo ${READY}
 exec cat`;
 
+/** The system's name for a process's own view of it. */
+const ROOT = "root";
+
 /** What could undo the mounts, or reach around them. */
 const DROPPED = "-sys_admin,-sys_module,-sys_rawio,-sys_boot";
 
@@ -37,9 +40,8 @@ export const overlayDriver: ProtectionDriver = {
     let holder: ChildProcess | undefined;
     try {
       const files = await Aside.begin(workspace.execs.ground, id, () => clock.sleep(1, undefined, "keep-alive"));
-      const asRoot = port.user.uid === 0;
-      holder = await hold(deps, files, asRoot);
-      return new OverlayEnclosure(deps, files, holder, asRoot);
+      holder = await hold(deps, files, files.index);
+      return new OverlayEnclosure(deps, files, holder, files.index);
     } catch (error) {
       holder?.kill("SIGKILL");
       workspace.endExec(id);
@@ -89,6 +91,9 @@ class OverlayEnclosure implements Enclosure {
   readonly #holder: ChildProcess;
   readonly #enter: readonly string[];
   readonly #asRoot: boolean;
+  #touched: StagedDifference["touched"] = [];
+  /** The system's root as the commands see it. */
+  readonly #seen: string;
 
   constructor(deps: DriverDeps, files: Aside, holder: ChildProcess, asRoot: boolean) {
     this.#deps = deps;
@@ -96,7 +101,8 @@ class OverlayEnclosure implements Enclosure {
     this.#holder = holder;
     this.#asRoot = asRoot;
     const own = `/proc/${holder.pid}`;
-    this.inside = `${own}/root${deps.workspace.path}`;
+    this.#seen = `${own}/${ROOT}`;
+    this.inside = `${this.#seen}${deps.workspace.path}`;
     const user = asRoot ? [] : [`--user=${own}/ns/user`, "--preserve-credentials"];
     // Its children's namespace: the holder itself is outside of it, and the first process inside is not ours to name.
     this.#enter = ["nsenter", ...user, `--mount=${own}/ns/mnt`, `--pid=${own}/ns/pid_for_children`, "--"];
@@ -125,10 +131,11 @@ class OverlayEnclosure implements Enclosure {
     const { workspace } = this.#deps;
     const found = this.#files.difference(this.inside);
     if (workspace.syncs && found.changes.length > 0) await syncDisk(workspace.path);
+    this.#touched = found.touched;
     workspace.execs.note({
       id: this.id,
       placed: new Set(),
-      touched: found.touched,
+      links: found.links,
       before: async function* () {},
       restore: () => {},
     });
@@ -140,13 +147,14 @@ class OverlayEnclosure implements Enclosure {
     this.#deps.workspace.endExec(this.id);
   }
 
-  leave(): Promise<void> {
-    return this.drop();
+  async leave(): Promise<void> {
+    this.#deps.workspace.execs.touch(this.#touched);
+    await this.drop();
   }
 
   /** Processes in the namespace, but for the one that holds it. */
   #running(): readonly number[] {
-    const proc = `/proc/${this.#holder.pid}/root/proc`;
+    const proc = `${this.#seen}/proc`;
     return numbersIn(proc).filter((pid) => pid !== 1 && isAlive(`${proc}/${pid}`));
   }
 

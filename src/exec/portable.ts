@@ -63,13 +63,13 @@ class PortableEnclosure implements Enclosure {
     const work: ExecWork = {
       id: this.id,
       placed,
-      touched: [], // they have their times already
+      links: [], // they are what they are already
       before: (name) => this.#files.content(name),
       restore: (paths) => void this.#files.restore(paths),
     };
     this.#deps.workspace.execs.note(work);
     const staged = changes.map((change) => ({ ...change, content: { placed: this.id } }));
-    return { changes: staged, touched, uncovered, conflicts: [] };
+    return { changes: staged, touched, uncovered, links: [], conflicts: [] };
   }
 
   async drop(): Promise<void> {

@@ -21,7 +21,8 @@ export interface StagedDifference extends Omit<UpperDifference, "changes"> {
 export class Aside {
   readonly id: string;
   readonly upper: string;
-  readonly work: string;
+  /** Whether its mount will know which names are one file. */
+  readonly index: boolean;
   readonly #ground: ExecGround;
   readonly #since: bigint;
   #moved = 0;
@@ -31,7 +32,7 @@ export class Aside {
     this.id = id;
     this.#since = since;
     this.upper = this.#at("upper");
-    this.work = this.#at("work");
+    this.index = ground.root.port.user.uid === 0;
   }
 
   /** Makes the layer, as the folder below it looks. */
@@ -60,7 +61,8 @@ export class Aside {
     const { root, disk } = this.#ground;
     const { port, path: lower } = root;
     const isOwn = (path: string) => disk.isOwn(path.split("/"));
-    const found = upperDifference({ port, lower, upper: this.upper, inside, since: this.#since, isOwn });
+    const { upper, index } = this;
+    const found = upperDifference({ port, lower, upper, inside, since: this.#since, isOwn, index });
     return { ...found, changes: found.changes.map((change) => this.#staged(change, inside)) };
   }
 

@@ -1,10 +1,10 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { namesIn } from "../path.ts";
-import type { Unlike } from "./compare.ts";
+import type { Comparison, Unlike } from "./compare.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Images } from "./images.ts";
-import type { Known } from "./manifest.ts";
+import type { Known, Manifest } from "./manifest.ts";
 import { writeAll } from "./meta.ts";
 import type { Rescue } from "./rescue.ts";
 
@@ -26,18 +26,20 @@ const OWNER_ALL = 0o700;
  */
 export function bringBack(
   ground: BringBackGround,
-  unlike: readonly Unlike[],
-  manifest: ReadonlyMap<string, Known>,
+  { unlike, unnamed }: Pick<Comparison, "unlike" | "unnamed">,
+  { entries: manifest, root }: Manifest,
 ): void {
   const work = new BringingBack(ground, manifest);
   const up = unlike.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   for (const { path, is } of up) if (is?.stat.kind === "folder") work.open(path);
+  for (const { path, at } of unnamed) work.moveAway(path, at);
   for (const { path, was, is } of up.toReversed()) if (is !== undefined && !staysAs(was, is)) work.takeAway(path, is);
   for (const { path, was } of up) if (was?.stat.kind === "folder") work.makeFolder(path);
   for (const { path, was, is } of up) if (was !== undefined && was.stat.kind !== "folder") work.put(path, was, is);
   // Deepest first, when everything is in place: a folder's time changes with what is put into it, and one that may not be
   // written must be filled before.
   for (const path of foldersOf(up, manifest)) work.finishFolder(path);
+  if (root !== undefined) ground.root.inside([], ({ handle }) => work.dress(handle, root));
 }
 
 /** A file that is still the same one, or a folder that is still one, is mended where it stands. */
@@ -99,6 +101,15 @@ class BringingBack {
     });
   }
 
+  /** A name that is no text: it cannot be kept as a path, but it can be moved. */
+  moveAway(path: string, at: Uint8Array): void {
+    const { root, rescue, rescueFolder, id } = this.#ground;
+    this.#moved += 1;
+    const aside = `${id}-${this.#moved}`;
+    root.port.renameBytes(at, rescueFolder.at(aside));
+    rescue.note(aside, { path, whose: "theirs" });
+  }
+
   makeFolder(path: string): void {
     const { port } = this.#ground.root;
     this.#in(path, (folder, name) => {
@@ -126,7 +137,7 @@ class BringingBack {
     const { root } = this.#ground;
     const was = this.#manifest.get(path);
     if (was === undefined) return;
-    root.within(namesIn(path), ({ handle }) => this.#dress(handle, was));
+    root.within(namesIn(path), ({ handle }) => this.dress(handle, was));
   }
 
   /** A new file with the old content, or another name of one that is already back. */
@@ -147,7 +158,7 @@ class BringingBack {
     const handle = port.openFile(waiting, "create");
     try {
       this.#fill(handle, was);
-      this.#dress(handle, was);
+      this.dress(handle, was);
     } finally {
       port.close(handle);
     }
@@ -166,7 +177,7 @@ class BringingBack {
         port.truncate(handle, 0);
         this.#fill(handle, was);
       }
-      this.#dress(handle, was);
+      this.dress(handle, was);
     } finally {
       port.close(handle);
     }
@@ -200,7 +211,7 @@ class BringingBack {
   }
 
   /** First the owner, then the mode, then the time: each changes what comes after it. */
-  #dress(handle: number, { stat }: Known): void {
+  dress(handle: number, { stat }: Known): void {
     const { port } = this.#ground.root;
     const now = port.statOpen(handle);
     if (now.uid !== stat.uid || now.gid !== stat.gid) port.owner(handle, stat.uid, stat.gid);

@@ -2,7 +2,7 @@ import { type HostEntry, sameEntry } from "./entry.ts";
 import { entryIn, isSure, type Known, linkAt, type Manifest } from "./manifest.ts";
 import { type HostStat, isSystem } from "./port.ts";
 import { hashFile, type Hashed } from "./read-file.ts";
-import { type Uncovered, type WalkGround, walkTree } from "./walk.ts";
+import { type Uncovered, type Walked, type WalkGround, walkTree } from "./walk.ts";
 
 /** One path that a command left otherwise than it was. */
 export interface TreeChange {
@@ -15,9 +15,16 @@ export interface TreeChange {
 export interface TreeDifference {
   readonly changes: readonly TreeChange[];
   /** Files that hold the same and have another time: told apart by programs that build. */
-  readonly touched: readonly { readonly path: string; readonly mtimeNs: bigint }[];
+  readonly touched: readonly Touch[];
   /** New things that cannot be kept. */
   readonly uncovered: readonly Uncovered[];
+}
+
+/** A file that was given another time. */
+export interface Touch {
+  readonly path: string;
+  readonly mtimeNs: bigint;
+  readonly before: bigint;
 }
 
 /** One path that is not what a manifest says, looked at closely. */
@@ -31,12 +38,13 @@ export interface Comparison {
   readonly unlike: readonly Unlike[];
   /** What could not be looked at, and was not named in the manifest. */
   readonly uncovered: readonly Uncovered[];
+  readonly unnamed: Walked["unnamed"];
 }
 
 /** The tree as it is, against a manifest. Only what may have changed is read. */
 export function compareTree(ground: WalkGround, manifest: Manifest): Comparison {
   const { port, base } = ground;
-  const { entries, uncovered } = walkTree(ground);
+  const { root, entries, uncovered, unnamed } = walkTree(ground);
   const unlike: Unlike[] = [];
   for (const [path, stat] of entries) {
     const was = manifest.entries.get(path);
@@ -46,21 +54,29 @@ export function compareTree(ground: WalkGround, manifest: Manifest): Comparison 
   }
   for (const [path, was] of manifest.entries) if (!entries.has(path)) unlike.push({ path, was, is: undefined });
   const known = new Set(manifest.uncovered.map(({ path }) => path));
-  return { unlike, uncovered: uncovered.filter(({ path }) => !known.has(path)) };
+  const fresh = uncovered.filter(({ path }) => !known.has(path));
+  if (!sameOwner(root, manifest.root?.stat)) fresh.push({ path: ".", why: "root-changed" });
+  return { unlike, uncovered: fresh, unnamed: unnamed.filter(({ path }) => !known.has(path)) };
 }
 
 export function differenceOf(compared: Comparison, { user }: WalkGround["port"]): TreeDifference {
   const changes: TreeChange[] = [];
-  const touched: { path: string; mtimeNs: bigint }[] = [];
+  const touched: Touch[] = [];
   const uncovered = [...compared.uncovered];
   for (const { path, was, is } of compared.unlike) {
     // Without its content it would be taken for a file that went.
     if (is?.stat.kind === "file" && is.digest === undefined) uncovered.push({ path, why: "unreadable" });
     const [from, to] = [entryIn(was, user), entryIn(is, user)];
     if (!sameEntry(from, to)) changes.push({ path, from, to });
-    else if (is?.stat.kind === "file") touched.push({ path, mtimeNs: is.stat.mtimeNs });
+    else if (is?.stat.kind === "file" && was !== undefined)
+      touched.push({ path, mtimeNs: is.stat.mtimeNs, before: was.stat.mtimeNs });
   }
   return { changes: changes.toSorted((a, b) => (a.path < b.path ? -1 : 1)), touched, uncovered };
+}
+
+/** Mode and owner of the folder itself. */
+export function sameOwner(a: HostStat | undefined, b: HostStat | undefined): boolean {
+  return a?.mode === b?.mode && a?.uid === b?.uid && a?.gid === b?.gid;
 }
 
 function knownAt(port: WalkGround["port"], path: string, stat: HostStat): Known {

@@ -3,15 +3,19 @@ import type { Bytes } from "../../contracts/blob-store.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { namesIn } from "../path.ts";
 import { type ExecGround, execPlaces, makeExecPlace, removeExecPlace } from "./exec-place.ts";
+import type { Touch } from "./compare.ts";
+import type { Folder } from "./folders.ts";
 import { InPlace } from "./in-place.ts";
-import type { Intent } from "./intent.ts";
+import type { Intent, Link } from "./intent.ts";
+import { unlinkIfThere } from "./rescue.ts";
 
 /** The commands of one call, as far as a commit of their work must know them. */
 export interface ExecWork {
   readonly id: string;
   /** Paths whose content they changed in place. */
   readonly placed: ReadonlySet<string>;
-  readonly touched: readonly { readonly path: string; readonly mtimeNs: bigint }[];
+  /** Paths that are names of one file. */
+  readonly links: readonly Link[];
   /** What a path held before. */
   before(name: BlobName): AsyncIterable<Bytes>;
   /** Some of it as it was, because the call has something else in mind for these paths. */
@@ -66,24 +70,48 @@ export class ExecWorks {
       throw new HoldfastError("EXEC_BUSY", { running: this.#inPlace });
   }
 
-  /** All is in place: files get the times that commands gave them, and the folder goes. */
-  finished({ exec, touched = [] }: Intent): void {
+  /** All is in place: names of one file are names of one file again, and the folder goes. */
+  finished({ exec, links = [] }: Intent): void {
     if (exec === undefined) return;
-    const { root } = this.ground;
-    for (const { path, written } of touched) {
-      const names = namesIn(path);
-      root.within(names.slice(0, -1), (folder) => {
-        const at = folder.at(names.at(-1));
-        if (root.port.stat(at)?.kind !== "file") return;
-        const handle = root.port.openFile(at, "read");
+    for (const link of links) this.#share(link);
+    removeExecPlace(this.ground, exec);
+  }
+
+  /** Files that hold what they held get the times that a command gave them, unless somebody else was there since. */
+  touch(touched: readonly Touch[]): void {
+    for (const { path, mtimeNs, before } of touched)
+      this.#in(path, (folder, name) => {
+        const { port } = this.ground.root;
+        const now = port.stat(folder.at(name));
+        if (now?.kind !== "file" || now.mtimeNs !== before) return;
+        const handle = port.openFile(folder.at(name), "read");
         try {
-          root.port.written(handle, BigInt(written) * 1000n);
+          port.written(handle, mtimeNs);
         } finally {
-          root.port.close(handle);
+          port.close(handle);
         }
       });
-    }
-    removeExecPlace(this.ground, exec);
+  }
+
+  /** By a second name for the first path's file, moved over the other's: it was the same content a moment ago. */
+  #share({ path, same }: Link): void {
+    const { root, places } = this.ground;
+    const { port } = root;
+    const between = places.temporary.at("shared");
+    unlinkIfThere(port, between);
+    this.#in(same, (from, sameName) =>
+      this.#in(path, (to, name) => {
+        const [a, b] = [port.stat(from.at(sameName)), port.stat(to.at(name))];
+        if (a?.kind !== "file" || b?.kind !== "file" || a.ino === b.ino || a.size !== b.size) return;
+        port.linkAs(from.at(sameName), between);
+        port.rename(between, to.at(name));
+      }),
+    );
+  }
+
+  #in(path: string, work: (folder: Folder, name: string) => void): void {
+    const names = namesIn(path);
+    this.ground.root.within(names.slice(0, -1), (folder) => work(folder, names.at(-1) ?? ""));
   }
 
   /** Takes back what commands of earlier processes had done. Whatever was decided is no longer here. */

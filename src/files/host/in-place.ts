@@ -74,19 +74,19 @@ export class InPlace {
     const walk = walkIn(this.#ground);
     this.#openUnreadable();
     const wanted = () => {
-      const { unlike } = compareTree(walk, this.manifest);
-      return only === undefined ? unlike : unlike.filter(({ path }) => only.has(path));
+      const { unlike, unnamed } = compareTree(walk, this.manifest);
+      if (only === undefined) return { unlike, unnamed };
+      return { unlike: unlike.filter(({ path }) => only.has(path)), unnamed: [] };
     };
-    const unlike = wanted();
-    if (unlike.length === 0) return 0;
+    const found = wanted();
     const images = this.#images;
     const ground = { root, rescue, images, rescueFolder: places.rescue, temporary: places.temporary, id: this.id };
-    bringBack(ground, unlike, this.manifest.entries);
+    bringBack(ground, found, this.manifest);
     // A file whose names all went is a new one now, with the same names.
-    const left = wanted().filter(({ was, is }) => was?.digest === undefined || was.digest !== is?.digest);
+    const left = wanted().unlike.filter(({ was, is }) => was?.digest === undefined || was.digest !== is?.digest);
     if (left.length > 0)
       throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: left.map(({ path }) => path).slice(0, 20) });
-    return unlike.length;
+    return found.unlike.length + found.unnamed.length;
   }
 
   /** A command may have closed a folder, also to its owner. */

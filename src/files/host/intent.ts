@@ -32,9 +32,15 @@ export interface Intent {
   readonly callId?: string;
   /** The commands whose work it is: their folder is needed until all is in place. */
   readonly exec?: string;
-  /** Files that hold what they held and were given another time, in microseconds. */
-  readonly touched?: readonly { readonly path: string; readonly written: number }[];
+  /** Paths that are to be names of one file, when all is in place. */
+  readonly links?: readonly Link[];
   readonly steps: readonly PlannedStep[];
+}
+
+/** A path that is another name of the file at `same`. */
+export interface Link {
+  readonly path: string;
+  readonly same: string;
 }
 
 /** Done as far as the process knows; a loss of power may still take it back. */
@@ -51,7 +57,7 @@ const intentShape = fields({
   session: string,
   after: count,
   exec: optional(ours),
-  touched: optional(list(fields({ path: string, written: count }))),
+  links: optional(list(fields({ path: string, same: string }))),
   steps: list(fields({ aside: ours, temp: optional(waiting), probe: optional(waiting), placed: optional(boolean) })),
 });
 
@@ -77,7 +83,7 @@ export function readIntent(
   const places = intent.steps.flatMap(({ temp, probe }) => [temp, probe]);
   if (!places.every((place) => place === undefined || isOurs(place))) return undefined;
   const { steps } = workspaceDelta(parsed.value);
-  for (const { path } of intent.touched ?? []) namesIn(path);
+  for (const { path, same } of intent.links ?? []) for (const one of [path, same]) namesIn(one);
   return { state, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
 }
 

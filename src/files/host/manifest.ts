@@ -16,6 +16,8 @@ export interface Known {
 export interface Manifest {
   /** The file system's own time when the walk began. */
   readonly at: bigint;
+  /** The folder itself: its mode is the user's, and no commit can change it. */
+  readonly root: Known | undefined;
   readonly entries: ReadonlyMap<string, Known>;
   readonly uncovered: readonly Uncovered[];
 }
@@ -61,7 +63,8 @@ export function takeManifest(
     }
     entries.set(path, stat.kind === "link" ? { stat, target: linkAt(port, `${base}/${path}`) } : { stat });
   }
-  return { at, entries, uncovered };
+  const root = walked.root === undefined ? undefined : { stat: walked.root };
+  return { at, root, entries, uncovered };
 }
 
 /** True when a file is certainly what the manifest says, without reading it. */
@@ -107,16 +110,11 @@ type Line = readonly [
   string,
 ];
 
-/** As text that proves itself: a torn manifest is none. */
-export function manifestText({ at, entries, uncovered }: Manifest): string {
+/** As text that proves itself: a torn manifest is none. The folder itself comes first, under no name. */
+export function manifestText({ at, root, entries, uncovered }: Manifest): string {
   const lines = [JSON.stringify({ at: String(at), uncovered })];
-  for (const [path, { stat, digest, target }] of entries) {
-    const { kind, size, mode, uid, gid, links, mtimeNs, ctimeNs, ino, dev } = stat;
-    const times = [String(mtimeNs), String(ctimeNs), String(ino), String(dev)] as const;
-    lines.push(
-      JSON.stringify([path, kind, size, mode, uid, gid, links, ...times, digest ?? target ?? ""] satisfies Line),
-    );
-  }
+  if (root !== undefined) lines.push(lineOf("", root));
+  for (const [path, known] of entries) lines.push(lineOf(path, known));
   const body = lines.join("\n");
   return `${sha256(body)}\n${body}`;
 }
@@ -128,7 +126,15 @@ export function readManifest(text: string): Manifest | undefined {
   const [head = "{}", ...lines] = body.split("\n");
   const { at, uncovered } = JSON.parse(head) as { readonly at: string; readonly uncovered: readonly Uncovered[] };
   const entries = new Map<string, Known>(lines.map((line) => knownIn(JSON.parse(line) as Line)));
-  return { at: BigInt(at), entries, uncovered };
+  const root = entries.get("");
+  entries.delete("");
+  return { at: BigInt(at), root, entries, uncovered };
+}
+
+function lineOf(path: string, { stat, digest, target }: Known): string {
+  const { kind, size, mode, uid, gid, links, mtimeNs, ctimeNs, ino, dev } = stat;
+  const times = [String(mtimeNs), String(ctimeNs), String(ino), String(dev)] as const;
+  return JSON.stringify([path, kind, size, mode, uid, gid, links, ...times, digest ?? target ?? ""] satisfies Line);
 }
 
 function knownIn([path, kind, size, mode, uid, gid, links, mtime, ctime, ino, dev, holds]: Line): readonly [

@@ -1,6 +1,6 @@
 import type { HostRoot, Folder } from "./folders.ts";
 import { OWN_FOLDER } from "./own.ts";
-import { type HostPort, isSystem, nameText } from "./port.ts";
+import { type HostPort, isSystem } from "./port.ts";
 
 const PRIVATE_FOLDER = 0o700;
 const HOME = [OWN_FOLDER, "workspace"] as const;
@@ -54,20 +54,8 @@ export function makePlace(root: HostRoot, place: readonly string[]): void {
 export function removePlace(root: HostRoot, place: readonly string[]): void {
   root.within(place.slice(0, -1), (parent) => {
     const path = parent.at(place.at(-1));
-    if (root.port.stat(path) !== undefined) removeTree(root.port, path);
+    if (root.port.stat(path) !== undefined) root.port.removeTree(path);
   });
-}
-
-function removeTree(port: HostPort, path: string): void {
-  if (port.stat(path)?.kind !== "folder") return port.unlink(path);
-  try {
-    return port.removeFolder(path);
-  } catch (error) {
-    if (!isSystem(error, "ENOTEMPTY", "EEXIST", "EACCES")) throw error;
-  }
-  port.modeAt(path, PRIVATE_FOLDER);
-  for (const name of port.names(path)) removeTree(port, `${path}/${nameText(name)}`);
-  port.removeFolder(path);
 }
 
 export function openPlaces(root: HostRoot): Places {

@@ -24,6 +24,7 @@ import {
 } from "node:fs";
 import { homedir, platform, userInfo } from "node:os";
 import { promisify } from "node:util";
+import { removeTree } from "./remove-tree.ts";
 
 /** What a look at the system tells of one name. Times in nanoseconds: two writes within a millisecond must differ. */
 export interface HostStat {
@@ -67,10 +68,14 @@ export interface HostPort {
   makeFolder(path: string, mode: number): void;
   removeFolder(path: string): void;
   rename(from: string, to: string): void;
+  /** From a name that is no text. */
+  renameBytes(from: Uint8Array, to: string): void;
   /** A second name for a file or a link. Fails on a name that is taken. */
   linkAs(from: string, to: string): void;
   makeLink(target: string, path: string): void;
   unlink(path: string): void;
+  /** With everything in it: only for what is ours. */
+  removeTree(path: string): void;
   /** Of what is open: by its name, a link put there a moment ago would be followed. */
   owner(handle: number, uid: number, gid: number): void;
   mode(handle: number, mode: number): void;
@@ -117,6 +122,8 @@ export const realHost: HostPort = {
   },
   removeFolder: rmdirSync,
   rename: renameSync,
+  renameBytes: (from, to) => renameSync(Buffer.from(from), to),
+  removeTree: (path) => removeTree(Buffer.from(path)),
   linkAs: linkSync,
   makeLink: (target, path) => symlinkSync(target, path),
   unlink: unlinkSync,
@@ -124,7 +131,7 @@ export const realHost: HostPort = {
   mode: fchmodSync,
   modeAt: chmodSync,
   written: (handle, mtimeNs) => {
-    const seconds = Number(mtimeNs / 1000n) / 1e6;
+    const seconds = (Number(mtimeNs / 1000n) + 0.5) / 1e6; // what is cut off is less than a microsecond
     futimesSync(handle, seconds, seconds);
   },
   truncate: ftruncateSync,

@@ -5,6 +5,7 @@ import { type HostPort, isSystem } from "./port.ts";
 
 /** A file up to this size is read at once. */
 export const HELD: number = 1024 * 1024;
+const SMALLEST = 4096;
 
 export interface Hashed {
   readonly digest: BlobName;
@@ -51,7 +52,7 @@ export function wholeOf(port: HostPort, handle: number, size: number): Uint8Arra
 /** `size` is what is expected: nobody needs a megabyte for a line. */
 export function* piecesIn(port: HostPort, handle: number, size: number = HELD): Iterable<Bytes> {
   for (let at = 0; ; ) {
-    const piece = new Uint8Array(Math.min(HELD, Math.max(size - at, 1)));
+    const piece = new Uint8Array(Math.min(HELD, Math.max(size - at, SMALLEST)));
     const got = port.read(handle, piece, 0, piece.length, at);
     if (got === 0) return;
     at += got;

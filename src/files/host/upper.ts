@@ -1,5 +1,6 @@
-import type { TreeChange, TreeDifference } from "./compare.ts";
+import { sameOwner, type Touch, type TreeChange, type TreeDifference } from "./compare.ts";
 import { ABSENT, type HostEntry, sameEntry } from "./entry.ts";
+import type { Link } from "./intent.ts";
 import { linkAt } from "./manifest.ts";
 import { type HostPort, type HostStat, isSystem, isText, nameText } from "./port.ts";
 import { hashFile } from "./read-file.ts";
@@ -16,6 +17,8 @@ export interface UpperGround {
   /** The file system's time before the first command: whatever is newer below, somebody else changed. */
   readonly since: bigint;
   readonly isOwn: (path: string) => boolean;
+  /** Whether the layers know which names are one file. */
+  readonly index: boolean;
 }
 
 export interface UpperChange extends TreeChange {
@@ -25,6 +28,8 @@ export interface UpperChange extends TreeChange {
 
 export interface UpperDifference extends TreeDifference {
   readonly changes: readonly UpperChange[];
+  /** Changed paths that are names of one file. */
+  readonly links: readonly Link[];
   /** Paths that the commands changed, and somebody else meanwhile. */
   readonly conflicts: readonly string[];
 }
@@ -36,17 +41,22 @@ export interface UpperDifference extends TreeDifference {
  */
 export function upperDifference(ground: UpperGround): UpperDifference {
   const work = new UpperWalk(ground);
+  const { port, lower, inside } = ground;
+  if (!sameOwner(port.stat(lower), port.stat(inside))) work.uncovered.push({ path: ".", why: "root-changed" });
   work.folder("");
   const changes = work.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return { changes, touched: work.touched, uncovered: work.uncovered, conflicts: work.conflicts };
+  const links = work.linksBetween();
+  return { changes, links, touched: work.touched, uncovered: work.uncovered, conflicts: work.conflicts };
 }
 
 class UpperWalk {
   readonly changes: UpperChange[] = [];
-  readonly touched: { path: string; mtimeNs: bigint }[] = [];
+  readonly touched: Touch[] = [];
   readonly uncovered: Uncovered[] = [];
   readonly conflicts: string[] = [];
   readonly #ground: UpperGround;
+  /** Files that have several names, by what the system calls them. */
+  readonly #shared = new Map<bigint, { readonly links: number; readonly changed: string[]; readonly as: string[] }>();
 
   constructor(ground: UpperGround) {
     this.#ground = ground;
@@ -78,7 +88,10 @@ class UpperWalk {
     const is = port.stat(`${inside}/${path}`);
     const was = port.stat(`${lower}/${path}`);
     if (is === undefined) return;
-    if (!isWritten && was !== undefined && was.kind === is.kind && was.ino === is.ino) return; // it shows through
+    if (!isWritten && showsThrough(is, was)) {
+      if (is.kind === "file") this.#noteShared(path, is, was, false);
+      return;
+    }
     if (is.kind === "other") {
       this.uncovered.push({ path, why: "special" });
       return;
@@ -97,7 +110,29 @@ class UpperWalk {
     const to = this.#entry(`${isWritten ? upper : inside}/${path}`, is, path);
     if (to === undefined) return;
     const changed = this.#change(path, was, to, isWritten ? "upper" : "below");
-    if (!changed && is.kind === "file" && is.mtimeNs !== was?.mtimeNs) this.touched.push({ path, mtimeNs: is.mtimeNs });
+    if (is.kind === "file") this.#noteShared(path, is, was, changed);
+    if (changed || is.kind !== "file" || was === undefined || is.mtimeNs === was.mtimeNs) return;
+    this.touched.push({ path, mtimeNs: is.mtimeNs, before: was.mtimeNs });
+  }
+
+  #noteShared(path: string, is: HostStat, was: HostStat | undefined, changed: boolean): void {
+    // Without an index a copy is made of a file that has several names, and the others do not hear of it.
+    if (changed && !this.#ground.index && was !== undefined && was.links > 1)
+      this.uncovered.push({ path, why: "shared" });
+    if (is.links < 2) return;
+    const group = this.#shared.get(is.ino) ?? { links: is.links, changed: [], as: [] };
+    group[changed ? "changed" : "as"].push(path);
+    this.#shared.set(is.ino, group);
+  }
+
+  /** Names of one file stay so. When one of them was not looked at, because nothing else in its folder changed, it is told. */
+  linksBetween(): readonly Link[] {
+    return [...this.#shared.values()].flatMap(({ links, changed, as }) => {
+      const [first, ...others] = [...as, ...changed];
+      if (first === undefined || changed.length === 0) return [];
+      if (as.length + changed.length < links) this.uncovered.push({ path: changed[0] ?? first, why: "shared" });
+      return others.filter((path) => changed.includes(path)).map((path) => ({ path, same: first }));
+    });
   }
 
   /** Everything at and below a path went. */
@@ -166,6 +201,12 @@ class UpperWalk {
       return [];
     }
   }
+}
+
+/** Nothing was written to it: what is seen is what lies below. A file with several names may have been written under another. */
+function showsThrough(is: HostStat, was: HostStat | undefined): boolean {
+  if (was === undefined || was.kind !== is.kind || was.ino !== is.ino) return false;
+  return is.kind !== "file" || (was.mtimeNs === is.mtimeNs && was.size === is.size && was.mode === is.mode);
 }
 
 function below(folder: string, name: string): string {

@@ -3,13 +3,24 @@ import { isText, nameText, type HostPort, type HostStat, isSystem } from "./port
 /** Something in a workspace that cannot be kept or brought back, and why. */
 export interface Uncovered {
   readonly path: string;
-  readonly why: "special" | "not-text" | "other-device" | "too-large" | "unreadable" | "shared-outside";
+  readonly why:
+    | "special" // a pipe, a socket, a device
+    | "not-text"
+    | "other-device"
+    | "too-large"
+    | "unreadable"
+    | "shared" // a file that has another name, which could not be changed with it
+    | "root-changed";
 }
 
 export interface Walked {
+  /** The folder itself. */
+  readonly root: HostStat | undefined;
   /** Everything with a name in text, by path; folders before what is in them. */
   readonly entries: ReadonlyMap<string, HostStat>;
   readonly uncovered: readonly Uncovered[];
+  /** Where the names lie that are no text, as the system knows them. */
+  readonly unnamed: readonly { readonly path: string; readonly at: Uint8Array }[];
 }
 
 export interface WalkGround {
@@ -24,7 +35,8 @@ export interface WalkGround {
 export function walkTree({ port, base, isOwn }: WalkGround): Walked {
   const entries = new Map<string, HostStat>();
   const uncovered: Uncovered[] = [];
-  const dev = port.stat(base)?.dev;
+  const unnamed: { path: string; at: Uint8Array }[] = [];
+  const root = port.stat(base);
   const folders = [""];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const beginning = folder === "" ? "" : `${folder}/`;
@@ -33,6 +45,7 @@ export function walkTree({ port, base, isOwn }: WalkGround): Walked {
       if (isOwn(path)) continue;
       if (!isText(name)) {
         uncovered.push({ path, why: "not-text" });
+        unnamed.push({ path, at: Buffer.concat([Buffer.from(`${base}/${beginning}`), name]) });
         continue;
       }
       const stat = port.stat(`${base}/${path}`);
@@ -40,11 +53,11 @@ export function walkTree({ port, base, isOwn }: WalkGround): Walked {
       entries.set(path, stat);
       if (stat.kind === "other") uncovered.push({ path, why: "special" });
       if (stat.kind !== "folder") continue;
-      if (stat.dev === dev) folders.push(path);
+      if (stat.dev === root?.dev) folders.push(path);
       else uncovered.push({ path, why: "other-device" });
     }
   }
-  return { entries, uncovered };
+  return { root, entries, uncovered, unnamed };
 }
 
 function namesIn(port: HostPort, at: string, path: string, uncovered: Uncovered[]): readonly Uint8Array[] {

@@ -139,7 +139,14 @@ export class Workspace {
       const left = (path: string) => files.exec?.left.get(path);
       const before = (name: BlobName) => work?.before(name) ?? NOTHING;
       const ground: PrepareGround = { ...this.#ground(slot), stageBlob, content, left, before };
-      const about = { tx, order, session, after, ...(callId === undefined ? {} : { callId }), ...execOf(work) };
+      const about = {
+        tx,
+        order,
+        session,
+        after,
+        ...(callId === undefined ? {} : { callId }),
+        ...(work === undefined ? {} : { exec: work.id, links: work.links }),
+      };
       const planned = (intent: Intent) => {
         this.#doubted = { intent, slot };
         this.#order = order;
@@ -377,12 +384,6 @@ export class Workspace {
 
 /** A change of files made by no command needs nothing of what was before one. */
 const NOTHING: AsyncIterable<Bytes> = (async function* () {})();
-
-function execOf(work: ExecWork | undefined): Pick<Intent, "exec" | "touched"> {
-  if (work === undefined) return {};
-  const touched = work.touched.map(({ path, mtimeNs }) => ({ path, written: Number(mtimeNs / 1000n) }));
-  return { exec: work.id, ...(touched.length === 0 ? {} : { touched }) };
-}
 
 function other(slot: Slot): Slot {
   return slot === 0 ? 1 : 0;
