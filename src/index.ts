@@ -464,6 +464,7 @@ export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/
 export type { WaitingCall, Reply } from "./turn/waiting.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
+export type { ExecSettings } from "./turn/session-exec.ts";
 export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
 export type { AskSomebody } from "./turn/run-calls.ts";

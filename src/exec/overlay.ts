@@ -89,7 +89,7 @@ class OverlayEnclosure implements Enclosure {
   readonly #deps: DriverDeps;
   readonly #files: Aside;
   readonly #holder: ChildProcess;
-  readonly #enter: readonly string[];
+  readonly #enter: readonly [string, ...string[]];
   readonly #asRoot: boolean;
   #touched: StagedDifference["touched"] = [];
   /** The system's root as the commands see it. */
@@ -159,9 +159,9 @@ class OverlayEnclosure implements Enclosure {
   }
 
   #inside(line: string): Promise<void> {
-    const [program = "", ...args] = [...this.#enter, "/bin/sh", "-c", line];
+    const [program, ...args] = this.#enter;
     return new Promise((done) => {
-      execFile(program, args, { cwd: "/" }, () => done()); // what it was for is looked at by the caller
+      execFile(program, [...args, "/bin/sh", "-c", line], { cwd: "/" }, () => done()); // what it was for is looked at by the caller
     });
   }
 

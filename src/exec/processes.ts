@@ -8,7 +8,7 @@ export const MARK = "HOLDFAST_EXEC";
  * Processes that carry a mark in their environment. The way to find what has left its process group: a daemon, a `setsid`.
  * None where the system does not tell the environment of others.
  */
-export function markedProcesses(mark: string): readonly number[] {
+function markedProcesses(mark: string): readonly number[] {
   const wanted = Buffer.from(`${MARK}=${mark}\0`);
   return numbersIn("/proc").filter((pid) => {
     try {

@@ -128,7 +128,9 @@ async function drained(child: ChildProcess, clock: Clock): Promise<void> {
   const streams = [child.stdout, child.stderr];
   const closed = Promise.all(
     streams.map((stream) =>
-      stream === null || stream.closed ? undefined : new Promise((done) => stream.once("close", done)),
+      stream === null || stream.closed
+        ? Promise.resolve()
+        : new Promise<void>((done) => void stream.once("close", done)),
     ),
   );
   const late = new AbortController();

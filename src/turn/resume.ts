@@ -115,12 +115,13 @@ async function revive(
   const gate = catalogGate(() => catalog);
   const { tools = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
+  const exec = files === undefined ? undefined : execIn(files, options.exec);
   const transactions = new Transactions(state, {
     ...options,
     ledger,
     tools: [...tools, ...kernelTools(options, context)],
     policies: [gate, ...policies],
-    ...(files === undefined ? {} : { execHost: execIn(files, options.exec) }),
+    ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
@@ -132,7 +133,8 @@ async function revive(
   const story = new Story(state, catalog, prompt);
   if (files !== undefined) await bind(state, files);
   const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
-  return new Session({ ...made, context, ...(files === undefined ? {} : { files }) });
+  const here = files === undefined || exec === undefined ? {} : { files, exec };
+  return new Session({ ...made, context, ...here });
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */

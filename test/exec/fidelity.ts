@@ -13,6 +13,10 @@ export interface Item {
   readonly line: string;
   /** With which drivers it is refused; with the others it is exact. */
   readonly refused?: readonly ("overlay" | "portable")[];
+  /** Refused to an ordinary user, whom the system does not let read what cannot be read. */
+  readonly unreadable?: true;
+  /** Refused to an ordinary user by the overlay, which knows no other names of a file for them. */
+  readonly names?: true;
   /** Its result has a time that it chose itself, which is kept. */
   readonly times?: true;
   /** What differs from run to run, because it tells of times or numbers of files. */
@@ -64,7 +68,7 @@ export const ITEMS: readonly Item[] = [
   },
   { what: "a file becomes executable", line: "chmod 755 a.txt" },
   { what: "a file becomes private", line: "chmod 600 a.txt" },
-  { what: "a file becomes unreadable", line: "chmod 000 a.txt" },
+  { what: "a file becomes unreadable", line: "chmod 000 a.txt", unreadable: true },
   { what: "a private file is written and stays private", line: "echo other > secret" },
   {
     what: "a write-protected file is replaced",
@@ -113,11 +117,13 @@ export const ITEMS: readonly Item[] = [
     what: "a file with two names is written",
     before: (root) => linkSync(join(root, "a.txt"), join(root, "twin")),
     line: "echo both > twin",
+    names: true,
   },
   {
     what: "one of two names of a file is replaced",
     before: (root) => linkSync(join(root, "a.txt"), join(root, "twin")),
     line: "echo new > t && mv t twin",
+    names: true,
   },
   {
     what: "one of two names of a file is removed",

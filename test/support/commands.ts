@@ -15,7 +15,9 @@ export function missing(driver: Driver): string | undefined {
   return tried.status === 0 ? undefined : `overlay is not possible here: ${tried.stderr || tried.error?.message}`;
 }
 
-const AS_USER = lstatSync("/proc/self").uid === 0 ? [] : ["--user", "--map-current-user", "--keep-caps"];
+/** Whom the system refuses nothing. */
+export const IS_ROOT = process.getuid?.() === 0;
+const AS_USER = IS_ROOT ? [] : ["--user", "--map-current-user", "--keep-caps"];
 
 export interface Line {
   readonly line: string | readonly string[];
@@ -70,7 +72,7 @@ export function portrait(root: string, options: { readonly times: boolean }): re
   const lines: string[] = [];
   const files = new Map<bigint, string>();
   const walk = (folder: string): void => {
-    for (const name of readdirSync(join(root, folder), { encoding: "buffer" }).toSorted(Buffer.compare)) {
+    for (const name of readdirSync(join(root, folder), { encoding: "buffer" }).toSorted((a, b) => a.compare(b))) {
       const path = folder === "" ? name.toString("latin1") : `${folder}/${name.toString("latin1")}`;
       if (path === ".holdfast") continue;
       const at = Buffer.from(`${root}/${path}`, "latin1");
@@ -104,4 +106,16 @@ export function portrait(root: string, options: { readonly times: boolean }): re
   walk("");
   const { mode } = lstatSync(root);
   return [`. ${(mode & 0o7777).toString(8)}`, ...lines];
+}
+
+/** Processes whose command line holds a text, as the system knows them. */
+export function runningLike(text: string): readonly string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^[0-9]+$/.test(pid)) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
+    } catch {
+      return false; // gone meanwhile
+    }
+  });
 }

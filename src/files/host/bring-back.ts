@@ -31,6 +31,8 @@ export function bringBack(
 ): void {
   const work = new BringingBack(ground, manifest);
   const up = unlike.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const folders = foldersOf(up, manifest);
+  for (const path of folders.toReversed()) work.open(path);
   for (const { path, is } of up) if (is?.stat.kind === "folder") work.open(path);
   for (const { path, at } of unnamed) work.moveAway(path, at);
   for (const { path, was, is } of up.toReversed()) if (is !== undefined && !staysAs(was, is)) work.takeAway(path, is);
@@ -38,7 +40,7 @@ export function bringBack(
   for (const { path, was, is } of up) if (was !== undefined && was.stat.kind !== "folder") work.put(path, was, is);
   // Deepest first, when everything is in place: a folder's time changes with what is put into it, and one that may not be
   // written must be filled before.
-  for (const path of foldersOf(up, manifest)) work.finishFolder(path);
+  for (const path of folders) work.finishFolder(path);
   if (root !== undefined) ground.root.inside([], ({ handle }) => work.dress(handle, root));
 }
 

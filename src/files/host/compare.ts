@@ -46,14 +46,16 @@ export function compareTree(ground: WalkGround, manifest: Manifest): Comparison 
   const { port, base } = ground;
   const { root, entries, uncovered, unnamed } = walkTree(ground);
   const unlike: Unlike[] = [];
+  const known = new Set(manifest.uncovered.map(({ path }) => path));
   for (const [path, stat] of entries) {
     const was = manifest.entries.get(path);
+    if (known.has(path)) continue; // nobody has promised anything about it
     if (stat.kind === "file" && isSure(manifest, was, stat)) continue;
     const is = knownAt(port, `${base}/${path}`, stat);
     if (was === undefined || differs(was, is)) unlike.push({ path, was, is });
   }
-  for (const [path, was] of manifest.entries) if (!entries.has(path)) unlike.push({ path, was, is: undefined });
-  const known = new Set(manifest.uncovered.map(({ path }) => path));
+  for (const [path, was] of manifest.entries)
+    if (!entries.has(path) && !known.has(path)) unlike.push({ path, was, is: undefined });
   const fresh = uncovered.filter(({ path }) => !known.has(path));
   if (!sameOwner(root, manifest.root?.stat)) fresh.push({ path: ".", why: "root-changed" });
   return { unlike, uncovered: fresh, unnamed: unnamed.filter(({ path }) => !known.has(path)) };

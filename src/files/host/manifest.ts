@@ -49,19 +49,18 @@ export function takeManifest(
   const entries = new Map<string, Known>();
   let bytes = 0;
   for (const [path, stat] of walked.entries) {
-    if (stat.kind === "file") {
-      bytes += stat.size;
-      if (stat.size > limits.file || bytes > limits.tree) uncovered.push({ path, why: "too-large" });
-      else {
-        const known = earlier?.entries.get(path);
-        const digest = isSure(earlier, known, stat)
-          ? known?.digest
-          : keptBy(images, `${base}/${path}`, path, uncovered);
-        if (digest !== undefined) entries.set(path, { stat, digest });
-        continue;
-      }
+    const at = `${base}/${path}`;
+    bytes += stat.kind === "file" ? stat.size : 0;
+    if (stat.kind === "link") entries.set(path, { stat, target: linkAt(port, at) });
+    else if (stat.kind !== "file") entries.set(path, { stat });
+    else if (stat.size > limits.file || bytes > limits.tree) {
+      uncovered.push({ path, why: "too-large" });
+      entries.set(path, { stat });
+    } else {
+      const known = earlier?.entries.get(path);
+      const digest = isSure(earlier, known, stat) ? known?.digest : keptBy(images, at, path, uncovered);
+      entries.set(path, digest === undefined ? { stat } : { stat, digest });
     }
-    entries.set(path, stat.kind === "link" ? { stat, target: linkAt(port, `${base}/${path}`) } : { stat });
   }
   const root = walked.root === undefined ? undefined : { stat: walked.root };
   return { at, root, entries, uncovered };
