@@ -43,11 +43,13 @@ export const ROOMS = {
 
   // the edges
   blobs: [...LOW],
+  telemetry: [...LOW], // hears of events; sees nothing that makes them
   adapters: [...LOW, "wire", "door"],
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],
+  tools: [...LOW, "door"],
   testing: [...LOW, "door"],
-  cli: [...LOW, "door", "stores", "blobs", "adapters", "transcripts", "testing"],
+  cli: [...LOW, "door", "stores", "blobs", "adapters", "transcripts", "tools", "testing"],
 
   // src/index.ts
   door: [

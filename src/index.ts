@@ -231,7 +231,7 @@ export { keepItems, type KeptItem, type KeptItems, unkeepItems } from "./wire/ke
 export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "./wire/profiles.ts";
 export { readMessages, type Written, writeMessages } from "./wire/project.ts";
 export { WIRE_RULES, type WireRule, type WireRuleId } from "./wire/rules.ts";
-export type { Adjustment } from "./wire/shape.ts";
+export type { Adjustment } from "./wire/adjustment.ts";
 export {
   asStr,
   OUTPUT_STATUSES,
@@ -252,6 +252,7 @@ export type {
   GrepMatch,
   GrepOptions,
 } from "./contracts/filesystem.ts";
+export type { EventSink, EventSource, KernelEvent, MomentKind } from "./contracts/event-sink.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
 export type {
@@ -359,6 +360,7 @@ export type {
   RecordDraft,
   RecordKind,
 } from "./records/kinds.ts";
+export { Redactor, type Secret, type SecretOptions } from "./records/redact.ts";
 export type { Branch } from "./state/branch.ts";
 export { CHECKPOINT_LIMIT, CheckpointStore, type ToolCheckpoint } from "./state/checkpoints.ts";
 export {
@@ -449,13 +451,16 @@ export {
   ToolRunner,
 } from "./transaction/runner.ts";
 export { defineTool, type Tool, type ToolSpec, type WaitsFor } from "./transaction/tool.ts";
+export { type PartedResult, type ResultMedia, type ResultPart, toolResult } from "./transaction/result-parts.ts";
 export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/validators.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
+export { planTool } from "./turn/plan-tool.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { DroppedSecrets } from "./turn/drop-secrets.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
@@ -473,3 +478,4 @@ export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
 export type { ContextOptions, SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
+export type { SinkFailure, TelemetryOptions } from "./turn/teller.ts";

@@ -297,7 +297,7 @@ export const ERROR_CODES = {
   EXEC_NOT_UNDONE: {
     says: "What a command had changed could not be brought back completely.",
     tryThis:
-      "Look at the paths in the details and in `.holdfast/workspace/rescue`, free what is in the way, and open the session again: it goes on.",
+      "Look at the paths in the details and in `.holdfast/workspace/rescue`, free what is in the way, and open the session again: it goes on. Or remove `.holdfast/workspace/exec` to go on with the files as they are.",
   },
   EXEC_SAVEPOINT: {
     says: "A command ran after the savepoint, and what it changed can only be undone with the whole call.",
@@ -402,6 +402,10 @@ export const ERROR_CODES = {
     says: "This state has its transactions already.",
     tryThis: "Use the ones it has: `Transactions.of(state)`.",
   },
+  EFFECT_KEY_SECRET: {
+    says: "The key of an effect holds a secret, and keys are kept.",
+    tryThis: "Use an id or a hash as the key; hand the secret over in the arguments.",
+  },
   EFFECT_UNDECLARED: {
     says: "The tool declares no such effect. Nothing was done.",
     tryThis: "Declare it in the tool's `effects`, so that it can be journalled and undone.",
@@ -471,6 +475,12 @@ export const ERROR_CODES = {
   SCRIPT_EXHAUSTED: {
     says: "The script was asked more often than it has answers.",
     tryThis: "Add steps, or use a function; a loop that asks on and on is a fault of its own.",
+  },
+
+  // hosts
+  MCP_LIST_ENDLESS: {
+    says: "A server's list of tools has no end.",
+    tryThis: "Tell its maker: it answers every page with the address of a further one.",
   },
 
   // other people's sessions

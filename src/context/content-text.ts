@@ -35,7 +35,8 @@ function partsText(parts: readonly Part[]): string {
 function partText(part: Part): string {
   if (part.type === "text") return part.text.toWellFormed();
   if (part.type === "other") return JSON.stringify(part.origin.piece ?? null);
-  const { mediaType = part.type, base64, url } = part.media;
+  const { mediaType = part.type, base64, url, blob } = part.media;
+  if (blob !== undefined) return `[${mediaType} ${blob.size} bytes, ${blob.name.slice(0, 23)}]`;
   // By its digest, so that two pictures of one size are not one content.
   return `[${mediaType} ${base64 === undefined ? (url ?? "") : `${base64.length} characters, ${sha256(base64).slice(0, 16)}`}]`;
 }

@@ -49,10 +49,10 @@ export function shorterItems(shown: Shown): Readonly<Record<Exclude<ResidencyLev
 }
 
 function compressedText({ item, text, handle, compressed }: Shown): string {
-  if ("parts" in item && item.parts.some(({ type }) => type !== "text"))
-    return `[${head(oneLine(text), 200)}${mediaWords(item)} left out: ${handle}]`;
-  if (text.length < SHORT) return text;
+  const media = mediaWords(item);
+  if (text.length < SHORT) return media === "" ? text : `${text}\n[${media.slice(3)} left out: ${handle}]`;
   const { text: shorter, leftOut } = compressed(text.length);
+  if (media !== "") return `${shorter}\n[shortened${media} left out; all of it: ${handle}]`;
   return leftOut === "" ? shorter : `${shorter}\n[shortened, ${leftOut} left out; all of it: ${handle}]`;
 }
 

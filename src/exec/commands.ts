@@ -35,6 +35,8 @@ export interface ExecHost {
   readonly cover: DriverDeps["cover"];
   readonly limits: Partial<ExecLimits>;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Takes secrets out of what is kept of the output. */
+  readonly redact: (text: string) => string;
   /** Hears which folder the commands of a call run in, and when they are settled. */
   readonly began: (callId: string, exec: string) => void;
   readonly ended: (callId: string) => void;
@@ -203,25 +205,34 @@ export class CallCommands {
   #note(command: ExecCommand, spawned: Spawned, enclosure: Enclosure, uncovered: readonly Uncovered[]): ExecNote {
     const { branch, id } = this.#call;
     const { end, exitCode, signal } = spawned;
-    const outputs = [spawned.stdout, spawned.stderr].filter(({ truncated }) => truncated).map(({ whole }) => whole);
-    const keptOf = ({ truncated, whole }: Output) => (truncated ? nameOfBytes(whole) : undefined);
-    const [stdout, stderr] = [keptOf(spawned.stdout), keptOf(spawned.stderr)];
+    const { redact } = this.#host; // now: a note that is made anew later would have lost the content it names
+    const wholes = [this.#kept(spawned.stdout), this.#kept(spawned.stderr)];
+    const outputs = wholes.filter((whole) => whole !== undefined);
+    const [stdout, stderr] = wholes.map((whole) => (whole === undefined ? undefined : nameOfBytes(whole)));
     const words = typeof command === "string" ? command : command.join(" ");
     const note: ExecNote = {
       callId: id,
-      command: words.slice(0, COMMAND_KEPT).toWellFormed(),
+      command: redact(words).slice(0, COMMAND_KEPT).toWellFormed(),
       end,
       driver: enclosure.driver,
       ...(exitCode === null ? {} : { exitCode }),
       ...(signal === null ? {} : { signal }),
       ...(uncovered.length === 0
         ? {}
-        : { uncovered: uncovered.slice(0, PATHS_TOLD).map(({ path, why }) => `${why}: ${path}`) }),
+        : { uncovered: uncovered.slice(0, PATHS_TOLD).map(({ path, why }) => redact(`${why}: ${path}`)) }),
       ...(stdout === undefined ? {} : { stdout }),
       ...(stderr === undefined ? {} : { stderr }),
     };
     if (branch.part(execPart.name) !== undefined) branch.change(execPart, withEvidence(note, outputs));
     return note;
+  }
+
+  /** The whole of an output that the result does not hold whole, without the secrets in it. */
+  #kept({ truncated, whole }: Output): Uint8Array | undefined {
+    if (!truncated) return undefined;
+    const text = Buffer.from(whole).toString("utf8");
+    const clean = this.#host.redact(text);
+    return clean === text ? whole : Buffer.from(clean);
   }
 
   #refuseUncovered(uncovered: readonly Uncovered[]): void {

@@ -136,6 +136,7 @@ class OverlayEnclosure implements Enclosure {
       id: this.id,
       placed: new Set(),
       links: found.links,
+      leaving: () => this.#files.open(found.changes),
       before: async function* () {},
       restore: () => {},
     });

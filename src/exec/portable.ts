@@ -64,6 +64,7 @@ class PortableEnclosure implements Enclosure {
       id: this.id,
       placed,
       links: [], // they are what they are already
+      leaving: () => {},
       before: (name) => this.#files.content(name),
       restore: (paths) => void this.#files.restore(paths),
     };

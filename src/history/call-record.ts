@@ -112,7 +112,7 @@ export function userRecord({ seq, at, text }: Said): CallRecord {
   };
 }
 
-function outcomeOf({ seq, status, reason, output, effects }: Closed): OutcomeSummary {
+function outcomeOf({ seq, status, reason, output, parts, effects }: Closed): OutcomeSummary {
   if (status !== "success") {
     const error_type = reason ?? status;
     return {
@@ -123,10 +123,13 @@ function outcomeOf({ seq, status, reason, output, effects }: Closed): OutcomeSum
       value_class: null,
     };
   }
-  const value = output ?? null;
-  const bytes = Buffer.byteLength(JSON.stringify(value));
-  const kept = output === undefined ? {} : { value: { seq, bytes, digest: canonicalHash(value) } };
-  return { status: "ok", ok: true, error_type: null, retriable: false, value_class: kindOf(value), ...kept };
+  const value = output ?? (parts as Json | undefined) ?? null;
+  const beside = (parts ?? []).reduce((sum, { blob }) => sum + (blob?.size ?? 0), 0);
+  const bytes = Buffer.byteLength(JSON.stringify(value)) + beside;
+  const kept =
+    output === undefined && parts === undefined ? {} : { value: { seq, bytes, digest: canonicalHash(value) } };
+  const value_class = parts === undefined ? kindOf(value) : "parts";
+  return { status: "ok", ok: true, error_type: null, retriable: false, value_class, ...kept };
 }
 
 /** Worth another try: it was stopped or overtaken, and nothing outside was touched, or may have been. */

@@ -63,7 +63,7 @@ export {
 export { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "../wire/profiles.ts";
 export { readMessages, type Written, writeMessages } from "../wire/project.ts";
 export { WIRE_RULES, type WireRule, type WireRuleId } from "../wire/rules.ts";
-export type { Adjustment } from "../wire/shape.ts";
+export type { Adjustment } from "../wire/adjustment.ts";
 export {
   asStr,
   OUTPUT_STATUSES,

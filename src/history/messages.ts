@@ -3,7 +3,7 @@ import type { ToolCallId, WireFormat } from "../wire/item.ts";
 import type { Malformed } from "../wire/codecs/codec.ts";
 import { type ProfileId, profileOf, PROFILES, type WireProfile } from "../wire/profiles.ts";
 import { readMessages, writeMessages, type Written } from "../wire/project.ts";
-import type { Adjustment } from "../wire/shape.ts";
+import type { Adjustment } from "../wire/adjustment.ts";
 import { type NormalizeOptions, normalize } from "./normalize.ts";
 import type { Repair } from "./repair.ts";
 import type { HistoryValidationReport } from "./report.ts";

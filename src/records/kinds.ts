@@ -22,6 +22,17 @@ const blobName: Shape<BlobName> = matching("the name of content", isBlobName);
 const blobRef = fields({ name: blobName, size: count });
 export type BlobRef = TypeOf<typeof blobRef>;
 
+/** A piece of a result. Text stands here; anything else is content beside the journal, and has a media type. */
+const resultPart = fields({
+  type: oneOf("text", "image", "audio", "file"),
+  text: optional(string),
+  mediaType: optional(string),
+  blob: optional(blobRef),
+  /** What a file is called. */
+  name: optional(string),
+});
+export type KeptResultPart = TypeOf<typeof resultPart>;
+
 /** Seed 000's four statuses; the reason stands beside it. */
 const outputStatus = oneOf("success", "failed", "canceled", "timeout");
 /** What is known of a call's effects outside the session. After a crash they are unknown, never assumed. */
@@ -83,6 +94,8 @@ export const RECORD_SHAPES = {
     status: outputStatus,
     reason: optional(string),
     output: optional(json),
+    /** Instead of `output`: a result that is not only text. */
+    parts: optional(list(resultPart)),
     effects: optional(effects),
     /** Attempts inside this one call whose result its own checks refused: undone, and told here. */
     attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),

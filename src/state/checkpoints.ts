@@ -25,6 +25,8 @@ export class CheckpointStore {
    * collector would carry every checkpoint ever made into old age.
    */
   readonly #ring: (ToolCheckpoint | undefined)[] = [];
+  /** Whose place each is: every call looks itself up here, and a list of names is searched in no time. */
+  readonly #ids: string[] = [];
   #next = 0;
 
   constructor(options: { readonly limit?: number } = {}) {
@@ -34,9 +36,13 @@ export class CheckpointStore {
   }
 
   record(checkpoint: ToolCheckpoint): void {
-    const same = this.#ring.findIndex((one) => one?.toolCallId === checkpoint.toolCallId);
-    if (same !== -1) this.#ring[same] = undefined;
+    const same = this.#ids.indexOf(checkpoint.toolCallId);
+    if (same !== -1) {
+      this.#ring[same] = undefined;
+      this.#ids[same] = "";
+    }
     this.#ring[this.#next] = checkpoint;
+    this.#ids[this.#next] = checkpoint.toolCallId;
     this.#next = (this.#next + 1) % this.limit;
   }
 

@@ -32,6 +32,8 @@ export interface Part<V> {
   pick?(now: V, then: V, paths: readonly string[]): V;
   /** For parts that only go forward: what going back to `then` makes of `now`. Without it, `then`. */
   restored?(now: V, then: V): V;
+  /** Every byte counts: nothing in it is hidden, whatever it looks like. */
+  readonly exact?: true;
 }
 
 export interface PartChange {
@@ -70,6 +72,7 @@ export interface AnyPart {
   };
   pick?(now: never, then: never, paths: readonly string[]): unknown;
   restored?(now: never, then: never): unknown;
+  readonly exact?: true;
 }
 
 export type Parts = ReadonlyMap<string, AnyPart>;

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { OutputStatus } from "../records/kinds.ts";
+import { partsOf, partsText, type ResultPart } from "./result-parts.ts";
 
 /** A failure the tool reports itself. Everything it changed is undone; `payload` reaches the log, never the state. */
 export interface Failure {
@@ -33,7 +34,8 @@ export class DeadlineExceededError extends Error {
 
 /** Every way a call can end. Only the first commits. */
 export type Ending =
-  | { readonly kind: "succeeded"; readonly value: Json }
+  /** `parts`: of a result that is more than its value, which then says in words what they are. */
+  | { readonly kind: "succeeded"; readonly value: Json; readonly parts?: readonly ResultPart[] }
   | { readonly kind: "failed"; readonly reason: string; readonly message: string; readonly payload?: Json }
   | { readonly kind: "bad-arguments"; readonly message: string }
   | { readonly kind: "denied"; readonly message: string }
@@ -69,6 +71,8 @@ export function reasonOf(ending: Ending): string {
 /** What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed. */
 export function endingOf(returned: unknown): Ending {
   if (isFailure(returned)) return endingOfFailure(returned);
+  const parts = partsOf(returned);
+  if (parts !== undefined) return { kind: "succeeded", value: partsText(parts), parts };
   const checked = checkJson(returned ?? null, KEPT_LIMITS);
   if (checked.ok) return { kind: "succeeded", value: checked.value.value };
   const message = `The result cannot be kept: ${checked.error.path} ${checked.error.detail}`;

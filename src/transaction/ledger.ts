@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
-import type { CallEffects, OutputStatus, UndoStage } from "../records/kinds.ts";
-import type { RootChange } from "../state/part.ts";
+import type { CallEffects, KeptResultPart, OutputStatus, UndoStage } from "../records/kinds.ts";
+import type { Content, RootChange } from "../state/part.ts";
 import type { EffectEntry } from "./effect.ts";
 import type { AttemptFailure } from "./validators.ts";
 
@@ -19,7 +19,10 @@ export interface ClosedCall {
   readonly tool: string;
   readonly status: OutputStatus;
   readonly reason?: string;
-  readonly output: Json;
+  readonly output?: Json;
+  /** Instead of `output`: a result of several parts, with the content that they name. */
+  readonly parts?: readonly KeptResultPart[];
+  readonly contents?: readonly Content[];
   readonly effects: CallEffects;
   readonly attemptFailures?: readonly AttemptFailure[];
 }

@@ -366,7 +366,8 @@ export class OpenCall {
 }
 
 function undone(outcome: CallOutcome, message: string, reason: string): CallOutcome {
-  return outcome.ok ? { ...outcomeOf({ kind: "canceled", message }, outcome), reason } : outcome;
+  const { parts: _parts, ...facts } = outcome; // what it returned went with what it did
+  return outcome.ok ? { ...outcomeOf({ kind: "canceled", message }, facts), reason } : outcome;
 }
 
 export function specsOf({ tool }: Pick<CallWorld, "tool">) {

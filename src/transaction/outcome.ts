@@ -5,6 +5,7 @@ import { type EffectReport, effectWords } from "./effect.ts";
 import { type Discarded, type Ending, reasonOf, STATUS, type VisibilityExpansionRequired } from "./ending.ts";
 import type { AttemptFailure } from "./validators.ts";
 import type { ClosedCall } from "./ledger.ts";
+import { keptParts, type ResultPart } from "./result-parts.ts";
 
 /** How a call ended: what the model is told, and what a person can check. */
 export interface CallOutcome {
@@ -15,6 +16,8 @@ export interface CallOutcome {
   readonly reason: string;
   /** The result, or the words for the model when there is none. */
   readonly output: Json;
+  /** The result itself, when it is not only text or JSON; `output` then says in words what it is. */
+  readonly parts?: readonly ResultPart[];
   /** Milliseconds. */
   readonly elapsed: number;
   /** More than one when another call changed what this one had read. */
@@ -53,6 +56,7 @@ export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
       ending.kind === "succeeded"
         ? ending.value
         : [wordsOf(ending, facts.effects, stuckChildren), ...stopped].join(" "),
+    ...(ending.kind === "succeeded" && ending.parts !== undefined ? { parts: ending.parts } : {}),
     ...(ending.kind === "failed" && ending.payload !== undefined ? { payload: ending.payload } : {}),
     ...(ending.kind === "expansion" ? { expansion: ending.request } : {}),
   };
@@ -68,9 +72,14 @@ function stoppedWords(elapsed: number, progress: string): string {
 
 /** The one record that closes it. */
 export function closingOf(outcome: CallOutcome): ClosedCall {
-  const { callId, tool, ok, status, reason, output, effects, attemptFailures } = outcome;
+  const { callId, tool, ok, status, reason, output, parts, effects, attemptFailures } = outcome;
   const failures = attemptFailures === undefined ? {} : { attemptFailures };
-  return { callId, tool, status, ...(ok ? {} : { reason }), output, effects: effectsOf(effects), ...failures };
+  const said = parts === undefined ? { output } : { parts: keptParts(parts), contents: contentsOf(parts) };
+  return { callId, tool, status, ...(ok ? {} : { reason }), ...said, effects: effectsOf(effects), ...failures };
+}
+
+function contentsOf(parts: readonly ResultPart[]): NonNullable<ClosedCall["contents"]> {
+  return parts.flatMap((part) => (part.type === "text" ? [] : [{ name: part.blob.name, bytes: part.bytes }]));
 }
 
 /** The line it leaves in the log. */

@@ -7,6 +7,7 @@ import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
 import { type KeptItems, unkeepItems } from "../wire/keep.ts";
 
+import { resultItemParts } from "./show-media.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
 /** One item of the conversation and the record that said it. */
@@ -105,6 +106,9 @@ export class Conversation {
         return this.#noted({ seq: entry.seq, item: divergedItem(entry) });
       case "rewound":
         return entry.scope.includes("conversation") ? this.#takeBack(entry.to) : undefined;
+      case "dropped": // what comes after is named by how many answers came before
+        if (entry.was === "model-said") this.answers += 1;
+        return;
       case "history-repaired":
         this.#repaired.add(entry.fault + JSON.stringify(placeIn(entry.detail)));
         return;
@@ -160,13 +164,13 @@ export class Conversation {
   }
 
   #closed(entry: Extract<JournalEntry, { readonly kind: "call-closed" }>): void {
-    const { seq, at, callId, tool, status, reason, output } = entry;
+    const { seq, at, callId, tool, status, reason, output, parts: kept } = entry;
     this.#waiting.delete(callId);
     if (this.#inner.has(callId)) return;
     const asked = this.#open.get(callId) ?? { callId: toolCallId(callId), callKind: "function" };
     this.#open.delete(callId);
     const why = reason === undefined ? {} : { reason };
-    const parts = [textPart(outputText(output))];
+    const parts = kept === undefined ? [textPart(outputText(output))] : resultItemParts(kept);
     const item: Item = { kind: "output", ...asked, at, name: tool, status, ...why, parts };
     if (!this.#batch.has(callId)) return this.#say(seq, item, callId);
     this.#batch.set(callId, { seq, item, callId });

@@ -43,9 +43,18 @@ export interface SessionFold {
   readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
 
-/** What a checkpoint keeps: every part as the name of its content, and the fold up to there. */
+/** Where a checkpoint keeps a part: a range of bytes in content of so many. */
+interface KeptPart {
+  readonly name: string;
+  readonly policy: string;
+  readonly from: number;
+  readonly to: number;
+  readonly size: number;
+}
+
+/** What a checkpoint keeps: the place of every part, and the fold up to there. */
 export interface KeptState {
-  readonly parts: Readonly<Record<string, { readonly name: string; readonly policy: string }>>;
+  readonly parts: Readonly<Record<string, KeptPart>>;
   readonly waiting?: readonly WaitingCall[];
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
@@ -178,7 +187,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "state-changed": (now, { callId }, seq) => ({
     ...now,
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
-    boundaries: now.boundaries.map((one) => (one.callId === callId && !one.rewound ? { ...one, after: seq } : one)),
+    boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
   rewound: (now, { to, scope }) => {
     if (!scope.includes("state")) return now;
@@ -205,6 +214,13 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+/** What a call changed is written right after its end: its boundary reaches there. */
+function reachingTo(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): readonly ToolBoundary[] {
+  const at = boundaries.findLastIndex((one) => one.callId === callId && !one.rewound);
+  const found = boundaries[at];
+  return found === undefined ? boundaries : boundaries.with(at, { ...found, after: seq });
+}
 
 /** Calls inside it are closed right before it: who returns to before it returns to before them. */
 function beforeClosing(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): number {

@@ -1,5 +1,4 @@
 import type { JournalEntry } from "../journal/prove.ts";
-import type { ReadOptions } from "../journal/read.ts";
 import type { CallId, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -8,7 +7,9 @@ import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SessionContext } from "./session-context.ts";
+import type { ReadContent } from "./show-media.ts";
 import type { Story } from "./story.ts";
+import type { Teller } from "./teller.ts";
 
 /** What a turn walks on: a durable session, or a state with a log in memory. */
 export interface Ground {
@@ -26,13 +27,18 @@ export interface Ground {
   write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[]): Promise<void>;
   /** The newest record that is there. */
   readonly head: number;
-  read(options?: ReadOptions): AsyncIterable<JournalEntry>;
+  /** What was written from there on. */
+  readOn(from: number): AsyncIterable<JournalEntry>;
+  /** Content that results brought, by name. */
+  readonly content: ReadContent;
   /** Whether a call still waits for somebody. */
   waits(callId: CallId): boolean;
   /** Replies that are being carried out. */
   readonly replies: Map<CallId, Promise<CallOutcome>>;
   /** A turn is on its way. */
   running: boolean;
+  /** Tells those who watch, when somebody does. */
+  readonly teller?: Teller;
   /** Hears of a call that has ended, for grounds whose transactions do not write it down themselves. */
   closed?(outcome: CallOutcome): void;
 }

@@ -13,20 +13,25 @@ import { type RetentionBounds, type Retained, retain } from "../journal/retentio
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
+import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
+import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
 
 export interface HoldfastOptions extends SessionOptions {
   readonly store: Store | StoreSource;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** What must never be kept, beside what looks like a secret. */
+  readonly secrets?: readonly Secret[] | SecretOptions;
 }
 
-export interface SessionOpening extends Omit<OpenOptions, "fold"> {
+export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
 }
@@ -37,9 +42,11 @@ export class Holdfast implements AsyncDisposable {
   readonly #deps: JournalDeps;
   readonly #options: SessionOptions;
   readonly #workspaces: Workspaces;
+  readonly #redactor: Redactor;
 
   constructor(deps: JournalDeps, options: SessionOptions = {}) {
-    this.#deps = deps;
+    this.#redactor = deps.redactor ?? new Redactor();
+    this.#deps = { ...deps, redactor: this.#redactor };
     this.#options = options;
     this.store = deps.store;
     this.#workspaces = new Workspaces(deps);
@@ -89,11 +96,12 @@ export class Holdfast implements AsyncDisposable {
     { parent, ...options }: SessionOpening = {},
   ): Promise<Session> {
     const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
-    const journal = await openJournal(this.#deps, id, { ...options, fold });
+    const teller = new Teller(toSessionId(id), this.#deps.clock, sessionOptions.telemetry);
+    const journal = await openJournal(this.#deps, id, { ...options, fold, written: teller.written });
     try {
       const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, fork, this.#workspaces, as);
+      return await resumeSession(this.#deps, journal, how, { fork, workspaces: this.#workspaces, teller }, as);
     } catch (error) {
       await journal.close();
       throw error;
@@ -106,6 +114,21 @@ export class Holdfast implements AsyncDisposable {
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {
     return retain(this.#deps, session.journal, bounds);
+  }
+
+  /** From now on this value is hidden in everything that is kept. What was kept before: see `dropSecrets`. */
+  registerSecret(secret: Secret): void {
+    this.#redactor.register(secret);
+  }
+
+  /** Drops, for good, what a closed session kept of secrets that are known by now. */
+  async dropSecrets(id: string): Promise<DroppedSecrets> {
+    const session = await this.open(id, { create: false });
+    try {
+      return await dropSecrets(this.store, session);
+    } finally {
+      await session.close();
+    }
   }
 
   sweep(options?: SweepOptions): Promise<SweepReport> {
@@ -134,8 +157,9 @@ export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast
   if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
+  const redactor = new Redactor(options.secrets ?? []);
   const store = await storeOf(options.store, { clock, random });
-  return new Holdfast({ store, clock, random }, options);
+  return new Holdfast({ store, clock, random, redactor }, options);
 }
 
 async function storeOf(given: Store | StoreSource, deps: Parameters<StoreSource["open"]>[0]): Promise<Store> {

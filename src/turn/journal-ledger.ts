@@ -1,9 +1,11 @@
+import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, UndoStage } from "../records/kinds.ts";
-import type { RootChange } from "../state/part.ts";
+import type { Content, RootChange } from "../state/part.ts";
+import { beforeWriting } from "../state/unwritten.ts";
 import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
 import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
@@ -34,19 +36,30 @@ export class JournalLedger implements Ledger, StateLedger {
   }
 
   async closed(calls: readonly ClosedCall[], change: RootChange): Promise<void> {
-    const closings = calls.map(
-      ({ callId, ...call }): RecordDraft => ({ kind: "call-closed", callId: callId as CallId, ...call }),
-    );
-    await this.write(closings, change, "call", calls.at(-1)?.callId);
+    const closings: RecordDraft[] = [];
+    const staged: NewBlob[] = [];
+    for (const { callId, contents = [], ...call } of calls) {
+      const blobs = contents.length === 0 ? [] : await beforeWriting(this.#stage({ contents }));
+      staged.push(...blobs);
+      const named = blobs.length === 0 ? {} : { blobs: blobs.map(({ ref }) => ref) };
+      closings.push({ kind: "call-closed", callId: callId as CallId, ...call, ...named });
+    }
+    await this.write(closings, change, "call", calls.at(-1)?.callId, staged);
   }
 
   async changed(change: RootChange, cause: string): Promise<void> {
     await this.write([], change, cause);
   }
 
-  /** Records and a change of the state, durable together; then the files it changed, in place. */
-  async write(drafts: readonly RecordDraft[], change: RootChange, cause: string, callId?: string): Promise<void> {
-    const append = (files: DecidedFiles) => this.#append(drafts, files, cause, callId);
+  /** Records with content that they name, and a change of the state: durable together; then its files, in place. */
+  async write(
+    drafts: readonly RecordDraft[],
+    change: RootChange,
+    cause: string,
+    callId?: string,
+    named: readonly NewBlob[] = [],
+  ): Promise<void> {
+    const append = (files: DecidedFiles) => this.#append(drafts, files, cause, callId, named);
     if (this.#files?.concerns(change) === true) await this.#files.commit(change, callId, append);
     else await append({ staged: await this.#stage(change), named: [], delta: change.delta });
     await this.#written(change);
@@ -57,8 +70,9 @@ export class JournalLedger implements Ledger, StateLedger {
     { staged, named, delta }: DecidedFiles,
     cause: string,
     callId: string | undefined,
+    byDrafts: readonly NewBlob[],
   ): Promise<void> {
-    const fresh = [...new Map(staged.map((blob) => [blob.ref.name, blob])).values()];
+    const fresh = [...new Map([...staged, ...byDrafts].map((blob) => [blob.ref.name, blob])).values()];
     const blobs = [...new Map([...staged.map(({ ref }) => ref), ...named].map((ref) => [ref.name, ref])).values()];
     const changed: RecordDraft = {
       kind: "state-changed",
@@ -83,7 +97,10 @@ export class JournalLedger implements Ledger, StateLedger {
     await this.#journal.append({ kind: "call-late", callId: callId as CallId, tool, output });
   }
 
+  /** An effect is found again by its key, in whichever process: a key that cannot be kept would let it happen twice. */
   async effectOpened(effect: EffectEntry): Promise<void> {
+    if (this.#journal.redactor.finds(effect.key))
+      throw new HoldfastError("EFFECT_KEY_SECRET", { tool: effect.tool, effect: effect.name });
     await this.#journal.append({ kind: "effect-opened", ...effect, callId: effect.callId as CallId });
   }
 
@@ -100,7 +117,7 @@ export class JournalLedger implements Ledger, StateLedger {
     await this.#journal.append({ kind: "effect-undone", ...aboutOf(effect), how, ...words });
   }
 
-  async #stage({ contents }: RootChange): Promise<readonly NewBlob[]> {
+  async #stage({ contents }: { readonly contents: readonly Content[] }): Promise<readonly NewBlob[]> {
     const staged: NewBlob[] = [];
     for (const { bytes } of contents) staged.push(await this.#journal.stageBlob(bytes));
     return staged;

@@ -1,6 +1,8 @@
 import { instantOf } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { Bytes } from "../contracts/blob-store.ts";
 import type { JournalEntry } from "../journal/prove.ts";
-import { toSessionId } from "../records/ids.ts";
+import { type BlobName, toSessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import { closingOf } from "../transaction/outcome.ts";
@@ -79,6 +81,7 @@ const WAITING: ReadonlySet<JournalEntry["kind"]> = new Set(["call-waiting", "app
 function inMemory(state: ExecutionState): Ground {
   const { truth, clock } = state;
   const entries: JournalEntry[] = [];
+  const contents = new Map<BlobName, Bytes>();
   const append = (drafts: readonly RecordDraft[]) => {
     for (const draft of drafts) entries.push({ ...draft, seq: entries.length + 1, at: instantOf(clock) });
   };
@@ -105,7 +108,7 @@ function inMemory(state: ExecutionState): Ground {
     get head() {
       return entries.length;
     },
-    async *read({ from = 1 } = {}) {
+    async *readOn(from) {
       yield* entries.slice(from - 1);
     },
     write: (drafts, events = []) =>
@@ -122,6 +125,15 @@ function inMemory(state: ExecutionState): Ground {
     },
     replies: new Map(),
     running: false,
-    closed: (outcome) => append([{ kind: "call-closed", ...closingOf(outcome) } as RecordDraft]),
+    async *content(name) {
+      const bytes = contents.get(name);
+      if (bytes === undefined) throw new HoldfastError("BLOB_MISSING", { name });
+      yield bytes;
+    },
+    closed: (outcome) => {
+      const { contents: brought = [], ...closing } = closingOf(outcome);
+      for (const { name, bytes } of brought) contents.set(name, bytes);
+      append([{ kind: "call-closed", ...closing } as RecordDraft]);
+    },
   };
 }

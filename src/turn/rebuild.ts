@@ -46,7 +46,8 @@ async function rebuildFromTail(
 ): Promise<Rebuilt> {
   const at = tail.findLastIndex((entry) => keptState(entry) !== undefined);
   const base = tail[at];
-  return rebuild(base === undefined ? undefined : keptState(base), tail.slice(at + 1), known, blobs);
+  const kept = base === undefined ? undefined : keptState(base);
+  return rebuild(kept, tail.slice(at + 1), known, blobs, (parts, places) => blobs.resume(parts, places));
 }
 
 /** The state as it was after a record, however long ago, as long as what it is made of is kept. */
@@ -87,9 +88,10 @@ async function rebuild(
   entries: readonly JournalEntry[],
   known: readonly AnyPart[],
   blobs: PartBlobs,
+  load: PartBlobs["load"] = (parts, places) => blobs.load(parts, places),
 ): Promise<Rebuilt> {
   const parts = withStrangers(known, kept, entries);
-  let root = await blobs.load(parts, kept?.parts ?? {});
+  let root = await load(parts, kept?.parts ?? {});
   const skipped: number[] = [];
   for (const entry of entries) {
     if (entry.kind === "dropped" && entry.was === "state-changed") skipped.push(entry.seq);

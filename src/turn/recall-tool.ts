@@ -1,12 +1,14 @@
 import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
 import type { Recalled, RecallRequest } from "../context/recall.ts";
+import { type ResultMedia, toolResult } from "../transaction/result-parts.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
+import { bytesOf, type ReadContent } from "./show-media.ts";
 
 /** A longer text would be shortened again on its way into the request, so it is told in parts. */
 const MOST_BYTES = 24_000;
 
-/** The model gets back what a view left out: whole, by lines or bytes, or the lines that hold a text. */
-export function recallTool(recall: (request: RecallRequest) => Recalled): Tool {
+/** The model gets back what a view left out: whole, with its pictures, by lines or bytes, or the lines that hold a text. */
+export function recallTool(recall: (request: RecallRequest) => Recalled, read: ReadContent): Tool {
   return defineTool<RecallRequest>({
     name: "recall",
     description:
@@ -24,16 +26,31 @@ export function recallTool(recall: (request: RecallRequest) => Recalled): Tool {
       },
       required: ["handle"],
     },
-    run(request, call) {
+    async run(request, call) {
       const whole = request.lines === undefined && request.bytes === undefined && request.grep === undefined;
       const answer = recall(request);
       if (!answer.ok) return call.fail(answer.fault.code, `${answer.fault.detail} (${answer.fault.handle})`);
+      const media = whole ? await mediaOf(answer, read) : [];
+      if (media.length > 0) return toolResult([answer.text, ...media]);
       const size = Buffer.byteLength(answer.text);
       if (!whole || size <= MOST_BYTES) return answer.text;
       const first = recall({ ...request, bytes: { from: 0, to: MOST_BYTES } });
       return first.ok ? `${first.text}\n[${MOST_BYTES} of ${size} bytes; ask for the rest with bytes]` : answer.text;
     },
   });
+}
+
+/** The pictures and files of a result. They are read from where they were kept, and proven on the way. */
+async function mediaOf({ page }: Extract<Recalled, { readonly ok: true }>, read: ReadContent): Promise<ResultMedia[]> {
+  const item = page?.representations.full?.item;
+  const media: ResultMedia[] = [];
+  for (const part of item?.kind === "output" ? item.parts : []) {
+    if (!("media" in part) || part.media.blob === undefined) continue;
+    const { blob, mediaType = "application/octet-stream", name } = part.media;
+    const bytes = await bytesOf(blob, read);
+    media.push({ mediaType, bytes, ...(name === undefined ? {} : { name }) });
+  }
+  return media;
 }
 
 function range(description: string) {

@@ -31,7 +31,9 @@ import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
 import { execIn, type ExecSettings } from "./session-exec.ts";
+import type { ReadContent } from "./show-media.ts";
 import { Story } from "./story.ts";
+import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
 
@@ -49,6 +51,8 @@ export interface SessionOptions
   readonly context?: ContextOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
+  /** Who hears of what happens. */
+  readonly telemetry?: TelemetryOptions;
   /** How many tool boundaries can be returned to. Default 100. */
   readonly checkpoints?: { readonly limit?: number };
   readonly development?: boolean;
@@ -63,22 +67,22 @@ export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  fork: SessionParts["fork"],
-  workspaces: Workspaces,
+  { fork, workspaces, teller }: Pick<SessionParts, "fork" | "workspaces" | "teller">,
   as?: Binding["mode"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
   const files = await attached(workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
+    const isFork = as !== undefined;
+    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, teller, isFork });
   } catch (error) {
     if (files !== undefined) await workspaces.leave(files.workspace);
     throw error;
   }
 }
 
-interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
+interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces" | "teller"> {
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
   readonly isFork: boolean;
@@ -88,7 +92,7 @@ async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
+  { fork, blobs, rebuilt, files, workspaces, teller, isFork }: Revived,
 ): Promise<Session> {
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
@@ -104,6 +108,7 @@ async function revive(
       .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
+    redactor: journal.redactor,
     clock: deps.clock,
     random: deps.random,
     ids: options.ids ?? randomIds(deps.random),
@@ -115,11 +120,15 @@ async function revive(
   const gate = catalogGate(() => catalog);
   const { tools = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
-  const exec = files === undefined ? undefined : execIn(files, options.exec);
+  const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const transactions = new Transactions(state, {
     ...options,
+    observe: (outcome) => {
+      teller.outcome(outcome);
+      return options.observe?.(outcome);
+    },
     ledger,
-    tools: [...tools, ...kernelTools(options, context)],
+    tools: [...tools, ...kernelTools(options, context, (name) => journal.readBlob(name))],
     policies: [gate, ...policies],
     ...(exec === undefined ? {} : { execHost: exec }),
   });
@@ -130,20 +139,22 @@ async function revive(
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
-  const story = new Story(state, catalog, prompt);
+  const story = new Story(state, catalog, { teller, ...(prompt === undefined ? {} : { prompt }) });
   if (files !== undefined) await bind(state, files);
-  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
+  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story };
+  teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
   const here = files === undefined || exec === undefined ? {} : { files, exec };
-  return new Session({ ...made, context, ...here });
+  return new Session({ ...made, workspaces, teller, context, ...here });
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
 function kernelTools(
   { prompt, context: { recall = true } = {} }: SessionOptions,
   context: SessionContext,
+  read: ReadContent,
 ): readonly Tool[] {
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
-  const recalling = recall ? recallTool((request) => context.recall(request)) : undefined;
+  const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
 }
 

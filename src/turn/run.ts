@@ -18,6 +18,7 @@ import { RunBudget, type RunLimits } from "./limits.ts";
 import { unansweredOf } from "./waiting.ts";
 import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
 import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
+import { showMedia } from "./show-media.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, type StoryOptions } from "./story.ts";
 
@@ -59,16 +60,19 @@ export async function* runTurn(
   const turn = new Turn(ground, options);
   let over = false;
   ground.running = true;
+  const told = tellTurn(ground);
   try {
     const end = yield* turn.walk(input);
     await turn.finish(end);
     over = true;
+    told(end);
     yield { kind: "end", end };
     return end;
   } catch (error) {
     over = true;
     throw error;
   } finally {
+    told();
     try {
       if (!over) await turn.leave();
     } finally {
@@ -76,6 +80,19 @@ export async function* runTurn(
       turn.stop.release();
     }
   }
+}
+
+/** Tells that a turn begins; the answer tells, once, how it ended. Without an end it was left, or threw. */
+function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void {
+  const begun = clock.monotonic();
+  let told = false;
+  teller?.moment("turn-begun");
+  return (end) => {
+    if (told) return;
+    told = true;
+    const how = end === undefined ? { status: "unfinished" } : { status: end.status, spent: { ...end.spent } };
+    teller?.moment("turn-over", { ...how, elapsedMs: clock.monotonic() - begun });
+  };
 }
 
 type WithoutSums<E> = E extends unknown ? Omit<E, "spent" | "text"> : never;
@@ -87,6 +104,8 @@ class Turn {
   readonly #budget: RunBudget;
   /** Waiting calls that somebody was asked about in this turn. */
   readonly #asked = new Set<CallId>();
+  /** Content that could not be shown, and that this turn has told of. */
+  readonly #unread = new Set<string>();
   #begun = false;
   #text = "";
   #unsentInARow = 0;
@@ -192,12 +211,22 @@ class Turn {
   ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
     const view = yield* this.#choose(history, aligned);
     if (!view.ok) return view;
-    const asked = yield* this.#ask(writeRequest(view, aligned, saying), aligned);
+    const asked = yield* this.#ask(await this.#writeRequest(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
     await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
     const shorter = yield* this.#choose(history, aligned, true);
     if (!shorter.ok) return shorter;
-    return yield* this.#ask(writeRequest(shorter, aligned, saying), aligned);
+    return yield* this.#ask(await this.#writeRequest(shorter, aligned, saying), aligned);
+  }
+
+  /** Station: the request, with the pictures and files that its view shows. What cannot be read is written down. */
+  async #writeRequest(view: View, aligned: AlignedPrompt, saying: RequestOptions): Promise<ModelRequest> {
+    const request = writeRequest(view, aligned, saying);
+    const { items, unread } = await showMedia(request.items, this.#ground.content);
+    const news = unread.filter(({ name }) => !this.#unread.has(name));
+    for (const { name } of news) this.#unread.add(name);
+    if (news.length > 0) await this.#write(news.map((one) => faultRecord("result-media-unread", one)));
+    return { ...request, items };
   }
 
   /** Station: what of the conversation is shown. Written down before it is sent, so that the next process shows the same. */
@@ -218,7 +247,10 @@ class Turn {
     if (!view.ok) return view;
     const { drafts, events } = context.notesOf(view);
     await this.#write(drafts, events);
-    if (view.reclaim !== undefined) yield { kind: "reclaimed", reclaim: view.reclaim };
+    if (view.reclaim !== undefined) {
+      this.#ground.teller?.moment("context-reclaimed", { ...view.reclaim });
+      yield { kind: "reclaimed", reclaim: view.reclaim };
+    }
     return view;
   }
 
@@ -243,6 +275,7 @@ class Turn {
       clock: state.clock,
       random: state.random,
       signal: this.stop.signal,
+      teller: this.#ground.teller,
       failed: (failure, partial, attempt) => this.#write([modelFailed(model, failure, partial, attempt)]),
     });
   }
@@ -349,7 +382,7 @@ class Turn {
   /** Asks the store only when there is something new: this writer knows the head. */
   async #readOn(): Promise<void> {
     const { conversation, context, head } = this.#ground;
-    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.read({ from })));
+    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.readOn(from)));
   }
 }
 

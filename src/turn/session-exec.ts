@@ -21,13 +21,18 @@ export interface ExecSettings {
 const MB = 1024 * 1024;
 const COVER: CoverLimits = { file: 64 * MB, tree: 4096 * MB };
 
-export function execIn(files: SessionFiles, { driver, limits = {}, env = {}, cover }: ExecSettings = {}): ExecHost {
+export function execIn(
+  files: SessionFiles,
+  redact: (text: string) => string,
+  { driver, limits = {}, env = {}, cover }: ExecSettings = {},
+): ExecHost {
   limitsOf(limits);
   return {
     workspace: files.workspace,
     drivers: new Drivers(driver),
     limits,
     env,
+    redact,
     cover: bounded(COVER, cover, "exec.cover"),
     began: (callId, exec) => files.commands.set(callId, exec),
     ended: (callId) => files.commands.delete(callId),

@@ -25,6 +25,7 @@ export class SessionPages {
   readonly #maker: PageMaker;
   readonly #byItem = new WeakMap<Item, Page>();
   readonly #standing = new Map<string, Page>();
+  #before: { readonly items: readonly Item[]; readonly pages: readonly Page[] } = NOTHING_SAID;
   /** Behind which page each pinned rule stands: where the conversation was when the rule was first seen. */
   #beside: ReadonlyMap<string, string> = new Map();
 
@@ -45,7 +46,7 @@ export class SessionPages {
       ...rules.map((rule) => this.#rule(rule)),
       ...preferences.map((one) => this.#stands(one, () => preferencePage(one, this.#deps))),
     ];
-    const said = history.map((item) => this.#pageOf(item, idOf));
+    const said = this.#said(history, idOf);
     if (pinned.length === 0) return [...front, ...said];
     const known = new Set(said.map(({ id }) => id));
     const last = said.at(-1)?.id ?? "";
@@ -67,7 +68,19 @@ export class SessionPages {
   /** The page of an item with another demand. */
   replace(item: Item, change: (page: Page) => Page): void {
     const page = this.#byItem.get(item);
-    if (page !== undefined) this.#byItem.set(item, change(page));
+    if (page === undefined) return;
+    this.#byItem.set(item, change(page));
+    this.#before = NOTHING_SAID;
+  }
+
+  /** Mostly the conversation is the one before, and what is new: the pages it began with are looked up once. */
+  #said(history: readonly Item[], idOf: PageSources["idOf"]): readonly Page[] {
+    const { items, pages } = this.#before;
+    let same = 0;
+    while (same < items.length && items[same] === history[same]) same += 1;
+    const said = [...pages.slice(0, same), ...history.slice(same).map((item) => this.#pageOf(item, idOf))];
+    this.#before = { items: [...history], pages: said }; // the list itself goes on growing
+    return said;
   }
 
   #rule(rule: Rule): Page {
@@ -94,6 +107,8 @@ export class SessionPages {
     return page;
   }
 }
+
+const NOTHING_SAID = { items: [], pages: [] };
 
 /** An item that repair made has no place in the journal, and is made the same way each time. */
 function madeId(item: Item): string {

@@ -45,6 +45,7 @@ import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { faultRecord, misaligned, type Story, type StoryOptions } from "./story.ts";
+import type { Teller } from "./teller.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 /** What a session is made of, once it is open. */
@@ -59,6 +60,7 @@ export interface SessionParts {
   readonly story: Story;
   readonly context: SessionContext;
   readonly workspaces: Workspaces;
+  readonly teller: Teller;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
   /** Where its commands run, when they can. */
@@ -124,11 +126,13 @@ export class Session implements AsyncDisposable {
       conversation: new Conversation(),
       context: parts.context,
       story: parts.story,
+      teller: parts.teller,
       signal: parts.journal.signal,
       get head() {
         return parts.journal.head.seq;
       },
-      read: (options) => this.read(options),
+      readOn: (from) => parts.journal.readOn(from),
+      content: (name) => parts.journal.readBlob(name),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
       running: false,
@@ -300,10 +304,14 @@ export class Session implements AsyncDisposable {
     return appended;
   }
 
-  /** Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. */
-  checkpoint(note: CheckpointNote = {}): Promise<Appended> {
+  /**
+   * Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. `anew`: also what
+   * has not changed is written again, so that nothing older is needed.
+   */
+  checkpoint(note: CheckpointNote = {}, how: { readonly anew?: boolean } = {}): Promise<Appended> {
     const { truth } = this.state;
     return truth.gate.run(() => {
+      if (how.anew === true) this.#parts.blobs.forget();
       truth.refusePoisoned(); // its root may lack what the journal has, and a checkpoint would make that true
       return keepCheckpoint(this.#parts, truth.root, note);
     });
@@ -324,8 +332,9 @@ export class Session implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { files, workspaces, journal } = this.#parts;
+    const { files, workspaces, journal, teller } = this.#parts;
     this.catalog.leave();
+    teller.moment("session-closed");
     try {
       if (files === undefined) return;
       await this.state.truth.gate.run(async () => {}); // a commit under way is let through first

@@ -112,6 +112,23 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
   ],
   ["[WIRE-2]", "openai-responses", [{ type: "shell_call_output", call_id: "A", output: [] }]],
   ["[WIRE-30]", "anthropic", { messages: [go, uses("A"), results("A")], thinking: { type: "enabled" } }],
+  [
+    "[WIRE-33]",
+    "openai-chat",
+    [
+      go,
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "A", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+      {
+        role: "tool",
+        tool_call_id: "A",
+        content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }],
+      },
+    ],
+  ],
 ];
 
 const thinking = { type: "thinking", thinking: "hm", signature: "s" };

@@ -42,6 +42,7 @@ export type Notice =
   | "continuation"
   | "late-result"
   | "tool-gone"
+  | "result-media"
   | "summary";
 
 /** Where an item was read from. An untouched item is written back as this very object, so nothing is lost. */
@@ -75,6 +76,10 @@ export interface MediaSource {
   readonly mediaType?: string;
   readonly url?: string;
   readonly base64?: string;
+  /** Content beside the journal, by name: read when a request is to show it, and not before. */
+  readonly blob?: { readonly name: string; readonly size: number };
+  /** What a file is called. */
+  readonly name?: string;
 }
 
 interface ItemBase {

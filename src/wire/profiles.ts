@@ -28,10 +28,20 @@ export interface WireProfile {
   /** What the model can read besides text. */
   readonly images: boolean;
   readonly audio: boolean;
+  /** Media types that may stand in a result. What may not, and can be read, is shown in a message after the results. */
+  readonly resultMedia: RegExp;
+  /** Whether other media in a result is refused, also where it was read from one. */
+  readonly refusesResultMedia: boolean;
+  /** Media types that may stand in a message. What may stand nowhere is told in words. */
+  readonly messageMedia: RegExp;
 }
 
 const WORD = /^[A-Za-z0-9_-]+$/;
 const ANY = /^.+$/s;
+const NONE = /(?!)/;
+const PICTURES = /^image\/(png|jpeg|gif|webp)$/;
+const PICTURES_PDF = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/;
+const PICTURES_PDF_SOUND = /^(image\/(png|jpeg|gif|webp)|application\/pdf|audio\/(wav|x-wav|mpeg|mp3))$/;
 
 /** Every profile, whole: a new trait breaks the build in each row until somebody has looked it up. */
 export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
@@ -49,6 +59,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: false,
     images: true,
     audio: true,
+    resultMedia: NONE,
+    refusesResultMedia: true,
+    messageMedia: PICTURES_PDF_SOUND,
   },
   "openai-responses": {
     id: "openai-responses",
@@ -64,6 +77,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: false,
     images: true,
     audio: true,
+    resultMedia: PICTURES_PDF,
+    refusesResultMedia: false,
+    messageMedia: PICTURES_PDF,
   },
   anthropic: {
     id: "anthropic",
@@ -79,6 +95,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: true,
     images: true,
     audio: false,
+    resultMedia: PICTURES_PDF,
+    refusesResultMedia: false,
+    messageMedia: PICTURES_PDF,
   },
   gemini: {
     id: "gemini",
@@ -94,6 +113,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: true,
     images: true,
     audio: true,
+    resultMedia: NONE,
+    refusesResultMedia: false,
+    messageMedia: /^(image|audio|video)\/|^application\/pdf$/,
   },
   "ai-sdk": {
     id: "ai-sdk",
@@ -109,6 +131,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: true,
     images: true,
     audio: true,
+    resultMedia: NONE,
+    refusesResultMedia: false,
+    messageMedia: PICTURES_PDF,
   },
   "openai-compatible": {
     id: "openai-compatible",
@@ -124,6 +149,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: false,
     images: true,
     audio: false,
+    resultMedia: NONE,
+    refusesResultMedia: false,
+    messageMedia: PICTURES,
   },
 };
 

@@ -1,4 +1,5 @@
 import { fingerprint } from "../base/fingerprint.ts";
+import type { Adjustment } from "./adjustment.ts";
 import { aiSdk } from "./codecs/ai-sdk.ts";
 import { anthropic } from "./codecs/anthropic.ts";
 import type { Codec, Decoded, Decoding, Encoded } from "./codecs/codec.ts";
@@ -8,7 +9,7 @@ import { openaiResponses } from "./codecs/openai-responses.ts";
 import { isResultFormed } from "./codecs/result-form.ts";
 import { type Item, type OutputItem, spaceOf, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
 import { type ProfileChoice, profileOf, type WireProfile } from "./profiles.ts";
-import { type Adjustment, shapeItems } from "./shape.ts";
+import { shapeItems } from "./shape.ts";
 import { sendableText } from "./text.ts";
 
 const CODECS: Readonly<Record<WireFormat, Codec>> = {

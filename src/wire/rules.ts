@@ -306,4 +306,13 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns, thinks }) => (thinks ? form.lostThinking(turns) : []),
   },
+  {
+    id: "WIRE-33",
+    demands: "A result holds only text where the provider takes pictures and files from the user alone.",
+    errors: {
+      "openai-chat":
+        "Invalid 'messages[N]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
+    },
+    check: ({ turns }) => form.mediaInResults(turns),
+  },
 ];

@@ -7,36 +7,9 @@ import {
   type ToolCallId,
   type UserItem,
 } from "./item.ts";
+import type { Adjustment } from "./adjustment.ts";
 import type { WireProfile } from "./profiles.ts";
-
-/** A change of form that a profile asked for. It never decides what happened; repair has done that. */
-export interface Adjustment {
-  readonly kind:
-    | "media-replaced"
-    | "blank-dropped"
-    | "blank-filled"
-    | "end-trimmed"
-    | "texts-joined"
-    | "messages-joined"
-    | "message-split"
-    | "outputs-ordered"
-    | "instructions-lifted"
-    | "opening-added"
-    | "continuation-added"
-    | "arguments-rewritten"
-    | "name-rewritten"
-    | "result-rewritten"
-    | "signature-waived"
-    | "id-aliased"
-    | "item-id-dropped"
-    | "text-mended"
-    | "message-malformed";
-  /**
-   * Where: the index of the message that was read (`message-malformed`), of the one that is written (`messages-joined`,
-   * `message-split`, `item-id-dropped`, `signature-waived`, `text-mended`), 0 for `id-aliased`, else of the item.
-   */
-  readonly at: number;
-}
+import { resultMedia } from "./result-media.ts";
 
 type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) => readonly Item[];
 
@@ -48,6 +21,7 @@ const PASSES: readonly Shape[] = [
   trimEnd,
   joinTexts,
   orderOutputs,
+  resultMedia,
   openWithUser,
   endWithUser,
 ];
@@ -62,18 +36,30 @@ const PLACEHOLDER = {
 } as const;
 
 function replaceMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
-  if (profile.images && profile.audio) return items;
   const unread = (part: Part) =>
-    (part.type === "image" && !profile.images) || (part.type === "audio" && !profile.audio);
+    (part.type === "image" && !profile.images) || (part.type === "audio" && !profile.audio) || isAway(part);
   return mapChanged(items, (item, at) => {
     if (!("parts" in item) || !item.parts.some(unread)) return item;
     told.push({ kind: "media-replaced", at });
     const { origin: _origin, ...rest } = item;
     const parts = item.parts.map((part) =>
-      unread(part) ? ({ type: "text", text: PLACEHOLDER[part.type as "image" | "audio"] } as const) : part,
+      unread(part) ? ({ type: "text", text: placeholder(part) } as const) : part,
     );
     return { ...rest, parts } as Item;
   });
+}
+
+/** Content that lies beside a journal and that nobody fetched: without it a provider would be sent an empty picture. */
+function isAway(part: Part): boolean {
+  if (part.type === "text" || part.type === "other") return false;
+  const { url, base64, blob } = part.media;
+  return blob !== undefined && url === undefined && base64 === undefined;
+}
+
+function placeholder(part: Part): string {
+  if (!isAway(part)) return PLACEHOLDER[part.type as "image" | "audio"];
+  const { mediaType = part.type, blob } = (part as Extract<Part, { readonly media: unknown }>).media;
+  return `[${mediaType}, ${blob?.size ?? 0} bytes, is not here.]`;
 }
 
 /** A blank text beside others, in a message or in a result, goes alone; what it stood beside stays as it was. */

@@ -142,8 +142,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "checkpoint-keeps-an-old-part",
     "src/turn/part-blobs.ts",
-    "kept !== undefined && kept.value === value",
-    "kept !== undefined",
+    "parts.has(name) && root.get(name) === value",
+    "parts.has(name)",
   ),
   kernelBug("given-up-state-kept", "src/turn/session.ts", "truth.refusePoisoned();", "void truth;"),
   kernelBug(

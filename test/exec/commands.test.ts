@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -390,6 +390,20 @@ describe("portable", () => {
     await other.close();
   });
 
+  test("[EXEC-11] what cannot be brought back is said, and nothing more is built on it", async () => {
+    const { sh, put, session, holdfast, root, store, text } = await withCommands("portable");
+    put("a", "old");
+    expect((await sh("rm .holdfast/workspace/images/*; echo new > a", { undo: true })).reason).toBe("EXEC_NOT_UNDONE");
+    expect(session.state.poisoned).toBe(true);
+    await expect(sh("true")).rejects.toMatchObject({ code: "STATE_POISONED" });
+    await session.close();
+    await holdfast.close();
+    await expect(work({}, { root, store })).rejects.toMatchObject({ code: "EXEC_NOT_UNDONE" });
+    rmSync(join(root, ".holdfast/workspace/exec"), { recursive: true });
+    const again = await work({}, { root, store });
+    expect([text("a"), again.rescued()]).toEqual([undefined, ["new\n"]]);
+  });
+
   test("[EXEC-9] a file over the bound is told before the command runs", async () => {
     const { sh, results, put, text } = await withCommands("portable", { exec: { cover: { file: 100 } } });
     put("large", "x".repeat(101));
@@ -453,6 +467,21 @@ test("[EXEC-2] a shell that cannot be started is said so", async () => {
     endStrays: async () => 0,
   });
   await expect(ran).rejects.toMatchObject({ code: "EXEC_NOT_STARTED" });
+});
+
+test("[EXEC-20] what is kept of the output has no secret in it", async () => {
+  const secret = "kx-quite-a-secret-value-4711";
+  const { sh, results, session, holdfast } = await withCommands("portable", { exec: { limits: { shownBytes: 200 } } });
+  holdfast.registerSecret(secret);
+  await sh(`seq 1 500; echo ${secret}; seq 1 500`);
+  const pieces = [];
+  for await (const piece of session.journal.readBlob(results[0]!.stdout.whole!)) pieces.push(piece);
+  const whole = Buffer.concat(pieces).toString();
+  expect([whole.includes(secret), whole.startsWith("1\n2\n"), whole.endsWith("499\n500\n")]).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 test("[EXEC-16] a file that is written twice within one tick, with the same size and time, is still noticed", async () => {

@@ -38,15 +38,16 @@ export function driverLaws(driver: Driver): void {
         const before = portrait(at.root, { times: true });
         const { sh, session } = await withCommands(driver, {}, at);
         const { reason } = await sh(item.line);
-        expect([reason, session.state.poisoned]).toEqual(["EXEC_NOT_COVERED", false]);
+        const due = item.closed === true ? "FILE_NOT_WRITABLE" : "EXEC_NOT_COVERED";
+        expect([reason, session.state.poisoned]).toEqual([due, false]);
         expect(portrait(at.root, { times: true })).toEqual(before);
       },
     );
   });
 }
 
-function isRefused({ refused = [], unreadable, names }: Item, driver: Driver): boolean {
-  if (!IS_ROOT && (unreadable === true || (names === true && driver === "overlay"))) return true;
+function isRefused({ refused = [], unreadable, names, closed }: Item, driver: Driver): boolean {
+  if (!IS_ROOT && (unreadable === true || ((names ?? closed) === true && driver === "overlay"))) return true;
   return refused.includes(driver);
 }
 

@@ -15,6 +15,8 @@ export interface Item {
   readonly refused?: readonly ("overlay" | "portable")[];
   /** Refused to an ordinary user, whom the system does not let read what cannot be read. */
   readonly unreadable?: true;
+  /** Refused to an ordinary user by the overlay, whose files cannot be moved into a folder that is closed. */
+  readonly closed?: true;
   /** Refused to an ordinary user by the overlay, which knows no other names of a file for them. */
   readonly names?: true;
   /** Its result has a time that it chose itself, which is kept. */
@@ -91,6 +93,7 @@ export const ITEMS: readonly Item[] = [
     what: "something in a read-only folder is changed",
     before: (root) => chmodSync(join(root, "src"), 0o555),
     line: "chmod u+w src && echo x >> src/main.c && chmod 555 src",
+    closed: true,
   },
   { what: "a tree is removed", line: "rm -rf src" },
   { what: "a folder is renamed", line: "mv src lib" },
@@ -111,7 +114,7 @@ export const ITEMS: readonly Item[] = [
   },
   { what: "a file is written through a link", line: "echo through > link" },
   { what: "a file is written through a link to its folder", line: "echo through > to-folder/main.c" },
-  { what: "a file is given a second name", line: "ln a.txt twin" },
+  { what: "a file is given a second name", line: "ln a.txt twin", names: true },
   { what: "two names of a new file are made", line: "echo x > one && ln one two" },
   {
     what: "a file with two names is written",

@@ -54,3 +54,18 @@ test("[ADAPT-7] arguments that are no object are sent as a value that holds them
   const asked = written({ items: [user(), broken, output("c1")] }).prompt[1];
   expect(asked?.content).toMatchObject([{ type: "tool-call", input: { raw: '{"path": "a' } }]);
 });
+
+test("[TOOL-3] a picture in a result has the form of the contract's version, and stands outside it by default", () => {
+  const picture = { type: "image", media: { base64: "AAAA", mediaType: "image/png" } } as const;
+  const items = [user(), call("c1"), output("c1", { parts: [{ type: "text", text: "see" }, picture] })];
+  const profile = { ...PROFILES["ai-sdk"], resultMedia: /^image\// };
+  const inResult = (version: string) => {
+    const { prompt } = callOptions({ items }, { profile, version, providerOptions: {} }) as ReturnType<typeof written>;
+    const [{ output: said }] = (prompt.at(-1)?.content ?? []) as [{ output: { value: readonly object[] } }];
+    return said.value[1];
+  };
+  expect(inResult("v2")).toEqual({ type: "media", mediaType: "image/png", data: "AAAA" });
+  expect(inResult("v3")).toEqual({ type: "file-data", mediaType: "image/png", data: "AAAA" });
+  expect(inResult("v4")).toEqual({ type: "file", mediaType: "image/png", data: { type: "data", data: "AAAA" } });
+  expect(written({ items }).prompt.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+});

@@ -22,7 +22,7 @@ export function callOptions(request: ModelRequest, how: Writing): object {
   mustBeSendable({ messages, ...offered }, how.profile);
   const isNewest = how.version === "v4";
   return {
-    prompt: messages.map((message) => asPrompt(fieldsOf(message), isNewest)),
+    prompt: messages.map((message) => asPrompt(fieldsOf(message), how.version)),
     ...offered,
     ...(toolChoice === undefined ? {} : { toolChoice: choice(toolChoice) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -40,7 +40,7 @@ export const OPTIONS_SENT: SentShape = {
 };
 
 /** A message as the SDK hands it to its providers: everything in parts, pictures as files, arguments as values. */
-function asPrompt(message: Fields, isNewest: boolean): Fields {
+function asPrompt(message: Fields, version: string): Fields {
   const { role, content } = message;
   if (role === "system") return { ...message, content: systemText(content) };
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : asList(content);
@@ -49,7 +49,7 @@ function asPrompt(message: Fields, isNewest: boolean): Fields {
     content: parts
       .map(fieldsOf)
       .filter(isPrompted)
-      .map((part) => asPart(part, isNewest)),
+      .map((part) => asPart(part, version)),
   };
 }
 
@@ -65,20 +65,29 @@ function isPrompted({ type }: Fields): boolean {
   return type !== "tool-approval-request";
 }
 
-function asPart(part: Fields, isNewest: boolean): Fields {
+function asPart(part: Fields, version: string): Fields {
   const { type, input, data, image, output } = part;
   if (type === "tool-call" && !isFields(input)) return { ...part, input: input === undefined ? {} : { raw: input } };
-  if (type === "tool-result") return { ...part, output: asOutput(fieldsOf(output), isNewest) };
+  if (type === "tool-result") return { ...part, output: asOutput(fieldsOf(output), version) };
   if (type !== "file" && type !== "image") return part;
   const { image: _image, ...rest } = part;
   const mediaType = part["mediaType"] ?? "image/png";
-  return { ...rest, type: "file", mediaType, data: isNewest ? tagged(data ?? image) : untagged(data ?? image) };
+  return { ...rest, type: "file", mediaType, data: version === "v4" ? tagged(data ?? image) : untagged(data ?? image) };
 }
 
-function asOutput(output: Fields, isNewest: boolean): Fields {
+function asOutput(output: Fields, version: string): Fields {
   if (output["type"] !== "content") return output;
-  const value = asList(output["value"]).map((piece) => asPart(fieldsOf(piece), isNewest));
+  const value = asList(output["value"]).map((piece) => asResultPart(fieldsOf(piece), version));
   return { ...output, value };
+}
+
+/** A file in a result has another form in each version of the contract. */
+function asResultPart(part: Fields, version: string): Fields {
+  if (version === "v4" || part["type"] !== "file") return asPart(part, version);
+  const { mediaType, data } = part;
+  const url = urlOf(data);
+  if (version === "v2") return { type: "media", mediaType, data };
+  return url === undefined ? { type: "file-data", mediaType, data } : { type: "file-url", url: url.href };
 }
 
 /** Since major 7 data says what it is. */

@@ -62,7 +62,8 @@ function partTokens(part: Part, count: (text: string) => number, costs: MediaCos
     case "audio":
     case "file": {
       const { perKilobyte, least } = costs[part.type];
-      return Math.max(least, Math.ceil(((part.media.base64?.length ?? 0) * 0.75 * perKilobyte) / 1_000));
+      const { base64 = "", blob } = part.media;
+      return Math.max(least, Math.ceil(((blob?.size ?? base64.length * 0.75) * perKilobyte) / 1_000));
     }
     case "other":
       return count(JSON.stringify(part.origin.piece ?? null));

@@ -9,6 +9,8 @@ export interface StagedChange extends TreeChange {
   readonly content?: StagedContent;
 }
 
+const OWNER_ALL = 0o700;
+
 /** What commands did, each change with where its new content lies. */
 export interface StagedDifference extends Omit<UpperDifference, "changes"> {
   readonly changes: readonly StagedChange[];
@@ -64,6 +66,16 @@ export class Aside {
     const { upper, index } = this;
     const found = upperDifference({ port, lower, upper, inside, since: this.#since, isOwn, index });
     return { ...found, changes: found.changes.map((change) => this.#staged(change, inside)) };
+  }
+
+  /** Before files are moved out: what a command closed, also to its owner, cannot be taken from. */
+  open(changes: readonly StagedChange[]): void {
+    const { port } = this.#ground.root;
+    for (const { path, to } of changes) {
+      const at = `${this.upper}/${path}`;
+      if (to.kind === "folder" && (to.mode & OWNER_ALL) !== OWNER_ALL && port.stat(at)?.kind === "folder")
+        port.modeAt(at, to.mode | OWNER_ALL);
+    }
   }
 
   #staged({ lies, ...change }: UpperChange, inside: string): StagedChange {

@@ -16,6 +16,8 @@ export interface ExecWork {
   readonly placed: ReadonlySet<string>;
   /** Paths that are names of one file. */
   readonly links: readonly Link[];
+  /** Their work is about to be moved into place. */
+  leaving(): void;
   /** What a path held before. */
   before(name: BlobName): AsyncIterable<Bytes>;
   /** Some of it as it was, because the call has something else in mind for these paths. */

@@ -70,6 +70,15 @@ export class InPlace {
 
   /** Everything as it was, or only some paths. Answers how many had to be brought back. */
   restore(only?: ReadonlySet<string>): number {
+    try {
+      return this.#restore(only);
+    } catch (error) {
+      if (HoldfastError.is(error, "EXEC_NOT_UNDONE")) throw error;
+      throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: String(error) }, { cause: error });
+    }
+  }
+
+  #restore(only: ReadonlySet<string> | undefined): number {
     const { root, rescue, places } = this.#ground;
     const walk = walkIn(this.#ground);
     this.#openUnreadable();

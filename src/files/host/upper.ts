@@ -117,7 +117,7 @@ class UpperWalk {
 
   #noteShared(path: string, is: HostStat, was: HostStat | undefined, changed: boolean): void {
     // Without an index a copy is made of a file that has several names, and the others do not hear of it.
-    if (changed && !this.#ground.index && was !== undefined && was.links > 1)
+    if (changed && !this.#ground.index && was?.kind === "file" && was.links > 1)
       this.uncovered.push({ path, why: "shared" });
     if (is.links < 2) return;
     const group = this.#shared.get(is.ino) ?? { links: is.links, changed: [], as: [] };

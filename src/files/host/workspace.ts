@@ -276,6 +276,7 @@ export class Workspace {
   /** The commands whose work is committed. What the call has changed again after them is first as it was before. */
   async #commands({ exec, steps }: FilesToCommit): Promise<ExecWork | undefined> {
     const work = this.execs.of(exec?.id);
+    work?.leaving();
     const again = steps.filter(({ path }) => work?.placed.has(path) === true && !exec?.left.has(path));
     if (again.length > 0) work?.restore(new Set(again.map(({ path }) => path)));
     return work;

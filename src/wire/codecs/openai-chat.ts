@@ -30,7 +30,9 @@ import {
   mediaSource,
   mediaUrl,
   type Read,
+  soundFormat,
   textPart,
+  writtenFile,
 } from "./read.ts";
 import { isResultFormed, looseResult } from "./result-form.ts";
 
@@ -223,7 +225,8 @@ function writePart(part: Part): readonly unknown[] {
   if (part.type === "text") return [{ type: "text", text: part.text }];
   if (part.type === "image") return [{ type: "image_url", image_url: { url: mediaUrl(part.media, "image/png") } }];
   if (part.type === "audio")
-    return [{ type: "input_audio", input_audio: { data: part.media.base64 ?? "", format: "wav" } }];
+    return [{ type: "input_audio", input_audio: { data: part.media.base64 ?? "", format: soundFormat(part.media) } }];
+  if (part.type === "file") return [{ type: "file", file: writtenFile(part.media) }];
   return [];
 }
 

@@ -21,7 +21,9 @@ import {
   mediaSource,
   mediaUrl,
   type Read,
+  soundFormat,
   textPart,
+  writtenFile,
 } from "./read.ts";
 import { isResultFormed, looseResult } from "./result-form.ts";
 
@@ -355,7 +357,11 @@ function writePart(part: Part, text: "input_text" | "output_text"): readonly unk
   if (part.type === "text") return [{ type: text, text: part.text }];
   if (part.type === "image")
     return [{ type: "input_image", image_url: mediaUrl(part.media, "image/png"), detail: "auto" }];
-  if (part.type === "audio") return [{ type: "input_audio", data: part.media.base64 ?? "", format: "wav" }];
-  if (part.type === "file") return [{ type: "input_file", file_data: mediaUrl(part.media, "application/pdf") }];
+  if (part.type === "audio")
+    return [{ type: "input_audio", data: part.media.base64 ?? "", format: soundFormat(part.media) }];
+  if (part.type === "file") {
+    const { url } = part.media;
+    return [{ type: "input_file", ...(url === undefined ? writtenFile(part.media) : { file_url: url }) }];
+  }
   return [];
 }

@@ -94,6 +94,15 @@ export function mediaUrl(media: MediaSource, fallback: string): string {
   return media.url ?? `data:${media.mediaType ?? fallback};base64,${media.base64 ?? ""}`;
 }
 
+/** A file as OpenAI takes it: what it is called is demanded beside its data. */
+export function writtenFile(media: MediaSource): { readonly filename: string; readonly file_data: string } {
+  return { filename: media.name ?? "file.pdf", file_data: mediaUrl(media, "application/pdf") };
+}
+
+export function soundFormat({ mediaType = "audio/wav" }: MediaSource): "wav" | "mp3" {
+  return /mpeg|mp3/.test(mediaType) ? "mp3" : "wav";
+}
+
 export function asJson(value: unknown): Json {
   return value as Json;
 }

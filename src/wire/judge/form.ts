@@ -127,6 +127,14 @@ export function misformedResults(turns: readonly Turn[]): readonly Breach[] {
   );
 }
 
+export function mediaInResults(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    resultsOf(turn)
+      .filter((result) => result.media === true)
+      .map((result) => ({ at: turn.at, detail: result.id ?? "" })),
+  );
+}
+
 export function unknownRole(turns: readonly Turn[]): readonly Breach[] {
   return turns.filter((turn) => turn.role === "unknown").map((turn) => ({ at: turn.at, detail: "unknown role" }));
 }

@@ -31,6 +31,7 @@ function chat(message: Raw): Omit<Turn, "at"> {
           name: text(message["name"]),
           space: "",
           formed: isTexts(content),
+          media: list(content).some((part) => part["type"] !== "text"),
         },
       ],
     };

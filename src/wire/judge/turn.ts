@@ -32,6 +32,8 @@ export type Block =
       readonly formed: boolean;
       /** Holds a block of text without a word. */
       readonly blank?: boolean;
+      /** Holds something besides text. */
+      readonly media?: boolean;
     }
   | { readonly is: "ask"; readonly approval: string; readonly id: string | undefined }
   | { readonly is: "consent"; readonly approval: string }

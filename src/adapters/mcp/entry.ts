@@ -1,0 +1,166 @@
+/** `holdfast/adapters/mcp`: the tools of any MCP client as tools of a session. */
+import { HoldfastError } from "../../base/errors.ts";
+import { ANYTHING, BOOLEAN, checkOptions, type OptionRule, whole } from "../../base/options.ts";
+import type { ToolAccess } from "../../contracts/tool-access.ts";
+import type { Session, Tool } from "../../index.ts";
+import { wrapTool } from "./tool.ts";
+import { type McpClient, type McpTool, TOOLS_CHANGED } from "./vendor.ts";
+
+export type { McpClient, McpTool } from "./vendor.ts";
+
+export interface McpOptions {
+  /** Stands before every name, so that two servers may have a tool of one name: `github_`. */
+  readonly prefix?: string;
+  /** What a tool touches, by its server's name for it, as you know it. It wins over everything else. */
+  readonly access?: Readonly<Record<string, ToolAccess>> | ((tool: McpTool) => ToolAccess | undefined);
+  /**
+   * Believe a server that calls a tool read-only: it is then offered in plan mode, and what it does is not written down
+   * as done outside. Default false: what a server says of its own tool opens nothing.
+   */
+  readonly trustAnnotations?: boolean;
+  /** Milliseconds that one call may take. Default 60 000. */
+  readonly timeoutMs?: number;
+}
+
+/** The tools of one server. */
+export interface McpTools {
+  /** As they were listed last. */
+  readonly tools: readonly Tool[];
+  /** Lists them again; sessions that follow change their catalogs. */
+  refresh(): Promise<readonly Tool[]>;
+  /**
+   * Offers the tools in a session, now and whenever the server says that they have changed. `failed` hears when listing
+   * them again did not work; the tools then stay what they were. Call the answer to end it.
+   */
+  follow(session: Session, failed?: (error: unknown) => void): Promise<() => void>;
+}
+
+/** Lists the tools of a connected client. */
+export async function mcpTools(client: McpClient, options: McpOptions = {}): Promise<McpTools> {
+  checkOptions(options, RULES);
+  const server = new Server(client, options);
+  await server.refresh();
+  return server;
+}
+
+const PREFIX: OptionRule = {
+  wants: "letters, digits, _, . or -, beginning with a letter or _",
+  fits: (value) => typeof value === "string" && /^([A-Za-z_][\w.-]{0,63})?$/.test(value),
+};
+const RULES = { prefix: PREFIX, access: ANYTHING, trustAnnotations: BOOLEAN, timeoutMs: whole(1) };
+const TIMEOUT = 60_000;
+const MOST_PAGES = 1_000;
+
+/** By the name it is offered under: what its server said of it, and the tool. */
+type KnownTools = ReadonlyMap<string, { readonly said: string; readonly tool: Tool }>;
+type Follower = (tools: readonly Tool[], gone: readonly string[]) => Promise<void>;
+
+class Server implements McpTools {
+  readonly #client: McpClient;
+  readonly #options: McpOptions;
+  readonly #followers = new Map<Follower, (error: unknown) => void>();
+  /** A tool that has not changed stays the same object, and its epoch stands. */
+  #known: KnownTools = new Map();
+  #last: Promise<unknown> = Promise.resolve();
+  #hears = false;
+
+  constructor(client: McpClient, options: McpOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  get tools(): readonly Tool[] {
+    return [...this.#known.values()].map(({ tool }) => tool);
+  }
+
+  /** One after the other: of two lists the one that was asked for last is the newest. */
+  refresh(): Promise<readonly Tool[]> {
+    const turn = this.#last.then(() => this.#refresh());
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async follow(session: Session, failed: (error: unknown) => void = () => {}): Promise<() => void> {
+    const follower: Follower = async (tools, gone) => {
+      const changed = tools.filter((tool) => session.transactions.tool(tool.name) !== tool);
+      if (gone.length > 0) await session.catalog.remove(gone, "the server's tools changed");
+      if (changed.length > 0) await session.catalog.add(changed, "the server's tools changed");
+    };
+    this.#listen();
+    this.#followers.set(follower, failed);
+    await follower(this.tools, []);
+    return () => void this.#followers.delete(follower);
+  }
+
+  async #refresh(): Promise<readonly Tool[]> {
+    const before = this.#known;
+    this.#known = this.#wrapped(await this.#listed());
+    const gone = [...before.keys()].filter((name) => !this.#known.has(name));
+    for (const [follower, failed] of this.#followers) await follower(this.tools, gone).catch(failed);
+    return this.tools;
+  }
+
+  async #listed(): Promise<readonly McpTool[]> {
+    const tools: McpTool[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const list = await this.#client.listTools(cursor === undefined ? {} : { cursor });
+      tools.push(...list.tools);
+      if (list.nextCursor === undefined || list.nextCursor === "") return tools;
+      cursor = list.nextCursor;
+    }
+    throw new HoldfastError("MCP_LIST_ENDLESS", { pages: MOST_PAGES, tools: tools.length });
+  }
+
+  #wrapped(listed: readonly McpTool[]): KnownTools {
+    const known = new Map<string, { readonly said: string; readonly tool: Tool }>();
+    for (const one of listed) {
+      const name = freeName(`${this.#options.prefix ?? ""}${one.name}`, known);
+      const access = this.#accessOf(one);
+      const said = JSON.stringify([one, access]);
+      const before = this.#known.get(name);
+      const { timeoutMs = TIMEOUT } = this.#options;
+      const tool = before?.said === said ? before.tool : wrapTool(this.#client, one, { name, access, timeoutMs });
+      known.set(name, { said, tool });
+    }
+    return known;
+  }
+
+  #accessOf(tool: McpTool): ToolAccess {
+    const { access, trustAnnotations = false } = this.#options;
+    const own = typeof access === "function" ? access(tool) : ownValue(access, tool.name);
+    if (own !== undefined) return own;
+    const { readOnlyHint, destructiveHint } = (tool.annotations ?? {}) as Readonly<Record<string, unknown>>;
+    return trustAnnotations && readOnlyHint === true && destructiveHint !== true ? "read" : "external";
+  }
+
+  /** Whoever listened before goes on hearing everything. */
+  #listen(): void {
+    if (this.#hears) return;
+    this.#hears = true;
+    const before = this.#client.fallbackNotificationHandler;
+    this.#client.fallbackNotificationHandler = async (notification: { readonly method?: string }) => {
+      if (notification.method === TOOLS_CHANGED)
+        await this.refresh().catch((error) => {
+          for (const failed of this.#followers.values()) failed(error);
+        });
+      await before?.(notification as never);
+    };
+  }
+}
+
+/** In the letters that tools may have here. Two names that become one get a number. */
+function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+  const letters = wanted
+    .replace(/[^\w.-]/g, "_")
+    .replace(/^[^A-Za-z_]/, "_")
+    .slice(0, 120);
+  for (let nth = 1; ; nth += 1) {
+    const name = nth === 1 ? letters || "_" : `${letters}_${nth}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+function ownValue(access: Readonly<Record<string, ToolAccess>> | undefined, name: string): ToolAccess | undefined {
+  return access !== undefined && Object.hasOwn(access, name) ? access[name] : undefined;
+}

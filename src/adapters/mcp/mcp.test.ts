@@ -1,0 +1,277 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { opened } from "../../../test/support/durable.ts";
+import { scripted, watch } from "../../../test/support/loop.ts";
+import { type Connected, MCP_STDIO, MCP_VERSIONS, type ServedTool } from "../../../test/support/mcp.ts";
+import { PNG } from "../../../test/support/pictures.ts";
+import { scratchFolder } from "../../../test/support/places.ts";
+import { collect, MemoryDisk } from "../../../test/support/stores.ts";
+import { mcpTools } from "./entry.ts";
+
+const text = (said: string, more: object = {}) => ({ content: [{ type: "text", text: said }], ...more });
+const echo: ServedTool = {
+  name: "echo",
+  description: "Says it again.",
+  annotations: { readOnlyHint: true },
+  inputSchema: { type: "object", properties: { text: { type: "string" } } },
+  run: (args) => text(String(args["text"])),
+};
+const write: ServedTool = { name: "write", annotations: { destructiveHint: true }, run: () => text("written") };
+const base64 = Buffer.from(PNG).toString("base64");
+
+const scratch = scratchFolder();
+const connections: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of connections.splice(0)) await one.close();
+});
+
+describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
+  async function connect(...tools: readonly ServedTool[]): Promise<Connected> {
+    const connected = await (MCP_VERSIONS[version] as (typeof MCP_VERSIONS)[string])(tools);
+    connections.push(connected);
+    return connected;
+  }
+  /** A session that follows a server with these tools. */
+  async function session(tools: readonly ServedTool[], options: Parameters<typeof mcpTools>[1] = {}) {
+    const connected = await connect(...tools);
+    const server = await mcpTools(connected.client, options);
+    const one = await opened();
+    await server.follow(one.session);
+    return { ...connected, ...one, server };
+  }
+
+  test("[MCP-1] every page of the list is wrapped, with name, words, schema and what the server says of it", async () => {
+    const { client } = await connect(echo, write, { ...echo, name: "third" });
+    const { tools } = await mcpTools(client, { prefix: "t_" });
+    expect(tools.map(({ name }) => name)).toEqual(["t_echo", "t_write", "t_third"]);
+    expect(tools[0]).toMatchObject({
+      description: "Says it again.",
+      inputSchema: { properties: { text: { type: "string" } } },
+      annotations: { readOnlyHint: true },
+    });
+  });
+
+  test("[MCP-1] names that cannot be names here are written in its letters, and never become one", async () => {
+    const { client } = await connect({ ...echo, name: "a/b" }, { ...echo, name: "a b" }, { ...echo, name: "1st" });
+    const { tools } = await mcpTools(client);
+    expect(tools.map(({ name }) => name)).toEqual(["a_b", "a_b_2", "_st"]);
+  });
+
+  test("[MCP-2] what a server says of its own tool opens nothing, unless it is trusted", async () => {
+    const { client } = await connect(echo, write, {
+      ...write,
+      name: "odd",
+      annotations: { readOnlyHint: true, destructiveHint: true },
+    });
+    const access = async (options: Parameters<typeof mcpTools>[1]) =>
+      (await mcpTools(client, options)).tools.map((tool) => tool.access);
+    expect(await access({})).toEqual(["external", "external", "external"]);
+    expect(await access({ trustAnnotations: true })).toEqual(["read", "external", "external"]);
+    expect(await access({ access: { write: "read" } })).toEqual(["external", "read", "external"]);
+    expect(await access({ access: ({ name }) => (name === "echo" ? "execute" : undefined) })).toEqual([
+      "execute",
+      "external",
+      "external",
+    ]);
+  });
+
+  test("[MCP-2] [MODE-3] in plan mode only a trusted tool is offered and runs", async () => {
+    const { session: one, ran } = await session([echo, write], { trustAnnotations: true });
+    await one.setMode("plan");
+    expect(one.catalog.snapshot().activeNames).toContain("echo");
+    expect(one.catalog.snapshot().activeNames).not.toContain("write");
+    expect((await one.runTool({ name: "write", input: {} })).reason).toBe("denied");
+    expect((await one.runTool({ name: "echo", input: { text: "hi" } })).output).toBe("hi");
+    expect(ran).toEqual(["echo"]);
+  });
+
+  test("[MCP-3] text, pictures, recordings, resources and data arrive as what they are", async () => {
+    const mixed = {
+      content: [
+        { type: "text", text: "see" },
+        { type: "image", data: base64, mimeType: "image/png" },
+        { type: "resource", resource: { uri: "file:///a/b.txt", text: "inside" } },
+        { type: "resource", resource: { uri: "file:///a/c.png", blob: base64, mimeType: "image/png" } },
+        { type: "resource_link", uri: "https://example.org", name: "there" },
+      ],
+    };
+    const data = { content: [], structuredContent: { n: 1 } };
+    const { session: one } = await session([
+      { name: "mixed", run: () => mixed },
+      { name: "data", run: () => data },
+    ]);
+    const { parts } = await one.runTool({ name: "mixed", input: {} });
+    expect(parts).toMatchObject([
+      { type: "text", text: "see" },
+      { type: "image", mediaType: "image/png", bytes: PNG },
+      { type: "text", text: "file:///a/b.txt:\ninside" },
+      { type: "image", bytes: PNG, name: "c.png" },
+      { type: "text", text: "[there: https://example.org]" },
+    ]);
+    expect((await one.runTool({ name: "data", input: {} })).output).toEqual({ n: 1 });
+  });
+
+  test("[MCP-4] isError, and nothing else, is a failure", async () => {
+    const { session: one } = await session([
+      { name: "sad", run: () => text("Error: failed! exit code 1") },
+      { name: "bad", run: () => text("it broke", { isError: true }) },
+    ]);
+    expect(await one.runTool({ name: "sad", input: {} })).toMatchObject({ ok: true });
+    const bad = await one.runTool({ name: "bad", input: {} });
+    expect(bad).toMatchObject({ ok: false, reason: "mcp-error" });
+    expect(bad.output).toMatch(
+      /^it broke Its changes were undone\. Outside: mcp-call \(.*\) happened and was not undone/,
+    );
+  });
+
+  test("[MCP-5] what is done outside is written down before and after, and told when the call fails", async () => {
+    const { session: one } = await session([write]);
+    const outcome = await one.runTool({ name: "write", input: { n: 1 } });
+    expect(outcome.effects).toMatchObject([{ name: "mcp-call", is: "happened" }]);
+    const kinds = (await collect(one.read())).map(({ kind }) => kind);
+    const from = kinds.indexOf("call-opened");
+    expect(kinds.slice(from, from + 4)).toEqual(["call-opened", "effect-opened", "effect-done", "call-closed"]);
+    const dry = await one.rewind({ before: outcome.callId, dryRun: true });
+    expect(JSON.stringify(dry)).toContain("mcp-call");
+  });
+
+  test("[MCP-5] a request that the server refused did not happen; one whose answer is lost may have", async () => {
+    const { session: one, serve } = await session([
+      write,
+      { name: "vanish", run: () => Promise.reject(Object.assign(new Error("boom"), { code: -32603 })) },
+    ]);
+    const lost = await one.runTool({ name: "vanish", input: {} });
+    expect(lost).toMatchObject({ ok: false, reason: "mcp-failed", effects: [{ is: "unknown" }] });
+    const { tool } = { tool: one.transactions.tool("write") };
+    await serve([]);
+    one.transactions.add(tool === undefined ? [] : [tool]); // the list is old: the server does not know it any more
+    const refused = await one.runTool({ name: "write", input: {} });
+    expect(refused).toMatchObject({ ok: false, reason: "mcp-failed", effects: [] });
+  });
+
+  test("[MCP-5] a trusted tool that reads leaves no effect", async () => {
+    const { session: one } = await session([echo], { trustAnnotations: true });
+    expect((await one.runTool({ name: "echo", input: { text: "x" } })).effects).toEqual([]);
+  });
+
+  test("[MCP-6] a stop reaches the server, and its late answer is not applied", async () => {
+    const aborted = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const slow: ServedTool = {
+      name: "slow",
+      run: (_, { signal }) => {
+        began.resolve();
+        return new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            aborted.resolve();
+            resolve(text("too late"));
+          });
+        });
+      },
+    };
+    const { session: one } = await session([slow]);
+    const stop = new AbortController();
+    const running = one.runTool({ name: "slow", input: {} }, { signal: stop.signal });
+    await began.promise;
+    stop.abort();
+    expect(await running).toMatchObject({ ok: false, status: "canceled" });
+    await aborted.promise;
+  });
+
+  test("[MCP-6] progress is told while it works, and time that is up ends it", async () => {
+    const heard: string[] = [];
+    const told: ServedTool = {
+      name: "told",
+      run: async (_, { progress }) => {
+        await progress("half way");
+        return text("done");
+      },
+    };
+    const { session: one } = await session([told, { name: "hangs", run: () => new Promise(() => {}) }], {
+      timeoutMs: 60,
+    });
+    const outcome = await one.runTool({ name: "told", input: {} }, { onProgress: (said) => heard.push(said) });
+    expect([outcome.output, heard]).toEqual(["done", ["half way\n"]]);
+    expect((await one.runTool({ name: "hangs", input: {} })).ok).toBe(false);
+  });
+
+  test("[MCP-7] when the server's tools change, sessions that follow offer the others from the next request on", async () => {
+    const { session: one, serve, server } = await session([echo, write]);
+    const before = one.catalog.snapshot();
+    const first = server.tools[0];
+    await serve([echo, { ...write, name: "fresh" }]);
+    await expect.poll(() => one.catalog.snapshot().activeNames).toContain("fresh");
+    const after = one.catalog.snapshot();
+    expect(after.activeNames).not.toContain("write");
+    expect(after.epoch).toBeGreaterThan(before.epoch);
+    expect(server.tools[0]).toBe(first); // what has not changed is the same tool
+    const leave = await server.follow(one);
+    leave();
+  });
+
+  test("[MCP-7] a list that cannot be had leaves the tools as they were, and is told", async () => {
+    const { client, serve } = await connect(echo);
+    const server = await mcpTools(client);
+    const { session: one } = await opened();
+    const failures: unknown[] = [];
+    await server.follow(one, (error) => failures.push(error));
+    const broken = new Proxy(
+      { ...echo },
+      { get: (target, key) => (key === "name" ? undefined : Reflect.get(target, key)) },
+    );
+    await serve([broken]);
+    await expect.poll(() => failures.length).toBeGreaterThan(0);
+    expect(one.catalog.snapshot().activeNames).toContain("echo");
+  });
+
+  test("[MCP-7] whoever listened to the client before goes on hearing everything", async () => {
+    const { client, serve } = await connect(echo);
+    const heard: string[] = [];
+    client.fallbackNotificationHandler = async ({ method }: { method: string }) => void heard.push(method);
+    const server = await mcpTools(client);
+    const { session: one } = await opened();
+    await server.follow(one);
+    await serve([write]);
+    await expect.poll(() => one.catalog.snapshot().activeNames).toContain("write");
+    expect(heard).toEqual(["notifications/tools/list_changed"]);
+  });
+
+  test("[MCP-8] in a process of its own: a model's call is done once, also across a restart", async () => {
+    const client = await (MCP_STDIO[version] as (typeof MCP_STDIO)[string])();
+    connections.push(client);
+    const file = join(scratch, `notes-${version.replace(" ", "-")}`);
+    const disk = new MemoryDisk();
+    const server = await mcpTools(client);
+    const { session: one } = await opened(disk, { tools: server.tools });
+    const model = scripted([{ calls: [{ name: "note", input: { file, line: "a" } }] }, { text: "ok" }]);
+    expect((await watch(one.run("note it", { model }))).end.status).toBe("done");
+    await one.close();
+    const { session: again } = await opened(disk, { tools: server.tools });
+    expect((await again.callRecords()).at(-1)?.outcome_summary.ok).toBe(true);
+    expect(readFileSync(file, "utf8")).toBe("a\n");
+  });
+
+  test("[MCP-8] a server that dies in a call leaves it failed, with effects that are unknown", async () => {
+    const client = await (MCP_STDIO[version] as (typeof MCP_STDIO)[string])();
+    connections.push(client);
+    const { session: one } = await opened(undefined, { tools: (await mcpTools(client)).tools });
+    const file = join(scratch, `died-${version.replace(" ", "-")}`);
+    const outcome = await one.runTool({ name: "die", input: { file, line: "x" } });
+    expect(outcome).toMatchObject({ ok: false, reason: "mcp-failed", effects: [{ is: "unknown" }] });
+    expect(readFileSync(file, "utf8")).toBe("x\n");
+  });
+});
+
+describe("what cannot work", () => {
+  test("[MCP-1] a list without end is refused", async () => {
+    const endless = { listTools: async () => ({ tools: [], nextCursor: "again" }), callTool: async () => ({}) };
+    await expect(mcpTools(endless)).rejects.toMatchObject({ code: "MCP_LIST_ENDLESS" });
+  });
+
+  test("[MCP-1] an option that cannot work is refused by its name", async () => {
+    const none = { listTools: async () => ({ tools: [] }), callTool: async () => ({}) };
+    await expect(mcpTools(none, { prefix: "a b" })).rejects.toMatchObject({ code: "BAD_OPTION" });
+    await expect(mcpTools(none, { trust: true } as object)).rejects.toMatchObject({ code: "BAD_OPTION" });
+  });
+});

@@ -1,0 +1,34 @@
+import { defineTool, type Tool } from "../index.ts";
+import { argumentsOf, optional, text } from "./arguments.ts";
+import type { ToolLimits } from "./limits.ts";
+import { fileFailure, passedOver, plainPath } from "./look.ts";
+
+/** Files by their paths. */
+export function globTool({ paths: most }: ToolLimits): Tool {
+  return defineTool({
+    name: "glob",
+    description:
+      "Find files of the workspace by their paths: `**/*.ts`, `src/{a,b}/*.md`. `*` stays inside a name, `**` does not. " +
+      ".git and node_modules are passed over unless they are named.",
+    access: "read",
+    ...argumentsOf({
+      pattern: text("Relative to the path."),
+      path: optional(text("Where to begin. The workspace if not said.")),
+    }),
+    run: async ({ pattern, path: given = "" }, call) => {
+      const path = plainPath(given);
+      try {
+        if (path !== "") await call.files.list(path); // a folder that is not there has no matches, and should say so
+        const wanted = plainPath(pattern);
+        const found = await call.files.glob(wanted, { path, exclude: passedOver(pattern, path) });
+        if (found.length === 0) return "[no file matches]";
+        const more = found.length - most;
+        return more > 0
+          ? `${found.slice(0, most).join("\n")}\n[and ${more} more; make the pattern narrower]`
+          : found.join("\n");
+      } catch (error) {
+        return fileFailure(call, path, error);
+      }
+    },
+  });
+}

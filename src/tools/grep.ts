@@ -1,0 +1,114 @@
+import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
+import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
+import type { ToolLimits } from "./limits.ts";
+import { fileFailure, passedOver, plainPath } from "./look.ts";
+import { type LinePattern, linePattern, literalPattern } from "./pattern/pattern.ts";
+
+const MOST_AROUND = 10;
+const LONGEST_SHOWN = 300;
+
+/** Lines by what they hold. The pattern is run by a matcher that needs one pass, whatever the pattern. */
+export function grepTool(limits: ToolLimits): Tool {
+  return defineTool({
+    name: "grep",
+    description:
+      "Find lines in the files of the workspace, by a regular expression (no lookaround, no backreferences) or, with " +
+      "`literal`, by a text. Binary files, .git and node_modules are passed over; name a folder to look into it.",
+    access: "read",
+    ...argumentsOf({
+      pattern: text("What to look for in each line."),
+      path: optional(text("A folder or file to look in. The workspace if not said.")),
+      glob: optional(text("Only files that match, e.g. `**/*.ts`.")),
+      literal: optional(flag("Take the pattern as a text.")),
+      ignoreCase: optional(flag("Letters match in either case.")),
+      around: optional(whole("Lines to show before and after each match.", 0, MOST_AROUND)),
+      limit: optional(whole("Matches at the most.", 1, limits.matches)),
+    }),
+    run: async (input, call) => {
+      const { pattern, glob = "**", literal = false, ignoreCase = false, around = 0, limit = limits.matches } = input;
+      const path = plainPath(input.path ?? "");
+      const made = literal ? literalPattern(pattern, ignoreCase) : linePattern(pattern, ignoreCase);
+      if (!made.ok) return call.fail("bad-pattern", `${made.why} Set literal to look for it as a text.`);
+      try {
+        const report = new Report(limit, around);
+        for (const file of await filesIn(call, path, glob)) {
+          if (report.isFull) break;
+          report.search(file, await linesOf(call, file), made.pattern);
+        }
+        return report.text;
+      } catch (error) {
+        return fileFailure(call, path, error);
+      }
+    },
+  });
+}
+
+async function filesIn(call: Call, path: string, glob: string): Promise<readonly string[]> {
+  if (path !== "" && (await call.files.stat(path)).kind === "file") return [path];
+  await call.files.list(path);
+  return call.files.glob(plainPath(glob), { path, exclude: passedOver(glob, path) });
+}
+
+/** The lines of a file, or nothing when it is no text. */
+async function linesOf(call: Call, file: string): Promise<readonly string[]> {
+  try {
+    const read = await call.files.readText(file);
+    return read.includes("\0") ? [] : read.split("\n");
+  } catch (error) {
+    if (HoldfastError.is(error, "FILE_NOT_TEXT") || HoldfastError.is(error, "FILE_NOT_FOUND")) return [];
+    if (HoldfastError.is(error, "FILE_IS_FOLDER") || HoldfastError.is(error, "FILE_BAD_PATH")) return []; // a link
+    throw error;
+  }
+}
+
+class Report {
+  readonly #lines: string[] = [];
+  readonly #limit: number;
+  readonly #around: number;
+  #matches = 0;
+  #more = false;
+
+  constructor(limit: number, around: number) {
+    this.#limit = limit;
+    this.#around = around;
+  }
+
+  get isFull(): boolean {
+    return this.#more;
+  }
+
+  search(file: string, lines: readonly string[], pattern: LinePattern): void {
+    let shown = -1;
+    for (const [at, raw] of lines.entries()) {
+      const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+      if (!pattern(line)) continue;
+      if (this.#matches >= this.#limit) {
+        this.#more = true;
+        return;
+      }
+      this.#matches += 1;
+      const from = Math.max(at - this.#around, shown + 1);
+      if (this.#around > 0 && shown >= 0 && from > shown + 1) this.#lines.push("--");
+      for (let near = from; near < at; near += 1) this.#lines.push(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
+      this.#lines.push(`${file}:${at + 1}:${cut(line)}`);
+      shown = at;
+      const until = Math.min(at + this.#around, lines.length - 1);
+      for (let near = at + 1; near <= until && !pattern(lines[near] ?? ""); near += 1) {
+        this.#lines.push(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
+        shown = near;
+      }
+    }
+  }
+
+  get text(): string {
+    if (this.#matches === 0) return "[no line matches]";
+    const more = this.#more ? [`[only the first ${this.#limit}; make the pattern or the glob narrower]`] : [];
+    return [...this.#lines, ...more].join("\n");
+  }
+}
+
+function cut(line: string): string {
+  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+  if (text.length <= LONGEST_SHOWN) return text;
+  return `${text.slice(0, LONGEST_SHOWN).toWellFormed()} […${text.length - LONGEST_SHOWN} more characters]`;
+}

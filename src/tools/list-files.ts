@@ -1,0 +1,52 @@
+import { type Call, defineTool, type Tool } from "../index.ts";
+import { argumentsOf, optional, text, whole } from "./arguments.ts";
+import type { ToolLimits } from "./limits.ts";
+import { fileFailure, passedOver, plainPath } from "./look.ts";
+
+const DEEPEST = 8;
+
+/** What a folder holds, and what its folders hold, as deep as asked. */
+export function listFilesTool({ paths: most }: ToolLimits): Tool {
+  return defineTool({
+    name: "list_files",
+    description: "List a folder of the workspace. Names of folders end in /.",
+    access: "read",
+    ...argumentsOf({
+      path: optional(text("Relative to the workspace, which it is without one.")),
+      depth: optional(whole("How many levels of folders. 1 if not said.", 1, DEEPEST)),
+    }),
+    run: async ({ path: given = "", depth = 1 }, call) => {
+      const path = plainPath(given);
+      const skipped = new Set(passedOver(path));
+      const found: string[] = [];
+      let unseen = 0;
+      try {
+        await walk(path, 1);
+      } catch (error) {
+        return fileFailure(call, path, error);
+      }
+      if (found.length === 0) return `[${path === "" ? "the workspace" : path} is empty]`;
+      return unseen === 0
+        ? found.join("\n")
+        : `${found.join("\n")}\n[and ${unseen} more; list a folder of it, or use glob]`;
+
+      async function walk(folder: string, level: number): Promise<void> {
+        for (const { name, kind } of await call.files.list(folder)) {
+          const place = folder === "" ? name : `${folder}/${name}`;
+          if (found.length >= most) {
+            unseen += 1;
+            continue;
+          }
+          found.push(kind === "folder" ? `${place}/` : await told(call, place, kind));
+          if (kind === "folder" && level < depth && !skipped.has(name)) await walk(place, level + 1);
+        }
+      }
+    },
+  });
+}
+
+async function told(call: Call, place: string, kind: string): Promise<string> {
+  if (kind !== "link") return kind === "file" ? place : `${place} (neither file nor folder)`;
+  const stat = await call.files.stat(place);
+  return stat.kind === "link" ? `${place} -> ${stat.target}` : place;
+}

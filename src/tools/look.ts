@@ -1,0 +1,68 @@
+import { type Call, type Failure, HoldfastError } from "../index.ts";
+
+/** What every file tool says when a path leads nowhere or to the wrong thing: what is there instead. */
+
+/** Folders that are large, made by machines, and hardly ever meant. Named in a path or a pattern they are looked into. */
+const PASSED_OVER: readonly string[] = [".git", "node_modules"];
+
+export function passedOver(...named: readonly (string | undefined)[]): readonly string[] {
+  const words = named.flatMap((one) => (one ?? "").split("/"));
+  return PASSED_OVER.filter((folder) => !words.includes(folder));
+}
+
+/** Paths as models write them: `./src`, `/src` and `src/` mean `src`; `.` is the workspace. */
+export function plainPath(path: string): string {
+  return path
+    .trim()
+    .replace(/^(\.?\/)+/, "")
+    .replace(/\/+$/, "")
+    .replace(/^\.$/, "");
+}
+
+/** A refusal of the files, in words for the model, with what is there instead. */
+export async function fileFailure(call: Call, path: string, error: unknown): Promise<Failure> {
+  if (!HoldfastError.is(error)) throw error;
+  if (error.code === "FILE_NOT_FOUND") return call.fail(error.code, `There is no ${path}.${await nearby(call, path)}`);
+  if (error.code === "FILE_IS_FOLDER")
+    return call.fail(
+      error.code,
+      `${path === "" ? "The workspace" : path} is a folder. list_files shows what is in it.`,
+    );
+  return call.fail(error.code, `${error.message} ${error.tryThis}`);
+}
+
+const MOST_NEAR = 5;
+
+/** Files of the same name elsewhere, else what its folder holds: mostly one of them was meant. */
+async function nearby(call: Call, path: string): Promise<string> {
+  const name = path.split("/").at(-1) ?? "";
+  const same = /[[\]{}*?\\]/.test(name)
+    ? []
+    : await call.files.glob(`**/${name}`, { exclude: passedOver(path) }).catch(() => []);
+  if (same.length > 0) return ` There is: ${shown(same)}.`;
+  const folder = path.split("/").slice(0, -1).join("/");
+  const there = await call.files.list(folder).catch(() => []);
+  const names = there.map(({ name: one, kind }) => (kind === "folder" ? `${one}/` : one));
+  const like = names.filter((one) => isLike(one, name));
+  const told = like.length > 0 ? like : names;
+  return told.length === 0 ? "" : ` ${folder === "" ? "The workspace" : folder} has: ${shown(told)}.`;
+}
+
+function shown(names: readonly string[]): string {
+  const more = names.length - MOST_NEAR;
+  return `${names.slice(0, MOST_NEAR).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Equal but for case, ending or a few letters. */
+function isLike(one: string, name: string): boolean {
+  const [a, b] = [stem(one), stem(name)];
+  return a !== "" && b !== "" && (a.startsWith(b) || b.startsWith(a));
+}
+
+function stem(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/\.[^.]*$/, "")
+    .replace(/[^a-z0-9]/g, "")
+    .slice(0, 6);
+}

@@ -1,0 +1,77 @@
+import { likelyPlaces } from "../likely.ts";
+import { lineBreakOf, numbersWords } from "../lines.ts";
+import type { Hunk } from "./change.ts";
+
+export type Applied =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/**
+ * Every hunk where its lines stand, exactly, in the order of the file. A hunk that fits nowhere, or in several places
+ * with nothing to tell them apart, is refused; the others are looked at all the same, so that one answer names all.
+ */
+export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
+  const lineBreak = lineBreakOf(text);
+  const lines = text.split(lineBreak);
+  const faults: string[] = [];
+  const made: string[] = [];
+  let done = 0;
+  for (const [nth, hunk] of hunks.entries()) {
+    const found = placeOf(lines, hunk, done);
+    if (typeof found === "string") {
+      faults.push(`hunk ${nth + 1} of ${hunks.length}: ${found}`);
+      continue;
+    }
+    made.push(...lines.slice(done, found), ...hunk.after);
+    done = found + hunk.before.length;
+  }
+  made.push(...lines.slice(done));
+  return faults.length === 0 ? { ok: true, text: made.join(lineBreak) } : { ok: false, faults };
+}
+
+/** The index of its first line, or why there is none. */
+function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | string {
+  const { before, anchors, line } = hunk;
+  const start = afterAnchors(lines, anchors, from);
+  if (typeof start === "string") return start;
+  if (before.length === 0) return insertion(lines, hunk, start);
+  const places = matches(lines, before, start);
+  const [first] = places;
+  if (first === undefined) return nowhere(lines, hunk, from);
+  if (places.length === 1 || anchors.length > 0) return first; // after an anchor the next place is the one that is meant
+  if (line !== undefined && places.includes(line - 1)) return line - 1;
+  const at = numbersWords(places.map((place) => place + 1));
+  return `its lines stand in ${places.length} places, at line ${at}. Give more lines around them, or name what they are in after @@.`;
+}
+
+/** New lines beside nothing: behind the anchor, at the line that is named, or at the end of the file. */
+function insertion(lines: readonly string[], { anchors, line }: Hunk, start: number): number {
+  if (anchors.length > 0) return start;
+  const end = lines.at(-1) === "" ? lines.length - 1 : lines.length;
+  return line === undefined ? end : Math.min(line, end);
+}
+
+function afterAnchors(lines: readonly string[], anchors: readonly string[], from: number): number | string {
+  let start = from;
+  for (const anchor of anchors) {
+    const at = lines.findIndex((line, index) => index >= start && line.trim() === anchor.trim());
+    if (at === -1)
+      return `no line ${JSON.stringify(anchor)} stands where @@ looks for it.${likelyPlaces(lines.join("\n"), anchor)}`;
+    start = at + 1;
+  }
+  return start;
+}
+
+function matches(lines: readonly string[], wanted: readonly string[], from: number): readonly number[] {
+  const places: number[] = [];
+  for (let at = from; at + wanted.length <= lines.length; at += 1)
+    if (wanted.every((line, nth) => lines[at + nth] === line)) places.push(at);
+  return places;
+}
+
+function nowhere(lines: readonly string[], { before }: Hunk, from: number): string {
+  const [earlier] = matches(lines, before, 0);
+  if (earlier !== undefined && earlier < from)
+    return `its lines stand at line ${earlier + 1}, before those of the hunk above it. Put hunks in the order of the file.`;
+  return `its lines do not stand in the file.${likelyPlaces(lines.join("\n"), before.join("\n"))}`;
+}

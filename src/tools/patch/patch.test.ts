@@ -1,0 +1,233 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { withTools } from "../../../test/support/tools.ts";
+import { applyHunks } from "./apply.ts";
+import { parsePatch } from "./parse.ts";
+
+const A = "class A {\n  run() {\n    return 1;\n  }\n  stop() {\n    return 1;\n  }\n}\n";
+const files = { "a.js": A, "b.txt": "one\ntwo\nthree\n", "old.txt": "bye\n" };
+const enveloped = (...lines: readonly string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
+
+describe("what it changes", () => {
+  test("[TOOL-9] files are updated, added, moved and deleted at once", async () => {
+    const { said, text, session } = await withTools(files);
+    const patch = enveloped(
+      "*** Update File: a.js",
+      "@@   stop() {",
+      "-    return 1;",
+      "+    return 0;",
+      "*** Add File: new/c.txt",
+      "+hello",
+      "+",
+      "*** Update File: b.txt",
+      "*** Move to: moved/b.txt",
+      "@@",
+      " one",
+      "-two",
+      "+2",
+      "*** Delete File: old.txt",
+    );
+    expect(await said("apply_patch", { patch })).toBe(
+      "Updated a.js.\nAdded new/c.txt.\nMoved b.txt to moved/b.txt.\nDeleted old.txt.",
+    );
+    expect(await text("a.js")).toBe(A.replace("stop() {\n    return 1", "stop() {\n    return 0"));
+    expect(await text("new/c.txt")).toBe("hello\n\n");
+    expect(await text("moved/b.txt")).toBe("one\n2\nthree\n");
+    expect((await session.files.list()).map(({ name }) => name)).toEqual(["a.js", "moved", "new"]);
+  });
+
+  test("[TOOL-9] a unified diff as git writes it", async () => {
+    const { said, text } = await withTools(files);
+    const patch = [
+      "diff --git a/b.txt b/b.txt",
+      "index 123..456 100644",
+      "--- a/b.txt",
+      "+++ b/b.txt",
+      "@@ -1,3 +1,4 @@",
+      " one",
+      "-two",
+      "+2",
+      "+2.5",
+      " three",
+      "diff --git a/new.txt b/new.txt",
+      "new file mode 100644",
+      "--- /dev/null",
+      "+++ b/new.txt",
+      "@@ -0,0 +1 @@",
+      "+fresh",
+      "diff --git a/old.txt b/old.txt",
+      "deleted file mode 100644",
+      "--- a/old.txt",
+      "+++ /dev/null",
+      "@@ -1 +0,0 @@",
+      "-bye",
+      "",
+    ].join("\n");
+    expect(await said("apply_patch", { patch: `\`\`\`diff\n${patch}\n\`\`\`` })).toBe(
+      "Updated b.txt.\nAdded new.txt.\nDeleted old.txt.",
+    );
+    expect(await text("b.txt")).toBe("one\n2\n2.5\nthree\n");
+    expect(await text("new.txt")).toBe("fresh\n");
+  });
+
+  test("[TOOL-9] where lines stand twice, the number of a unified diff decides, if it is right", async () => {
+    const hunk = (line: number) =>
+      `--- a/a.js\n+++ b/a.js\n@@ -${line},1 +${line},1 @@\n-    return 1;\n+    return 9;\n`;
+    const { said, run, text } = await withTools(files);
+    await said("apply_patch", { patch: hunk(6) });
+    expect(await text("a.js")).toBe(A.replace("stop() {\n    return 1", "stop() {\n    return 9"));
+    const { run: other } = await withTools(files);
+    expect((await other("apply_patch", { patch: hunk(4) })).output).toContain("stand in 2 places, at line 3 and 6.");
+    expect((await run("apply_patch", { patch: hunk(6) })).ok).toBe(true); // now it stands there once, whatever the number
+  });
+
+  test.each([
+    ["gets a line break at its end", "a", ["-a", "\\ No newline at end of file", "+b"], "b\n"],
+    ["loses the line break at its end", "a\n", ["-a", "+b", "\\ No newline at end of file"], "b"],
+    [
+      "has none before and after",
+      "a",
+      ["-a", "\\ No newline at end of file", "+b", "\\ No newline at end of file"],
+      "b",
+    ],
+  ])("[TOOL-9] a file that %s", async (_, before, body, after) => {
+    const { said, text } = await withTools({ "x.txt": before });
+    await said("apply_patch", { patch: ["--- a/x.txt", "+++ b/x.txt", "@@ -1 +1 @@", ...body].join("\n") });
+    expect(await text("x.txt")).toBe(after);
+  });
+
+  test("[TOOL-9] lines without any around them go behind the anchor, to the line, or to the end", async () => {
+    const at = async (patch: string) => {
+      const { said, text } = await withTools(files);
+      await said("apply_patch", { patch });
+      return text("b.txt");
+    };
+    expect(await at(enveloped("*** Update File: b.txt", "@@ one", "+1.5"))).toBe("one\n1.5\ntwo\nthree\n");
+    expect(await at(enveloped("*** Update File: b.txt", "+four"))).toBe("one\ntwo\nthree\nfour\n");
+    expect(await at("--- a/b.txt\n+++ b/b.txt\n@@ -2,0 +3,1 @@\n+2.5\n")).toBe("one\ntwo\n2.5\nthree\n");
+    expect(await at("--- a/b.txt\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+zero\n")).toBe("zero\none\ntwo\nthree\n");
+  });
+
+  test("[TOOL-9] a file keeps its CR LF", async () => {
+    const { said, text } = await withTools({ "w.txt": "a\r\nb\r\n" });
+    await said("apply_patch", { patch: enveloped("*** Update File: w.txt", " a", "-b", "+c") });
+    expect(await text("w.txt")).toBe("a\r\nc\r\n");
+  });
+});
+
+describe("what it refuses", () => {
+  test("[TOOL-9] one answer names every file and hunk that stands in the way, and nothing is changed", async () => {
+    const { run, text, session } = await withTools(files);
+    const patch = enveloped(
+      "*** Update File: b.txt",
+      " one",
+      "-two",
+      "+2",
+      "*** Update File: a.js",
+      "@@ class A {",
+      "-  go() {",
+      "+  went() {",
+      "*** Add File: old.txt",
+      "+again",
+      "*** Delete File: gone.txt",
+    );
+    const outcome = await run("apply_patch", { patch });
+    expect(outcome).toMatchObject({ ok: false, reason: "patch-failed" });
+    expect(outcome.output).toContain("a.js: hunk 1 of 1: its lines do not stand in the file.");
+    expect(outcome.output).toContain("old.txt: is there already.");
+    expect(outcome.output).toContain("gone.txt: is not there.");
+    expect(await text("b.txt")).toBe("one\ntwo\nthree\n");
+    expect(await session.files.exists("old.txt")).toBe(true);
+  });
+
+  test.each([
+    [
+      "white space that differs",
+      enveloped("*** Update File: a.js", "-   run() {", "+  x() {"),
+      "differs in white space",
+    ],
+    [
+      "two places",
+      enveloped("*** Update File: a.js", "-    return 1;", "+    return 2;"),
+      "in 2 places, at line 3 and 6",
+    ],
+    [
+      "hunks out of order",
+      enveloped("*** Update File: b.txt", "-three", "+3", "@@", "-one", "+1"),
+      "Put hunks in the order of the file",
+    ],
+    [
+      "an anchor that is not there",
+      enveloped("*** Update File: a.js", "@@ class B {", "-x", "+y"),
+      'no line "class B {"',
+    ],
+    ["a place to move to that is taken", enveloped("*** Update File: b.txt", "*** Move to: a.js"), "is there already"],
+  ])("[TOOL-9] %s", async (_, patch, words) => {
+    const { run, session } = await withTools(files);
+    const outcome = await run("apply_patch", { patch });
+    expect(outcome.ok).toBe(false);
+    expect(outcome.output).toContain(words);
+    for (const [path, content] of Object.entries(files)) expect(await session.files.readText(path)).toBe(content);
+  });
+
+  test.each([
+    ["nothing", "", "Line 1 of the patch: The patch is empty."],
+    ["no end", "*** Begin Patch\n*** Delete File: a", "The last line must be *** End Patch."],
+    ["no header", enveloped("-x"), "A file begins with *** Add File:"],
+    [
+      "a bare line",
+      enveloped("*** Update File: a.js", "class A {"),
+      "Line 3 of the patch: A line of a hunk begins with",
+    ],
+    ["an added line without +", enveloped("*** Add File: n", "x"), "Every line of an added file begins with +."],
+    ["wrong counts", "--- a/b.txt\n+++ b/b.txt\n@@ -1,3 +1,1 @@\n-one\n+1\n", "says 3 and 1 lines and has"],
+    ["a hunk without numbers", "--- a/b.txt\n+++ b/b.txt\n@@\n-one\n+1\n", "which needs no numbers"],
+    ["one file twice", enveloped("*** Delete File: a.js", "*** Delete File: ./a.js"), "names a.js twice"],
+  ])("[TOOL-9] a patch with %s says where it is wrong", async (_, patch, words) => {
+    const { run } = await withTools(files);
+    const outcome = await run("apply_patch", { patch });
+    expect(outcome).toMatchObject({ ok: false, reason: "bad-patch" });
+    expect(outcome.output).toContain(words);
+  });
+});
+
+/** A unified diff of two lists of lines, with every line of the file in one hunk. */
+function diffOf(before: readonly string[], after: readonly string[]): string {
+  let same = 0;
+  while (same < before.length && same < after.length && before[same] === after[same]) same += 1;
+  const head = before.slice(0, same).map((line) => ` ${line}`);
+  const out = before.slice(same).map((line) => `-${line}`);
+  const into = after.slice(same).map((line) => `+${line}`);
+  return ["--- a/f", "+++ b/f", `@@ -1,${before.length} +1,${after.length} @@`, ...head, ...out, ...into, ""].join(
+    "\n",
+  );
+}
+
+const line = fc.constantFrom("", "a", "b", "c", "  a", "@@ x", "-a", "*** End Patch", "\\ no", "--- a/f");
+
+test("[TOOL-9] whatever the lines, the diff of two texts turns the first into the second", () => {
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 1 }), fc.array(line), (before, after) => {
+      const parsed = parsePatch(diffOf(before, after));
+      expect(parsed.ok).toBe(true);
+      const [change] = parsed.ok ? parsed.changes : [];
+      const applied = applyHunks(
+        before.map((one) => `${one}\n`).join(""),
+        change?.kind === "update" ? change.hunks : [],
+      );
+      expect(applied).toEqual({ ok: true, text: after.map((one) => `${one}\n`).join("") });
+    }),
+  );
+});
+
+test("[TOOL-9] no text, however odd, makes the reader throw", () => {
+  const text = fc.array(
+    fc.oneof(line, fc.constantFrom("*** Begin Patch", "*** Update File: a", "+", "@@ -1 +1 @@"), fc.string()),
+  );
+  fc.assert(
+    fc.property(text, (lines) => {
+      const parsed = parsePatch(lines.join("\n"));
+      if (!parsed.ok) expect(parsed.line).toBeGreaterThan(0);
+    }),
+  );
+});

@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { linePattern } from "./pattern.ts";
+
+function matches(source: string, line: string, ignoreCase = false): boolean {
+  const made = linePattern(source, ignoreCase);
+  if (!made.ok) throw new Error(made.why);
+  return made.pattern(line);
+}
+
+const letter = fc.constantFrom("a", "b", "c", "A", "_", "1", "-", " ", "é", "😀");
+const atom = fc.oneof(
+  letter,
+  fc.constantFrom(
+    ".",
+    "\\d",
+    "\\w",
+    "\\W",
+    "\\s",
+    "\\b",
+    "\\B",
+    "^",
+    "$",
+    "[a-c]",
+    "[^a]",
+    "[\\d_]",
+    "[^\\w ]",
+    "\\.",
+    "\\u0061",
+    "\\x62",
+  ),
+);
+const { pattern } = fc.letrec<{ pattern: string; piece: string; group: string }>((tie) => ({
+  pattern: fc.array(tie("piece"), { maxLength: 4 }).map((pieces) => pieces.join("")),
+  piece: fc.oneof({ maxDepth: 4 }, atom, tie("group")),
+  group: fc
+    .tuple(
+      fc.array(tie("pattern"), { minLength: 1, maxLength: 3 }),
+      fc.constantFrom("", "*", "+", "?", "*?", "{2}", "{1,2}", "{0,}"),
+    )
+    .map(([either, times]) => `(?:${either.join("|")})${times}`),
+}));
+const line = fc.array(letter, { maxLength: 8 }).map((letters) => letters.join(""));
+
+test("[TOOL-11] it finds what a regular expression finds", () => {
+  fc.assert(
+    fc.property(pattern, line, fc.boolean(), (source, text, ignoreCase) => {
+      expect(matches(source, text, ignoreCase)).toBe(new RegExp(source, ignoreCase ? "ui" : "u").test(text));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("[TOOL-11] the steps it takes are bounded by the line and the pattern, whatever the pattern", () => {
+  // Each of these takes a matcher that goes back longer than anybody would wait.
+  for (const source of ["(a+)+$", "(a|a)*b", "(.*)*x", "a*a*a*a*a*a*a*a*b", "(?:a?){40}a{40}"]) {
+    const text = "a".repeat(source.endsWith("a{40}") ? 39 : 20_000);
+    expect(matches(source, `${text}!`)).toBe(false);
+  }
+});
+
+test.each([
+  ["(", 'There is a "(" without its ")".'],
+  [")", 'There is a ")" without its "(".'],
+  ["[a", 'There is a "[" without its "]".'],
+  ["*a", 'There is nothing to repeat before the "*".'],
+  ["a**", "There is nothing to repeat before"],
+  ["(a)\\1", "Backreferences are not supported."],
+  ["(?<!a)b", "Lookahead, lookbehind and flags inside a pattern are not supported."],
+  ["(?i)a", "Lookahead, lookbehind and flags inside a pattern are not supported."],
+  ["\\p{L}", "\\p{…} is not supported."],
+  ["a\\", "The pattern ends in a backslash."],
+  ["[z-a]", "A range in [ ] runs backwards."],
+  ["a{2000}", "{2000} is not a number of repeats up to 1000."],
+  ["((a{1000}){1000}){1000}", "too large when its repeats are written out"],
+  [`${"(".repeat(200)}a${")".repeat(200)}`, "nested too deeply"],
+  ["x".repeat(1_001), "longer than 1000 characters"],
+  ["", undefined],
+])("[TOOL-11] %s is refused by name, or taken", (source, words) => {
+  const made = linePattern(source, false);
+  if (words === undefined) expect(made.ok).toBe(true);
+  else expect(made).toMatchObject({ ok: false, why: expect.stringContaining(words) });
+});
+
+test("[TOOL-11] a named group is a group, and a brace that counts nothing is a brace", () => {
+  expect(matches("(?<year>\\d{4})-", "in 2024-05")).toBe(true);
+  expect(matches("a{b}", "xa{b}")).toBe(true);
+});

@@ -1,0 +1,146 @@
+import { type Call, defineTool, type Tool, toolResult } from "../index.ts";
+import { argumentsOf, optional, text, whole } from "./arguments.ts";
+import { fileFailure, plainPath } from "./look.ts";
+import { mediaTypeOf } from "./media-type.ts";
+import type { ToolLimits } from "./limits.ts";
+
+/** Lines with their numbers, a part at a time; pictures and PDF files as themselves. */
+export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media }: ToolLimits): Tool {
+  return defineTool({
+    name: "read_file",
+    description:
+      "Read a file of the workspace. Text comes with line numbers, which are not part of it; long files in parts. " +
+      "Pictures and PDF files are shown.",
+    access: "read",
+    ...argumentsOf({
+      path: text("Relative to the workspace."),
+      from: optional(whole("The first line, from 1.", 1, Number.MAX_SAFE_INTEGER)),
+      lines: optional(whole("How many lines.", 1, most)),
+    }),
+    run: async ({ path: given, from = 1, lines = most }, call) => {
+      const path = plainPath(given);
+      try {
+        const first = await beginning(call, path);
+        const mediaType = mediaTypeOf(first);
+        if (mediaType !== undefined) return await shownMedia(call, path, mediaType);
+        if (first.includes(0)) return binary(call, path);
+        return await numbered(call, path, { from, lines });
+      } catch (error) {
+        return fileFailure(call, path, error);
+      }
+    },
+  });
+
+  async function shownMedia(call: Call, path: string, mediaType: string) {
+    const { length, bytes } = await upTo(call, path, media);
+    if (bytes === undefined)
+      return call.fail("too-large", `${path} is ${mediaType} of more than ${length} bytes, too large to be shown.`);
+    return toolResult([`${path}: ${mediaType}, ${bytes.length} bytes`, { mediaType, bytes, name: nameOf(path) }]);
+  }
+
+  async function numbered(call: Call, path: string, range: { readonly from: number; readonly lines: number }) {
+    const reader = new LineReader(range.from, range.lines, lineLength, mostBytes);
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    try {
+      for await (const piece of call.files.readStream(path)) {
+        if (piece.includes(0)) return binary(call, path);
+        reader.take(decoder.decode(piece, { stream: true }));
+      }
+      reader.take(decoder.decode());
+    } catch (error) {
+      if (error instanceof TypeError) return call.fail("not-text", `${path} is not UTF-8 text.`);
+      throw error;
+    }
+    const { shown, total, last } = reader.end();
+    if (total === 0) return `[${path} is empty]`;
+    if (shown.length === 0)
+      return call.fail("no-such-line", `${path} has ${total} lines; there is no line ${range.from}.`);
+    const whole = range.from === 1 && last === total;
+    const rest = last < total ? `; read on with from: ${last + 1}` : "";
+    return whole ? shown.join("\n") : `${shown.join("\n")}\n[lines ${range.from} to ${last} of ${total}${rest}]`;
+  }
+}
+
+function binary(call: Call, path: string) {
+  return call.fail("not-text", `${path} is neither text nor a picture or PDF that could be shown.`);
+}
+
+function nameOf(path: string): string {
+  return path.split("/").at(-1) ?? path;
+}
+
+async function beginning(call: Call, path: string): Promise<Uint8Array> {
+  for await (const piece of call.files.readStream(path)) return piece.slice(0, 4_096);
+  return new Uint8Array();
+}
+
+async function upTo(call: Call, path: string, most: number) {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of call.files.readStream(path)) {
+    length += piece.length;
+    if (length > most) return { length: most };
+    pieces.push(piece);
+  }
+  return { length, bytes: new Uint8Array(Buffer.concat(pieces)) };
+}
+
+/** Keeps the lines that were asked for and counts the others: a file of any size costs what is shown. */
+class LineReader {
+  readonly #from: number;
+  readonly #to: number;
+  readonly #longest: number;
+  readonly #most: number;
+  readonly #shown: string[] = [];
+  #size = 0;
+  #open = "";
+  #openLength = 0;
+  #line = 1;
+  #last = 0;
+
+  constructor(from: number, lines: number, longest: number, most: number) {
+    this.#from = from;
+    this.#to = from + lines - 1;
+    this.#longest = longest;
+    this.#most = most;
+  }
+
+  take(text: string): void {
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      this.#add(text.slice(start, end));
+      this.#close();
+      start = end + 1;
+    }
+    this.#add(text.slice(start));
+  }
+
+  end(): { readonly shown: readonly string[]; readonly total: number; readonly last: number } {
+    if (this.#openLength > 0) this.#close();
+    return { shown: this.#shown, total: this.#line - 1, last: this.#last };
+  }
+
+  #add(piece: string): void {
+    this.#openLength += piece.length;
+    if (this.#wanted && this.#open.length <= this.#longest) this.#open += piece.slice(0, this.#longest + 1);
+  }
+
+  get #wanted(): boolean {
+    return this.#line >= this.#from && this.#line <= this.#to && (this.#size < this.#most || this.#shown.length === 0);
+  }
+
+  #close(): void {
+    if (this.#wanted) {
+      const cut = this.#openLength > this.#longest;
+      const text = cut ? this.#open.slice(0, this.#longest).toWellFormed() : this.#open.replace(/\r$/, "");
+      const more = cut ? ` […${this.#openLength - this.#longest} more characters in this line]` : "";
+      const line = `${this.#line}\t${text}${more}`;
+      this.#shown.push(line);
+      this.#size += line.length;
+      this.#last = this.#line;
+    }
+    this.#open = "";
+    this.#openLength = 0;
+    this.#line += 1;
+  }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { PNG } from "../../test/support/pictures.ts";
+import { withTools } from "../../test/support/tools.ts";
+
+const TREE = {
+  "README.md": "# Title\nsee src\n",
+  "src/a.ts": "export const a = 1;\n// TODO: more\nexport const b = 2;\n",
+  "src/deep/b.ts": "import { a } from '../a';\r\n// todo\r\n",
+  "src/shot.png": PNG,
+  ".git/config": "export TODO\n",
+  "node_modules/m/index.js": "export TODO\n",
+};
+
+describe("list_files", () => {
+  test("[TOOL-10] one level, or as deep as asked, without what nobody means", async () => {
+    const { said } = await withTools(TREE);
+    expect(await said("list_files", {})).toBe(".git/\nREADME.md\nnode_modules/\nsrc/");
+    expect(await said("list_files", { depth: 3 })).toBe(
+      ".git/\nREADME.md\nnode_modules/\nsrc/\nsrc/a.ts\nsrc/deep/\nsrc/deep/b.ts\nsrc/shot.png",
+    );
+    expect(await said("list_files", { path: "node_modules/", depth: 2 })).toBe(
+      "node_modules/m/\nnode_modules/m/index.js",
+    );
+  });
+
+  test("[TOOL-10] more than its limit is counted, not shown", async () => {
+    const { said } = await withTools(TREE, { paths: 2 });
+    expect(await said("list_files", {})).toBe(".git/\nREADME.md\n[and 2 more; list a folder of it, or use glob]");
+  });
+
+  test("[TOOL-10] links and empty folders are told as what they are", async () => {
+    const { said, session } = await withTools({ "a.txt": "x" });
+    await session.files.link("l", "a.txt");
+    await session.files.mkdir("empty");
+    expect(await said("list_files", {})).toBe("a.txt\nempty/\nl -> a.txt");
+    expect(await said("list_files", { path: "empty" })).toBe("[empty is empty]");
+  });
+});
+
+describe("glob", () => {
+  test("[TOOL-10] files by their paths, from a folder if one is named", async () => {
+    const { said } = await withTools(TREE);
+    expect(await said("glob", { pattern: "**/*.ts" })).toBe("src/a.ts\nsrc/deep/b.ts");
+    expect(await said("glob", { pattern: "./*.ts", path: "src" })).toBe("src/a.ts");
+    expect(await said("glob", { pattern: "node_modules/**/*.js" })).toBe("node_modules/m/index.js");
+    expect(await said("glob", { pattern: "*.rs" })).toBe("[no file matches]");
+    expect(await said("glob", { pattern: "*", path: "nowhere" })).toMatch(/^There is no nowhere\./);
+  });
+
+  test("[TOOL-10] more than its limit is counted, not shown", async () => {
+    const { said } = await withTools(TREE, { paths: 1 });
+    expect(await said("glob", { pattern: "**/*.ts" })).toBe("src/a.ts\n[and 1 more; make the pattern narrower]");
+  });
+});
+
+describe("grep", () => {
+  test("[TOOL-10] lines with their places; binary files and machines' folders are passed over", async () => {
+    const { said } = await withTools(TREE);
+    expect(await said("grep", { pattern: "^export|TODO" })).toBe(
+      "src/a.ts:1:export const a = 1;\nsrc/a.ts:2:// TODO: more\nsrc/a.ts:3:export const b = 2;",
+    );
+    expect(await said("grep", { pattern: "TODO", path: "node_modules" })).toBe("node_modules/m/index.js:1:export TODO");
+  });
+
+  test("[TOOL-10] in one file, in files that match, in either case, as a text", async () => {
+    const { said } = await withTools(TREE);
+    expect(await said("grep", { pattern: "todo$", ignoreCase: true })).toBe("src/deep/b.ts:2:// todo");
+    expect(await said("grep", { pattern: "see", path: "README.md" })).toBe("README.md:2:see src");
+    expect(await said("grep", { pattern: "a", glob: "*.md" })).toBe("[no line matches]");
+    expect(await said("grep", { pattern: "'../a';", literal: true })).toBe("src/deep/b.ts:1:import { a } from '../a';");
+  });
+
+  test("[TOOL-10] lines around a match are shown once", async () => {
+    const { said } = await withTools({ "a.txt": "1\n2 x\n3\n4 x\n5\n6\n7\n8 x\n9\n" });
+    expect(await said("grep", { pattern: "x", around: 1 })).toBe(
+      "a.txt-1-1\na.txt:2:2 x\na.txt-3-3\na.txt:4:4 x\na.txt-5-5\n--\na.txt-7-7\na.txt:8:8 x\na.txt-9-9",
+    );
+  });
+
+  test("[TOOL-10] at its limit it ends and says so", async () => {
+    const { said } = await withTools({ "a.txt": "x\n".repeat(50) });
+    const answer = await said("grep", { pattern: "x", limit: 3 });
+    expect(answer).toBe("a.txt:1:x\na.txt:2:x\na.txt:3:x\n[only the first 3; make the pattern or the glob narrower]");
+    const { said: all } = await withTools({ "a.txt": "x\n".repeat(3) });
+    expect(await all("grep", { pattern: "x", limit: 3 })).toBe("a.txt:1:x\na.txt:2:x\na.txt:3:x");
+  });
+
+  test("[TOOL-10] a line of a minified file is cut", async () => {
+    const { said } = await withTools({ "a.js": "x".repeat(1_000) });
+    expect(await said("grep", { pattern: "x" })).toBe(`a.js:1:${"x".repeat(300)} […700 more characters]`);
+  });
+
+  test("[TOOL-11] a pattern that cannot be run says why and what to do", async () => {
+    const { run } = await withTools(TREE);
+    const outcome = await run("grep", { pattern: "(?=x)" });
+    expect(outcome).toMatchObject({ ok: false, reason: "bad-pattern" });
+    expect(outcome.output).toContain("Lookahead, lookbehind and flags inside a pattern are not supported. Set literal");
+  });
+});

@@ -1,0 +1,26 @@
+import { defineTool, type Tool } from "../index.ts";
+import { argumentsOf, text } from "./arguments.ts";
+import { lineCount } from "./lines.ts";
+import { fileFailure, plainPath } from "./look.ts";
+
+/** A whole file, new or in the place of the old one. */
+export function writeFileTool(): Tool {
+  return defineTool({
+    name: "write_file",
+    description:
+      "Write a whole file of the workspace; folders on the way are made. What stood there before is replaced: " +
+      "use edit_file to change a part of a file.",
+    access: "write",
+    ...argumentsOf({ path: text("Relative to the workspace."), text: text("All that the file shall hold.") }),
+    run: async ({ path: given, text: content }, call) => {
+      const path = plainPath(given);
+      try {
+        const replaced = await call.files.exists(path);
+        await call.files.writeText(path, content);
+        return `${replaced ? "Replaced" : "Created"} ${path}: ${lineCount(content)} lines.`;
+      } catch (error) {
+        return fileFailure(call, path, error);
+      }
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import { Plan } from "../state/default-slices.ts";
+import { defineTool, type Tool } from "../transaction/tool.ts";
+
+const STATUSES = ["active", "done", "abandoned"] as const;
+const STEP_STATUSES = ["todo", "doing", "done"] as const;
+
+/**
+ * The model says what it is about to do, and how far it is. The plan is part of the state: shown in every request while
+ * it is active, undone with a failed call, rewound and forked like everything else. It changes no file, so plan mode
+ * offers it. Give it to a kernel among its tools.
+ */
+export const planTool: Tool = defineTool<Plan>({
+  name: "plan",
+  description:
+    "Write down your plan, or what has changed of it: the objective and the steps with where each stands. What you " +
+    "write replaces the plan before. Use it for work of several steps, and when a step is done.",
+  access: "read",
+  input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<Plan>,
+  inputSchema: {
+    type: "object",
+    properties: {
+      objective: { type: "string" },
+      steps: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: { title: { type: "string" }, status: { type: "string", enum: STEP_STATUSES } },
+          required: ["title", "status"],
+        },
+      },
+      status: { type: "string", enum: STATUSES, description: "Of the whole plan. active if not said." },
+    },
+    required: ["objective", "steps"],
+  },
+  run: (plan, call) => {
+    call.dispatch(Plan.set(plan));
+    const done = (plan.steps ?? []).filter(({ status }) => status === "done").length;
+    return `The plan is ${plan.status}: ${done} of ${plan.steps?.length ?? 0} steps done.`;
+  },
+});
+
+const MOST_STEPS = 100;
+
+function validate(value: unknown): SchemaResult<Plan> {
+  const { objective, steps = [], status = "active" } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const fault = (field: string, message: string) => ({ issues: [{ message, path: [field] }] });
+  if (typeof objective !== "string" || objective.trim() === "") return fault("objective", "must be a text");
+  if (!isOneOf(STATUSES, status)) return fault("status", `must be one of ${STATUSES.join(", ")}`);
+  if (!Array.isArray(steps) || steps.length > MOST_STEPS)
+    return fault("steps", `must be a list of up to ${MOST_STEPS}`);
+  const read = steps.map(stepOf);
+  const bad = read.indexOf(undefined);
+  if (bad !== -1) return fault(`steps[${bad}]`, `must be { title, status }, status one of ${STEP_STATUSES.join(", ")}`);
+  return { value: { objective, status, steps: read.filter((step) => step !== undefined) } };
+}
+
+function stepOf(value: unknown): NonNullable<Plan["steps"]>[number] | undefined {
+  const { title, status } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof title === "string" && title.trim() !== "" && isOneOf(STEP_STATUSES, status)
+    ? { title, status }
+    : undefined;
+}
+
+function isOneOf<const T extends string>(values: readonly T[], value: unknown): value is T {
+  return (values as readonly unknown[]).includes(value);
+}
