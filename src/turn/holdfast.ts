@@ -17,8 +17,9 @@ import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts"
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
+import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
-import { resumeSession, type SessionOptions } from "./resume.ts";
+import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
@@ -35,6 +36,8 @@ export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
 }
+
+type Opening = Omit<SessionOpening, "parent"> & { readonly parent?: Pick<Session, "catalog"> };
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -55,6 +58,11 @@ export class Holdfast implements AsyncDisposable {
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   open(id: string, opening: SessionOpening = {}): Promise<Session> {
     return this.#openWith(id, this.#options, undefined, opening);
+  }
+
+  /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
+  look(id: string): Promise<SessionLook> {
+    return lookAt(this.#deps, id, this.#options);
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
@@ -93,15 +101,21 @@ export class Holdfast implements AsyncDisposable {
     id: string,
     sessionOptions: SessionOptions,
     as: Binding["mode"] | undefined,
-    { parent, ...options }: SessionOpening = {},
+    { parent, ...options }: Opening = {},
   ): Promise<Session> {
     const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const teller = new Teller(toSessionId(id), this.#deps.clock, sessionOptions.telemetry);
     const journal = await openJournal(this.#deps, id, { ...options, fold, written: teller.written });
     try {
-      const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
+      const { prompt: _prompt, agents: _agents, ...shared } = sessionOptions;
+      const around: Around = {
+        workspaces: this.#workspaces,
+        teller,
+        fork: (after, how) => this.fork(id, { ...how, after }),
+        child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
+      };
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, { fork, workspaces: this.#workspaces, teller }, as);
+      return await resumeSession(this.#deps, journal, how, around, as);
     } catch (error) {
       await journal.close();
       throw error;
