@@ -1,3 +1,4 @@
+import { execPart } from "../exec/evidence.ts";
 import { WORKSPACE_PART, workspacePart } from "../files/host/part.ts";
 import { filesPart } from "../files/part.ts";
 import type { Json } from "../base/json.ts";
@@ -10,13 +11,14 @@ import { catalogPart } from "./catalog-part.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { DurableState, StagedWritebacks, WritebackCount } from "./writeback-slices.ts";
 
-/** What every kernel brings, whoever starts it: the seed's slices, its own, files, catalog, resources. */
+/** What every kernel brings, whoever starts it: the seed's slices, its own, files, catalog, resources, what commands did. */
 export const KERNEL_PARTS: readonly AnyPart[] = [
   ...[...DEFAULT_SLICES, PinnedRules, ContextLineage].map(anyPartOf),
   ...[StagedWritebacks, DurableState, WritebackCount].map((slice: AnySlice) => anyPartOf(slice)),
   filesPart,
   catalogPart,
   resourcesPart,
+  execPart,
 ];
 
 const DEFAULTS: ReadonlySet<string> = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
