@@ -23,7 +23,8 @@ export const ROOMS = {
   journal: [...LOW],
   state: [...LOW, "journal"],
   files: [...LOW, "journal", "state"],
-  transaction: [...LOW, "journal", "state", "files"],
+  exec: [...LOW, "journal", "state", "files"],
+  transaction: [...LOW, "journal", "state", "files", "exec"],
 
   turn: [
     ...LOW,
@@ -36,6 +37,7 @@ export const ROOMS = {
     "journal",
     "state",
     "files",
+    "exec",
     "transaction",
   ],
 
@@ -61,6 +63,7 @@ export const ROOMS = {
     "journal",
     "state",
     "files",
+    "exec",
     "transaction",
     "turn",
   ],

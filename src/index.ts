@@ -141,6 +141,22 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { DriverChoice } from "./exec/choose.ts";
+export {
+  EXEC_LIMITS,
+  type ExecChanges,
+  type ExecCommand,
+  type ExecEnd,
+  type ExecLimits,
+  type ExecOptions,
+  type ExecOutput,
+  type ExecProtection,
+  type ExecResult,
+} from "./exec/command.ts";
+export type { DriverName } from "./exec/driver.ts";
+export type { ExecNote } from "./exec/evidence.ts";
+export type { CoverLimits } from "./files/host/manifest.ts";
+export type { Uncovered } from "./files/host/walk.ts";
 export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
 export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
@@ -296,6 +312,7 @@ export type { Rescued } from "./files/host/rescue.ts";
 export type { KeptFile, ReturnedFile } from "./files/host/return.ts";
 export type { Finished } from "./files/host/commit.ts";
 export type { WorkspaceOptions } from "./files/host/options.ts";
+export type { Binding as WorkspaceBinding } from "./files/host/part.ts";
 export type { Workspace } from "./files/host/workspace.ts";
 export { LARGEST_FILE } from "./files/tree-layer.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
@@ -314,7 +331,7 @@ export {
 export { type OpenOptions, openJournal } from "./journal/open.ts";
 export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
 export { type ReadOptions, readEntries } from "./journal/read.ts";
-export { dropBodies, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
+export { dropBodies, planRetention, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
 export { type SweepOptions, type SweepReport, sweep } from "./journal/sweep.ts";
 export {
   type BlobFault,
@@ -451,8 +468,11 @@ export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } f
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
 export type { AskSomebody, WaitingCall, Reply } from "./turn/waiting.ts";
+export type { LookedRewind, SessionLook, WriterState } from "./turn/look.ts";
+export type { LookedView } from "./turn/look-view.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
+export type { ExecSettings } from "./turn/session-exec.ts";
 export type { SubAgent } from "./turn/sub-agent.ts";
 export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";

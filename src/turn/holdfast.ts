@@ -17,6 +17,7 @@ import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts"
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
+import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
@@ -57,6 +58,11 @@ export class Holdfast implements AsyncDisposable {
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   open(id: string, opening: SessionOpening = {}): Promise<Session> {
     return this.#openWith(id, this.#options, undefined, opening);
+  }
+
+  /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
+  look(id: string): Promise<SessionLook> {
+    return lookAt(this.#deps, id, this.#options);
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */

@@ -2,15 +2,12 @@ import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
-import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
-import { resourcesPart } from "../state/resources-part.ts";
 import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
@@ -27,9 +24,10 @@ import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
-import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
+import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
 import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
@@ -60,6 +58,8 @@ export interface SessionOptions
   readonly development?: boolean;
   /** The folder whose files calls change; without one, files live in memory and beside the journal. */
   readonly workspace?: string | WorkspaceOptions;
+  /** How commands run in the workspace. */
+  readonly exec?: ExecSettings;
 }
 
 /** What a session has of its kernel: among it, forks and sessions that work for it. */
@@ -107,10 +107,10 @@ async function revive(
     if (isDue(journal) && !state.poisoned)
       await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
-  const ledger = new JournalLedger(journal, written, files);
+  const ledger = new JournalLedger(journal, written, () => state.truth.parts, files);
   const state = ExecutionState.create({
     parts: [...rebuilt.parts.values()]
-      .filter(({ name }) => !DEFAULT_NAMES.has(name))
+      .filter(({ name }) => !isDefault(name))
       .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
@@ -126,6 +126,7 @@ async function revive(
   const gate = catalogGate(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
+  const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const lender: Lender = {
     open: (id, agent) => {
       const own = new Set<Tool>(kernel);
@@ -147,6 +148,7 @@ async function revive(
     ledger,
     tools: [...tools, ...kernel],
     policies: [gate, ...policies],
+    ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
@@ -166,7 +168,7 @@ async function revive(
     teller,
     context,
     agents: returning,
-    ...(files === undefined ? {} : { files }),
+    ...(files === undefined || exec === undefined ? {} : { files, exec }),
   });
   await takeBackCutOff(session, returning);
   return session;
@@ -229,12 +231,9 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
   await state.truth.change((branch) => branch.change(part, (value) => ({ ...value, binding })), "workspace bound");
 }
 
-const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
-
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
-function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
-  const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
+export function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
+  const theirs = [...slices, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
+  return [...new Set([...KERNEL_PARTS, ...theirs, ...workspaces, ...parts])];
 }
