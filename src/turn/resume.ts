@@ -131,7 +131,7 @@ async function revive(
   await state.takeUpResources();
   const gate = catalogGate(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, parent } = options;
-  const context = new SessionContext(state, options.context, shelves);
+  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const lender: Lender = {
     open: (id, agent) => {
