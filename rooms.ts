@@ -23,7 +23,8 @@ export const ROOMS = {
   journal: [...LOW],
   state: [...LOW, "journal"],
   files: [...LOW, "journal", "state"],
-  transaction: [...LOW, "journal", "state", "files"],
+  exec: [...LOW, "journal", "state", "files"],
+  transaction: [...LOW, "journal", "state", "files", "exec"],
 
   turn: [
     ...LOW,
@@ -36,11 +37,13 @@ export const ROOMS = {
     "journal",
     "state",
     "files",
+    "exec",
     "transaction",
   ],
 
   // the edges
   blobs: [...LOW],
+  telemetry: [...LOW], // hears of events; sees nothing that makes them
   adapters: [...LOW, "wire", "door"],
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],
@@ -60,6 +63,7 @@ export const ROOMS = {
     "journal",
     "state",
     "files",
+    "exec",
     "transaction",
     "turn",
   ],

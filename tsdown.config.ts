@@ -7,6 +7,7 @@ export default defineConfig({
     "stores/sqlite": "src/stores/sqlite/entry.ts",
     "stores/memory": "src/stores/memory/entry.ts",
     "blobs/files": "src/blobs/files/entry.ts",
+    telemetry: "src/telemetry/entry.ts",
     testing: "src/testing/entry.ts",
     tools: "src/tools/entry.ts",
     "adapters/openai": "src/adapters/openai/entry.ts",

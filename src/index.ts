@@ -141,6 +141,22 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { DriverChoice } from "./exec/choose.ts";
+export {
+  EXEC_LIMITS,
+  type ExecChanges,
+  type ExecCommand,
+  type ExecEnd,
+  type ExecLimits,
+  type ExecOptions,
+  type ExecOutput,
+  type ExecProtection,
+  type ExecResult,
+} from "./exec/command.ts";
+export type { DriverName } from "./exec/driver.ts";
+export type { ExecNote } from "./exec/evidence.ts";
+export type { CoverLimits } from "./files/host/manifest.ts";
+export type { Uncovered } from "./files/host/walk.ts";
 export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
 export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
@@ -236,6 +252,7 @@ export type {
   GrepMatch,
   GrepOptions,
 } from "./contracts/filesystem.ts";
+export type { EventSink, EventSource, KernelEvent, MomentKind } from "./contracts/event-sink.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./contracts/schema.ts";
 export type {
@@ -295,6 +312,7 @@ export type { Rescued } from "./files/host/rescue.ts";
 export type { KeptFile, ReturnedFile } from "./files/host/return.ts";
 export type { Finished } from "./files/host/commit.ts";
 export type { WorkspaceOptions } from "./files/host/options.ts";
+export type { Binding as WorkspaceBinding } from "./files/host/part.ts";
 export type { Workspace } from "./files/host/workspace.ts";
 export { LARGEST_FILE } from "./files/tree-layer.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
@@ -313,7 +331,7 @@ export {
 export { type OpenOptions, openJournal } from "./journal/open.ts";
 export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
 export { type ReadOptions, readEntries } from "./journal/read.ts";
-export { dropBodies, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
+export { dropBodies, planRetention, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
 export { type SweepOptions, type SweepReport, sweep } from "./journal/sweep.ts";
 export {
   type BlobFault,
@@ -343,6 +361,7 @@ export type {
   RecordDraft,
   RecordKind,
 } from "./records/kinds.ts";
+export { Redactor, type Secret, type SecretOptions } from "./records/redact.ts";
 export type { Branch } from "./state/branch.ts";
 export { CHECKPOINT_LIMIT, CheckpointStore, type ToolCheckpoint } from "./state/checkpoints.ts";
 export {
@@ -442,19 +461,24 @@ export { planTool } from "./turn/plan-tool.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { DroppedSecrets } from "./turn/drop-secrets.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type HoldfastOptions, type SessionOpening } from "./turn/holdfast.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
-export type { WaitingCall, Reply } from "./turn/waiting.ts";
+export type { AskSomebody, WaitingCall, Reply } from "./turn/waiting.ts";
+export type { LookedRewind, SessionLook, WriterState } from "./turn/look.ts";
+export type { LookedView } from "./turn/look-view.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
-export type { RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
+export type { ExecSettings } from "./turn/session-exec.ts";
+export type { SubAgent } from "./turn/sub-agent.ts";
+export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
-export type { AskSomebody } from "./turn/run-calls.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
 export type { ContextOptions, SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
+export type { SinkFailure, TelemetryOptions } from "./turn/teller.ts";

@@ -128,7 +128,7 @@ export const ERROR_CODES = {
   },
   SESSION_UNKNOWN: {
     says: "There is no session with this id.",
-    tryThis: "List the sessions, or open it with `create: true`.",
+    tryThis: "List the sessions (`holdfast sessions`), or open it with `create: true`.",
   },
   SESSION_EXISTS: {
     says: "A session with this id exists already.",
@@ -136,11 +136,15 @@ export const ERROR_CODES = {
   },
   SESSION_BUSY: {
     says: "Another process is writing this session.",
-    tryThis: "Wait until it closes, open read-only, or fork the session.",
+    tryThis: "Wait until it closes, look at it without opening it (`look`, `holdfast show`), or fork it.",
   },
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
     tryThis: "Run `holdfast verify --salvage` to get every record that can be proven.",
+  },
+  SESSION_NOT_FOLLOWED: {
+    says: "The session's state changed in ways that only the program which wrote it can follow. Nothing was changed.",
+    tryThis: "Do this in the program that declares the session's parts; reading the session works everywhere.",
   },
   SESSION_FULL: {
     says: "The session has used up its sequence numbers.",
@@ -226,7 +230,7 @@ export const ERROR_CODES = {
   },
   CHECKPOINT_UNKNOWN: {
     says: "There is no checkpoint for this call.",
-    tryThis: "List the checkpoints; only the newest are kept.",
+    tryThis: "List the checkpoints (`holdfast show SESSION`); only the newest are kept.",
   },
 
   CHECKPOINT_REWOUND: {
@@ -266,6 +270,42 @@ export const ERROR_CODES = {
   FILE_SPECIAL: {
     says: "The path is a pipe, a socket or a device, which has no content to read, keep or bring back.",
     tryThis: "Leave it to a tool that is declared as reaching outside.",
+  },
+  EXEC_UNAVAILABLE: {
+    says: "There is no folder of the system in which a command could run.",
+    tryThis:
+      "Open the session with a `workspace` that it may write; files in memory and read-only forks run no commands.",
+  },
+  EXEC_NOT_ALLOWED: {
+    says: "The tool is not declared as one that runs commands. Nothing was started.",
+    tryThis:
+      'Define it with `access: "execute"`, or with `access: "external"` for commands in the background, so that plan mode and retries know.',
+  },
+  EXEC_NOT_COVERED: {
+    says: "Something in the workspace could not be kept or brought back, so nothing of the command was kept.",
+    tryThis:
+      'Move what is named out of the workspace or raise the limit it is over; `uncovered: "report"` runs the command all the same and only tells.',
+  },
+  EXEC_NOT_STARTED: {
+    says: "The command could not be started.",
+    tryThis: "Check that the shell exists and that the system allows more processes; the cause says what it refused.",
+  },
+  EXEC_NO_DRIVER: {
+    says: "The protection that was asked for does not work here.",
+    tryThis: 'Leave `exec.driver` at "auto", or ask for "portable"; the details say what was refused.',
+  },
+  EXEC_BUSY: {
+    says: "A command changes the files of this workspace in place, and nobody else may until it has ended.",
+    tryThis: "Wait for the command to end, then try again.",
+  },
+  EXEC_NOT_UNDONE: {
+    says: "What a command had changed could not be brought back completely.",
+    tryThis:
+      "Look at the paths in the details and in `.holdfast/workspace/rescue`, free what is in the way, and open the session again: it goes on. Or remove `.holdfast/workspace/exec` to go on with the files as they are.",
+  },
+  EXEC_SAVEPOINT: {
+    says: "A command ran after the savepoint, and what it changed can only be undone with the whole call.",
+    tryThis: "Fail the call instead of rolling back a part of it, or run the command in a call of its own.",
   },
   FILE_EDIT_NOT_FOUND: {
     says: "An edit's text does not occur in the file. None of the edits was made.",
@@ -320,6 +360,11 @@ export const ERROR_CODES = {
     says: "This workspace belongs to another session or another store.",
     tryThis: "Open it with the store that it names, or fork the session into a workspace of its own.",
   },
+  WORKSPACE_NEEDED: {
+    says: "The session changed files of a folder that was not named here. Nothing was changed.",
+    tryThis:
+      "Name the folder it works in (`workspace`, or `--workspace` on the command line), or leave its files out with the scope.",
+  },
   WORKSPACE_NEEDS_LOCKS: {
     says: "This store cannot keep two processes out of one workspace.",
     tryThis: "Use an embedded store such as `sqlite(…)` together with `workspace`.",
@@ -365,6 +410,14 @@ export const ERROR_CODES = {
   TRANSACTIONS_EXIST: {
     says: "This state has its transactions already.",
     tryThis: "Use the ones it has: `Transactions.of(state)`.",
+  },
+  EFFECTS_STAND: {
+    says: "Calls that would be taken back did something outside, and nothing here can undo it. Nothing was changed.",
+    tryThis: "Rewind in the program that declares how to undo it, or leave it as it is with `--leave-effects`.",
+  },
+  EFFECT_KEY_SECRET: {
+    says: "The key of an effect holds a secret, and keys are kept.",
+    tryThis: "Use an id or a hash as the key; hand the secret over in the arguments.",
   },
   EFFECT_UNDECLARED: {
     says: "The tool declares no such effect. Nothing was done.",

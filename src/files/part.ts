@@ -44,6 +44,7 @@ export const filesPart: Part<TreeFolder> = {
   name: "files",
   policy: "state",
   initial: EMPTY_FOLDER,
+  exact: true,
   contents,
   encode: (tree) => placesIn(tree, "") as unknown as Json,
   decode: (data) => placesOf(data).reduce(put, EMPTY_FOLDER),

@@ -1,4 +1,4 @@
-import { type Clock, instantOf } from "../base/clock.ts";
+import { type Clock, type Instant, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
 import { badOption, OBJECT } from "../base/options.ts";
@@ -11,6 +11,7 @@ import { type EncodedDraft, encodeDraft } from "../records/codec.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { RECORD_VERSION } from "../records/lift.ts";
+import { KNOWN_SHAPES, type Redactor } from "../records/redact.ts";
 import { readBlob, stageBlob } from "./blobs.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalEntry } from "./prove.ts";
@@ -21,6 +22,8 @@ export interface JournalDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  /** What takes secrets out of everything that is written. Default: what looks like one goes. */
+  readonly redactor?: Redactor;
 }
 
 export interface AppendOptions {
@@ -59,7 +62,18 @@ export interface Fold<T> {
   checkpoint?(now: T, note: CheckpointNote): RecordDraft;
 }
 
+/** A record as it was written, for those who watch. */
+export interface Sealed {
+  readonly draft: RecordDraft;
+  readonly seq: number;
+  readonly at: Instant;
+  /** Of its body. */
+  readonly bytes: number;
+}
+
 export interface JournalOptions<T> {
+  /** Hears of records when they are durable. It must not throw. */
+  readonly written?: (records: readonly Sealed[]) => void;
   readonly leaseMs: number;
   readonly limits?: JsonLimits;
   readonly fold?: Fold<T>;
@@ -78,8 +92,10 @@ interface Tip<T> {
   readonly sinceCheckpoint: number;
 }
 
-interface Encoded extends EncodedDraft {
-  readonly draft: RecordDraft;
+interface SealedBatch<T> {
+  readonly batch: AppendBatch;
+  readonly tip: Tip<T>;
+  readonly sealed: readonly Sealed[];
 }
 
 const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
@@ -88,6 +104,7 @@ const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined
 export class Journal<T = unknown> implements AsyncDisposable {
   readonly session: SessionId;
   readonly opened: Opened;
+  readonly redactor: Redactor;
   readonly #deps: JournalDeps;
   readonly #leaseMs: number;
   readonly #limits: JsonLimits;
@@ -95,6 +112,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   readonly #ended = new AbortController();
   readonly #closing = new AbortController();
   readonly #fold: Fold<T>;
+  readonly #written: (records: readonly Sealed[]) => void;
   /** Ahead of what is durable while appends are under way. */
   #tip: Tip<T>;
   #durable: Tip<T>;
@@ -112,10 +130,12 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.#deps = deps;
     this.session = row.id;
     this.opened = opened;
+    this.redactor = deps.redactor ?? KNOWN_SHAPES;
     this.#epoch = row.epoch;
     this.#leaseMs = options.leaseMs;
     this.#limits = options.limits ?? JSON_LIMITS;
     this.#fold = options.fold ?? (NO_FOLD as Fold<never>);
+    this.#written = options.written ?? (() => {});
     this.#durable = { link: row.head, folded: this.#fold.start(opened.tail), sinceCheckpoint: opened.tail.length };
     this.#tip = this.#durable;
     this.#renewedAt = deps.clock.monotonic();
@@ -216,9 +236,10 @@ export class Journal<T = unknown> implements AsyncDisposable {
       if (inLine) await this.#standInLine(earlier);
       // No await from here to the store: whoever leaves the line is sealed and sent before anybody else can come.
       if (inLine) this.#inLine -= 1;
-      const { batch, tip } = this.#seal(encoded, options);
+      const { batch, tip, sealed } = this.#seal(encoded, options);
       this.#tip = tip;
       const appended = await this.#commit(batch, tip);
+      if (appended?.repeated === false) this.#written(sealed);
       if (appended !== undefined) return appended;
     }
   }
@@ -311,20 +332,22 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   /** At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing. */
-  #encode(draft: RecordDraft): Encoded {
-    return { draft, ...encodeDraft(draft, this.#limits) };
+  #encode(draft: RecordDraft): EncodedDraft {
+    return encodeDraft(draft, this.#limits, this.redactor);
   }
 
-  #seal(drafts: readonly Encoded[], options: AppendOptions): { readonly batch: AppendBatch; readonly tip: Tip<T> } {
+  #seal(drafts: readonly EncodedDraft[], options: AppendOptions): SealedBatch<T> {
     const at = instantOf(this.#deps.clock);
+    const sealed: Sealed[] = [];
     const records: SealedRecord[] = [];
     const references: { seq: number; name: BlobName }[] = [];
     let { link, folded, sinceCheckpoint } = this.#tip;
     let checkpoint: number | undefined;
-    const add = ({ draft, kind, body, blobs }: Encoded) => {
+    const add = ({ draft, kind, body, blobs }: EncodedDraft) => {
       if (link.seq >= MAX_SEQ) throw new HoldfastError("SESSION_FULL", { session: this.session, seq: link.seq });
       const record = seal(link, { kind, at, version: RECORD_VERSION, salt: this.#deps.random.hex(8), body });
       records.push(record);
+      sealed.push({ draft, seq: record.seq, at, bytes: body.length });
       for (const name of blobs) references.push({ seq: record.seq, name });
       if (kind === "checkpoint-kept") checkpoint = record.seq;
       link = { seq: record.seq, hash: record.hash };
@@ -348,10 +371,11 @@ export class Journal<T = unknown> implements AsyncDisposable {
       ...(options.operation === undefined ? {} : { operation: options.operation }),
       ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
     };
-    return { batch, tip: { link, folded, sinceCheckpoint } };
+    return { batch, tip: { link, folded, sinceCheckpoint }, sealed };
   }
 
-  #checkpoint(folded: T, note: CheckpointNote): RecordDraft {
+  #checkpoint(folded: T, given: CheckpointNote): RecordDraft {
+    const note = given.state === undefined ? given : { ...given, state: this.redactor.json(given.state) };
     return this.#fold.checkpoint?.(folded, note) ?? { kind: "checkpoint-kept", openCalls: [], ...note };
   }
 

@@ -1,12 +1,12 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { JsonLimits } from "../base/json.ts";
-import { BOOLEAN, checkOptions, OBJECT, type OptionRules, whole } from "../base/options.ts";
+import { BOOLEAN, checkOptions, FUNCTION, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.ts";
 import { genesisOf } from "../records/chain.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
-import { type Fold, Journal, type JournalDeps } from "./journal.ts";
+import { type Fold, Journal, type JournalDeps, type Sealed } from "./journal.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
 import { rowOf } from "./read.ts";
 
@@ -18,6 +18,8 @@ export interface OpenOptions<T = unknown> {
   readonly limits?: JsonLimits;
   /** Carried along the chain; see `Fold`. */
   readonly fold?: Fold<T>;
+  /** Hears of records when they are durable. It must not throw. */
+  readonly written?: (records: readonly Sealed[]) => void;
 }
 
 const PAGE = 256;
@@ -31,6 +33,7 @@ const OPTIONS: OptionRules<OpenOptions> = {
     fits: (value) => OBJECT.fits(value) && "depth" in Object(value) && "characters" in Object(value),
   },
   fold: OBJECT,
+  written: FUNCTION,
 };
 /** As far as JSON itself can be written and read back. */
 const LIMITS: OptionRules<JsonLimits> = { depth: whole(1, 1_000), characters: whole(2, 2 ** 28) };
@@ -97,7 +100,7 @@ async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number)
  * From the newest checkpoint to the head. Altered records are named and passed over; a missing head means that
  * acknowledged records are gone, and a damaged checkpoint that the story must be read from its beginning.
  */
-async function verifyTail(store: Store, row: SessionRow): Promise<readonly JournalEntry[]> {
+export async function verifyTail(store: Store, row: SessionRow): Promise<readonly JournalEntry[]> {
   const oldest = row.anchor.seq + 1;
   const from = Math.max(row.checkpoint, oldest);
   await refuseLostOrigin(store, row);

@@ -1,7 +1,8 @@
 import type { Clock } from "../base/clock.ts";
-import { AMOUNT, checkOptions } from "../base/options.ts";
+import { AMOUNT, checkOptions, type OptionRules } from "../base/options.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { flawOf, type Link } from "../records/chain.ts";
+import { toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import type { Journal } from "./journal.ts";
 import { rowOf } from "./read.ts";
@@ -20,6 +21,7 @@ export interface Retained {
   readonly withinBounds: boolean;
 }
 
+const BOUNDS: OptionRules<RetentionBounds> = { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT };
 const PAGE = 256;
 /** The record that tells of a cut counts too, and comes on top of what is kept. */
 const CUT = { records: 1, bytes: 256 } as const;
@@ -33,7 +35,7 @@ export async function retain(
   journal: Journal,
   bounds: RetentionBounds,
 ): Promise<Retained> {
-  checkOptions(bounds, { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT });
+  checkOptions(bounds, BOUNDS);
   const row = await rowOf(deps.store, journal.session);
   const cut = await chooseCut(deps, row, bounds);
   const forgotten = cut.anchor.seq - row.anchor.seq;
@@ -45,6 +47,18 @@ export async function retain(
     );
   }
   return { forgotten, withinBounds: cut.withinBounds };
+}
+
+/** What `retain` would do to a session, whoever is writing it. Nothing is changed. */
+export async function planRetention(
+  deps: { readonly store: Store; readonly clock: Clock },
+  session: string,
+  bounds: RetentionBounds,
+): Promise<Retained> {
+  checkOptions(bounds, BOUNDS);
+  const row = await rowOf(deps.store, toSessionId(session));
+  const { anchor, withinBounds } = await chooseCut(deps, row, bounds);
+  return { forgotten: anchor.seq - row.anchor.seq, withinBounds };
 }
 
 /** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */

@@ -21,11 +21,15 @@ import {
   type RecordKind,
 } from "./kinds.ts";
 import { LADDER, type Ladder, lift } from "./lift.ts";
+import { KNOWN_SHAPES, type Redactor } from "./redact.ts";
+import { redactDraft } from "./redact-record.ts";
 
 /** Header fields: in a body they would be overwritten on the way out. */
 const RESERVED = ["seq", "at"] as const;
 
 export interface EncodedDraft {
+  /** As it will be read back: plain, and without what must not be kept. */
+  readonly draft: RecordDraft;
   readonly kind: RecordKind;
   readonly body: string;
   /** Content that the body names. */
@@ -33,12 +37,17 @@ export interface EncodedDraft {
   readonly repairs: readonly JsonRepair[];
 }
 
-/** The one way in: a draft becomes text, or is refused before anything is written. */
-export function encodeDraft(draft: RecordDraft, limits: JsonLimits = JSON_LIMITS): EncodedDraft {
-  const checked = checkJson(draft, limits);
+/** The one way in: a draft becomes text without secrets, or is refused before anything is written. */
+export function encodeDraft(
+  given: RecordDraft,
+  limits: JsonLimits = JSON_LIMITS,
+  redactor: Redactor = KNOWN_SHAPES,
+): EncodedDraft {
+  const checked = checkJson(given, limits);
   if (!checked.ok) throw jsonError(checked.error);
   // Judged by what will be read back: a getter may answer differently every time.
-  const { kind, ...body } = fieldsOf(checked.value.value);
+  const draft = redactDraft(fieldsOf(checked.value.value) as unknown as RecordDraft, redactor);
+  const { kind, ...body } = draft as unknown as JsonObject;
   if (typeof kind !== "string" || !isRecordKind(kind))
     throw new HoldfastError("RECORD_MALFORMED", {
       kind: JSON.stringify(kind ?? null).slice(0, 80),
@@ -48,7 +57,7 @@ export function encodeDraft(draft: RecordDraft, limits: JsonLimits = JSON_LIMITS
   const fault = reserved === undefined ? RECORD_SHAPES[kind].fault(body, "") : `${reserved} is given by the journal`;
   if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind, fault });
   const blobs = ((body["blobs"] ?? []) as readonly BlobRef[]).map(({ name }) => name);
-  return { kind, body: JSON.stringify(body), blobs, repairs: checked.value.repairs };
+  return { draft, kind, body: JSON.stringify(body), blobs, repairs: checked.value.repairs };
 }
 
 function fieldsOf(draft: Json): JsonObject {

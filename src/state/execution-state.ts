@@ -1,6 +1,7 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
+import type { Redactor } from "../records/redact.ts";
 import type { Branch } from "./branch.ts";
 import { CheckpointStore } from "./checkpoints.ts";
 import { DEFAULT_SLICES } from "./default-slices.ts";
@@ -39,6 +40,8 @@ export interface StateOptions {
   readonly development?: boolean;
   readonly parentId?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** Takes secrets out of what becomes true, for state that is kept. */
+  readonly redactor?: Redactor;
 }
 
 export interface SnapshotOptions extends SliceSelection {

@@ -15,6 +15,8 @@ export interface Part<V> {
   readonly name: string;
   readonly policy: SlicePolicy;
   readonly initial: V;
+  /** Its changes are differences of its data, so a process that does not know it can carry it along, and take it back. */
+  readonly plain?: true;
   encode(value: V): Json;
   /** Throws a typed error when the data is not this part's. */
   decode(data: Json): V;
@@ -32,6 +34,8 @@ export interface Part<V> {
   pick?(now: V, then: V, paths: readonly string[]): V;
   /** For parts that only go forward: what going back to `then` makes of `now`. Without it, `then`. */
   restored?(now: V, then: V): V;
+  /** Every byte counts: nothing in it is hidden, whatever it looks like. */
+  readonly exact?: true;
 }
 
 export interface PartChange {
@@ -58,6 +62,7 @@ export interface AnyPart {
   readonly name: string;
   readonly policy: SlicePolicy;
   readonly initial: unknown;
+  readonly plain?: true;
   encode(value: never): Json;
   decode(data: Json): unknown;
   accept?(before: never, after: never): unknown;
@@ -70,6 +75,7 @@ export interface AnyPart {
   };
   pick?(now: never, then: never, paths: readonly string[]): unknown;
   restored?(now: never, then: never): unknown;
+  readonly exact?: true;
 }
 
 export type Parts = ReadonlyMap<string, AnyPart>;

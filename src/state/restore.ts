@@ -67,7 +67,10 @@ export function planRestore(
   }
   if (resources.size > 0 && parts.has(resourcesPart.name)) {
     const kept = now.get(resourcesPart.name) as JsonObject;
-    after.push([resourcesPart.name, { ...kept, ...portable(resources, ground.origins, ground.registry) }]);
+    const next = { ...kept, ...portable(resources, ground.origins, ground.registry) };
+    // Resources hand out anything, also what must not be kept; values of slices were accepted when they came.
+    const accepted = parts.get(resourcesPart.name)?.accept?.(kept as never, next as never) ?? next;
+    after.push([resourcesPart.name, accepted]);
   }
   return new RestorePlan(new RootChange(parts, now, after), resources);
 }

@@ -1,9 +1,11 @@
 import { HoldfastError } from "../base/errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import type { Redactor } from "../records/redact.ts";
 import { Branch } from "./branch.ts";
 import { stateError } from "./errors.ts";
 import { Gate } from "./gate.ts";
 import type { AnyPart, Parts, RootChange, SlicePolicy } from "./part.ts";
+import { redacting } from "./redacting.ts";
 import { Root } from "./root.ts";
 
 /** Where changes of the root are written down before they become true. Rejecting one means that it does not happen. */
@@ -23,6 +25,8 @@ export interface TruthOptions {
   readonly root?: Root;
   /** Freeze what becomes true. */
   readonly development?: boolean;
+  /** Takes secrets out of what becomes true, where it is to be kept. */
+  readonly redactor?: Redactor | undefined;
 }
 
 /**
@@ -40,7 +44,10 @@ export class Truth {
   #poisoned: Error | undefined;
 
   constructor(options: TruthOptions) {
-    this.parts = byName(options.parts);
+    const { redactor } = options;
+    this.parts = byName(
+      redactor === undefined ? options.parts : options.parts.map((part) => redacting(part, redactor)),
+    );
     this.policies = new Map([...this.parts].map(([name, part]) => [name, part.policy]));
     const namesBy = (policy: SlicePolicy) =>
       [...this.policies].flatMap(([name, one]) => (one === policy ? [name] : []));

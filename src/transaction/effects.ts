@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { isMarked } from "../records/redact.ts";
 import {
   EffectDidNotHappen,
   type EffectEntry,
@@ -216,7 +217,7 @@ export class EffectBook {
     if (standing.is !== "done" && standing.is !== "undoing")
       return reportOf(entry, standing) ?? { ...about, is: "undone" };
     const { result } = standing;
-    const spec = specOf(entry.tool, entry.name);
+    const spec = isMarked(JSON.stringify([entry.args, result])) ? SECRET_LOST : specOf(entry.tool, entry.name);
     // An earlier process may have undone it, and nobody here can: it stays what it is.
     if (standing.is === "undoing" && standing.begun && spec?.undo === undefined)
       return reportOf(entry, standing) ?? { ...about, is: "undone" };
@@ -229,6 +230,7 @@ export class EffectBook {
     }
     let detail = "no way to undo it is declared here";
     let undone = false;
+    if (spec === SECRET_LOST) detail = "it was done with a secret, which is not kept";
     for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
       try {
         await this.#inTime(async () => spec.undo?.(entry.args as never, result as never, { key: entry.key }));
@@ -274,6 +276,9 @@ export class EffectBook {
     );
   }
 }
+
+/** Undoing with a word in a secret's place would undo something else, or nothing. */
+const SECRET_LOST: { readonly undo?: undefined } = {};
 
 function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectReport | undefined {
   const about = { tool, name, key };

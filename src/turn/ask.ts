@@ -1,9 +1,11 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, SentRequest } from "../contracts/model.ts";
 import type { RunEvent } from "./events.ts";
 import type { RunBudget } from "./limits.ts";
+import type { Teller } from "./teller.ts";
 
 /** How often, and how patiently, a model is asked again. */
 export interface RetryOptions {
@@ -37,6 +39,7 @@ export interface Asking {
   readonly inspect: (sent?: SentRequest) => void;
   /** Keeps what became of a question that will be asked again, before it is. */
   readonly failed: (failure: ModelFailure, partial: PartialAnswer, attempt: number) => Promise<void>;
+  readonly teller?: Teller | undefined;
 }
 
 /**
@@ -75,15 +78,38 @@ export function isEmpty({ items, stop }: Answer): boolean {
 }
 
 async function* askOnce(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
+  const { teller, model, request, clock } = asking;
+  const about = { request: `${asking.evaluation}.${attempt}`, model: model.name, provider: model.profile.id, attempt };
+  const begun = clock.monotonic();
+  let over: JsonObject = { failure: "left" }; // whoever followed the turn may walk away in the middle of an answer
+  teller?.moment("request-begun", { ...about, items: request.items.length, tools: request.tools?.length ?? 0 });
   try {
-    return yield* asked(asking, attempt);
+    const asked = yield* askedOnce(asking, attempt);
+    over = overOf(asked);
+    return asked;
   } catch (error) {
-    if (HoldfastError.is(error, "PROMPT_MISALIGNED")) return { misaligned: error };
-    throw error;
+    over = { failure: "thrown" };
+    if (!HoldfastError.is(error, "PROMPT_MISALIGNED")) throw error;
+    over = { failure: "misaligned" };
+    return { misaligned: error };
+  } finally {
+    teller?.moment("request-over", { ...about, ...over, elapsedMs: clock.monotonic() - begun });
   }
 }
 
-async function* asked(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
+/** How a request went, in names and numbers. */
+function overOf(asked: Asked): JsonObject {
+  if ("misaligned" in asked) return { failure: "misaligned" };
+  const { usage, model: answered } = "answer" in asked ? asked.answer : asked.partial;
+  const told = {
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    ...(answered === undefined ? {} : { answered }),
+  };
+  if ("failure" in asked) return { ...told, failure: asked.failure.kind };
+  return { ...told, stop: asked.answer.stop, calls: asked.answer.calls.length };
+}
+
+async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
   const { model, request, signal, budget } = asking;
   const evaluation = `${asking.evaluation}.${attempt}`;
   const use = (answer: PartialAnswer) => {

@@ -23,6 +23,7 @@ export const catalogPart: Part<CatalogState> = {
   name: "catalog",
   policy: "state",
   initial: INITIAL_CATALOG,
+  exact: true, // told by hashes: it is the program's own, and a request says it as it is
   encode: (value) => ({ ...value }),
   decode,
   change: (before, after) => (before === after ? undefined : { delta: { ...after } }),

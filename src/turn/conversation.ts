@@ -106,6 +106,9 @@ export class Conversation {
         return this.#noted({ seq: entry.seq, item: divergedItem(entry) });
       case "rewound":
         return entry.scope.includes("conversation") ? this.#takeBack(entry.to) : undefined;
+      case "dropped": // what comes after is named by how many answers came before
+        if (entry.was === "model-said") this.answers += 1;
+        return;
       case "history-repaired":
         this.#repaired.add(entry.fault + JSON.stringify(placeIn(entry.detail)));
         return;

@@ -13,23 +13,31 @@ import { type RetentionBounds, type Retained, retain } from "../journal/retentio
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
+import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
+import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
-import { resumeSession, type SessionOptions } from "./resume.ts";
+import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
+import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
 
 export interface HoldfastOptions extends SessionOptions {
   readonly store: Store | StoreSource;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** What must never be kept, beside what looks like a secret. */
+  readonly secrets?: readonly Secret[] | SecretOptions;
 }
 
-export interface SessionOpening extends Omit<OpenOptions, "fold"> {
+export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
 }
+
+type Opening = Omit<SessionOpening, "parent"> & { readonly parent?: Pick<Session, "catalog"> };
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -37,9 +45,11 @@ export class Holdfast implements AsyncDisposable {
   readonly #deps: JournalDeps;
   readonly #options: SessionOptions;
   readonly #workspaces: Workspaces;
+  readonly #redactor: Redactor;
 
   constructor(deps: JournalDeps, options: SessionOptions = {}) {
-    this.#deps = deps;
+    this.#redactor = deps.redactor ?? new Redactor();
+    this.#deps = { ...deps, redactor: this.#redactor };
     this.#options = options;
     this.store = deps.store;
     this.#workspaces = new Workspaces(deps);
@@ -48,6 +58,11 @@ export class Holdfast implements AsyncDisposable {
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   open(id: string, opening: SessionOpening = {}): Promise<Session> {
     return this.#openWith(id, this.#options, undefined, opening);
+  }
+
+  /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
+  look(id: string): Promise<SessionLook> {
+    return lookAt(this.#deps, id, this.#options);
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
@@ -86,14 +101,21 @@ export class Holdfast implements AsyncDisposable {
     id: string,
     sessionOptions: SessionOptions,
     as: Binding["mode"] | undefined,
-    { parent, ...options }: SessionOpening = {},
+    { parent, ...options }: Opening = {},
   ): Promise<Session> {
     const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
-    const journal = await openJournal(this.#deps, id, { ...options, fold });
+    const teller = new Teller(toSessionId(id), this.#deps.clock, sessionOptions.telemetry);
+    const journal = await openJournal(this.#deps, id, { ...options, fold, written: teller.written });
     try {
-      const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
+      const { prompt: _prompt, agents: _agents, ...shared } = sessionOptions;
+      const around: Around = {
+        workspaces: this.#workspaces,
+        teller,
+        fork: (after, how) => this.fork(id, { ...how, after }),
+        child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
+      };
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, fork, this.#workspaces, as);
+      return await resumeSession(this.#deps, journal, how, around, as);
     } catch (error) {
       await journal.close();
       throw error;
@@ -106,6 +128,21 @@ export class Holdfast implements AsyncDisposable {
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {
     return retain(this.#deps, session.journal, bounds);
+  }
+
+  /** From now on this value is hidden in everything that is kept. What was kept before: see `dropSecrets`. */
+  registerSecret(secret: Secret): void {
+    this.#redactor.register(secret);
+  }
+
+  /** Drops, for good, what a closed session kept of secrets that are known by now. */
+  async dropSecrets(id: string): Promise<DroppedSecrets> {
+    const session = await this.open(id, { create: false });
+    try {
+      return await dropSecrets(this.store, session);
+    } finally {
+      await session.close();
+    }
   }
 
   sweep(options?: SweepOptions): Promise<SweepReport> {
@@ -134,8 +171,9 @@ export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast
   if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
+  const redactor = new Redactor(options.secrets ?? []);
   const store = await storeOf(options.store, { clock, random });
-  return new Holdfast({ store, clock, random }, options);
+  return new Holdfast({ store, clock, random, redactor }, options);
 }
 
 async function storeOf(given: Store | StoreSource, deps: Parameters<StoreSource["open"]>[0]): Promise<Store> {

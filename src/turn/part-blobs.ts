@@ -8,6 +8,7 @@ import type { BlobRef } from "../records/kinds.ts";
 import type { Parts } from "../state/part.ts";
 import { Root } from "../state/root.ts";
 import type { KeptState } from "./fold.ts";
+import { introductionOf } from "./kernel-parts.ts";
 
 export interface StagedRoot {
   readonly parts: KeptState["parts"];
@@ -44,7 +45,9 @@ export class PartBlobs {
     for (const { ref } of staged)
       for (const { part, bytes } of pieces) {
         const to = from + bytes.length;
-        places.set(part.name, { name: ref.name, policy: part.policy, from, to, size: ref.size });
+        const introduction = introductionOf(part);
+        const told = introduction === undefined ? {} : { initial: introduction.initial };
+        places.set(part.name, { name: ref.name, policy: part.policy, from, to, size: ref.size, ...told });
         from = to;
       }
     this.#kept = new Map([...places].map(([name, place]) => [name, { value: root.get(name), place }]));
@@ -95,6 +98,11 @@ export class PartBlobs {
       filled.push([name, part.contents.fill(root.get(name) as never, (content) => found.get(content))]);
     }
     return root.with(filled);
+  }
+
+  /** The next checkpoint writes everything again, and leaves whatever else its content held. */
+  forget(): void {
+    this.#kept = new Map();
   }
 
   /** Parts that have not changed, in content of which at least half is still of use. */

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { isMarked } from "../records/redact.ts";
 import type { CallLimits, ToolCall } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Ground } from "./ground.ts";
@@ -30,8 +31,15 @@ async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits
   await ground.write([
     { kind: "approval-given", callId, approved: reply.approve, ...(reason === undefined ? {} : { reason }) },
   ]);
-  if (reply.approve) return run(ground, { ...call, ...changedSince(ground, waiting) }, limits);
+  if (reply.approve) return run(ground, { ...call, ...notKept(waiting), ...changedSince(ground, waiting) }, limits);
   return run(ground, { ...call, known: { kind: "denied", message: reason ?? "The user did not consent." } }, limits);
+}
+
+/** With a word in the place of a secret it would do something else than somebody agreed to. */
+function notKept({ input }: WaitingCall): Pick<ToolCall, "known"> {
+  if (!isMarked(JSON.stringify(input))) return {};
+  const message = "Its arguments held a secret, which is not kept, so it did not run. Ask for it again.";
+  return { known: { kind: "denied", message } };
 }
 
 /** Somebody agreed to what they saw. Another tool has taken its name since: nobody agreed to that one. */

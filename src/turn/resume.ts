@@ -2,15 +2,12 @@ import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
-import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
-import { resourcesPart } from "../state/resources-part.ts";
 import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
@@ -19,6 +16,7 @@ import { type TransactionOptions, Transactions } from "../transaction/transactio
 import { catalogPart } from "./catalog-part.ts";
 import type { SessionFold } from "./fold.ts";
 import { catalogGate } from "./gate.ts";
+import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
@@ -26,11 +24,14 @@ import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
-import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
+import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
-import { Story } from "./story.ts";
+import { faultRecord, Story } from "./story.ts";
+import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
+import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
 
@@ -38,6 +39,8 @@ import type { Workspaces } from "./workspaces.ts";
 export interface SessionOptions
   extends Pick<TransactionOptions, "parallel" | "commitOrder" | "observe" | "onTelemetryFailure"> {
   readonly tools?: readonly Tool[];
+  /** Agents that a session's model may give tasks to. */
+  readonly agents?: readonly SubAgent[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
   /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
@@ -48,11 +51,20 @@ export interface SessionOptions
   readonly context?: ContextOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
+  /** Who hears of what happens. */
+  readonly telemetry?: TelemetryOptions;
   /** How many tool boundaries can be returned to. Default 100. */
   readonly checkpoints?: { readonly limit?: number };
   readonly development?: boolean;
   /** The folder whose files calls change; without one, files live in memory and beside the journal. */
   readonly workspace?: string | WorkspaceOptions;
+  /** How commands run in the workspace. */
+  readonly exec?: ExecSettings;
+}
+
+/** What a session has of its kernel: among it, forks and sessions that work for it. */
+export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "teller"> {
+  readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
 }
 
 /** Brings an opened journal to life: calls that were cut off are closed, the state is what was committed. */
@@ -60,22 +72,22 @@ export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  fork: SessionParts["fork"],
-  workspaces: Workspaces,
+  around: Around,
   as?: Binding["mode"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
-  const files = await attached(workspaces, journal, options, rebuilt.root, as);
+  const files = await attached(around.workspaces, journal, options, rebuilt.root, as);
   try {
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, isFork: as !== undefined });
+    return await revive(deps, journal, options, { around, blobs, rebuilt, files, isFork: as !== undefined });
   } catch (error) {
-    if (files !== undefined) await workspaces.leave(files.workspace);
+    if (files !== undefined) await around.workspaces.leave(files.workspace);
     throw error;
   }
 }
 
-interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces"> {
+interface Revived extends Pick<SessionParts, "blobs"> {
+  readonly around: Around;
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
   readonly isFork: boolean;
@@ -85,8 +97,9 @@ async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces, isFork }: Revived,
+  { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
+  const { fork, child, workspaces, teller } = around;
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -94,13 +107,14 @@ async function revive(
     if (isDue(journal) && !state.poisoned)
       await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
-  const ledger = new JournalLedger(journal, written, files);
+  const ledger = new JournalLedger(journal, written, () => state.truth.parts, files);
   const state = ExecutionState.create({
     parts: [...rebuilt.parts.values()]
-      .filter(({ name }) => !DEFAULT_NAMES.has(name))
+      .filter(({ name }) => !isDefault(name))
       .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
+    redactor: journal.redactor,
     clock: deps.clock,
     random: deps.random,
     ids: options.ids ?? randomIds(deps.random),
@@ -110,13 +124,31 @@ async function revive(
   });
   await state.takeUpResources();
   const gate = catalogGate(() => catalog);
-  const { tools = [], policies = [], prompt, parent } = options;
+  const { tools = [], agents = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
+  const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
+  const lender: Lender = {
+    open: (id, agent) => {
+      const own = new Set<Tool>(kernel);
+      const offered = transactions.tools.filter((tool) => !own.has(tool));
+      return child(id, toolsFor(agent, offered), catalog);
+    },
+    ground: () => grounds.get(state) as Ground,
+  };
+  const kernel = [
+    ...kernelTools(options, context, (name) => journal.readBlob(name)),
+    ...agents.map((agent) => subAgentTool(agent, lender)),
+  ];
   const transactions = new Transactions(state, {
     ...options,
+    observe: (outcome) => {
+      teller.outcome(outcome);
+      return options.observe?.(outcome);
+    },
     ledger,
-    tools: [...tools, ...kernelTools(options, context, (name) => journal.readBlob(name))],
+    tools: [...tools, ...kernel],
     policies: [gate, ...policies],
+    ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
@@ -125,10 +157,29 @@ async function revive(
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
-  const story = new Story(state, catalog, prompt);
+  const story = new Story(state, catalog, { teller, ...(prompt === undefined ? {} : { prompt }) });
   if (files !== undefined) await bind(state, files);
-  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story, workspaces };
-  return new Session({ ...made, context, ...(files === undefined ? {} : { files }) });
+  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story };
+  teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
+  const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
+  const session = new Session({
+    ...made,
+    workspaces,
+    teller,
+    context,
+    agents: returning,
+    ...(files === undefined || exec === undefined ? {} : { files, exec }),
+  });
+  await takeBackCutOff(session, returning);
+  return session;
+}
+
+/** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
+async function takeBackCutOff(session: Session, takenBack: SessionParts["agents"]): Promise<void> {
+  const cut = new Set(session.recovered.closedCalls);
+  const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
+  const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
+  if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
@@ -180,12 +231,9 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
   await state.truth.change((branch) => branch.change(part, (value) => ({ ...value, binding })), "workspace bound");
 }
 
-const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
-
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
-function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
-  const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
+export function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
+  const theirs = [...slices, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
+  return [...new Set([...KERNEL_PARTS, ...theirs, ...workspaces, ...parts])];
 }

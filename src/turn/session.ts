@@ -5,6 +5,8 @@ import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { SentRequest } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
+import type { DriverChoice } from "../exec/choose.ts";
+import type { ExecHost } from "../exec/commands.ts";
 import { filesOf } from "../files/access.ts";
 import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
@@ -36,13 +38,21 @@ import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
-import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
+import {
+  type AgentReturn,
+  type RewindOptions,
+  type RewindReport,
+  type RewindTarget,
+  rewind,
+  targetOf,
+} from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { faultRecord, misaligned, type Story, type StoryOptions } from "./story.ts";
+import type { Teller } from "./teller.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 /** What a session is made of, once it is open. */
@@ -57,8 +67,17 @@ export interface SessionParts {
   readonly story: Story;
   readonly context: SessionContext;
   readonly workspaces: Workspaces;
+  /** Takes back what sub-agents did for these calls. */
+  readonly agents: (
+    session: Session,
+    calls: readonly { readonly callId: CallId; readonly tool: string }[],
+    dryRun: boolean,
+  ) => Promise<readonly AgentReturn[]>;
+  readonly teller: Teller;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
+  /** Where its commands run, when they can. */
+  readonly exec?: ExecHost;
   /** Opens a session that shares this one's records up to `after`. */
   readonly fork: (after: number, options: ForkOptions) => Promise<Session>;
 }
@@ -120,6 +139,7 @@ export class Session implements AsyncDisposable {
       conversation: new Conversation(),
       context: parts.context,
       story: parts.story,
+      teller: parts.teller,
       signal: parts.journal.signal,
       get head() {
         return parts.journal.head.seq;
@@ -142,6 +162,11 @@ export class Session implements AsyncDisposable {
   /** How it works there: on the disk, above it, or only looking. */
   get filesPart(): HostPart | undefined {
     return this.#parts.files?.part;
+  }
+
+  /** What keeps commands from doing harm here, and why it is this; undefined before the first one ran. */
+  get protection(): DriverChoice | undefined {
+    return this.#parts.exec?.drivers.chosen;
   }
 
   get mode(): Mode {
@@ -230,8 +255,11 @@ export class Session implements AsyncDisposable {
   /** Goes back to a tool boundary, here. */
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
-    const { ledger } = this.#parts;
-    return rewind(
+    const { ledger, agents } = this.#parts;
+    const worked = new Map(
+      this.checkpoints.list().map(({ callId, tool, status }) => [callId, { callId, tool, status }]),
+    );
+    const report = await rewind(
       {
         state: this.state,
         transactions: this.transactions,
@@ -242,6 +270,12 @@ export class Session implements AsyncDisposable {
       },
       options,
     );
+    // Only what had stayed: the work of a call that failed went with it.
+    const calls = report.calls
+      .flatMap((callId) => worked.get(callId) ?? [])
+      .filter(({ status }) => status === "success");
+    const returned = report.scope.includes("files") ? await agents(this, calls, options.dryRun === true) : [];
+    return returned.length === 0 ? report : { ...report, agents: returned };
   }
 
   /** Goes on from a tool boundary in a new session. "Before" may name a call that is still running. */
@@ -292,10 +326,14 @@ export class Session implements AsyncDisposable {
     return appended;
   }
 
-  /** Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. */
-  checkpoint(note: CheckpointNote = {}): Promise<Appended> {
+  /**
+   * Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. `anew`: also what
+   * has not changed is written again, so that nothing older is needed.
+   */
+  checkpoint(note: CheckpointNote = {}, how: { readonly anew?: boolean } = {}): Promise<Appended> {
     const { truth } = this.state;
     return truth.gate.run(() => {
+      if (how.anew === true) this.#parts.blobs.forget();
       truth.refusePoisoned(); // its root may lack what the journal has, and a checkpoint would make that true
       return keepCheckpoint(this.#parts, truth.root, note);
     });
@@ -316,8 +354,9 @@ export class Session implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { files, workspaces, journal } = this.#parts;
+    const { files, workspaces, journal, teller } = this.#parts;
     this.catalog.leave();
+    teller.moment("session-closed");
     try {
       if (files === undefined) return;
       await this.state.truth.gate.run(async () => {}); // a commit under way is let through first

@@ -13,6 +13,7 @@ import { PromptRendered, VisibilityOverrides } from "../state/default-slices.ts"
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { SliceEvent } from "../state/slice.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
+import type { Teller } from "./teller.ts";
 
 /** What a request says beside the conversation and the tools. */
 export interface StoryOptions extends Pick<RenderOptions, "parameters" | "overrides"> {
@@ -34,13 +35,19 @@ export class Story {
   readonly counters = new AlignmentCounters();
   readonly #state: ExecutionState;
   readonly #prompt: Prompt;
+  readonly #teller: Teller | undefined;
   #told: Told | undefined;
   #logged: string | undefined;
 
-  constructor(state: ExecutionState, catalog: SessionCatalog, prompt: Prompt = NO_PROMPT) {
+  constructor(
+    state: ExecutionState,
+    catalog: SessionCatalog,
+    how: { readonly prompt?: Prompt; readonly teller?: Teller } = {},
+  ) {
     this.#state = state;
     this.catalog = catalog;
-    this.#prompt = prompt;
+    this.#prompt = how.prompt ?? NO_PROMPT;
+    this.#teller = how.teller;
   }
 
   /** Builds what was not built yet, checks it, heals once, and hands out the receipt or the report. */
@@ -68,7 +75,8 @@ export class Story {
     );
     this.counters.count(alignment);
     if (alignment.ok) {
-      const { prompt, catalog } = alignment.aligned;
+      const { prompt, catalog, healed } = alignment.aligned;
+      if (healed.length > 0) this.#teller?.moment("prompt-healed", { faults: healed.map(({ kind }) => kind) });
       this.#told = { inputs, prompt, catalog };
       this.catalog.offer(catalog);
     }

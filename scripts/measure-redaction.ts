@@ -1,0 +1,90 @@
+/**
+ * Measures what redaction finds, what it takes for a secret and is none, and how long it takes: `npm run measure:redaction`.
+ * `-- --megabytes 50` is the default size of the clean corpus.
+ */
+import { parseArgs } from "node:util";
+import { Redactor } from "../src/index.ts";
+import { cleanDocuments } from "../test/support/clean-corpus.ts";
+import { CARRIERS, secretSamples } from "../test/support/secret-samples.ts";
+
+const { values } = parseArgs({
+  options: { megabytes: { type: "string", default: "50" }, seeds: { type: "string", default: "20" } },
+});
+const redactor = new Redactor();
+
+/** Time of the processor, not of the wall: others may be at work on the same machine. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function recall(): void {
+  const missed = new Map<string, number>();
+  let all = 0;
+  let shapes = 0;
+  for (let seed = 0; seed < Number(values.seeds); seed += 1) {
+    const samples = secretSamples(`measured ${seed}`);
+    shapes = samples.length;
+    for (const { shape, text, secret } of samples)
+      for (const [carrier, carry] of Object.entries(CARRIERS)) {
+        all += 1;
+        const kept = redactor.text(carry(text));
+        const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
+        if (forms.some((form) => kept.includes(form)))
+          missed.set(`${shape} in ${carrier}`, (missed.get(`${shape} in ${carrier}`) ?? 0) + 1);
+      }
+  }
+  const misses = [...missed.values()].reduce((sum, count) => sum + count, 0);
+  console.log(
+    `recall: ${(100 * (1 - misses / all)).toFixed(3)} % of ${all} (${shapes} shapes x ${Object.keys(CARRIERS).length} carriers x ${values.seeds} seeds)`,
+  );
+  for (const [what, count] of missed) console.log(`  missed ${count}: ${what}`);
+}
+
+function falsePositives(): void {
+  let documents = 0;
+  let bytes = 0;
+  let hit = 0;
+  let ms = 0;
+  for (const { kind, text } of cleanDocuments("measured", Number(values.megabytes) * 1_000_000)) {
+    documents += 1;
+    bytes += text.length;
+    const begun = cpuMs();
+    const kept = redactor.text(text);
+    ms += cpuMs() - begun;
+    if (kept === text) continue;
+    hit += 1;
+    if (hit <= 10) console.log(`  ${kind}: ${/.{0,40}\[redacted:[^\]]*\].{0,20}/.exec(kept)?.[0] ?? ""}`);
+  }
+  console.log(
+    `false positives: ${hit} of ${documents} documents (${((100 * hit) / documents).toFixed(4)} %), ${(bytes / 1e6).toFixed(1)} MB at ${(bytes / 1000 / ms).toFixed(0)} MB/s`,
+  );
+}
+
+const HOSTILE: Readonly<Record<string, string>> = {
+  "one letter": "a",
+  heads: "ghp_",
+  "short heads": "sk-",
+  "keys without an end": "-----BEGIN RSA PRIVATE KEY-----",
+  "half tokens": "eyJ",
+  addresses: "a://b:c",
+  assignments: "password=",
+  "endings of names": "ord:",
+  dots: "M.aaaaaa.",
+  escapes: "\\n%3D",
+  prose: "the quick brown fox has no secrets at all; ",
+};
+
+function hostile(): void {
+  for (const [name, piece] of Object.entries(HOSTILE)) {
+    const text = `${piece.repeat(Math.ceil(10_000_000 / piece.length))}.eyJ-----END`;
+    redactor.text(text.slice(0, 100_000));
+    const begun = cpuMs();
+    redactor.text(text);
+    console.log(`10 MB of ${name}: ${(cpuMs() - begun).toFixed(0)} ms`);
+  }
+}
+
+recall();
+falsePositives();
+hostile();

@@ -1,0 +1,76 @@
+import type { Json, JsonObject } from "../base/json.ts";
+import type { RecordDraft, RecordKind } from "./kinds.ts";
+import type { Redactor } from "./redact.ts";
+
+/**
+ * Fields by which records are found and told apart, or that name tools, paths and content: one changed letter, and a call
+ * would have no end. They are ours or the program's, and are kept as they are; in everything else secrets are hidden, also
+ * in fields that this version does not know. What a change of the state holds was hidden before it became true.
+ */
+const EXACT: Readonly<Record<RecordKind, readonly string[]>> = {
+  "session-created": ["session"],
+  "session-recovered": ["closedCalls", "damaged", "previousWriter"],
+  "user-said": [],
+  "model-said": ["model", "usage", "stop"],
+  "model-failed": ["model", "usage"],
+  "turn-interrupted": [],
+  "turn-ended": ["status"],
+  "call-opened": ["callId", "tool", "alias", "parent"],
+  "call-closed": ["callId", "tool", "status", "effects"],
+  "call-waiting": ["callId", "tool", "for", "definition"],
+  "approval-given": ["callId"],
+  "call-late": ["callId", "tool"],
+  "checkpoint-kept": ["openCalls", "state"],
+  "state-changed": ["delta", "cause", "callId"],
+  "effect-opened": ["tool", "name", "key", "callId"],
+  "effect-done": ["tool", "name", "key"],
+  "effect-joined": ["tool", "name", "key", "callId"],
+  "effect-undone": ["tool", "name", "key", "how"],
+  "view-chosen": ["levels", "renderer"],
+  "page-pinned": ["page"],
+  "writeback-staged": ["page"],
+  "writeback-rejected": ["page"],
+  "writeback-committed": ["page"],
+  "boundary-crossed": ["boundary"],
+  "mode-changed": ["mode"],
+  "catalog-changed": ["tools", "contentHash"],
+  "history-repaired": ["fault", "callId"],
+  "history-cut": [],
+  "file-diverged": ["path", "callId", "kept"],
+  rewound: ["scope", "callId", "side"],
+  forked: ["from"],
+  "fault-raised": ["fault"],
+};
+
+/** What a checkpoint carries on from the records before it; the rest of it are names and numbers. */
+const CARRIED = ["waiting", "effects"] as const;
+
+/** A record as it may be kept. The same reference when there is nothing to hide. */
+export function redactDraft<D extends RecordDraft>(draft: D, redactor: Redactor): D {
+  // A draft that is no record is refused by somebody else.
+  const exact = typeof draft.kind === "string" && Object.hasOwn(EXACT, draft.kind) ? EXACT[draft.kind] : [];
+  const fields = draft as unknown as JsonObject;
+  let copy: Record<string, Json | undefined> | undefined;
+  for (const [key, value] of Object.entries(fields)) {
+    if (key === "kind" || key === "blobs") continue;
+    const clean = exact.includes(key) ? inside(key, value, redactor) : underName(key, value, redactor);
+    if (clean === value) continue;
+    copy ??= { ...fields };
+    copy[key] = clean;
+  }
+  return (copy ?? draft) as D;
+}
+
+/** Under its name, so that a field called `password` is known for one. */
+function underName(key: string, value: Json | undefined, redactor: Redactor): Json | undefined {
+  return redactor.json({ [key]: value })[key];
+}
+
+function inside(key: string, value: Json | undefined, redactor: Redactor): Json | undefined {
+  if (key !== "state" || typeof value !== "object" || value === null) return value;
+  const state = value as JsonObject;
+  const clean = CARRIED.map((name) => [name, redactor.json(state[name])] as const);
+  return clean.every(([name, data]) => data === state[name])
+    ? value
+    : { ...state, ...Object.fromEntries(clean.filter(([, data]) => data !== undefined)) };
+}

@@ -1,0 +1,232 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
+import { isSecretName, looksSecret } from "./secrets/assigned.ts";
+import { SecretScanner } from "./secrets/scanner.ts";
+import { formsOf } from "./secrets/written-forms.ts";
+
+/** A value that must never be kept, with the name that stands in its place. */
+export type Secret = string | { readonly name: string; readonly value: string };
+
+export interface SecretOptions {
+  /** Values that are known to be secret: hidden wherever they stand, in every form they are commonly written in. */
+  readonly values?: readonly Secret[];
+  /** Whether what looks like a secret is hidden, too. Default true. */
+  readonly shapes?: boolean;
+}
+
+/**
+ * Takes secrets out of what is about to be kept. What goes in clean comes out as the same reference; what was hidden is
+ * told by a name, and looking at it again changes nothing.
+ */
+export class Redactor {
+  readonly #scanner: SecretScanner;
+  readonly #registered = new SecretScanner({ shapes: false });
+
+  constructor(options: readonly Secret[] | SecretOptions = {}) {
+    const { values = [], shapes = true } = Array.isArray(options)
+      ? { values: options as readonly Secret[] }
+      : checked(options as SecretOptions);
+    this.#scanner = new SecretScanner({ shapes });
+    for (const secret of values) this.register(secret);
+  }
+
+  /** From now on this value is hidden. What was kept before stays as it was: see `session.dropSecrets`. */
+  register(secret: Secret): void {
+    const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
+    if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
+      // Its own words are not quoted: it may be a secret all the same.
+      throw new HoldfastError("BAD_OPTION", { option: "secret", wants: `a text of ${SHORTEST} characters or more` });
+    if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,39}$/.test(name))
+      throw badOption("name of a secret", name, "a short name of letters, digits, dots and dashes");
+    for (const form of formsOf(value)) {
+      this.#scanner.addText(form, name);
+      this.#registered.addText(form, name);
+    }
+  }
+
+  text(text: string): string {
+    let now = text;
+    // What stood before a hidden place may be told as a secret only now, for only now it ends there.
+    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+      const next = this.#once(now);
+      if (next === now) return now;
+      now = next;
+    }
+    return now;
+  }
+
+  #once(text: string): string {
+    const hidden = this.#scanner.find(text);
+    if (hidden.length === 0) return text;
+    const kept: string[] = [];
+    let from = 0;
+    for (const place of hidden) {
+      kept.push(text.slice(from, place.from), markOf(place.name));
+      from = place.to;
+    }
+    kept.push(text.slice(from));
+    return kept.join("");
+  }
+
+  /** Whether a registered value stands in a text, wherever that is. */
+  knows(text: string): boolean {
+    return this.#registered.find(text).length > 0;
+  }
+
+  /** Whether anything would be hidden. */
+  finds(text: string): boolean {
+    return this.#scanner.find(text).length > 0;
+  }
+
+  /**
+   * A value with everything hidden in it, keys included. What it shares with `known`, a value that went through here, is
+   * not looked at again.
+   */
+  json<T extends Json | undefined>(value: T, known?: Json): T {
+    return this.#value(value, known, undefined, NO_FIELDS) as T;
+  }
+
+  #value(
+    value: Json | undefined,
+    known: Json | undefined,
+    key: string | undefined,
+    beside: JsonObject,
+  ): Json | undefined {
+    if (value === known) return value;
+    if (typeof value === "string") return this.#leaf(value, key, beside);
+    if (Array.isArray(value)) return this.#list(value, Array.isArray(known) ? known : NO_LIST, key);
+    if (typeof value === "object" && value !== null) return this.#fields(value as JsonObject, fieldsOf(known));
+    return value;
+  }
+
+  #leaf(text: string, key: string | undefined, beside: JsonObject): string {
+    if (text.length < SHORTEST || (key !== undefined && isOpaque(text, key, beside))) return text;
+    if (
+      key !== undefined &&
+      this.#scanner.knowsShapes &&
+      isSecretName(key) &&
+      isOneWord(text) &&
+      looksSecret(text, true)
+    ) {
+      const told = this.text(text);
+      return told === text || !isMark(told) ? markOf("assigned-secret") : told;
+    }
+    return this.text(text);
+  }
+
+  #list(values: readonly Json[], known: readonly Json[], key: string | undefined): readonly Json[] {
+    let from = 0;
+    const shorter = Math.min(values.length, known.length);
+    while (from < shorter && values[from] === known[from]) from += 1;
+    let copy: Json[] | undefined;
+    for (let at = from; at < values.length; at += 1) {
+      const value = values[at] as Json;
+      const clean = this.#value(value, known[at], key, NO_FIELDS) as Json;
+      if (clean !== value) copy ??= values.slice(0, at) as Json[];
+      copy?.push(clean);
+    }
+    return copy ?? values;
+  }
+
+  #fields(fields: JsonObject, known: JsonObject): JsonObject {
+    let copy: Record<string, Json | undefined> | undefined;
+    const keys = Object.keys(fields);
+    for (let at = 0; at < keys.length; at += 1) {
+      const key = keys[at] as string;
+      const value = fields[key];
+      const clean =
+        SEALS.has(key) && typeof value === "string" ? value : this.#value(value, own(known, key), key, fields);
+      const name = key.length < SHORTEST ? key : this.text(key);
+      if (copy === undefined && (clean !== value || name !== key)) copy = copyOf(fields, keys.slice(0, at));
+      if (copy !== undefined) copy[name === key ? key : free(copy, name)] = clean;
+    }
+    if (copy === undefined) return fields;
+    return isThought(fields) ? (unsealed(copy) as JsonObject) : copy;
+  }
+}
+
+const SHORTEST = 6;
+const MOST_LOOKS = 8;
+const NO_LIST: readonly Json[] = [];
+const NO_FIELDS: JsonObject = {};
+
+function markOf(name: string): string {
+  return `[redacted:${name}]`;
+}
+
+/** Whether something was hidden here. */
+export function isMarked(text: string): boolean {
+  return /\[redacted:[A-Za-z][\w.-]{0,39}\]/.test(text);
+}
+
+function isMark(text: string): boolean {
+  return /^\[redacted:[A-Za-z][\w.-]{0,39}\]$/.test(text);
+}
+
+/** Seals are the provider's own: random to the eye, never a secret of the user's, and void if a letter changes. */
+const SEALS: ReadonlySet<string> = new Set([
+  "signature",
+  "thoughtSignature",
+  "thought_signature",
+  "encrypted_content",
+  "encryptedContent",
+  "reasoningEncryptedContent",
+]);
+
+function isThought({ kind, type, thought }: JsonObject): boolean {
+  return kind === "reasoning" || type === "thinking" || type === "reasoning" || thought === true;
+}
+
+/** A thought that lost a word no longer fits its seal, and would be refused with it: without, it is left out. */
+function unsealed(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) return value.map((one) => unsealed(one) as Json);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, SEALS.has(key) && typeof one === "string" ? "" : unsealed(one)]),
+  );
+}
+
+/** Pictures and sealed thoughts: a letter of them that happens to look like something is nothing. */
+function isOpaque(text: string, key: string, beside: JsonObject): boolean {
+  if (key === "base64") return true;
+  if (key === "data" && beside["type"] === "redacted_thinking") return true;
+  if (key === "data" && MEDIA.some((name) => typeof beside[name] === "string")) return true;
+  return text.startsWith("data:") && text.slice(0, 120).includes(";base64,");
+}
+
+const MEDIA = ["mediaType", "media_type", "mimeType", "mime_type"] as const;
+
+function isOneWord(text: string): boolean {
+  return !/\s/.test(text);
+}
+
+function fieldsOf(known: Json | undefined): JsonObject {
+  return typeof known === "object" && known !== null && !Array.isArray(known) ? (known as JsonObject) : NO_FIELDS;
+}
+
+function own(fields: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
+}
+
+function copyOf(fields: JsonObject, keys: readonly string[]): Record<string, Json | undefined> {
+  return Object.fromEntries(keys.map((key) => [key, fields[key]]));
+}
+
+/** Two keys that were hidden stay two. */
+function free(taken: object, name: string): string {
+  for (let nth = 1; ; nth += 1) {
+    const key = nth === 1 ? name : `${name} ${nth}`;
+    if (!Object.hasOwn(taken, key)) return key;
+  }
+}
+
+const VALUES: OptionRule = { wants: "a list of secrets", fits: Array.isArray };
+
+function checked(options: SecretOptions): SecretOptions {
+  checkOptions(options, { values: VALUES, shapes: BOOLEAN });
+  return options;
+}
+
+/** For what is kept without anybody having said what is secret. */
+export const KNOWN_SHAPES: Redactor = new Redactor();

@@ -1,0 +1,107 @@
+import { assignedSecret } from "./assigned.ts";
+import type { Candidate, Found, Hidden } from "./candidate.ts";
+import { formEnd, isMixed, type Scan } from "./scan.ts";
+
+const USER_INFO = /:\/\/[^\s/?#@:"'<>\\]{0,256}:([^\s/?#@"'<>\\]{1,512})@/y;
+const USER_INFO_ESCAPED = /%3A%2F%2F[\w.~-]{0,256}%3A((?:[\w.~!*'()-]|%(?!40)[0-9A-F]{2}){1,512})%40/y;
+/** What stands where a password would. */
+const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|^\[redacted:/i;
+
+/** What has no alphabet of its own, but a form. */
+export const SPECIALS: readonly Candidate[] = [
+  { head: "eyJ", name: "json-web-token", find: jsonWebToken },
+  { head: "-----BEGIN", name: "private-key", find: privateKey },
+  { head: "://", name: "url-password", find: urlPassword(USER_INFO, 1) },
+  { head: "%3A%2F%2F", name: "url-password", find: urlPassword(USER_INFO_ESCAPED, 3) },
+  ...["%3D", "%3A"].map((head) => ({
+    head,
+    name: "assigned-secret",
+    find: (scan: Scan, at: number) => assignedSecret(scan, at, head.length),
+  })),
+  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => ({
+    head,
+    name: "bearer-token",
+    find: bearerOf(head),
+  })),
+  ...["Basic ", "basic ", "Basic%20"].map((head) => ({ head, name: "basic-credentials", find: basicOf(head) })),
+];
+
+/** Two parts that are JSON, and perhaps a signature. */
+function jsonWebToken(scan: Scan, at: number): Found | undefined {
+  const { text } = scan;
+  const head = scan.runEnd("word", at);
+  if (head - at < 12 || !text.startsWith(".eyJ", head)) return undefined;
+  const body = scan.runEnd("word", head + 1);
+  if (body - head < 8) return undefined;
+  return { from: at, to: text[body] === "." ? scan.runEnd("word", body + 1) : body };
+}
+
+const KEY_BEGINS =
+  /-----BEGIN(?: |%20|\+)(?:[A-Z0-9]{1,12}(?: |%20|\+)){0,4}PRIVATE(?: |%20|\+)KEY(?:(?: |%20|\+)BLOCK)?-----/y;
+const KEY_ENDS = /-----END[A-Z0-9 %+]{0,60}-----/y;
+/** What a line of a key is made of, and what ends it: in a text, in JSON, in an address. */
+const KEY_CHARACTER = /[A-Za-z0-9+/=\s:,.%\\-]/;
+const LONGEST_KEY = 32 * 1024;
+
+/** Up to its end, or, when that was cut off, as far as it looks like one. */
+function privateKey(scan: Scan, at: number): Found | undefined {
+  const { text } = scan;
+  const begun = formEnd(KEY_BEGINS, text, at);
+  if (begun === at) return undefined;
+  const end = scan.keyEnd(begun);
+  if (end !== -1 && end - begun <= LONGEST_KEY) return { from: at, to: formEnd(KEY_ENDS, text, end) };
+  let to = begun;
+  while (to < text.length && to - begun < LONGEST_KEY && KEY_CHARACTER.test(text[to] as string)) to += 1;
+  while (text[to - 1] === "\\") to -= 1; // it may escape what comes next
+  return { from: at, to };
+}
+
+/** `scheme://user:password@host`: the password alone. */
+function urlPassword(form: RegExp, width: number) {
+  return ({ text }: Scan, at: number): Found | undefined => {
+    form.lastIndex = at;
+    const password = form.exec(text)?.[1];
+    if (password === undefined || NO_PASSWORD.test(password)) return undefined;
+    const to = form.lastIndex - width;
+    return { from: to - password.length, to };
+  };
+}
+
+function bearerOf(head: string) {
+  return (scan: Scan, at: number): Found | undefined => {
+    const from = at + head.length;
+    const to = scan.runEnd("dotted", from);
+    const whole = Math.max(to, scan.runEnd("base64", from));
+    return whole - from >= 16 && isMixed(scan, from, whole, false) ? { from, to: whole } : undefined;
+  };
+}
+
+/** A name and a password, as headers carry them. */
+function basicOf(head: string) {
+  return (scan: Scan, at: number): Found | undefined => {
+    const from = at + head.length;
+    const to = scan.runEnd("base64", from);
+    if (to - from < 8 || to - from > 2048) return undefined;
+    const plain = scan.text.slice(from, to).replace(/%[0-9A-F]{2}/gi, (escape) => unescapeOne(escape));
+    const said = Buffer.from(plain, "base64").toString("latin1");
+    return /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(said) ? { from, to } : undefined;
+  };
+}
+
+function unescapeOne(escape: string): string {
+  return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+}
+
+const DOT = ".".charCodeAt(0);
+const DISCORD = /[MNO][\w-]{22,27}$/;
+const DISCORD_REST = /\.[\w-]{6}\.[\w-]{27,40}/y;
+
+/** Told by its dots: it has no head of its own. */
+export function discordToken(scan: Scan, at: number): Hidden | undefined {
+  const { text, hiddenTo } = scan;
+  if (text.charCodeAt(at + 7) !== DOT) return undefined;
+  const lead = DISCORD.exec(text.slice(Math.max(hiddenTo, at - 28), at));
+  const to = lead === null ? at : formEnd(DISCORD_REST, text, at);
+  if (lead === null || to === at || !isMixed(scan, at - lead[0].length, to, true)) return undefined;
+  return { from: at - lead[0].length, to, name: "discord-bot-token" };
+}

@@ -1,0 +1,117 @@
+import { assignedSecret } from "./assigned.ts";
+import { type Candidate, candidateOf, type Hidden } from "./candidate.ts";
+import { discordToken, SPECIALS } from "./forms.ts";
+import { Scan } from "./scan.ts";
+import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
+
+/**
+ * Finds secrets in one pass: every place is looked at once, through a table of the first letters of all heads. What a
+ * head promises is checked in bounded steps, or by a run that is walked once, however many heads lie in it; so no text,
+ * whoever wrote it, takes more than its length.
+ */
+export class SecretScanner {
+  readonly #first = new Uint8Array(128);
+  /** For every two first letters, which of the lists below holds what begins with them; 0 for none. */
+  readonly #second = new Uint16Array(128 * 128);
+  readonly #lists: Begun[][] = [[]];
+  readonly #shapes: boolean;
+
+  constructor(options: { readonly shapes: boolean }) {
+    this.#shapes = options.shapes;
+    if (!options.shapes) return;
+    for (const shape of SECRET_SHAPES) for (const head of writtenHeads(shape)) this.#add(candidateOf(shape, head));
+    for (const special of SPECIALS) this.#add(special);
+    for (const mark of "=:.") this.#first[mark.charCodeAt(0)] = (this.#first[mark.charCodeAt(0)] ?? 0) | MARK;
+  }
+
+  /** A text that is hidden wherever it stands. At least three characters long. */
+  addText(text: string, name: string): void {
+    this.#add({ head: text, name, find: (_scan, at) => ({ from: at, to: at + text.length }) });
+  }
+
+  find(text: string): readonly Hidden[] {
+    const hidden: Hidden[] = [];
+    if (text.length < SHORTEST) return hidden;
+    const scan = new Scan(text);
+    const first = this.#first;
+    const second = this.#second;
+    let code = text.charCodeAt(0) & 127;
+    for (let at = 0; at < text.length; ) {
+      const next = text.charCodeAt(at + 1) & 127;
+      const is = first[code] as number;
+      const begins = is === 0 ? false : (is & MARK) !== 0 || second[(code << 7) | next] !== 0;
+      const found = begins ? this.#at(scan, at, code, is) : undefined;
+      if (found === undefined) {
+        at += 1;
+        code = next;
+        continue;
+      }
+      hidden.push(found);
+      scan.hiddenTo = found.to;
+      at = found.to;
+      code = text.charCodeAt(at) & 127;
+    }
+    return hidden;
+  }
+
+  #at(scan: Scan, at: number, code: number, is: number): Hidden | undefined {
+    const begun = (is & HEAD) === 0 ? undefined : this.#begun(scan, at, code);
+    if (begun !== undefined || (is & MARK) === 0) return begun;
+    if (code === DOT) return discordToken(scan, at);
+    const value = assignedSecret(scan, at);
+    if (value === undefined) return undefined;
+    const told = this.#begun(scan, value.from, scan.text.charCodeAt(value.from) & 127);
+    return told?.from === value.from && told.to >= value.to ? told : { ...value, name: "assigned-secret" };
+  }
+
+  /** The longest that begins here. */
+  #begun(scan: Scan, at: number, code: number): Hidden | undefined {
+    const { text } = scan;
+    const list = this.#second[(code << 7) | (text.charCodeAt(at + 1) & 127)] as number;
+    if (list === 0) return undefined;
+    const third = text.charCodeAt(at + 2);
+    const fourth = text.charCodeAt(at + 3);
+    let longest: Hidden | undefined;
+    for (const begun of this.#lists[list] as Begun[]) {
+      // Compared as numbers first: most that begin alike go on otherwise.
+      if (begun.third !== third || (begun.fourth !== fourth && begun.fourth !== -1)) continue;
+      const { candidate } = begun;
+      if (!text.startsWith(candidate.head, at)) continue;
+      const found = candidate.find(scan, at);
+      if (found !== undefined && found.to > (longest?.to ?? 0)) longest = { name: candidate.name, ...found };
+    }
+    return longest;
+  }
+
+  #add(candidate: Candidate): void {
+    const { head } = candidate;
+    const first = head.charCodeAt(0) & 127;
+    const both = (first << 7) | (head.charCodeAt(1) & 127);
+    this.#first[first] = (this.#first[first] ?? 0) | HEAD;
+    if (this.#second[both] === 0) this.#second[both] = this.#lists.push([]) - 1;
+    const begun = { candidate, third: head.charCodeAt(2), fourth: head.length > 3 ? head.charCodeAt(3) : -1 };
+    this.#lists[this.#second[both] as number]?.push(begun);
+  }
+
+  /** Whether it knows secrets by how they look, and by what they are called. */
+  get knowsShapes(): boolean {
+    return this.#shapes;
+  }
+}
+
+/** A candidate, and the letters by which it is told from its neighbours. */
+interface Begun {
+  readonly candidate: Candidate;
+  readonly third: number;
+  readonly fourth: number;
+}
+
+/** As they are, and as an address writes them. */
+function writtenHeads({ heads }: SecretShape): ReadonlySet<string> {
+  return new Set([...heads, ...heads.map(encodeURIComponent)]);
+}
+
+const HEAD = 1;
+const MARK = 2;
+const SHORTEST = 6;
+const DOT = ".".charCodeAt(0);

@@ -1,0 +1,24 @@
+import type { Json } from "../base/json.ts";
+import type { Redactor } from "../records/redact.ts";
+import type { AnyPart } from "./part.ts";
+import { isSlice } from "./slice.ts";
+
+/**
+ * A part whose values hold no secrets from the moment they are true. What is true here and what another process reads back
+ * would otherwise be two things.
+ */
+export function redacting(part: AnyPart, redactor: Redactor): AnyPart {
+  if (part.exact === true) return part;
+  const accept = (before: never, after: never): unknown => {
+    const accepted = part.accept === undefined ? after : part.accept(before, after);
+    return isSlice(part) ? redactor.json(accepted as Json, before) : cleanOf(part, redactor, before, accepted);
+  };
+  return { ...part, accept, decode: (data: Json) => part.decode(redactor.json(data)) };
+}
+
+/** Only what changed is looked at; a value that holds a secret is made anew from its data. */
+function cleanOf(part: AnyPart, redactor: Redactor, before: never, after: unknown): unknown {
+  const delta = part.change(before, after as never)?.delta;
+  if (delta === undefined || redactor.json(delta) === delta) return after;
+  return part.decode(redactor.json(part.encode(after as never)));
+}

@@ -1,0 +1,64 @@
+import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
+import { wordIn } from "./facts.ts";
+import { addsOf, type Counted } from "./happened.ts";
+
+export type EventCounts = Readonly<Record<Counted, number>>;
+
+/** Counts what happens, over all sessions it hears of. */
+export interface EventCounters extends EventSink {
+  readonly counts: EventCounts;
+  /** How often each kind of fault was met, by its name. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** How calls of each tool ended. */
+  readonly tools: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+export function eventCounters(): EventCounters {
+  const counts = { ...NOTHING };
+  const faults: Record<string, number> = {};
+  const tools: Record<string, Record<string, number>> = {};
+  return {
+    get counts() {
+      return { ...counts };
+    },
+    get faults() {
+      return { ...faults };
+    },
+    get tools() {
+      return structuredClone(tools);
+    },
+    emit(event) {
+      for (const [name, by] of addsOf(event)) counts[name] += by;
+      const fault = faultIn(event);
+      if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
+      if (event.kind !== "call-closed") return;
+      const ends = (tools[wordIn(event.facts, "tool")] ??= {});
+      const status = wordIn(event.facts, "status");
+      ends[status] = (ends[status] ?? 0) + 1;
+    },
+  };
+}
+
+function faultIn({ kind, facts: { fault } }: KernelEvent): string | undefined {
+  return (kind === "fault-raised" || kind === "history-repaired") && typeof fault === "string" ? fault : undefined;
+}
+
+const NOTHING: Record<Counted, number> = {
+  calls: 0,
+  rollbacks: 0,
+  conflicts: 0,
+  denials: 0,
+  requests: 0,
+  retries: 0,
+  repairs: 0,
+  faults: 0,
+  heals: 0,
+  refusals: 0,
+  reclaims: 0,
+  cacheLossTokens: 0,
+  divergedFiles: 0,
+  rewinds: 0,
+  effectsNotUndone: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+};

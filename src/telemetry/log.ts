@@ -1,0 +1,57 @@
+import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
+
+/** What is logged to, by shape: pino fits, and so does `jsonLines`. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+type Level = keyof Logger;
+
+/** One structured line for every event, at the level that it deserves. */
+export function structuredLog(logger: Logger): EventSink {
+  return {
+    emit(event) {
+      const { kind, facts, ...about } = event;
+      logger[levelOf(event)]({ event: kind, ...about, ...named(facts) }, `holdfast ${kind}`);
+    },
+  };
+}
+
+/** A logger that writes JSON, one line each: to a file, to standard error. */
+export function jsonLines(write: (line: string) => void): Logger {
+  const at = (level: Level) => (fields: object, message: string) =>
+    write(`${JSON.stringify({ level, message, ...fields })}\n`);
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** What somebody should look at. Everything else is information, and what happens all the time is for debugging. */
+const LEVELS: { readonly [K in KernelEvent["kind"]]?: Level } = {
+  "fault-raised": "warn",
+  "history-repaired": "warn",
+  "session-recovered": "warn",
+  "prompt-healed": "warn",
+  "model-failed": "warn",
+  "file-diverged": "warn",
+  "call-late": "warn",
+  "writeback-rejected": "warn",
+  "state-changed": "debug",
+  "checkpoint-kept": "debug",
+  "view-chosen": "debug",
+  "request-begun": "debug",
+};
+
+function levelOf({ kind, facts }: KernelEvent): Level {
+  if (kind === "effect-undone" && facts["how"] === "not-undone") return "error";
+  if (kind === "call-closed" && facts["status"] !== "success") return "warn";
+  if (kind === "turn-over" && facts["status"] !== "done" && facts["status"] !== "waiting") return "warn";
+  return LEVELS[kind] ?? "info";
+}
+
+/** A fact that is called like a field of the line would replace it. */
+function named(facts: KernelEvent["facts"]): object {
+  const { session: _session, source: _source, at: _at, ...rest } = facts;
+  return rest;
+}

@@ -1,0 +1,107 @@
+import type { KernelEvent } from "../../contracts/event-sink.ts";
+import { wordIn } from "../facts.ts";
+import { attributesOf, factsOf } from "./names.ts";
+import { type OtelApi, type OtelContext, type OtelSpan, type OtelTracer, SPAN_KIND, STATUS_ERROR } from "./vendor.ts";
+
+interface OpenSpan {
+  readonly span: OtelSpan;
+  readonly context: OtelContext;
+}
+
+/** The spans of one session: a turn, in it its requests and its calls, and in those the calls they made. */
+class SessionSpans {
+  turn: OpenSpan | undefined;
+  request: OpenSpan | undefined;
+  readonly calls = new Map<string, OpenSpan>();
+}
+
+/** Turns events into spans. What has no length is an event on the span in which it happened. */
+export function spansOf(api: OtelApi, tracer: OtelTracer): (event: KernelEvent) => void {
+  const sessions = new Map<string, SessionSpans>();
+  const begin = (event: KernelEvent, name: string, kind: number, parent: OpenSpan | undefined): OpenSpan => {
+    const under = parent?.context ?? api.context.active();
+    const span = tracer.startSpan(
+      name,
+      { kind, startTime: new Date(event.at), attributes: { ...attributesOf(event), ...said(event, "input") } },
+      under,
+    );
+    return { span, context: api.trace.setSpan(under, span) };
+  };
+  const end = (open: OpenSpan | undefined, event: KernelEvent): void => {
+    if (open === undefined) return;
+    const attributes = attributesOf(event);
+    open.span.setAttributes({ ...attributes, ...said(event, "output") });
+    const failed = attributes["error.type"];
+    if (typeof failed === "string") open.span.setStatus({ code: STATUS_ERROR, message: failed });
+    open.span.end(new Date(event.at));
+  };
+  return (event) => {
+    const spans = sessions.get(event.session) ?? new SessionSpans();
+    sessions.set(event.session, spans);
+    const callId = wordIn(event.facts, "callId");
+    switch (event.kind) {
+      case "turn-begun":
+        spans.turn = begin(event, "invoke_agent holdfast", SPAN_KIND.internal, undefined);
+        return;
+      case "request-begun": {
+        const model = attributesOf(event)["gen_ai.request.model"];
+        spans.request = begin(event, `chat ${String(model)}`, SPAN_KIND.client, spans.turn);
+        return;
+      }
+      case "request-over":
+        end(spans.request, event);
+        spans.request = undefined;
+        return;
+      case "call-opened": {
+        const parent = spans.calls.get(wordIn(event.facts, "parent")) ?? spans.turn;
+        const name = `execute_tool ${wordIn(event.facts, "tool")}`;
+        spans.calls.set(callId, begin(event, name, SPAN_KIND.internal, parent));
+        return;
+      }
+      case "call-closed":
+        end(spans.calls.get(callId), event);
+        spans.calls.delete(callId);
+        return;
+      case "turn-over":
+        end(spans.turn, event);
+        spans.turn = undefined;
+        return;
+      case "session-closed":
+        // Calls that wait for somebody go on in another process: their spans end here, without an end.
+        for (const open of [...spans.calls.values(), spans.request, spans.turn]) open?.span.end(new Date(event.at));
+        sessions.delete(event.session);
+        return;
+      default: {
+        const where = spans.calls.get(callId) ?? spans.request ?? spans.turn;
+        if (POINTS.has(event.kind)) where?.span.addEvent(`holdfast.${event.kind}`, factsOf(event), new Date(event.at));
+      }
+    }
+  };
+}
+
+/** What somebody looking at a trace wants to see in it. */
+const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
+  "history-repaired",
+  "fault-raised",
+  "prompt-healed",
+  "context-reclaimed",
+  "call-rerun",
+  "call-waiting",
+  "call-late",
+  "approval-given",
+  "file-diverged",
+  "effect-undone",
+  "mode-changed",
+  "boundary-crossed",
+  "model-failed",
+  "turn-interrupted",
+]);
+
+/** What was said, where somebody asked for it. */
+function said({ kind, content }: KernelEvent, which: "input" | "output") {
+  if (content === undefined) return {};
+  const name = kind === "call-opened" || kind === "call-closed" ? NAMES[which] : `holdfast.content.${which}`;
+  return { [name]: JSON.stringify(content) };
+}
+
+const NAMES = { input: "gen_ai.tool.call.arguments", output: "gen_ai.tool.call.result" } as const;

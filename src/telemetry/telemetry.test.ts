@@ -1,0 +1,327 @@
+import * as api from "@opentelemetry/api";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { describe, expect, test } from "vitest";
+import { counter, steps, writes } from "../../test/support/calls.ts";
+import { opened, step } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
+import { MemoryDisk } from "../../test/support/stores.ts";
+import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
+import { eventCounters } from "./counters.ts";
+import { jsonLines, structuredLog } from "./log.ts";
+import { openTelemetry } from "./otel/sink.ts";
+
+const WORDS = "words-that-somebody-said";
+
+const outer = writes<string>("outer", async (_input, call) => {
+  await call.run({ name: "step", input: { n: "inner" } });
+  return WORDS;
+});
+const breaks = writes("breaks", async () => {
+  throw new Error(WORDS);
+});
+const gated = writes("gated", async () => "never", { approval: true });
+const TOOLS = { tools: [step, outer, breaks, gated] };
+
+function listen(sinks: readonly EventSink[] = [], more: object = {}) {
+  const events: KernelEvent[] = [];
+  const sink: EventSink = { emit: (event) => void events.push(event) };
+  return { events, telemetry: { sinks: [sink, ...sinks], ...more } };
+}
+
+const call = (name: string, input: unknown = {}) => ({ name, input: input as never });
+
+/** One turn with calls of every kind of ending. */
+async function liveOn(telemetry: object) {
+  const { session, disk } = await opened(new MemoryDisk(), { ...TOOLS, telemetry } as never);
+  const model = scripted(
+    [
+      {
+        calls: [
+          call("step", { n: "a" }),
+          call("outer", WORDS),
+          call("breaks"),
+          call("nobody"),
+          call("step", { n: "b", fail: true }),
+        ],
+      },
+      { fault: "overloaded" },
+      { text: WORDS, usage: { input: 120, output: 30 } },
+      { calls: [call("gated")] },
+    ],
+    { name: "test-1" },
+  );
+  await watch(session.run(WORDS, { model, retry: { firstMs: 0, mostMs: 0 } }));
+  await watch(session.run("and now", { model }));
+  await session.reply(session.waiting[0]!.callId, { approve: false });
+  return { session, disk };
+}
+
+describe("the stream", () => {
+  test("[TELEMETRY-1] tells of every call once, however it ended, also of those inside others", async () => {
+    const { events, telemetry } = listen();
+    await liveOn(telemetry);
+    const ended = events
+      .filter(({ kind }) => kind === "call-closed")
+      .map(({ facts }) => [facts["tool"], facts["status"], facts["reason"]]);
+    expect(ended).toHaveLength(7);
+    expect(ended).toEqual(
+      expect.arrayContaining([
+        ["step", "success", undefined],
+        ["step", "success", undefined],
+        ["outer", "success", undefined],
+        ["breaks", "failed", "threw"],
+        ["nobody", "failed", expect.any(String)],
+        ["step", "failed", "no"],
+        ["gated", "failed", "denied"],
+      ]),
+    );
+    const ids = events.filter(({ kind }) => kind === "call-closed").map(({ facts }) => facts["callId"]);
+    expect(new Set(ids).size).toBe(7);
+  });
+
+  test("[TELEMETRY-1] tells of calls that a crash had left open, when they are closed", async () => {
+    const disk = new MemoryDisk();
+    const first = await opened(disk, TOOLS);
+    await first.session.begin({ name: "step", input: { n: "x" } });
+    await first.deps.store.close();
+    const { events, telemetry } = listen();
+    await opened(disk, { ...TOOLS, telemetry });
+    expect(events.map(({ kind }) => kind)).toEqual(["call-closed", "session-recovered", "session-opened"]);
+    expect(events[0]?.facts).toMatchObject({ status: "canceled", effects: "unknown" });
+  });
+
+  test("[TELEMETRY-2] [K63] counts each source without gaps", async () => {
+    const { events, telemetry } = listen();
+    const { session } = await liveOn(telemetry);
+    const nths = Map.groupBy(events, ({ source }) => source);
+    expect(nths.size).toBeGreaterThan(4);
+    for (const [, told] of nths) expect(told.map(({ nth }) => nth)).toEqual(told.map((_, at) => at + 1));
+    expect(new Set(events.map((event) => event.session))).toEqual(new Set([session.id]));
+  });
+
+  test("[TELEMETRY-2] tells of a record when it is durable, in the order of the journal", async () => {
+    const { events, telemetry } = listen();
+    const { session } = await liveOn(telemetry);
+    const told = events.flatMap(({ seq, kind }) => (seq === undefined ? [] : [`${seq} ${kind}`]));
+    const kept: string[] = [];
+    for await (const entry of session.read()) kept.push(`${entry.seq} ${entry.kind}`);
+    expect(told).toEqual(kept);
+  });
+
+  test("[TELEMETRY-3] holds nothing that anybody said, unless it was asked for", async () => {
+    const { events, telemetry } = listen();
+    await liveOn(telemetry);
+    expect(JSON.stringify(events)).not.toContain(WORDS);
+    const capturing = listen([], { content: true });
+    await liveOn(capturing.telemetry);
+    const said = capturing.events.filter((event) => JSON.stringify(event.content ?? null).includes(WORDS));
+    expect(new Set(said.map(({ kind }) => kind))).toEqual(
+      new Set(["user-said", "model-said", "call-opened", "call-closed"]),
+    );
+  });
+
+  test("[TELEMETRY-3] hides secrets in what was asked for", async () => {
+    const { events, telemetry } = listen([], { content: true });
+    const { session } = await opened(new MemoryDisk(), { telemetry });
+    await session.append({ kind: "user-said", text: `ghp_${"a7Z9".repeat(9)}` });
+    expect(events.at(-1)?.content).toEqual({ text: "[redacted:github-token]" });
+  });
+});
+
+describe("those who listen", () => {
+  const rude: Record<string, EventSink> = {
+    throws: {
+      emit: () => {
+        throw new Error("sink broke");
+      },
+    },
+    rejects: { emit: () => Promise.reject(new Error("sink broke")) },
+    hangs: { emit: () => new Promise<void>(() => {}) },
+  };
+
+  test.each(Object.entries(rude))("[TELEMETRY-4] change nothing: one that %s", async (_how, sink) => {
+    const failures: unknown[] = [];
+    const quiet = listen();
+    const { session } = await liveOn(quiet.telemetry);
+    const loud = listen([sink], {
+      onFailure: (failure: unknown) => {
+        failures.push(failure);
+        throw new Error("and so did whoever listens for that");
+      },
+    });
+    const other = await liveOn({ ...loud.telemetry, sinks: [sink, ...loud.telemetry.sinks] });
+    expect(other.session.state.session.get(steps)).toEqual(session.state.session.get(steps));
+    expect(other.session.state.session.get(counter)).toBe(session.state.session.get(counter));
+    expect(loud.events.map(({ kind }) => kind)).toEqual(quiet.events.map(({ kind }) => kind));
+    if (sink !== rude["hangs"]) expect(failures.length).toBeGreaterThanOrEqual(loud.events.length);
+  });
+});
+
+describe("counters", () => {
+  test("[TELEMETRY-5] count calls, rollbacks, denials, retries, tokens, faults and repairs", async () => {
+    const counters = eventCounters();
+    const { session } = await liveOn({ sinks: [counters] });
+    await session.append({ kind: "fault-raised", fault: "refetch", detail: {} });
+    await session.append({ kind: "history-repaired", fault: "missing-output", detail: {} });
+    expect(counters.counts).toMatchObject({
+      calls: 7,
+      rollbacks: 4,
+      denials: 1,
+      requests: 4,
+      retries: 1,
+      inputTokens: 120,
+      outputTokens: 30,
+      faults: 1,
+      repairs: 2, // the tool that nobody offers, and the one made up here
+      conflicts: 0,
+    });
+    expect(counters.faults).toMatchObject({ refetch: 1, "missing-output": 1 });
+    expect(counters.tools["step"]).toEqual({ success: 2, failed: 1 });
+  });
+
+  test("[TELEMETRY-5] count a call that was run again because of another's change", async () => {
+    const counters = eventCounters();
+    const going = Promise.withResolvers<void>();
+    const slow = writes("slow", async (_input, handle) => {
+      const now = handle.get(counter);
+      await going.promise;
+      handle.dispatch(counter.set(now + 100));
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [slow, step], telemetry: { sinks: [counters] } });
+    const running = session.runTool({ name: "slow", input: {} });
+    await session.runTool({ name: "step", input: { n: "a" } });
+    going.resolve();
+    expect(await running).toMatchObject({ ok: true, attempts: 2 });
+    expect(counters.counts).toMatchObject({ conflicts: 1, rollbacks: 0 });
+  });
+
+  test("[TELEMETRY-5] count a rewind, and what a reclaim cost", async () => {
+    const counters = eventCounters();
+    const { session } = await opened(new MemoryDisk(), { telemetry: { sinks: [counters] } });
+    const { callId } = await session.runTool({ name: "step", input: { n: "a" } });
+    await session.rewind({ before: callId });
+    void counters.emit({
+      kind: "context-reclaimed",
+      source: "context",
+      nth: 1,
+      session: session.id,
+      at: "" as never,
+      facts: { cacheLoss: 700 },
+    });
+    expect(counters.counts).toMatchObject({ rewinds: 1, reclaims: 1, cacheLossTokens: 700 });
+  });
+});
+
+describe("the log", () => {
+  test("[TELEMETRY-6] is one JSON line an event, louder where somebody should look", async () => {
+    const lines: string[] = [];
+    await liveOn({ sinks: [structuredLog(jsonLines((line) => lines.push(line)))] });
+    const read = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.every((line) => line.endsWith("\n") && line.indexOf("\n") === line.length - 1)).toBe(true);
+    expect(read.find(({ event, tool }) => event === "call-closed" && tool === "breaks")).toMatchObject({
+      level: "warn",
+      message: "holdfast call-closed",
+      session: "s",
+      status: "failed",
+      reason: "threw",
+    });
+    expect(read.find(({ event, tool }) => event === "call-closed" && tool === "outer")).toMatchObject({
+      level: "info",
+      elapsedMs: expect.any(Number),
+    });
+    expect(lines.join("")).not.toContain(WORDS);
+  });
+});
+
+describe("OpenTelemetry", () => {
+  async function traced(telemetry: object = {}) {
+    const spans = new InMemorySpanExporter();
+    const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+    const metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const reader = new PeriodicExportingMetricReader({ exporter: metrics, exportIntervalMillis: 3_600_000 });
+    const meters = new MeterProvider({ readers: [reader] });
+    const own = {
+      trace: { getTracer: tracers.getTracer.bind(tracers), setSpan: api.trace.setSpan.bind(api.trace) },
+      metrics: { getMeter: meters.getMeter.bind(meters) },
+      context: api.context,
+    };
+    const { session } = await liveOn({ sinks: [openTelemetry(own as never)], ...telemetry });
+    await session.close();
+    await reader.forceFlush();
+    const points = metrics
+      .getMetrics()
+      .flatMap(({ scopeMetrics }) => scopeMetrics)
+      .flatMap((scope) => scope.metrics)
+      .flatMap(({ descriptor, dataPoints }) =>
+        dataPoints.map((point) => ({ name: descriptor.name, unit: descriptor.unit, ...point })),
+      );
+    await meters.shutdown();
+    return { spans: spans.getFinishedSpans(), points };
+  }
+
+  test("[TELEMETRY-7] gets a span for each turn, request and call, nested, under the names of GenAI", async () => {
+    const { spans } = await traced();
+    const named = (name: string) => spans.filter((span) => span.name === name);
+    const [turn] = named("invoke_agent holdfast");
+    expect(named("invoke_agent holdfast")).toHaveLength(2);
+    expect(named("chat test-1")).toHaveLength(4);
+    expect(spans.filter(({ name }) => name.startsWith("execute_tool"))).toHaveLength(7);
+    const last = named("chat test-1")[2]!;
+    expect(last.attributes).toMatchObject({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "anthropic",
+      "gen_ai.request.model": "test-1",
+      "gen_ai.conversation.id": "s",
+      "gen_ai.usage.input_tokens": 120,
+      "gen_ai.usage.output_tokens": 30,
+      "gen_ai.response.finish_reasons": ["stop"],
+    });
+    expect([last.kind, last.parentSpanContext?.spanId]).toEqual([api.SpanKind.CLIENT, turn!.spanContext().spanId]);
+    const failed = named("chat test-1")[1]!;
+    expect([failed.status.code, failed.attributes["error.type"]]).toEqual([api.SpanStatusCode.ERROR, "overloaded"]);
+    const [call] = named("execute_tool outer");
+    const inner = named("execute_tool step").find(
+      ({ parentSpanContext }) => parentSpanContext?.spanId === call!.spanContext().spanId,
+    );
+    expect(inner?.attributes["gen_ai.tool.name"]).toBe("step");
+    const [broken] = named("execute_tool breaks");
+    expect(broken).toMatchObject({
+      kind: api.SpanKind.INTERNAL,
+      status: { code: api.SpanStatusCode.ERROR },
+      attributes: {
+        "gen_ai.tool.call.id": expect.any(String),
+        "error.type": "threw",
+        "holdfast.call.status": "failed",
+      },
+    });
+    expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(WORDS);
+  });
+
+  test("[TELEMETRY-7] gets what was said only when the kernel tells it", async () => {
+    const { spans } = await traced({ content: true });
+    const outer = spans.find(({ name }) => name === "execute_tool outer");
+    expect(outer?.attributes["gen_ai.tool.call.arguments"]).toContain(WORDS);
+    expect(outer?.attributes["gen_ai.tool.call.result"]).toContain(WORDS);
+  });
+
+  test("[TELEMETRY-8] gets counts and durations with few labels, none of them an id", async () => {
+    const { points } = await traced();
+    const of = (name: string) => points.filter((point) => point.name === name);
+    const tokens = of("gen_ai.client.token.usage");
+    expect(tokens.find(({ attributes }) => attributes["gen_ai.token.type"] === "input")?.value).toMatchObject({
+      sum: 120,
+    });
+    expect(of("gen_ai.client.operation.duration").map(({ unit }) => unit)).toContain("s");
+    const rolledBack = of("holdfast.rollbacks").reduce((sum, { value }) => sum + Number(value), 0);
+    expect(rolledBack).toBe(4);
+    expect(of("holdfast.calls").find(({ attributes }) => attributes["gen_ai.tool.name"] === "breaks")?.value).toBe(1);
+    for (const { attributes } of points)
+      expect(Object.keys(attributes).filter((name) => name.endsWith(".id"))).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { type Clock, instantOf } from "../base/clock.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contracts/event-sink.ts";
+import type { Sealed } from "../journal/journal.ts";
+import type { SessionId } from "../records/ids.ts";
+import type { CallOutcome } from "../transaction/outcome.ts";
+import { sourceOf, toldOf } from "./told-facts.ts";
+
+export interface TelemetryOptions {
+  readonly sinks: readonly EventSink[];
+  /** Tell what was said, too, and not only its size. Secrets are hidden in it as everywhere. Default false. */
+  readonly content?: boolean;
+  /** Hears of a sink that failed. What it throws itself is dropped: there is nobody left to tell. */
+  readonly onFailure?: (failure: SinkFailure) => void;
+}
+
+export interface SinkFailure {
+  readonly event: KernelEvent;
+  readonly error: unknown;
+}
+
+/** Tells everything that happens in one session to those who listen. Nothing that they do can change what happens. */
+export class Teller {
+  readonly #session: SessionId;
+  readonly #clock: Clock;
+  readonly #options: TelemetryOptions;
+  readonly #told = new Map<EventSource, number>();
+  /** When calls were opened that have not ended. */
+  readonly #opened = new Map<string, number>();
+
+  constructor(session: SessionId, clock: Clock, options: TelemetryOptions = NOBODY) {
+    this.#session = session;
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  get #isHeard(): boolean {
+    return this.#options.sinks.length > 0;
+  }
+
+  /** Something that no record tells of. */
+  moment(kind: MomentKind, facts: JsonObject = {}): void {
+    if (this.#isHeard) this.#tell({ kind, ...this.#about(kind), at: instantOf(this.#clock), facts });
+  }
+
+  /** Records that are durable now. */
+  readonly written = (records: readonly Sealed[]): void => {
+    if (!this.#isHeard) return;
+    for (const { draft, seq, at, bytes } of records) {
+      const { facts, words } = toldOf(draft);
+      const elapsed = this.#elapsed(draft);
+      const content = this.#options.content === true && Object.keys(words).length > 0 ? { content: words as Json } : {};
+      const all = { ...facts, bytes, ...(elapsed === undefined ? {} : { elapsedMs: elapsed }) };
+      this.#tell({ kind: draft.kind, ...this.#about(draft.kind), at, seq, facts: all, ...content });
+    }
+  };
+
+  /** What only the outcome of a call knows. */
+  readonly outcome = ({ callId, tool, attempts }: CallOutcome): void => {
+    if (attempts > 1) this.moment("call-rerun", { callId, tool, attempts });
+  };
+
+  #elapsed(draft: Sealed["draft"]): number | undefined {
+    if (draft.kind === "call-opened") this.#opened.set(draft.callId, this.#clock.monotonic());
+    if (draft.kind !== "call-closed") return undefined;
+    const opened = this.#opened.get(draft.callId);
+    this.#opened.delete(draft.callId);
+    return opened === undefined ? undefined : this.#clock.monotonic() - opened;
+  }
+
+  #about(kind: string): Pick<KernelEvent, "source" | "nth" | "session"> {
+    const source = sourceOf(kind);
+    const nth = (this.#told.get(source) ?? 0) + 1;
+    this.#told.set(source, nth);
+    return { source, nth, session: this.#session };
+  }
+
+  #tell(event: KernelEvent): void {
+    for (const sink of this.#options.sinks) {
+      try {
+        const heard = sink.emit(event);
+        if (heard instanceof Promise) heard.catch((error: unknown) => this.#failed(event, error));
+      } catch (error) {
+        this.#failed(event, error);
+      }
+    }
+  }
+
+  #failed(event: KernelEvent, error: unknown): void {
+    try {
+      this.#options.onFailure?.({ event, error });
+    } catch {
+      // Whoever listens for failures failed, too.
+    }
+  }
+}
+
+const NOBODY: TelemetryOptions = { sinks: [] };

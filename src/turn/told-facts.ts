@@ -1,0 +1,81 @@
+import type { Json, JsonObject } from "../base/json.ts";
+import type { EventSource, KernelEvent } from "../contracts/event-sink.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+
+/**
+ * What a record is to those who only watch: whose doing it is, and which of its fields are names, ids and numbers. Every
+ * other field is somebody's words, told by its size alone.
+ */
+const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...facts: readonly string[]] } = {
+  "session-created": ["session"],
+  "session-recovered": ["session", "closedCalls", "damaged", "previousWriter"],
+  "user-said": ["user"],
+  "model-said": ["model", "model", "usage", "stop"],
+  "model-failed": ["model", "model", "usage", "attempt"],
+  "turn-interrupted": ["user"],
+  "turn-ended": ["session", "status", "steps"],
+  "call-opened": ["tool", "callId", "tool", "parent", "epoch"],
+  "call-closed": ["tool", "callId", "tool", "status", "reason", "effects"],
+  "call-waiting": ["tool", "callId", "tool", "for"],
+  "approval-given": ["user", "callId", "approved"],
+  "call-late": ["tool", "callId", "tool"],
+  "checkpoint-kept": ["state"],
+  "state-changed": ["state", "cause", "callId"],
+  "effect-opened": ["tool", "tool", "name", "callId", "generation"],
+  "effect-done": ["tool", "tool", "name", "generation"],
+  "effect-joined": ["tool", "tool", "name", "callId", "generation"],
+  "effect-undone": ["tool", "tool", "name", "how", "generation"],
+  "view-chosen": ["context", "renderer"],
+  "page-pinned": ["context", "page", "pinned"],
+  "writeback-staged": ["context", "page"],
+  "writeback-rejected": ["context", "page", "reason"],
+  "writeback-committed": ["context", "page"],
+  "boundary-crossed": ["context", "boundary"],
+  "mode-changed": ["catalog", "mode"],
+  "catalog-changed": ["catalog", "version", "epoch", "reason", "contentHash"],
+  "history-repaired": ["session", "fault", "callId"],
+  "history-cut": ["session", "through", "records"],
+  "file-diverged": ["state", "callId"],
+  rewound: ["session", "to", "scope", "callId", "side"],
+  forked: ["session", "from", "after"],
+  "fault-raised": ["session", "fault"],
+  "session-opened": ["session"],
+  "session-closed": ["session"],
+  "turn-begun": ["session"],
+  "turn-over": ["session"],
+  "request-begun": ["model"],
+  "request-over": ["model"],
+  "prompt-healed": ["catalog"],
+  "context-reclaimed": ["context"],
+  "call-rerun": ["tool"],
+};
+
+/** A kind that somebody else's version wrote is told all the same. */
+export function sourceOf(kind: string): EventSource {
+  return Object.hasOwn(TOLD, kind) ? TOLD[kind as KernelEvent["kind"]][0] : "unknown";
+}
+
+export interface ToldRecord {
+  readonly facts: JsonObject;
+  /** Everything else of it. */
+  readonly words: JsonObject;
+}
+
+export function toldOf(draft: RecordDraft): ToldRecord {
+  const [, ...told] = Object.hasOwn(TOLD, draft.kind) ? TOLD[draft.kind] : (["unknown"] as const);
+  const facts: Record<string, Json | undefined> = {};
+  const words: Record<string, Json | undefined> = {};
+  for (const [field, value] of Object.entries(draft as unknown as JsonObject)) {
+    if (field === "kind" || field === "blobs" || value === undefined) continue;
+    if ((told as readonly string[]).includes(field)) facts[field] = value;
+    else words[field] = value;
+  }
+  return { facts: failureIn(draft, facts), words };
+}
+
+/** Why a model did not answer is one of a few words; what it said of it is not. */
+function failureIn(draft: RecordDraft, facts: JsonObject): JsonObject {
+  if (draft.kind !== "model-failed") return facts;
+  const { kind } = draft.failure as { readonly kind?: Json };
+  return { ...facts, failure: kind };
+}

@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { diary, steps, writes } from "../support/calls.ts";
+import { opened, OPTIONS, run, step } from "../support/durable.ts";
+import { scripted, watch } from "../support/loop.ts";
+import { scratchFolder } from "../support/places.ts";
+import { collect, MemoryDisk } from "../support/stores.ts";
+import { sqlite } from "../../src/stores/sqlite/entry.ts";
+import { createHoldfast, type Holdfast } from "../../src/turn/holdfast.ts";
+
+const LATE = "late-canary-nobody-knew-of";
+const folder = scratchFolder();
+
+const note = writes<string>("note", async (text, call) => {
+  call.dispatch(steps.added(text));
+  call.dispatch(diary.said(text));
+  return `noted ${text}`;
+});
+
+const charge = writes<string>("charge", async (to, call) => call.effect("payment", { to }, { key: "order-1" }), {
+  access: "external",
+  effects: {
+    payment: {
+      run: () => ({ receipt: 1 }),
+      undo: ({ to }: { readonly to: string }) => void undone.push(to),
+    },
+  },
+});
+const undone: string[] = [];
+const deployed: string[] = [];
+const deploy = writes<string>("deploy", async (to) => void deployed.push(to), { approval: true });
+
+describe("a secret that is registered later", () => {
+  const lived = async (holdfast: Holdfast) => {
+    await using session = await holdfast.open("s");
+    const model = scripted([
+      { text: `I know ${LATE}`, calls: [{ name: "note", input: "a" }] },
+      { calls: [{ name: "note", input: LATE }] },
+      { text: "done" },
+    ]);
+    await watch(session.run(`it is ${LATE}`, { model }));
+    await session.checkpoint();
+    await run(session, "clean");
+    return (await collect(session.read())).length;
+  };
+  const at = () =>
+    createHoldfast({
+      ...OPTIONS,
+      tools: [step, note],
+      store: sqlite(join(folder, "late", "s.db"), { durability: "process" }),
+    });
+  const inFiles = () =>
+    readdirSync(dirname(join(folder, "late", "s.db")), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(LATE));
+
+  test("[REDACT-10] is dropped with the bodies that hold it; the chain holds, and the session goes on", async () => {
+    const holdfast = await at();
+    const records = await lived(holdfast);
+    holdfast.registerSecret({ name: "late", value: LATE });
+    const { dropped, left } = await holdfast.dropSecrets("s");
+    expect(left).toEqual([]);
+    expect(dropped.length).toBeGreaterThan(3);
+    expect(await holdfast.verify()).toMatchObject({ ok: true });
+    const session = await holdfast.open("s");
+    const entries = await collect(session.read());
+    expect(entries.slice(0, records).filter(({ kind }) => kind === "dropped")).toHaveLength(dropped.length);
+    expect(entries.find(({ kind }) => kind === "dropped")).toMatchObject({
+      was: "user-said",
+      reason: "it held a secret that was registered later",
+    });
+    expect(JSON.stringify(entries)).not.toContain(LATE);
+    // What is true goes on, without it.
+    expect(session.state.session.get(steps)).toEqual(["a", "[redacted:late]", "clean"]);
+    expect(session.state.session.get(diary)).toContain("[redacted:late]");
+    const { end } = await watch(
+      session.run("go on", { model: scripted([{ calls: [{ name: "note", input: "b" }] }, { text: "yes" }]) }),
+    );
+    expect(end).toMatchObject({ status: "done", text: "yes" });
+    const ids = (await collect(session.read())).flatMap((entry) =>
+      entry.kind === "call-opened" ? [entry.callId] : [],
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+    await session.close();
+    await holdfast.close();
+    expect(inFiles()).toBe(false);
+  });
+
+  test("[REDACT-10] stays where a fork shares the record, and that is told", async () => {
+    const { holdfast, session } = await opened();
+    await session.append({ kind: "user-said", text: LATE });
+    const id = await run(session, "a");
+    await (await session.fork({ after: id as never, as: "other" })).close();
+    await session.close();
+    holdfast.registerSecret(LATE);
+    expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [expect.any(Number)] });
+  });
+
+  test("[REDACT-10] with nothing to drop, nothing is dropped", async () => {
+    const { holdfast, session } = await opened();
+    await run(session, "a");
+    await session.close();
+    holdfast.registerSecret(LATE);
+    expect(await holdfast.dropSecrets("s")).toEqual({ dropped: [], left: [] });
+  });
+});
+
+describe("what was to be done with a secret", () => {
+  const TOKEN = `ghp_${"a7Z9".repeat(9)}`;
+
+  test("[REDACT-12] a call that waited is not run with a word in its place", async () => {
+    const disk = new MemoryDisk();
+    const first = await opened(disk, { tools: [deploy] });
+    await watch(first.session.run("go", { model: scripted([{ calls: [{ name: "deploy", input: TOKEN }] }]) }));
+    await first.deps.store.close();
+    const { session } = await opened(disk, { tools: [deploy] });
+    const outcome = await session.reply(session.waiting[0]!.callId, { approve: true });
+    expect(outcome).toMatchObject({ ok: false, reason: "denied", output: expect.stringContaining("held a secret") });
+    expect(deployed).toEqual([]);
+  });
+
+  test("[REDACT-12] an effect of an earlier process is not undone with a word in its place", async () => {
+    const disk = new MemoryDisk();
+    const first = await opened(disk, { tools: [charge, step] });
+    const { callId } = await first.session.runTool({ name: "charge", input: TOKEN });
+    await first.session.close();
+    const { session } = await opened(disk, { tools: [charge, step] });
+    const { effects } = await session.rewind({ before: callId });
+    expect(effects).toEqual([
+      expect.objectContaining({ is: "not-undone", detail: "it was done with a secret, which is not kept" }),
+    ]);
+    expect(undone).toEqual([]);
+  });
+
+  test("[REDACT-11] an effect whose key holds a secret does not happen", async () => {
+    const pay = writes<string>("pay", async (to, call) => call.effect("payment", {}, { key: to }), {
+      access: "external",
+      effects: { payment: { run: () => deployed.push("paid") } },
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [pay] });
+    const outcome = await session.runTool({ name: "pay", input: TOKEN });
+    expect(outcome).toMatchObject({ ok: false, reason: "EFFECT_KEY_SECRET" });
+    expect(deployed).toEqual([]);
+  });
+});
