@@ -131,6 +131,6 @@ function fits(bounds: RetentionBounds, records: number, bytes: number, ageMs: nu
   return (
     records <= (bounds.records ?? Number.POSITIVE_INFINITY) &&
     bytes <= (bounds.bytes ?? Number.POSITIVE_INFINITY) &&
-    ageMs <= (bounds.ageMs ?? Number.POSITIVE_INFINITY)
+    !(ageMs > (bounds.ageMs ?? Number.POSITIVE_INFINITY)) // one whose time is damaged has no age
   );
 }

@@ -1,6 +1,6 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { badOption, OBJECT } from "../base/options.ts";
+import { badOption, checkOptions, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
@@ -19,6 +19,7 @@ import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
+import { FORK_OPTIONS, HOLDFAST_OPTIONS } from "./holdfast-options.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { Teller } from "./teller.ts";
@@ -56,7 +57,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  open(id: string, opening: SessionOpening = {}): Promise<Session> {
+  async open(id: string, opening: SessionOpening = {}): Promise<Session> {
+    if (!OBJECT.fits(opening)) throw badOption("opening", opening, OBJECT.wants);
     return this.#openWith(id, this.#options, undefined, opening);
   }
 
@@ -67,6 +69,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
+    checkOptions(options, FORK_OPTIONS);
     const { workspace, as, after } = options;
     if (workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
@@ -111,7 +114,8 @@ export class Holdfast implements AsyncDisposable {
       const around: Around = {
         workspaces: this.#workspaces,
         teller,
-        fork: (after, how) => this.fork(id, { ...how, after }),
+        fork: (after, { as, workspace }) =>
+          this.fork(id, { as, after, ...(workspace === undefined ? {} : { workspace }) }),
         child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
       };
       const how = { ...sessionOptions, parent: parent?.catalog };
@@ -168,7 +172,7 @@ export class Holdfast implements AsyncDisposable {
 }
 
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {
-  if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+  checkOptions(options, HOLDFAST_OPTIONS);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
   const redactor = new Redactor(options.secrets ?? []);
