@@ -142,7 +142,13 @@ export {
   type Visibility,
 } from "./prompt/section.ts";
 export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
-export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
+export {
+  CallRecords,
+  callRecords,
+  type ImportedRecords,
+  importCallRecords,
+  type Tombstone,
+} from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
 export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
 export {

@@ -5,6 +5,7 @@ import { type Random, SystemRandom } from "../base/random.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { estimateCounter } from "../context/tokens/estimate.ts";
 import { forkSession } from "../journal/fork.ts";
 import type { JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
@@ -101,7 +102,15 @@ export class Holdfast implements AsyncDisposable {
     try {
       const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, { fork, workspaces: this.#workspaces, teller }, as);
+      const session = await resumeSession(this.#deps, journal, how, { fork, workspaces: this.#workspaces, teller }, as);
+      // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
+      const { retention } = sessionOptions;
+      if (retention === undefined) return session;
+      await this.retain(session, retention).catch(async (error: unknown) => {
+        await session.close();
+        throw error;
+      });
+      return session;
     } catch (error) {
       await journal.close();
       throw error;
@@ -113,7 +122,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {
-    return retain(this.#deps, session.journal, bounds);
+    const { counter = estimateCounter } = this.#options.context ?? {};
+    return retain({ ...this.#deps, counter }, session.journal, bounds);
   }
 
   /** From now on this value is hidden in everything that is kept. What was kept before: see `dropSecrets`. */

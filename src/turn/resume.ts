@@ -4,6 +4,7 @@ import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
+import type { RetentionBounds } from "../journal/retention.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { DEFAULT_SLICES } from "../state/default-slices.ts";
@@ -49,6 +50,8 @@ export interface SessionOptions
   readonly context?: ContextOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
+  /** Upper bounds on what is kept, put into effect whenever a session is opened. What is cut off leaves a record of it. */
+  readonly retention?: RetentionBounds;
   /** Who hears of what happens. */
   readonly telemetry?: TelemetryOptions;
   /** How many tool boundaries can be returned to. Default 100. */
