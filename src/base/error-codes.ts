@@ -32,6 +32,16 @@ export const ERROR_CODES = {
     tryThis: "Upgrade holdfast; nothing was written.",
   },
 
+  // bundles
+  BUNDLE_DAMAGED: {
+    says: "The file is not a whole bundle.",
+    tryThis: "Export the session again; nothing was taken from this file.",
+  },
+  BUNDLE_TOO_NEW: {
+    says: "The bundle was written by a newer version.",
+    tryThis: "Upgrade holdfast; nothing was taken from this file.",
+  },
+
   // pages
   PAGE_KIND_REFUSED: {
     says: "A tool's output was to become something else than evidence.",
@@ -128,7 +138,7 @@ export const ERROR_CODES = {
   },
   SESSION_UNKNOWN: {
     says: "There is no session with this id.",
-    tryThis: "List the sessions, or open it with `create: true`.",
+    tryThis: "List the sessions (`holdfast sessions`), or open it with `create: true`.",
   },
   SESSION_EXISTS: {
     says: "A session with this id exists already.",
@@ -136,11 +146,15 @@ export const ERROR_CODES = {
   },
   SESSION_BUSY: {
     says: "Another process is writing this session.",
-    tryThis: "Wait until it closes, open read-only, or fork the session.",
+    tryThis: "Wait until it closes, look at it without opening it (`look`, `holdfast show`), or fork it.",
   },
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
     tryThis: "Run `holdfast verify --salvage` to get every record that can be proven.",
+  },
+  SESSION_NOT_FOLLOWED: {
+    says: "The session's state changed in ways that only the program which wrote it can follow. Nothing was changed.",
+    tryThis: "Do this in the program that declares the session's parts; reading the session works everywhere.",
   },
   SESSION_FULL: {
     says: "The session has used up its sequence numbers.",
@@ -226,7 +240,7 @@ export const ERROR_CODES = {
   },
   CHECKPOINT_UNKNOWN: {
     says: "There is no checkpoint for this call.",
-    tryThis: "List the checkpoints; only the newest are kept.",
+    tryThis: "List the checkpoints (`holdfast show SESSION`); only the newest are kept.",
   },
 
   CHECKPOINT_REWOUND: {
@@ -320,6 +334,11 @@ export const ERROR_CODES = {
     says: "This workspace belongs to another session or another store.",
     tryThis: "Open it with the store that it names, or fork the session into a workspace of its own.",
   },
+  WORKSPACE_NEEDED: {
+    says: "The session changed files of a folder that was not named here. Nothing was changed.",
+    tryThis:
+      "Name the folder it works in (`workspace`, or `--workspace` on the command line), or leave its files out with the scope.",
+  },
   WORKSPACE_NEEDS_LOCKS: {
     says: "This store cannot keep two processes out of one workspace.",
     tryThis: "Use an embedded store such as `sqlite(…)` together with `workspace`.",
@@ -365,6 +384,10 @@ export const ERROR_CODES = {
   TRANSACTIONS_EXIST: {
     says: "This state has its transactions already.",
     tryThis: "Use the ones it has: `Transactions.of(state)`.",
+  },
+  EFFECTS_STAND: {
+    says: "Calls that would be taken back did something outside, and nothing here can undo it. Nothing was changed.",
+    tryThis: "Rewind in the program that declares how to undo it, or leave it as it is with `--leave-effects`.",
   },
   EFFECT_KEY_SECRET: {
     says: "The key of an effect holds a secret, and keys are kept.",

@@ -9,6 +9,7 @@ export interface Terminal {
   /** How wide it is; nothing where lines are read by programs. */
   readonly columns?: number;
   readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard input, for commands that read `-`. */
   input(): AsyncIterable<Uint8Array>;
 }
@@ -16,18 +17,27 @@ export interface Terminal {
 /** 0 done, 1 findings or failed, 2 wrong usage, 3 store or session unusable. */
 export type ExitCode = 0 | 1 | 2 | 3;
 
-export interface Command {
+/** A command as the table knows it: enough for the overview, without loading what it needs to run. */
+export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
+  load(): Promise<CommandBody>;
+}
+
+export interface CommandBody {
   readonly usage: string;
   readonly examples: readonly string[];
   readonly options: Readonly<Record<string, CommandOption>>;
   run(parsed: Parsed, terminal: Terminal): Promise<ExitCode>;
 }
 
-interface CommandOption {
+export type Command = CommandBody & Pick<CommandEntry, "name" | "summary">;
+
+export interface CommandOption {
   readonly type: "string" | "boolean";
   readonly help: string;
+  /** What the value is, in the usage: `--limit N`. */
+  readonly value?: string;
   /** Not shown: for the command's own children. */
   readonly hidden?: true;
 }
@@ -37,7 +47,7 @@ export interface Parsed {
   readonly positionals: readonly string[];
 }
 
-export function parseOptions(command: Command): NonNullable<ParseArgsConfig["options"]> {
+export function parseOptions(command: CommandBody): NonNullable<ParseArgsConfig["options"]> {
   const own = Object.entries(command.options).map(([name, { type }]) => [name, { type }] as const);
   return { ...Object.fromEntries(own), help: { type: "boolean", short: "h" }, json: { type: "boolean" } };
 }

@@ -1,24 +1,24 @@
 import type { Command } from "./command.ts";
 import { wrapped } from "./wrap.ts";
 
-export function overview(commands: readonly Command[]): string {
+export function overview(commands: readonly Pick<Command, "name" | "summary">[], columns = 80): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [
     "holdfast: the state and context kernel for LLM agents",
     "",
     "usage: holdfast COMMAND [OPTIONS]",
     "",
-    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
+    ...commands.flatMap(({ name, summary }) => wrapped(`  ${name.padEnd(width)}  ${summary}`, columns, width + 2)),
     "",
     "Every command takes --json and --help.",
-    "Exit codes: 0 done, 1 findings or failed, 2 wrong usage, 3 store or session unusable.",
+    ...wrapped("Exit codes: 0 done, 1 findings or failed, 2 wrong usage, 3 store or session unusable.", columns, 12),
   ].join("\n");
 }
 
 export function helpOf(command: Command, columns = 80): string {
   const shown = Object.entries(command.options).filter(([, option]) => option.hidden === undefined);
   const rows: (readonly [string, string])[] = shown.map(([name, option]) => [
-    `--${name}${option.type === "string" ? " VALUE" : ""}`,
+    `--${name}${option.type === "string" ? ` ${option.value ?? "VALUE"}` : ""}`,
     option.help,
   ]);
   rows.push(["--json", "one JSON object on standard output instead of text"], ["--help", "this text"]);
@@ -31,6 +31,6 @@ export function helpOf(command: Command, columns = 80): string {
     ...rows.flatMap(([flag, help]) => wrapped(`  ${flag.padEnd(width)}  ${help}`, columns, width + 2)),
     "",
     "examples:",
-    ...command.examples.map((example) => `  ${example}`),
+    ...command.examples.flatMap((example) => wrapped(`  ${example}`, columns, 6)),
   ].join("\n");
 }

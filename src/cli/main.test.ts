@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createHoldfast, type SealedRecord } from "../index.ts";
 import { openSqlite, sqlite } from "../stores/sqlite/entry.ts";
-import { COMMANDS, main } from "./main.ts";
+import { main } from "./main.ts";
+import { COMMANDS } from "./table.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 let folder: string;
@@ -22,6 +23,7 @@ async function run(...argv: readonly string[]) {
     err: (line) => said.err.push(line),
     forPeople: false,
     cwd: folder,
+    env: {},
     async *input() {},
   });
   return { code, out: said.out.join("\n"), err: said.err.join("\n") };

@@ -1,31 +1,41 @@
 import { parseArgs } from "node:util";
-import { HoldfastError } from "../index.ts";
+import type { ErrorCode } from "../base/error-codes.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import { type Command, type ExitCode, type Parsed, parseOptions, type Terminal } from "./command.ts";
-import { demo } from "./commands/demo.ts";
-import { doctor } from "./commands/doctor.ts";
-import { verifyCommand } from "./commands/verify.ts";
 import { nearest } from "./nearest.ts";
 import { helpOf, overview } from "./help.ts";
+import { COMMANDS } from "./table.ts";
 import { version } from "./version.ts";
 
-export const COMMANDS: readonly Command[] = [demo, doctor, verifyCommand];
+/** Whose fault it is. Whatever is not listed makes the store or the session unusable. */
+const EXIT: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
+  BAD_OPTION: 2,
+  SESSION_BAD_ID: 2,
+  SESSION_EXISTS: 2,
+  CHECKPOINT_UNKNOWN: 2,
+  CHECKPOINT_REWOUND: 2,
+  CALLS_OPEN: 1,
+  BUNDLE_DAMAGED: 1,
+  EFFECTS_STAND: 1,
+};
 
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<ExitCode> {
   const [name, ...rest] = argv;
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-    terminal.out(overview(COMMANDS));
+    terminal.out(overview(COMMANDS, terminal.columns));
     return 0;
   }
   if (name === "--version" || name === "-V") {
     terminal.out(version());
     return 0;
   }
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (command === undefined) {
+  const entry = COMMANDS.find((candidate) => candidate.name === name);
+  if (entry === undefined) {
     const names = COMMANDS.map((candidate) => candidate.name);
     return usageError(terminal, `there is no command "${name}"`, suggestion(nearest(name, names)) ?? "holdfast --help");
   }
-  return runCommand(command, rest, terminal);
+  return runCommand({ ...entry, ...(await entry.load()) }, rest, terminal);
 }
 
 async function runCommand(command: Command, argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -55,21 +65,18 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     return await command.run(parsed, terminal);
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
-    if (parsed.values["json"] === true) {
+    const { KNOWN_SHAPES: redactor } = await import("../records/redact.ts"); // logs of a terminal are kept, too
+    const { code, tryThis } = error;
+    const message = redactor.text(error.message);
+    if (parsed.values["json"] === true)
       terminal.out(
-        JSON.stringify({
-          ok: false,
-          code: error.code,
-          message: error.message,
-          try: error.tryThis,
-          details: error.details,
-        }),
+        JSON.stringify({ ok: false, code, message, try: tryThis, details: redactor.json(error.details as Json) }),
       );
-    } else {
-      terminal.err(`${error.code}: ${error.message}`);
-      terminal.err(`try: ${error.tryThis}`);
+    else {
+      terminal.err(`${code}: ${message}`);
+      terminal.err(`try: ${tryThis}`);
     }
-    return error.code === "BAD_OPTION" || error.code === "SESSION_BAD_ID" ? 2 : 3;
+    return EXIT[error.code] ?? 3;
   }
 }
 
@@ -96,6 +103,7 @@ function processTerminal(): Terminal {
     forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
     ...(stdout.isTTY === true ? { columns: Math.max(40, stdout.columns) } : {}),
     cwd: process.cwd(),
+    env: process.env,
     input: () => process.stdin,
   };
 }

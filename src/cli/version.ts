@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
+/** The nearest manifest above this file: the source and the built command lie at different depths. */
 export function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    readonly version: string;
-  };
-  return manifest.version;
+  let at = new URL("./package.json", import.meta.url);
+  while (!existsSync(at)) at = new URL("../package.json", at);
+  return (JSON.parse(readFileSync(at, "utf8")) as { readonly version: string }).version;
 }

@@ -29,6 +29,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   "over-cap": "It came in larger than one output may be; the rest is at its handle.",
   held: "It is the turn's question, a call in flight, or the newest step, which stay whole.",
   reclaimed: "The last reclaim chose this level by what the page is worth for each token.",
+  kept: "The last reclaim had room for it as it came.",
   folded: "It is old, so one pointer stands for it and its neighbours.",
   changed: "Its text changed since the request before.",
   resumed: "An earlier process had chosen this level.",

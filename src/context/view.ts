@@ -15,6 +15,8 @@ export type Reason =
   | "held"
   /** Chosen by the last reclaim. */
   | "reclaimed"
+  /** The last reclaim left it whole. */
+  | "kept"
   /** It and its neighbours are shown by one pointer. */
   | "folded"
   /** Its text changed. */

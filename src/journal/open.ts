@@ -100,7 +100,7 @@ async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number)
  * From the newest checkpoint to the head. Altered records are named and passed over; a missing head means that
  * acknowledged records are gone, and a damaged checkpoint that the story must be read from its beginning.
  */
-async function verifyTail(store: Store, row: SessionRow): Promise<readonly JournalEntry[]> {
+export async function verifyTail(store: Store, row: SessionRow): Promise<readonly JournalEntry[]> {
   const oldest = row.anchor.seq + 1;
   const from = Math.max(row.checkpoint, oldest);
   await refuseLostOrigin(store, row);

@@ -1,8 +1,9 @@
 import type { Clock } from "../base/clock.ts";
-import { AMOUNT, checkOptions } from "../base/options.ts";
+import { AMOUNT, checkOptions, type OptionRules } from "../base/options.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import { flawOf, type Link } from "../records/chain.ts";
+import { toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import type { Journal } from "./journal.ts";
 import { rowOf } from "./read.ts";
@@ -30,6 +31,7 @@ export interface Retained {
   readonly withinBounds: boolean;
 }
 
+const BOUNDS: OptionRules<RetentionBounds> = { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT, tokens: AMOUNT };
 const PAGE = 256;
 /** The record that tells of a cut counts too, and comes on top of what is kept. */
 const CUT: Kept = { records: 1, bytes: 256, tokens: 64 };
@@ -40,7 +42,7 @@ const CHARACTERS_PER_TOKEN = 4;
  * anchor that the rest hangs on and a record that says how much went and why.
  */
 export async function retain(deps: RetentionDeps, journal: Journal, bounds: RetentionBounds): Promise<Retained> {
-  checkOptions(bounds, RULES);
+  checkOptions(bounds, BOUNDS);
   const row = await rowOf(deps.store, journal.session);
   const cut = await chooseCut(deps, row, bounds);
   const forgotten = cut.anchor.seq - row.anchor.seq;
@@ -52,6 +54,18 @@ export async function retain(deps: RetentionDeps, journal: Journal, bounds: Rete
     );
   }
   return { forgotten, withinBounds: cut.withinBounds };
+}
+
+/** What `retain` would do to a session, whoever is writing it. Nothing is changed. */
+export async function planRetention(
+  deps: { readonly store: Store; readonly clock: Clock },
+  session: string,
+  bounds: RetentionBounds,
+): Promise<Retained> {
+  checkOptions(bounds, BOUNDS);
+  const row = await rowOf(deps.store, toSessionId(session));
+  const { anchor, withinBounds } = await chooseCut(deps, row, bounds);
+  return { forgotten: anchor.seq - row.anchor.seq, withinBounds };
 }
 
 /** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */
@@ -124,8 +138,6 @@ interface Kept {
   readonly bytes: number;
   readonly tokens: number;
 }
-
-const RULES = { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT, tokens: AMOUNT } as const;
 
 function withCut({ records, bytes, tokens }: Kept): Kept {
   return { records: records + CUT.records, bytes: bytes + CUT.bytes, tokens: tokens + CUT.tokens };

@@ -118,7 +118,13 @@ export const RECORD_SHAPES = {
     tag: optional(string),
   }),
   /** Changes of the state's parts, by name: with the closing record of the call that made them, or on their own. */
-  "state-changed": kind({ delta: json, cause: string, callId: optional(callId) }),
+  "state-changed": kind({
+    delta: json,
+    cause: string,
+    callId: optional(callId),
+    /** Slices that the journal tells of for the first time: policy and initial value, for processes that do not know them. */
+    introduces: optional(json),
+  }),
   "effect-opened": kind({ ...effect, callId, args: json }),
   "effect-done": kind({ ...effect, result: json }),
   "effect-joined": kind({ ...effect, callId }),

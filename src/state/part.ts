@@ -15,6 +15,8 @@ export interface Part<V> {
   readonly name: string;
   readonly policy: SlicePolicy;
   readonly initial: V;
+  /** Its changes are differences of its data, so a process that does not know it can carry it along, and take it back. */
+  readonly plain?: true;
   encode(value: V): Json;
   /** Throws a typed error when the data is not this part's. */
   decode(data: Json): V;
@@ -60,6 +62,7 @@ export interface AnyPart {
   readonly name: string;
   readonly policy: SlicePolicy;
   readonly initial: unknown;
+  readonly plain?: true;
   encode(value: never): Json;
   decode(data: Json): unknown;
   accept?(before: never, after: never): unknown;

@@ -55,6 +55,7 @@ export function defineSlice<T, const R extends Reducers<T>>(
     name,
     policy: spec.policy ?? "state",
     initial: jsonOf(name, spec.initial) as T,
+    plain: true,
     encode: (value) => jsonOf(name, value),
     decode: (data) => validated(name, data, spec.schema),
     admit: (value) => validated(name, jsonOf(name, value), spec.schema),

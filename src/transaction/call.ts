@@ -17,6 +17,8 @@ import type { CallOutcome } from "./outcome.ts";
 export interface Rewindable {
   /** Marks where it stands; the answer takes it back there. */
   mark(): Promise<() => Promise<void>>;
+  /** The call has settled, and will not take it back any more. */
+  release?(): Promise<void>;
 }
 
 /** What a handler works with. It is its own, private and mortal: when the call has ended, every use is refused. */

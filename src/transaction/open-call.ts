@@ -77,7 +77,7 @@ export class OpenCall {
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
   readonly #onProgress: ((text: string) => void) | undefined;
-  #children: (() => Promise<void>)[] = [];
+  #children: { readonly child: Rewindable; readonly rewind: () => Promise<void> }[] = [];
   #handle: CallHandle | undefined;
   readonly #inner = new Set<CallHandle>();
   readonly #openings = new Set<Promise<void>>();
@@ -184,14 +184,21 @@ export class OpenCall {
   /** Takes children back to where they stood, newest first. Answers those that refused. */
   async rewindChildren(): Promise<readonly string[]> {
     const stuck: string[] = [];
-    for (const rewind of this.#children.splice(0).toReversed()) {
+    for (const { child, rewind } of this.#children.splice(0).toReversed()) {
       try {
         await rewind();
       } catch (error) {
         stuck.push(`a child: ${error instanceof Error ? error.message : String(error)}`);
+      } finally {
+        await released(child);
       }
     }
     return stuck;
+  }
+
+  /** The call has settled: what its children did is there to stay. */
+  async releaseChildren(): Promise<void> {
+    for (const { child } of this.#children.splice(0)) await released(child);
   }
 
   tellLate(output: Json): void {
@@ -250,7 +257,7 @@ export class OpenCall {
   }
 
   async #adopt(child: Rewindable): Promise<void> {
-    this.#children.push(await child.mark());
+    this.#children.push({ child, rewind: await child.mark() });
   }
 
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
@@ -322,6 +329,11 @@ export class OpenCall {
     this.#inner.delete(inner);
     return ending;
   }
+}
+
+/** What it did is decided by now, so nothing hangs on whether it can be closed. */
+async function released(child: Rewindable): Promise<void> {
+  await child.release?.().catch(() => {});
 }
 
 function undone(outcome: CallOutcome, message: string, reason: string): CallOutcome {

@@ -36,6 +36,7 @@ export async function settle(
     throw error;
   } finally {
     world.state.exclusive.release(open.call.id);
+    await open.releaseChildren();
   }
 }
 

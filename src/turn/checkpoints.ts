@@ -1,14 +1,13 @@
 import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
-import type { Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart } from "../state/part.ts";
 import { resourcesIn } from "../state/resources-part.ts";
 import type { CompositeSnapshot, SnapshotPhase } from "../state/snapshot.ts";
-import type { ToolBoundary, SessionFold } from "./fold.ts";
+import type { ToolBoundary } from "./fold.ts";
 import type { PartBlobs } from "./part-blobs.ts";
-import { stateAt } from "./rebuild.ts";
+import { type JournalReading, stateAt } from "./rebuild.ts";
 
 /** Which side of a call: as it was just before it committed, or just after. */
 export type BoundarySide = "before" | "after";
@@ -27,11 +26,11 @@ export interface CheckpointAudit {
 
 /** The newest tool boundaries of a durable session, whichever process made them. */
 export class SessionCheckpoints {
-  readonly #journal: Journal<SessionFold>;
+  readonly #journal: JournalReading;
   readonly #state: ExecutionState;
   readonly #blobs: PartBlobs;
 
-  constructor(journal: Journal<SessionFold>, state: ExecutionState, blobs: PartBlobs) {
+  constructor(journal: JournalReading, state: ExecutionState, blobs: PartBlobs) {
     this.#journal = journal;
     this.#state = state;
     this.#blobs = blobs;

@@ -39,6 +39,8 @@ export interface SessionFold {
   readonly epochs: readonly Epoch[];
   /** Epochs that the newest checkpoint made needless: their state may be taken out of the records. */
   readonly stale: readonly Epoch[];
+  /** Slices that the journal has told of: a process without them can carry them. */
+  readonly introduced: ReadonlySet<string>;
   /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
   readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
@@ -50,6 +52,8 @@ interface KeptPart {
   readonly from: number;
   readonly to: number;
   readonly size: number;
+  /** Where that can be told to a process that does not know the part. */
+  readonly initial?: Json;
 }
 
 /** What a checkpoint keeps: the place of every part, and the fold up to there. */
@@ -79,6 +83,7 @@ const NOTHING: SessionFold = {
   effects: new Map(),
   epochs: [{ base: 0, changes: [] }],
   stale: [],
+  introduced: new Set(),
 };
 
 /** `limit`: how many boundaries are remembered. */
@@ -165,6 +170,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
+      introduced: new Set(Object.keys(kept.parts)),
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
@@ -184,8 +190,9 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       { callId, tool, status, before: beforeClosing(now.boundaries, callId, seq), after: seq, rewound: false },
     ],
   }),
-  "state-changed": (now, { callId }, seq) => ({
+  "state-changed": (now, { callId, introduces }, seq) => ({
     ...now,
+    introduced: introduces === undefined ? now.introduced : now.introduced.union(new Set(namesIn(introduces))),
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
@@ -246,6 +253,10 @@ function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): 
   const needless = Math.max(0, Math.min(serving, epochs.length - 2));
   const from = needless < STALE_AT_ONCE ? 0 : needless;
   return { epochs: epochs.slice(from), stale: epochs.slice(0, from) };
+}
+
+function namesIn(introduces: Json): readonly string[] {
+  return Object.keys((introduces ?? {}) as object);
 }
 
 function withChange(epoch: Epoch | undefined, seq: number): Epoch {

@@ -6,9 +6,11 @@ import type { SliceEvent } from "../state/slice.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
+import type { RunBudget } from "./limits.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { ReadContent } from "./show-media.ts";
 import type { Story } from "./story.ts";
+import type { AskSomebody } from "./waiting.ts";
 import type { Teller } from "./teller.ts";
 
 /** What a turn walks on: a durable session, or a state with a log in memory. */
@@ -37,6 +39,8 @@ export interface Ground {
   readonly replies: Map<CallId, Promise<CallOutcome>>;
   /** A turn is on its way. */
   running: boolean;
+  /** What those that work for the turn share with it. */
+  within?: { readonly budget: RunBudget; readonly ask: AskSomebody | undefined };
   /** Tells those who watch, when somebody does. */
   readonly teller?: Teller;
   /** Hears of a call that has ended, for grounds whose transactions do not write it down themselves. */

@@ -2,10 +2,13 @@ import { type Clock, SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { badOption, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
+import type { Bytes } from "../contracts/blob-store.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
+import { type ImportedBundle, importBundle } from "../journal/bundle/import.ts";
+import type { BundleSource } from "../journal/bundle/read.ts";
 import { forkSession } from "../journal/fork.ts";
 import type { JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
@@ -16,10 +19,12 @@ import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../j
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
+import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
-import { resumeSession, type SessionOptions } from "./resume.ts";
+import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
@@ -36,6 +41,8 @@ export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
 }
+
+type Opening = Omit<SessionOpening, "parent"> & { readonly parent?: Pick<Session, "catalog"> };
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -56,6 +63,11 @@ export class Holdfast implements AsyncDisposable {
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   open(id: string, opening: SessionOpening = {}): Promise<Session> {
     return this.#openWith(id, this.#options, undefined, opening);
+  }
+
+  /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
+  look(id: string): Promise<SessionLook> {
+    return lookAt(this.#deps, id, this.#options);
   }
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
@@ -94,15 +106,21 @@ export class Holdfast implements AsyncDisposable {
     id: string,
     sessionOptions: SessionOptions,
     as: Binding["mode"] | undefined,
-    { parent, ...options }: SessionOpening = {},
+    { parent, ...options }: Opening = {},
   ): Promise<Session> {
     const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
     const teller = new Teller(toSessionId(id), this.#deps.clock, sessionOptions.telemetry);
     const journal = await openJournal(this.#deps, id, { ...options, fold, written: teller.written });
     try {
-      const fork = (after: number, how: ForkOptions) => this.fork(id, { ...how, after });
+      const { prompt: _prompt, agents: _agents, ...shared } = sessionOptions;
+      const around: Around = {
+        workspaces: this.#workspaces,
+        teller,
+        fork: (after, how) => this.fork(id, { ...how, after }),
+        child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
+      };
       const how = { ...sessionOptions, parent: parent?.catalog };
-      const session = await resumeSession(this.#deps, journal, how, { fork, workspaces: this.#workspaces, teller }, as);
+      const session = await resumeSession(this.#deps, journal, how, around, as);
       // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
       const { retention } = sessionOptions;
       if (retention === undefined) return session;
@@ -139,6 +157,16 @@ export class Holdfast implements AsyncDisposable {
     } finally {
       await session.close();
     }
+  }
+
+  /** A session as one archive, to be looked at elsewhere: see `verifyBundle` and `importBundle`. */
+  async *exportBundle(id: string, options?: ExportOptions): AsyncIterable<Bytes> {
+    yield* exportBundle({ ...this.#deps, redactor: this.#redactor }, await this.look(id), options);
+  }
+
+  /** Takes a bundle into this store, under its own name or another, all of it or nothing. */
+  importBundle(source: BundleSource, options?: { readonly as?: string }): Promise<ImportedBundle> {
+    return importBundle(this.#deps, source, options);
   }
 
   sweep(options?: SweepOptions): Promise<SweepReport> {

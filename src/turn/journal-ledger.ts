@@ -4,24 +4,32 @@ import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, UndoStage } from "../records/kinds.ts";
-import type { Content, RootChange } from "../state/part.ts";
+import type { Content, Parts, RootChange } from "../state/part.ts";
 import { beforeWriting } from "../state/unwritten.ts";
 import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
 import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
 import type { SessionFold } from "./fold.ts";
+import { introductions } from "./kernel-parts.ts";
 import type { DecidedFiles, SessionFiles } from "./session-files.ts";
 
 /** Where transactions and the state write: the session's journal. A call's end and what it changed are one commit. */
 export class JournalLedger implements Ledger, StateLedger {
   readonly #journal: Journal<SessionFold>;
   readonly #written: (change: RootChange) => Promise<void>;
+  readonly #parts: () => Parts;
   readonly #files: SessionFiles | undefined;
 
   /** `written` hears, inside the gate, what has just become durable. */
-  constructor(journal: Journal<SessionFold>, written: (change: RootChange) => Promise<void>, files?: SessionFiles) {
+  constructor(
+    journal: Journal<SessionFold>,
+    written: (change: RootChange) => Promise<void>,
+    parts: () => Parts,
+    files?: SessionFiles,
+  ) {
     this.#journal = journal;
     this.#written = written;
+    this.#parts = parts;
     this.#files = files;
   }
 
@@ -74,10 +82,12 @@ export class JournalLedger implements Ledger, StateLedger {
   ): Promise<void> {
     const fresh = [...new Map([...staged, ...byDrafts].map((blob) => [blob.ref.name, blob])).values()];
     const blobs = [...new Map([...staged.map(({ ref }) => ref), ...named].map((ref) => [ref.name, ref])).values()];
+    const introduces = introductions(Object.keys(delta), this.#parts(), this.#journal.folded.introduced);
     const changed: RecordDraft = {
       kind: "state-changed",
       delta,
       cause,
+      ...(Object.keys(introduces).length === 0 ? {} : { introduces: introduces as unknown as Json }),
       ...(callId === undefined ? {} : { callId: callId as CallId }),
       ...(blobs.length === 0 ? {} : { blobs }),
     };

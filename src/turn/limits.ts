@@ -50,12 +50,14 @@ export class RunBudget {
   readonly deadline: Deadline | undefined;
   readonly #limits: RunLimits;
   readonly #shared: BudgetTracker | undefined;
+  readonly #within: RunBudget | undefined;
   #steps = 0;
   #expansions = 0;
   /** By evaluation: a model says what it has used so far, and says it again. */
   readonly #used = new Map<string, { readonly usage: Usage; readonly cost: number }>();
 
-  constructor(limits: RunLimits, state: ExecutionState) {
+  /** `within`: of the turn that this one works for. What is spent here is spent there, and its bounds hold here. */
+  constructor(limits: RunLimits, state: ExecutionState, within?: RunBudget) {
     for (const bound of BOUNDS) {
       const value = limits[bound];
       if (value !== undefined && !(value >= 0)) throw badLimit(bound, value);
@@ -63,7 +65,9 @@ export class RunBudget {
     if (limits.cost !== undefined && limits.price === undefined) throw badLimit("cost", "without price");
     this.#limits = limits;
     this.#shared = state.resources.get(BUDGET, undefined);
-    this.deadline = limits.timeMs === undefined ? undefined : Deadline.after(state.clock, limits.timeMs);
+    this.#within = within;
+    const own = limits.timeMs === undefined ? undefined : Deadline.after(state.clock, limits.timeMs);
+    this.deadline = nearer(own, within?.deadline);
   }
 
   step(): void {
@@ -82,6 +86,7 @@ export class RunBudget {
     // A price that is no number would let a run go on for ever.
     if (!(cost >= 0)) throw badLimit("price", String(cost));
     this.#used.set(evaluation, { usage, cost });
+    this.#within?.use(evaluation, usage, model);
     try {
       this.#shared?.record(evaluation, { input: usage.input, output: usage.output });
     } catch (error) {
@@ -101,16 +106,26 @@ export class RunBudget {
 
   /** The first bound that does not allow another request. */
   get met(): LimitKind | undefined {
-    const { steps, input, output, cost } = this.spent;
-    const { steps: most = STEPS, tokens, inputTokens, outputTokens, cost: money } = this.#limits;
-    if (steps >= most) return "steps";
+    return this.#steps >= (this.#limits.steps ?? STEPS) ? "steps" : this.#spentUp;
+  }
+
+  /** Steps are a turn's own; everything else is shared with those that work for it. */
+  get #spentUp(): LimitKind | undefined {
+    const { input, output, cost } = this.spent;
+    const { tokens, inputTokens, outputTokens, cost: money } = this.#limits;
     if (this.deadline !== undefined && this.deadline.left <= 0) return "timeMs";
     if (tokens !== undefined && input + output >= tokens) return "tokens";
     if (inputTokens !== undefined && input >= inputTokens) return "inputTokens";
     if (outputTokens !== undefined && output >= outputTokens) return "outputTokens";
     if (money !== undefined && cost >= money) return "cost";
-    return this.#shared?.exceeded === undefined ? undefined : "budget";
+    if (this.#shared?.exceeded !== undefined) return "budget";
+    return this.#within === undefined ? undefined : this.#within.#spentUp;
   }
+}
+
+function nearer(one: Deadline | undefined, other: Deadline | undefined): Deadline | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.left <= other.left ? one : other;
 }
 
 function badLimit(bound: string, value: number | string): HoldfastError {

@@ -8,6 +8,7 @@ import type { BlobRef } from "../records/kinds.ts";
 import type { Parts } from "../state/part.ts";
 import { Root } from "../state/root.ts";
 import type { KeptState } from "./fold.ts";
+import { introductionOf } from "./kernel-parts.ts";
 
 export interface StagedRoot {
   readonly parts: KeptState["parts"];
@@ -44,7 +45,9 @@ export class PartBlobs {
     for (const { ref } of staged)
       for (const { part, bytes } of pieces) {
         const to = from + bytes.length;
-        places.set(part.name, { name: ref.name, policy: part.policy, from, to, size: ref.size });
+        const introduction = introductionOf(part);
+        const told = introduction === undefined ? {} : { initial: introduction.initial };
+        places.set(part.name, { name: ref.name, policy: part.policy, from, to, size: ref.size, ...told });
         from = to;
       }
     this.#kept = new Map([...places].map(([name, place]) => [name, { value: root.get(name), place }]));

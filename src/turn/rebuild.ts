@@ -1,11 +1,15 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
-import { opaquePart } from "../state/opaque.ts";
-import { type AnyPart, applyRootDelta, type Parts, type RootDelta, type SlicePolicy } from "../state/part.ts";
+import type { PartIntroduction } from "../state/opaque.ts";
+import { type AnyPart, applyRootDelta, type Parts, type RootDelta } from "../state/part.ts";
 import type { Root } from "../state/root.ts";
 import { type Epoch, type KeptState, keptState, type SessionFold } from "./fold.ts";
+import { strangerPart } from "./kernel-parts.ts";
 import type { PartBlobs } from "./part-blobs.ts";
+
+/** What of a journal is needed to say what was true: writing it is somebody else's. */
+export type JournalReading = Pick<Journal<SessionFold>, "opened" | "folded" | "head" | "read">;
 
 export interface Rebuilt {
   readonly root: Root;
@@ -20,7 +24,7 @@ export interface Rebuilt {
  * state before it and every change since: a flipped byte must not cost the session.
  */
 export async function rebuildNewest(
-  journal: Journal<SessionFold>,
+  journal: JournalReading,
   known: readonly AnyPart[],
   blobs: PartBlobs,
 ): Promise<Rebuilt> {
@@ -52,7 +56,7 @@ async function rebuildFromTail(
 
 /** The state as it was after a record, however long ago, as long as what it is made of is kept. */
 export async function stateAt(
-  journal: Journal<SessionFold>,
+  journal: JournalReading,
   seq: number,
   known: readonly AnyPart[],
   blobs: PartBlobs,
@@ -67,7 +71,7 @@ export async function stateAt(
 }
 
 async function stateFrom(
-  journal: Journal<SessionFold>,
+  journal: JournalReading,
   from: Epoch,
   seq: number,
   known: readonly AnyPart[],
@@ -112,17 +116,18 @@ function withStrangers(
   entries: readonly JournalEntry[],
 ): Parts {
   const parts = new Map(known.map((part) => [part.name, part]));
-  for (const [name, { policy }] of Object.entries(kept?.parts ?? {}))
-    if (!parts.has(name)) parts.set(name, opaquePart(name, policy as SlicePolicy));
+  for (const [name, told] of Object.entries(kept?.parts ?? {}))
+    if (!parts.has(name)) parts.set(name, strangerPart(name, told));
   for (const entry of entries) {
     if (entry.kind !== "state-changed") continue;
+    const told = (entry.introduces ?? {}) as unknown as Readonly<Record<string, PartIntroduction>>;
     for (const name of Object.keys(entry.delta as RootDelta))
-      if (!parts.has(name)) parts.set(name, opaquePart(name, "state"));
+      if (!parts.has(name)) parts.set(name, strangerPart(name, told[name] ?? { policy: "state" }));
   }
   return parts;
 }
 
-async function entryAt(journal: Journal<SessionFold>, seq: number): Promise<JournalEntry> {
+async function entryAt(journal: JournalReading, seq: number): Promise<JournalEntry> {
   for await (const entry of journal.read({ from: seq, to: seq })) if (entry.seq === seq) return entry;
   throw gone(seq);
 }

@@ -2,16 +2,13 @@ import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import { filesPart } from "../files/part.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
-import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
-import { resourcesPart } from "../state/resources-part.ts";
 import type { Root } from "../state/root.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
@@ -20,6 +17,7 @@ import { type TransactionOptions, Transactions } from "../transaction/transactio
 import { catalogPart } from "./catalog-part.ts";
 import type { SessionFold } from "./fold.ts";
 import { catalogGate } from "./gate.ts";
+import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
@@ -27,11 +25,12 @@ import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
-import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
 import type { ReadContent } from "./show-media.ts";
-import { Story } from "./story.ts";
+import { faultRecord, Story } from "./story.ts";
+import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
 import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -40,6 +39,8 @@ import type { Workspaces } from "./workspaces.ts";
 export interface SessionOptions
   extends Pick<TransactionOptions, "parallel" | "commitOrder" | "observe" | "onTelemetryFailure"> {
   readonly tools?: readonly Tool[];
+  /** Agents that a session's model may give tasks to. */
+  readonly agents?: readonly SubAgent[];
   readonly slices?: readonly AnySlice[];
   readonly policies?: readonly ToolPolicy[];
   /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
@@ -61,27 +62,32 @@ export interface SessionOptions
   readonly workspace?: string | WorkspaceOptions;
 }
 
+/** What a session has of its kernel: among it, forks and sessions that work for it. */
+export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "teller"> {
+  readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
+}
+
 /** Brings an opened journal to life: calls that were cut off are closed, the state is what was committed. */
 export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, workspaces, teller }: Pick<SessionParts, "fork" | "workspaces" | "teller">,
+  around: Around,
   as?: Binding["mode"],
 ): Promise<Session> {
   const blobs = new PartBlobs(journal);
   const rebuilt = await rebuildNewest(journal, partsOf(options), blobs);
-  const files = await attached(workspaces, journal, options, rebuilt.root, as);
+  const files = await attached(around.workspaces, journal, options, rebuilt.root, as);
   try {
-    const isFork = as !== undefined;
-    return await revive(deps, journal, options, { fork, blobs, rebuilt, files, workspaces, teller, isFork });
+    return await revive(deps, journal, options, { around, blobs, rebuilt, files, isFork: as !== undefined });
   } catch (error) {
-    if (files !== undefined) await workspaces.leave(files.workspace);
+    if (files !== undefined) await around.workspaces.leave(files.workspace);
     throw error;
   }
 }
 
-interface Revived extends Pick<SessionParts, "fork" | "blobs" | "workspaces" | "teller"> {
+interface Revived extends Pick<SessionParts, "blobs"> {
+  readonly around: Around;
   readonly rebuilt: Rebuilt;
   readonly files: SessionFiles | undefined;
   readonly isFork: boolean;
@@ -91,8 +97,9 @@ async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
-  { fork, blobs, rebuilt, files, workspaces, teller, isFork }: Revived,
+  { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
+  const { fork, child, workspaces, teller } = around;
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -100,10 +107,10 @@ async function revive(
     if (isDue(journal) && !state.poisoned)
       await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
   };
-  const ledger = new JournalLedger(journal, written, files);
+  const ledger = new JournalLedger(journal, written, () => state.truth.parts, files);
   const state = ExecutionState.create({
     parts: [...rebuilt.parts.values()]
-      .filter(({ name }) => !DEFAULT_NAMES.has(name))
+      .filter(({ name }) => !isDefault(name))
       .map((part) => (files !== undefined && part.name === WORKSPACE_PART ? files.part : part)),
     root: rebuilt.root,
     ledger,
@@ -117,8 +124,20 @@ async function revive(
   });
   await state.takeUpResources();
   const gate = catalogGate(() => catalog);
-  const { tools = [], policies = [], prompt, parent } = options;
+  const { tools = [], agents = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
+  const lender: Lender = {
+    open: (id, agent) => {
+      const own = new Set<Tool>(kernel);
+      const offered = transactions.tools.filter((tool) => !own.has(tool));
+      return child(id, toolsFor(agent, offered), catalog);
+    },
+    ground: () => grounds.get(state) as Ground,
+  };
+  const kernel = [
+    ...kernelTools(options, context, (name) => journal.readBlob(name)),
+    ...agents.map((agent) => subAgentTool(agent, lender)),
+  ];
   const transactions = new Transactions(state, {
     ...options,
     observe: (outcome) => {
@@ -126,7 +145,7 @@ async function revive(
       return options.observe?.(outcome);
     },
     ledger,
-    tools: [...tools, ...kernelTools(options, context, (name) => journal.readBlob(name))],
+    tools: [...tools, ...kernel],
     policies: [gate, ...policies],
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
@@ -140,7 +159,25 @@ async function revive(
   if (files !== undefined) await bind(state, files);
   const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story };
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
-  return new Session({ ...made, workspaces, teller, context, ...(files === undefined ? {} : { files }) });
+  const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
+  const session = new Session({
+    ...made,
+    workspaces,
+    teller,
+    context,
+    agents: returning,
+    ...(files === undefined ? {} : { files }),
+  });
+  await takeBackCutOff(session, returning);
+  return session;
+}
+
+/** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
+async function takeBackCutOff(session: Session, takenBack: SessionParts["agents"]): Promise<void> {
+  const cut = new Set(session.recovered.closedCalls);
+  const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
+  const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
+  if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
@@ -192,12 +229,9 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
   await state.truth.change((branch) => branch.change(part, (value) => ({ ...value, binding })), "workspace bound");
 }
 
-const DEFAULT_NAMES = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
-
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
-function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const own = [...DEFAULT_SLICES, PinnedRules, ContextLineage];
-  const all = [...own, ...slices, ...policies.flatMap((policy) => policy.slices ?? [])];
+export function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
+  const theirs = [...slices, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
   const workspaces = workspace === undefined ? [] : [workspacePart];
-  return [...new Set(all.map(anyPartOf)), filesPart, catalogPart, resourcesPart, ...workspaces, ...parts];
+  return [...new Set([...KERNEL_PARTS, ...theirs, ...workspaces, ...parts])];
 }

@@ -1,6 +1,8 @@
+import { HoldfastError } from "../base/errors.ts";
 import { EMPTY_WORKSPACE, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { type KeptFile, planReturn, type ReturnedFile, type ReturnPlan, unlike } from "../files/host/return.ts";
 import { isHostPart } from "../files/host/session.ts";
+import { differences } from "../files/sorted-map.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 
@@ -22,9 +24,15 @@ export interface WayBack {
 /** Looks at the disk, which a restore of plain values does not. */
 export async function wayBack(state: ExecutionState, snapshot: CompositeSnapshot): Promise<WayBack> {
   const part = state.truth.parts.get(WORKSPACE_PART);
-  if (!isHostPart(part)) return { snapshot };
+  if (part === undefined) return { snapshot };
   const now = state.root.get(WORKSPACE_PART) as WorkspaceValue;
   const then = (snapshot.session.slices.get(WORKSPACE_PART) as WorkspaceValue | undefined) ?? EMPTY_WORKSPACE;
+  if (!isHostPart(part)) {
+    // The session would take its files for returned, and they would lie there as they were.
+    const files = [...differences(now.paths, then.paths)].length;
+    if (files > 0) throw new HoldfastError("WORKSPACE_NEEDED", { files });
+    return { snapshot };
+  }
   // Files that never reach the disk have only us to change them.
   const plan = part.host.mode === "host" ? await planReturn(part.host.disk, now, then) : undefined;
   const value = plan?.value ?? { ...now, paths: then.paths };

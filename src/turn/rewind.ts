@@ -4,7 +4,7 @@ import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { RootDelta } from "../state/part.ts";
-import type { RestorePlan } from "../state/restore.ts";
+import type { RestoreOptions, RestorePlan } from "../state/restore.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import type { EffectReport } from "../transaction/effect.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -39,12 +39,28 @@ export interface RewindReport {
   readonly effects: readonly EffectReport[];
   /** What happens in the workspace, path by path, when the session has one. */
   readonly files?: RewoundFiles;
+  /** Sub-agents that had worked for these calls. */
+  readonly agents?: readonly AgentReturn[];
 }
 
-export interface RewindGround {
+/** What became of a sub-agent's work when the call it was done for was taken back. */
+export interface AgentReturn {
+  readonly callId: string;
+  readonly session: string;
+  /** What its own rewind did, or would do; nothing when it had done nothing. */
+  readonly rewound?: RewindReport;
+  /** Why it could not be taken back. */
+  readonly why?: string;
+}
+
+/** What planning a rewind needs: nothing that could write. */
+export interface PlanGround {
   readonly state: ExecutionState;
   readonly transactions: Transactions;
   readonly checkpoints: SessionCheckpoints;
+}
+
+export interface RewindGround extends PlanGround {
   readonly ledger: JournalLedger;
   readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
@@ -56,12 +72,65 @@ const FILES: ReadonlySet<string> = new Set(["files", WORKSPACE_PART]);
 /** Somebody who keeps saving while files return is met so often; then the rewind is refused, with nothing changed. */
 const ATTEMPTS = 5;
 
+/** Where a rewind goes, and what goes with it. */
+interface Aim {
+  readonly to: number;
+  readonly scope: readonly RewindScope[];
+  readonly record: RecordDraft;
+  /** Throws when it may not happen, or not any more. */
+  readonly mayRewind: () => void;
+  /** Calls that are taken back, as of now. */
+  readonly calls: () => readonly CallId[];
+  /** Those of them whose effects go, too. */
+  readonly undone: () => readonly CallId[];
+  readonly back: () => Promise<WayBack>;
+  readonly how: Pick<RestoreOptions, "slices" | "resources">;
+}
+
+/** What a rewind would do. It looks at the disk and changes nothing, anywhere. */
+export async function planRewind(ground: PlanGround, options: RewindOptions): Promise<RewindReport> {
+  const { state, transactions } = ground;
+  const aim = await aimAt(ground, options);
+  const way = await aim.back();
+  const plan = state.planRestore(way.snapshot, aim.how);
+  return reportOf(ground, aim, plan, way, transactions.effects.planUndo(aim.undone()), false);
+}
+
 /**
  * Goes back to a tool boundary. Written down first, true afterwards; the journal keeps everything and gains one record.
  * Effects outside are undone last, newest first, and what cannot be undone is reported.
  */
 export async function rewind(ground: RewindGround, options: RewindOptions): Promise<RewindReport> {
-  const { state, transactions, checkpoints, ledger } = ground;
+  if (options.dryRun === true) return planRewind(ground, options);
+  const { state, transactions, ledger } = ground;
+  const aim = await aimAt(ground, options);
+  const closed = aim.scope.includes("conversation")
+    ? ground.waiting.map((call) => unansweredOf(call, "The session was taken back to before this."))
+    : [];
+  for (let attempt = 1; ; attempt += 1) {
+    const way = await aim.back();
+    let [calls, undone] = [aim.calls(), aim.undone()];
+    try {
+      const plan = await state.restore(way.snapshot, {
+        ...aim.how,
+        // Asked again when its turn has come: another rewind, or a call, may have been faster.
+        admit: () => {
+          aim.mayRewind();
+          [calls, undone] = [aim.calls(), aim.undone()];
+        },
+        decide: ({ change }) =>
+          ledger.write([...closed, aim.record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
+      });
+      const then = { ...aim, calls: () => calls };
+      return await reportOf(ground, then, plan, way, await transactions.undoEffects(undone), true);
+    } catch (error) {
+      // A file was saved between the look and the return: look again.
+      if (!HoldfastError.is(error, "FILE_CONFLICT") || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function aimAt({ state, transactions, checkpoints }: PlanGround, options: RewindOptions): Promise<Aim> {
   const { callId, side } = targetOf(options);
   const mayRewind = () => {
     if (transactions.pending.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: [...transactions.pending] });
@@ -71,54 +140,36 @@ export async function rewind(ground: RewindGround, options: RewindOptions): Prom
   const to = boundary[side];
   const scope = scopeOf(options.scope);
   const snapshot = await checkpoints.snapshot(callId, side);
-  const takenBack = () =>
+  const calls = () =>
     checkpoints
       .list()
       .filter((one) => one.after > to && !one.rewound)
       .map((one) => one.callId);
-  let calls = takenBack();
-  const how = {
-    slices: partsIn(state, scope),
-    resources: scope.includes("state") ? resourcesFor(state, snapshot) : [],
+  return {
+    to,
+    scope,
+    record: { kind: "rewound", to, scope, callId: boundary.callId, side },
+    mayRewind,
+    calls,
+    undone: () => (scope.includes("state") ? calls() : []),
+    back: () => (scope.includes("files") ? wayBack(state, snapshot) : Promise.resolve({ snapshot })),
+    how: {
+      slices: partsIn(state, scope),
+      resources: scope.includes("state") ? resourcesFor(state, snapshot) : [],
+    },
   };
-  const record: RecordDraft = { kind: "rewound", to, scope, callId: boundary.callId, side };
-  const closed = scope.includes("conversation")
-    ? ground.waiting.map((call) => unansweredOf(call, "The session was taken back to before this."))
-    : [];
-  const report = async (
-    { change }: RestorePlan,
-    way: WayBack,
-    effects: readonly EffectReport[],
-    done: boolean,
-  ): Promise<RewindReport> => {
-    const said = { done, to, scope, delta: change.delta, calls, effects };
-    return way.plan === undefined ? said : { ...said, files: await filesReport(state, way.plan, done) };
-  };
-  const undoable = () => (scope.includes("state") ? calls : []);
-  const back = () => (scope.includes("files") ? wayBack(state, snapshot) : Promise.resolve({ snapshot }));
-  if (options.dryRun === true) {
-    const way = await back();
-    return report(state.planRestore(way.snapshot, how), way, transactions.effects.planUndo(undoable()), false);
-  }
-  for (let attempt = 1; ; attempt += 1) {
-    const way = await back();
-    try {
-      const plan = await state.restore(way.snapshot, {
-        ...how,
-        // Asked again when its turn has come: another rewind, or a call, may have been faster.
-        admit: () => {
-          mayRewind();
-          calls = takenBack();
-        },
-        decide: ({ change }) =>
-          ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
-      });
-      return await report(plan, way, await transactions.undoEffects(undoable()), true);
-    } catch (error) {
-      // A file was saved between the look and the return: look again.
-      if (!HoldfastError.is(error, "FILE_CONFLICT") || attempt === ATTEMPTS) throw error;
-    }
-  }
+}
+
+async function reportOf(
+  { state }: PlanGround,
+  { to, scope, calls }: Aim,
+  { change }: RestorePlan,
+  way: WayBack,
+  effects: readonly EffectReport[],
+  done: boolean,
+): Promise<RewindReport> {
+  const said = { done, to, scope, delta: change.delta, calls: calls(), effects };
+  return way.plan === undefined ? said : { ...said, files: await filesReport(state, way.plan, done) };
 }
 
 /** Also those that were first used after the boundary, whichever process that was. */

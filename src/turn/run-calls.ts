@@ -8,7 +8,7 @@ import type { Tool } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
-import { type WaitingCall, type Reply, waitingOf } from "./waiting.ts";
+import { type AskSomebody, type WaitingCall, waitingOf } from "./waiting.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { Stop } from "./stop.ts";
 
@@ -24,9 +24,6 @@ export interface OpenedCalls {
   readonly all: readonly OpenedCall[];
   readonly waiting: readonly WaitingCall[];
 }
-
-/** Asks whoever can answer. Nothing: the call waits on. */
-export type AskSomebody = (call: WaitingCall, signal: AbortSignal) => Promise<Reply | undefined>;
 
 export interface HowToRun {
   readonly stop: Stop;

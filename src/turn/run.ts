@@ -15,9 +15,9 @@ import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.t
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
-import { unansweredOf } from "./waiting.ts";
+import { type AskSomebody, unansweredOf } from "./waiting.ts";
 import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
-import { type AskSomebody, callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
+import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { showMedia } from "./show-media.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, type StoryOptions } from "./story.ts";
@@ -49,17 +49,19 @@ const RUNS_CALLS: Readonly<Record<StopReason, boolean>> = {
 
 /**
  * One turn: from the user's words to the model's last answer. Without input it goes on from where the journal stands,
- * e.g. after a crash. The end is told when it is durable, and not before.
+ * e.g. after a crash. The end is told when it is durable, and not before. `within`: of a turn that this one works for.
  */
 export async function* runTurn(
   ground: Ground,
   input: UserInput | undefined,
   options: RunOptions,
+  within?: RunBudget,
 ): AsyncGenerator<RunEvent, RunEnd, undefined> {
   if (ground.running) throw new HoldfastError("TURN_RUNNING", { session: ground.id });
-  const turn = new Turn(ground, options);
+  const turn = new Turn(ground, options, within);
   let over = false;
   ground.running = true;
+  ground.within = { budget: turn.budget, ask: options.ask };
   const told = tellTurn(ground);
   try {
     const end = yield* turn.walk(input);
@@ -77,6 +79,7 @@ export async function* runTurn(
       if (!over) await turn.leave();
     } finally {
       ground.running = false;
+      delete ground.within;
       turn.stop.release();
     }
   }
@@ -101,7 +104,7 @@ class Turn {
   readonly stop: Stop;
   readonly #ground: Ground;
   readonly #options: RunOptions;
-  readonly #budget: RunBudget;
+  readonly budget: RunBudget;
   /** Waiting calls that somebody was asked about in this turn. */
   readonly #asked = new Set<CallId>();
   /** Content that could not be shown, and that this turn has told of. */
@@ -110,13 +113,13 @@ class Turn {
   #text = "";
   #unsentInARow = 0;
 
-  constructor(ground: Ground, options: RunOptions) {
+  constructor(ground: Ground, options: RunOptions, within: RunBudget | undefined) {
     this.#ground = ground;
     this.#options = options;
     const { state, signal } = ground;
-    this.#budget = new RunBudget(options.limits ?? {}, state);
+    this.budget = new RunBudget(options.limits ?? {}, state, within);
     checkRetry(options.retry ?? {});
-    const { deadline } = this.#budget;
+    const { deadline } = this.budget;
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
   }
 
@@ -140,7 +143,7 @@ class Turn {
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
-      const limit = this.#budget.met;
+      const limit = this.budget.met;
       if (limit !== undefined) return this.#end({ status: "limit", limit });
       const aligned = yield* this.#align();
       if ("status" in aligned) return aligned;
@@ -270,7 +273,7 @@ class Turn {
       model,
       request,
       retry,
-      budget: this.#budget,
+      budget: this.budget,
       evaluation: `${this.#ground.id} ${conversation.answers + 1}`,
       clock: state.clock,
       random: state.random,
@@ -284,7 +287,7 @@ class Turn {
   async *#answered(answer: Answer, aligned: AlignedPrompt): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     const { model } = this.#options;
     await this.#readOn();
-    this.#budget.step();
+    this.budget.step();
     this.#text = spokenIn(answer);
     const { stop } = answer;
     const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
@@ -317,14 +320,14 @@ class Turn {
     for (const { callId } of calls.waiting) this.#asked.add(callId);
     const { ask } = this.#options;
     const signals: (readonly string[])[] = [];
-    const how = { stop: this.stop, deadline: this.#budget.deadline, ask };
+    const how = { stop: this.stop, deadline: this.budget.deadline, ask };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
         signals.push(event.outcome.expansion.sections);
       yield event;
     }
     if (signals.length === 0) return undefined;
-    if (signals.some(() => !this.#budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
+    if (signals.some(() => !this.budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
     const sections = [...new Set(signals.flat())];
     await this.#write(
       [],
@@ -364,7 +367,7 @@ class Turn {
   }
 
   #end(how: WithoutSums<RunEnd>): RunEnd {
-    return { ...how, spent: this.#budget.spent, text: this.#text };
+    return { ...how, spent: this.budget.spent, text: this.#text };
   }
 
   #executed({ model = this.#options.model.name, usage }: Answer, { prompt, catalog }: AlignedPrompt) {

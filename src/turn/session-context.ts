@@ -158,7 +158,14 @@ export class SessionContext {
   notesOf(view: View): { readonly drafts: readonly RecordDraft[]; readonly events: readonly SliceEvent[] } {
     const { levels, ...record } = viewChosen(view);
     const counted = view.tokens + this.#around.tokens;
-    const notes = { ...(levels as object), counted, beside: this.#pages?.beside ?? {} } as unknown as Json;
+    const notes = {
+      ...(levels as object),
+      counted,
+      beside: this.#pages?.beside ?? {},
+      around: this.#around.tokens,
+      budget: view.budget,
+      ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
+    } as unknown as Json;
     const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
     return { drafts: [{ ...record, levels: notes }], events: isKept ? [] : [ContextLineage.begun(this.#lineage)] };
   }

@@ -36,7 +36,14 @@ import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
-import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
+import {
+  type AgentReturn,
+  type RewindOptions,
+  type RewindReport,
+  type RewindTarget,
+  rewind,
+  targetOf,
+} from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 import type { SessionContext } from "./session-context.ts";
@@ -58,6 +65,12 @@ export interface SessionParts {
   readonly story: Story;
   readonly context: SessionContext;
   readonly workspaces: Workspaces;
+  /** Takes back what sub-agents did for these calls. */
+  readonly agents: (
+    session: Session,
+    calls: readonly { readonly callId: CallId; readonly tool: string }[],
+    dryRun: boolean,
+  ) => Promise<readonly AgentReturn[]>;
   readonly teller: Teller;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
@@ -233,8 +246,11 @@ export class Session implements AsyncDisposable {
   /** Goes back to a tool boundary, here. */
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
-    const { ledger } = this.#parts;
-    return rewind(
+    const { ledger, agents } = this.#parts;
+    const worked = new Map(
+      this.checkpoints.list().map(({ callId, tool, status }) => [callId, { callId, tool, status }]),
+    );
+    const report = await rewind(
       {
         state: this.state,
         transactions: this.transactions,
@@ -245,6 +261,12 @@ export class Session implements AsyncDisposable {
       },
       options,
     );
+    // Only what had stayed: the work of a call that failed went with it.
+    const calls = report.calls
+      .flatMap((callId) => worked.get(callId) ?? [])
+      .filter(({ status }) => status === "success");
+    const returned = report.scope.includes("files") ? await agents(this, calls, options.dryRun === true) : [];
+    return returned.length === 0 ? report : { ...report, agents: returned };
   }
 
   /** Goes on from a tool boundary in a new session. "Before" may name a call that is still running. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import { type Calibration, calibrate, UNCALIBRATED } from "../context/tokens/calibrate.ts";
 import type { ChosenLevels } from "../context/record.ts";
+import type { Reclaim } from "../context/view.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { BodyOf } from "../records/kinds.ts";
 
@@ -10,6 +11,12 @@ export interface ViewNotes {
   readonly counted: number;
   /** Pinned rules, and the page each of them stands behind. */
   readonly beside: Readonly<Record<string, string>>;
+  /** Of `counted`, what stood around the conversation. */
+  readonly around?: number;
+  /** How many tokens the conversation might take. */
+  readonly budget?: number;
+  /** Set when levels were chosen anew for this request. */
+  readonly reclaim?: Reclaim;
 }
 
 interface Chosen {

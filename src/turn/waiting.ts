@@ -19,6 +19,9 @@ export type Reply =
   | { readonly approve: false; readonly reason?: string }
   | { readonly answer: Json };
 
+/** Asks whoever can answer. Nothing: the call waits on. */
+export type AskSomebody = (call: WaitingCall, signal: AbortSignal) => Promise<Reply | undefined>;
+
 export function waitingCallOf({ callId, tool, args, for: waitsFor, definition }: BodyOf<"call-waiting">): WaitingCall {
   return { callId, tool, input: args, waitsFor, ...(definition === undefined ? {} : { definition }) };
 }

@@ -122,10 +122,10 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "rewind-leaves-effects",
     REWIND,
-    "await transactions.undoEffects(undoable())",
-    "transactions.effects.planUndo(undoable())",
+    "await transactions.undoEffects(undone)",
+    "transactions.effects.planUndo(undone)",
   ),
-  kernelBug("rewind-asks-too-early", REWIND, "          mayRewind();\n", ""),
+  kernelBug("rewind-asks-too-early", REWIND, "          aim.mayRewind();\n", ""),
   kernelBug(
     "rewind-not-remembered",
     FOLD,

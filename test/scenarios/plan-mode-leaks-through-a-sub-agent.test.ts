@@ -1,4 +1,6 @@
 import { expect } from "vitest";
+import type { ModelRequest } from "../../src/contracts/model.ts";
+import { scripted } from "../support/loop.ts";
 import { expectDenied, inEveryWay, outcomes } from "../support/planning.ts";
 
 inEveryWay(
@@ -65,4 +67,47 @@ inEveryWay(
     expect(elder.mode).toBe("act"); // outside it is its own again
     expect((await elder.runTool({ name: "edit_file", input: {} })).ok).toBe(true);
   },
+);
+
+const asked: ModelRequest[] = [];
+const inner = scripted((question) =>
+  question.nth % 2 === 1
+    ? { text: "I could only look." }
+    : { calls: [{ name: "edit_file", input: { path: "leaked.txt" } }] },
+);
+const explorer = {
+  name: "explorer",
+  description: "Looks around.",
+  model: {
+    ...inner,
+    ask: (request: ModelRequest, how: Parameters<typeof inner.ask>[1]) => {
+      asked.push(request);
+      return inner.ask(request, how);
+    },
+  },
+};
+
+inEveryWay(
+  "[MODE-7] [AGENT-4] a sub-agent that a model calls in plan mode is offered nothing that changes files, and runs none",
+  async ({ session, turn, ran, files, holdfast }) => {
+    asked.length = 0;
+    await session.setMode("plan");
+    const [outcome] = outcomes(
+      await turn([{ calls: [{ name: "explorer", input: { task: "look" } }] }, { text: "ok" }]),
+    );
+    expect(outcome).toMatchObject({ ok: true, output: "I could only look." });
+    expect(asked[0]?.tools?.map(({ name }) => name)).not.toContain("edit_file");
+    expect(asked[0]?.tools?.map(({ name }) => name)).toContain("look");
+    expect(asked).toHaveLength(2); // it tried, and was told
+    expect(JSON.stringify(asked[1]?.items)).toContain("Plan mode is on");
+    expect(ran).toEqual([]);
+    expect(await files()).toEqual([]);
+    for await (const { id } of holdfast.sessions()) {
+      if (!id.includes("agent")) continue;
+      await using child = await holdfast.open(id);
+      expect(child.mode).toBe("plan");
+      expect(await child.files.list()).toEqual([]);
+    }
+  },
+  { agents: [explorer] },
 );

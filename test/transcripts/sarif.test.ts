@@ -101,6 +101,7 @@ async function logOf(): Promise<Log> {
       out: (line) => out.push(line),
       err: () => {},
       forPeople: false,
+      env: {},
       cwd: folder,
       async *input() {},
     });

@@ -6,16 +6,14 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { styleText } from "node:util";
 import { INTERRUPTED, type JournalEntry, type Session } from "../../index.ts";
-import type { Command, ExitCode, Terminal } from "../command.ts";
+import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { type ChildSays, runChild } from "./demo-child.ts";
 import { KILLED_AT, LAST_WORDS, STEPS } from "./demo-script.ts";
 import { setStage, type Stage } from "./demo-work.ts";
 
 const SESSION = "demo";
 
-export const demo: Command = {
-  name: "demo",
-  summary: "watch a session get killed in the middle of its work and come back whole",
+export const demo: CommandBody = {
   usage: "holdfast demo [--keep]",
   examples: ["holdfast demo", "holdfast demo --json", "holdfast demo --keep      leaves the store for you to look at"],
   options: {

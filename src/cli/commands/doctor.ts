@@ -3,7 +3,7 @@ import { HoldfastError } from "../../index.ts";
 import { examine, type Examination, type ExamineOptions } from "../../transcripts/doctor.ts";
 import { FORMAT_IDS } from "../../transcripts/format.ts";
 import { PROFILE_IDS } from "../../transcripts/profiles.ts";
-import type { Command, Parsed, Terminal } from "../command.ts";
+import type { CommandBody, Parsed, Terminal } from "../command.ts";
 import { isSame, openFile, openStandardInput, type OpenedFile, statOf } from "../doctor/file-source.ts";
 import { stayFrugal } from "../doctor/frugal.ts";
 import { Progress } from "../doctor/progress.ts";
@@ -15,9 +15,7 @@ import { nearest } from "../nearest.ts";
 import { version } from "../version.ts";
 import { wrapped } from "../wrap.ts";
 
-export const doctor: Command = {
-  name: "doctor",
-  summary: "find out what is wrong with a session of any agent, and repair it",
+export const doctor: CommandBody = {
   usage: "holdfast doctor FILE… [--format F] [--profile P] [--fix] [--json | --sarif]",
   examples: [
     "holdfast doctor session.jsonl                 what is wrong; nothing is written",

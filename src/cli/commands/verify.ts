@@ -1,32 +1,40 @@
-import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { HoldfastError, toSessionId, type VerifyReport, verify } from "../../index.ts";
+import { HoldfastError, toSessionId, type VerifyReport, verify, verifyBundle } from "../../index.ts";
 import { openSqlite, salvageSqlite } from "../../stores/sqlite/entry.ts";
-import type { Command, ExitCode, Terminal } from "../command.ts";
+import { bundleAt } from "../bundle/file.ts";
+import type { CommandBody, ExitCode, Terminal } from "../command.ts";
+import { readConfig } from "../config/config.ts";
+import { STORE_OPTION } from "../options.ts";
+import { count } from "../words.ts";
 
-const STORE = ".holdfast/sessions.db";
-
-export const verifyCommand: Command = {
-  name: "verify",
-  summary: "check every record, link and blob of a store; salvage a damaged one",
-  usage: "holdfast verify [SESSION] [--store FILE] [--salvage OUT]",
+export const verifyCommand: CommandBody = {
+  usage: "holdfast verify [SESSION | BUNDLE] [--store FILE] [--salvage OUT]",
   examples: [
     "holdfast verify",
     "holdfast verify rename-foo --json",
-    "holdfast verify --salvage rescued.jsonl      every record that can be proven, one per line",
+    "holdfast verify rename-foo.bundle.tar       a file that `holdfast export` wrote",
+    "holdfast verify --salvage rescued.jsonl      every record that is proven",
   ],
   options: {
-    store: { type: "string", help: `the store file (default ${STORE})` },
-    salvage: { type: "string", help: "write all proven records of a closed, damaged store to this new file" },
+    store: STORE_OPTION,
+    salvage: {
+      type: "string",
+      value: "OUT",
+      help: "write all proven records of a closed, damaged store to this new file",
+    },
   },
-  async run({ values, positionals }, terminal) {
-    const path = resolve(terminal.cwd, typeof values["store"] === "string" ? values["store"] : STORE);
+  async run(parsed, terminal) {
+    const { values, positionals } = parsed;
+    const path = String((await readConfig(parsed, terminal)).values.store);
     const json = values["json"] === true;
     if (typeof values["salvage"] === "string")
       return salvage(path, resolve(terminal.cwd, values["salvage"]), json, terminal);
     const [session, surplus] = positionals;
     if (surplus !== undefined)
       throw new HoldfastError("BAD_OPTION", { option: surplus, wants: "one session, or none" });
+    if (session !== undefined && isFile(resolve(terminal.cwd, session)))
+      return judgeBundle(resolve(terminal.cwd, session), json, terminal);
     const store = await openSqlite(path, { create: false, durability: "kept" });
     try {
       const report = await verify(store, {
@@ -42,6 +50,22 @@ export const verifyCommand: Command = {
   },
 };
 
+/** A session's id is no path, so a file that is there was meant. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+async function judgeBundle(path: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+  const report = await verifyBundle(bundleAt(path));
+  if (json) terminal.out(JSON.stringify(report));
+  else {
+    for (const fault of report.faults) terminal.out(`${path}: ${fault}`);
+    const checked = `${count(report.records, "record")} of ${report.session}, ${count(report.files, "file")} checked`;
+    terminal.out(report.ok ? `ok: ${checked}` : `${count(report.faults.length, "fault")}: ${checked}`);
+  }
+  return report.ok ? 0 : 1;
+}
+
 function describe(report: VerifyReport): readonly string[] {
   const records = report.sessions.reduce((sum, session) => sum + session.records, 0);
   const lines = report.structure.map((fault) => `store: ${fault}`);
@@ -56,10 +80,6 @@ function describe(report: VerifyReport): readonly string[] {
   const checked = `${count(sessions.length, "session")}, ${count(records, "record")}, ${count(blobs.checked, "blob")} checked`;
   lines.push(report.ok ? `ok: ${checked}` : `${count(lines.length, "fault")}: ${checked}`);
   return lines;
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 /** A line at most every few thousand records: long checks say that they are alive. */

@@ -53,6 +53,7 @@ async function run(argv: readonly string[], input = "") {
     err: (line) => said.err.push(line),
     forPeople: false,
     cwd: folder,
+    env: {},
     async *input() {
       yield new TextEncoder().encode(input);
     },

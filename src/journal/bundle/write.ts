@@ -19,7 +19,7 @@ export interface BundleParts {
 }
 
 /** Why a body is not in a bundle. */
-export const HIDDEN = "it held a secret when it was exported";
+const HIDDEN = "it held a secret when it was exported";
 
 const PAGE = 256;
 /** About as much as is in memory at once. */

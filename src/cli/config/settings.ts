@@ -1,0 +1,105 @@
+import { bytes, durationOf, lasted, sizeOf } from "../words.ts";
+
+/** What a setting may hold, and how it is told when it does not. */
+interface Kind<T> {
+  readonly wants: string;
+  /** From a file, where a value has a type of its own; from a flag or the environment it is text. */
+  read(value: unknown): T | undefined;
+}
+
+const text: Kind<string> = {
+  wants: "a text",
+  read: (value) => (typeof value === "string" && value !== "" && !value.includes("\0") ? value : undefined),
+};
+const path: Kind<string> = { ...text, wants: "a path" };
+const yesNo: Kind<boolean> = {
+  wants: "true or false",
+  read: (value) =>
+    value === true || value === "true" ? true : value === false || value === "false" ? false : undefined,
+};
+const whole: Kind<number> = {
+  wants: "a whole number, 0 or more",
+  read: (value) => bounded(typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value),
+};
+const size: Kind<number> = {
+  wants: 'a size such as "500 MB", or bytes',
+  read: (value) => bounded(typeof value === "string" ? sizeOf(value) : value),
+};
+const duration: Kind<number> = {
+  wants: 'a time such as "30d", "12h" or "90s"',
+  read: (value) => (typeof value === "string" ? bounded(durationOf(value)) : undefined),
+};
+
+function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
+  return { wants: words.join(" or "), read: (value) => words.find((word) => word === value) };
+}
+
+function bounded(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+}
+
+/** One setting. `unset` stands for itself: nothing is bounded, or the kernel decides. */
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  readonly about: string;
+  readonly otherwise?: T;
+  readonly env: string;
+  readonly flag?: string;
+  /** Relative to the file that says it, not to where the command is run. */
+  readonly isPath?: true;
+}
+
+function setting<T>(kind: Kind<T>, env: string, about: string, more: Partial<Setting<T>> = {}): Setting<T> {
+  return { kind, env: `HOLDFAST_${env}`, about, ...more };
+}
+
+/** Every key of `holdfast.toml`, in the order it is shown in. A dot is a table. */
+export const SETTINGS = {
+  store: setting(path, "STORE", "the store file", { otherwise: ".holdfast/sessions.db", flag: "store", isPath: true }),
+  workspace: setting(path, "WORKSPACE", "the folder sessions work in", {
+    otherwise: ".",
+    flag: "workspace",
+    isPath: true,
+  }),
+  durability: setting(oneOf("power", "process"), "DURABILITY", "what an acknowledged record of a new store survives", {
+    otherwise: "power",
+  }),
+  "context.enforce_history_invariants": setting(
+    yesNo,
+    "CONTEXT_ENFORCE_HISTORY_INVARIANTS",
+    "refuse what still fails after repair",
+    { otherwise: true },
+  ),
+  "context.auto_recover_from_crash": setting(yesNo, "CONTEXT_AUTO_RECOVER_FROM_CRASH", "close what a crash left open", {
+    otherwise: true,
+  }),
+  "context.warn_on_invariant_violations": setting(
+    yesNo,
+    "CONTEXT_WARN_ON_INVARIANT_VIOLATIONS",
+    "say what was repaired",
+    { otherwise: true },
+  ),
+  "retention.records": setting(whole, "RETENTION_RECORDS", "gc keeps at most so many records a session"),
+  "retention.bytes": setting(size, "RETENTION_BYTES", "gc keeps at most so much a session"),
+  "retention.age": setting(duration, "RETENTION_AGE", "gc forgets what is older"),
+  "retention.grace": setting(duration, "RETENTION_GRACE", "gc leaves unnamed content alone for so long", {
+    otherwise: 3_600_000,
+  }),
+} as const satisfies Record<
+  string,
+  Setting<string> | Setting<boolean> | Setting<number> | Setting<"power" | "process">
+>;
+
+export type Key = keyof typeof SETTINGS;
+type ValueOf<K extends Key> = (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+export type Values = { readonly [K in Key]: ValueOf<K> | undefined };
+export const KEYS: readonly Key[] = Object.keys(SETTINGS) as Key[];
+
+/** A value as a file would say it. */
+export function shown(key: Key, value: Values[Key]): string {
+  if (value === undefined) return "(not set)";
+  const { kind }: { readonly kind: unknown } = SETTINGS[key];
+  if (kind === duration) return lasted(Number(value));
+  if (kind === size) return bytes(Number(value));
+  return String(value);
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { desk, program, threeWrites } from "../../test/support/cli.ts";
+import { COMMANDS } from "./table.ts";
+
+const at = desk();
+
+describe("every screen", () => {
+  test("[CLI-12] fits 80 columns: the overview, every help, every list", async () => {
+    await threeWrites(at.folder, "a-session-with-a-name-that-is-rather-long-for-a-table");
+    const id = "a-session-with-a-name-that-is-rather-long-for-a-table";
+    const screens = [
+      ["--help"],
+      ...COMMANDS.map(({ name }) => [name, "--help"]),
+      ["sessions"],
+      ["show", id],
+      ["context", id],
+      ["rewind", id, "--before", "last", "--dry-run"],
+      ["gc", "--dry-run"],
+    ];
+    for (const argv of screens) {
+      const { out } = await at.seen(80, ...argv);
+      expect(out).not.toBe("");
+      for (const line of out.split("\n")) expect(line.length, `${argv.join(" ")}: ${line}`).toBeLessThanOrEqual(80);
+    }
+  });
+
+  test("[CLI-12] of the command itself has no colour in a pipe, and one JSON object with --json, also for a failure", async () => {
+    await threeWrites(at.folder);
+    for (const argv of [
+      ["show", "work"],
+      ["show", "nobody"],
+    ]) {
+      const plain = at.spawn(...argv);
+      expect(plain.out + plain.err).not.toContain("\u001b");
+      const { code, out } = at.spawn(...argv, "--json");
+      expect(code).toBe(plain.code);
+      expect(JSON.parse(out)).toMatchObject({ ok: code === 0 });
+      expect(out.trim().split("\n")).toHaveLength(1);
+    }
+  });
+
+  test("[CLI-12] takes control characters out of what a session says, so that no text moves the cursor", async () => {
+    const holdfast = await program(at.folder);
+    const session = await holdfast.open("evil");
+    await session.append({ kind: "user-said", text: "\u001b[2Jgone\u0007 and \u009b31mred" });
+    await session.close();
+    await holdfast.close();
+    for (const argv of [["sessions"], ["show", "evil"], ["show", "evil", "--full"]]) {
+      const { out } = await at.run(...argv);
+      expect(out).toContain("gone");
+      expect(out.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+    }
+  });
+});

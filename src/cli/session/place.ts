@@ -1,0 +1,53 @@
+import { HoldfastError } from "../../base/errors.ts";
+import { createHoldfast, type Holdfast, type SessionLook, type Store, type WorkspaceBinding } from "../../index.ts";
+import { openSqlite } from "../../stores/sqlite/entry.ts";
+import type { ExitCode, Parsed, Terminal } from "../command.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { nearest } from "../nearest.ts";
+
+/** A store that was opened for one command, and the configuration it was found by. */
+export interface Place {
+  readonly config: Config;
+  readonly store: Store;
+  readonly path: string;
+}
+
+/** Opens the store that is there; never makes one, and leaves its durability class as it is. */
+export async function inStore(
+  parsed: Parsed,
+  terminal: Terminal,
+  work: (place: Place) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const config = await readConfig(parsed, terminal);
+  const path = String(config.values.store);
+  const store = await openSqlite(path, { create: false, durability: "kept" });
+  try {
+    return await work({ config, store, path });
+  } finally {
+    await store.close();
+  }
+}
+
+/** A kernel without anybody's tools and slices: what it does not know it carries. */
+export function kernelOn({ store }: Place, workspace?: string): Promise<Holdfast> {
+  return createHoldfast({ store, ...(workspace === undefined ? {} : { workspace }) });
+}
+
+/** Looks at a session; one that is not there is answered with the nearest that is. */
+export async function lookIn(place: Place, holdfast: Holdfast, id: string): Promise<SessionLook> {
+  try {
+    return await holdfast.look(id);
+  } catch (error) {
+    if (!HoldfastError.is(error, "SESSION_UNKNOWN")) throw error;
+    const known: string[] = [];
+    for await (const row of holdfast.sessions()) known.push(row.id);
+    const meant = nearest(id, known);
+    const hint = meant === undefined ? {} : { didYouMean: meant };
+    throw new HoldfastError("SESSION_UNKNOWN", { session: id, store: place.path, ...hint });
+  }
+}
+
+/** The folder to give the kernel: a session without one is opened without one. */
+export function workspaceFor({ config }: Place, binding: WorkspaceBinding | undefined): string | undefined {
+  return binding === undefined ? undefined : config.values.workspace;
+}

@@ -1,0 +1,64 @@
+import { WORKSPACE_PART, workspacePart } from "../files/host/part.ts";
+import { filesPart } from "../files/part.ts";
+import type { Json } from "../base/json.ts";
+import { DEFAULT_SLICES } from "../state/default-slices.ts";
+import { closedPart, opaquePart, type PartIntroduction } from "../state/opaque.ts";
+import type { AnyPart, Parts, SlicePolicy } from "../state/part.ts";
+import { resourcesPart } from "../state/resources-part.ts";
+import { anyPartOf } from "../state/slice.ts";
+import { catalogPart } from "./catalog-part.ts";
+import { ContextLineage, PinnedRules } from "./context-slices.ts";
+
+/** What every kernel brings, whoever starts it: the seed's slices, its own, files, catalog, resources. */
+export const KERNEL_PARTS: readonly AnyPart[] = [
+  ...[...DEFAULT_SLICES, PinnedRules, ContextLineage].map(anyPartOf),
+  filesPart,
+  catalogPart,
+  resourcesPart,
+];
+
+const EXACT: ReadonlySet<string> = new Set(
+  [...KERNEL_PARTS, workspacePart].flatMap(({ name, exact }) => (exact === true ? [name] : [])),
+);
+
+/** Kept byte for byte, whatever it holds: files, and the catalog. */
+export function isExactPart(name: string): boolean {
+  return EXACT.has(name);
+}
+
+const DEFAULTS: ReadonlySet<string> = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
+
+/** Brought by every state by itself: listed a second time, it would be there twice. */
+export function isDefault(name: string): boolean {
+  return DEFAULTS.has(name);
+}
+
+/** Known to every kernel, though only sessions with a folder have it. */
+const KNOWN: ReadonlySet<string> = new Set([...KERNEL_PARTS.map(({ name }) => name), WORKSPACE_PART]);
+
+/** What to tell of a part to processes that do not know it; undefined when they do, or could not follow its changes. */
+export function introductionOf(part: AnyPart | undefined): PartIntroduction | undefined {
+  if (part?.plain === undefined || KNOWN.has(part.name)) return undefined;
+  return { policy: part.policy, initial: part.encode(part.initial as never) };
+}
+
+/** Introductions of those parts among these names that the journal has not told of yet. */
+export function introductions(
+  names: readonly string[],
+  parts: Parts,
+  told: ReadonlySet<string>,
+): Readonly<Record<string, PartIntroduction>> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const introduction = told.has(name) ? undefined : introductionOf(parts.get(name));
+      return introduction === undefined ? [] : [[name, introduction] as const];
+    }),
+  );
+}
+
+/** The part that carries what this process does not know. */
+export function strangerPart(name: string, told: { readonly policy: string; readonly initial?: Json }): AnyPart {
+  if (name === WORKSPACE_PART) return workspacePart;
+  const policy = told.policy as SlicePolicy;
+  return told.initial === undefined ? closedPart(name, policy) : opaquePart(name, { policy, initial: told.initial });
+}

@@ -1,0 +1,179 @@
+import type { Usage } from "../contracts/model.ts";
+import type { ResidencyLevel } from "../context/kind.ts";
+import type { Page } from "../context/page.ts";
+import { entryAt, spanEntry } from "../context/place.ts";
+import type { ChosenLevels, LevelRun } from "../context/record.ts";
+import { estimateCounter } from "../context/tokens/estimate.ts";
+import { asView, type Reason, type Reclaim, type View, type ViewEntry } from "../context/view.ts";
+import { getHistoryForPrompt } from "../history/session.ts";
+import type { JournalEntry } from "../journal/prove.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { Conversation } from "./conversation.ts";
+import type { ContextOptions } from "./session-context.ts";
+import { SessionPages } from "./session-pages.ts";
+import type { ViewNotes } from "./view-log.ts";
+
+/** What a model saw in one request, put together from what the journal says about it. */
+export interface LookedView {
+  /** The record that tells of it. */
+  readonly seq: number;
+  readonly at: string;
+  /** How many views came before it. */
+  readonly turn: number;
+  /** How many pages stand at each level, in the order of the request. */
+  readonly runs: readonly LevelRun[];
+  /** Tokens of the whole request as they were counted when it was sent. */
+  readonly counted: number;
+  /** Of them, instructions, tools and what else stands around the conversation. */
+  readonly around?: number;
+  readonly budget?: number;
+  /** The reclaim that its levels go back to, when there was one. */
+  readonly reclaim?: Reclaim;
+  /** Pages before the conversation that only the program which sent it knows: its rules and preferences. */
+  readonly unknownPages: number;
+  /** Page by page, for `explainPage`. Undefined when the pages of then cannot be made again here. */
+  readonly view?: View;
+  /** What was said since, and will be in the next request. */
+  readonly since: readonly Page[];
+  /** What the provider reported for the answer. */
+  readonly usage?: Usage;
+  /** What all answers up to it have used. */
+  readonly spent: Required<Pick<Usage, "input" | "output" | "cacheRead">>;
+}
+
+type ViewRecord = Extract<JournalEntry, { readonly kind: "view-chosen" }>;
+type Levels = ChosenLevels & Partial<ViewNotes>;
+
+/** Reads a session to a request of it, or to its end. */
+export async function lookAtView(
+  entries: AsyncIterable<JournalEntry>,
+  state: ExecutionState,
+  { turn, context }: { readonly turn?: number; readonly context: ContextOptions },
+): Promise<LookedView | undefined> {
+  const conversation = new Conversation();
+  let chosen: ViewRecord[] = [];
+  let usage: Usage | undefined;
+  const spent = { input: 0, output: 0, cacheRead: 0 };
+  for await (const entry of entries) {
+    // What follows the request that was asked for is only heard for its answer.
+    const over = turn !== undefined && (chosen.length === 0 ? -1 : levelsOf(chosen.at(-1)).turn) >= turn;
+    if (over && (entry.kind === "view-chosen" || usage !== undefined)) break;
+    if (entry.kind === "rewound" && entry.scope.includes("conversation"))
+      chosen = chosen.filter(({ seq }) => seq <= entry.to);
+    if (entry.kind === "view-chosen") {
+      chosen.push(entry);
+      usage = undefined;
+    }
+    if (entry.kind === "model-said" && entry.usage !== undefined) {
+      usage = entry.usage as unknown as Usage;
+      spent.input += usage.input;
+      spent.output += usage.output;
+      spent.cacheRead += usage.cacheRead ?? 0;
+    }
+    if (!over) conversation.take(entry);
+  }
+  const last = chosen.at(-1);
+  if (last === undefined || (turn !== undefined && levelsOf(last).turn !== turn)) return undefined;
+  const { around, budget, counted = 0 } = levelsOf(last);
+  const reclaim = chosen.map(levelsOf).findLast(({ from }) => from === 0)?.reclaim;
+  const told = placed(
+    chosen.map(levelsOf),
+    pagesNow(conversation, state, levelsOf(last).beside ?? {}, context),
+    context,
+  );
+  return {
+    seq: last.seq,
+    at: last.at,
+    turn: levelsOf(last).turn,
+    counted,
+    ...(around === undefined ? {} : { around }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(reclaim === undefined ? {} : { reclaim }),
+    ...told,
+    ...(usage === undefined ? {} : { usage }),
+    spent,
+  };
+}
+
+function levelsOf(record: ViewRecord | undefined): Levels {
+  return record?.levels as unknown as Levels;
+}
+
+/** The pages of the conversation as it stands, made as the session makes them. */
+function pagesNow(
+  conversation: Conversation,
+  state: ExecutionState,
+  beside: Readonly<Record<string, string>>,
+  { counter = estimateCounter, compressor, rules = [], preferences = [] }: ContextOptions,
+): readonly Page[] {
+  const lineage = state.session.get(ContextLineage);
+  const pages = new SessionPages({ counter, lineage, ...(compressor === undefined ? {} : { compressor }) }, () => {});
+  const { history } = getHistoryForPrompt(conversation.items, { inFlight: conversation.running });
+  const pinned = state.session.get(PinnedRules).filter(({ id }) => Object.hasOwn(beside, id));
+  return pages.list({ rules, preferences, pinned, history, idOf: (item) => conversation.idOf(item) }, beside);
+}
+
+type Placed = Pick<LookedView, "runs" | "unknownPages" | "view" | "since">;
+
+/** Lays the levels that were written down over the pages: by place, so the places must be found again. */
+function placed(chosen: readonly Levels[], pages: readonly Page[], context: ContextOptions): Placed {
+  const records = chosen.slice(
+    Math.max(
+      0,
+      chosen.findLastIndex(({ from }) => from === 0),
+    ),
+  );
+  const runs = records.flatMap((levels) => levels.runs);
+  const size = runs.reduce((sum, [, count]) => sum + count, 0);
+  const last = pages.findIndex(({ id }) => id === records.at(-1)?.last);
+  const unknownPages = size - last - 1;
+  const blind = { runs, unknownPages: 0, since: [] };
+  if (last === -1 || unknownPages < 0) return blind;
+  const reasons = records.flatMap((levels) =>
+    levels.runs.map(([level, count]) => [level, count, whyOf(levels, level)] as const),
+  );
+  const entries: ViewEntry[] = [];
+  let at = -unknownPages;
+  for (const [level, count, why] of reasons) {
+    const [from, to] = [Math.max(0, at), at + count];
+    at = to;
+    if (to <= 0) continue;
+    if (level === "span") entries.push(spanEntry(pages, from, to, context.counter ?? estimateCounter));
+    else
+      for (let one = from; one < to; one += 1) {
+        const entry = entryAt(pages[one] as Page, one, level, why);
+        if (entry === undefined) return blind;
+        entries.push(entry);
+      }
+  }
+  const tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
+  const newest = records.at(-1);
+  const view = asView(
+    {
+      ok: true,
+      items: entries.map(({ item }) => item),
+      entries,
+      stableItems: entries.length,
+      tokens,
+      tailTokens: 0,
+      budget: newest?.budget ?? tokens,
+      policy: context.policy ?? "incremental",
+      turn: newest?.turn ?? 0,
+      settled: true,
+      dropped: [],
+      tail: [],
+      seenBefore: entries.length,
+    },
+    { list: pages, count: last + 1 },
+  );
+  return { runs, unknownPages, view, since: pages.slice(last + 1) };
+}
+
+/** What the record says about why: a level that stands beside a reclaim was chosen by it. */
+function whyOf({ reclaim, turn, from }: Levels, level: ResidencyLevel | "span"): Reason {
+  if (level === "span") return "folded";
+  if (reclaim !== undefined && from === 0) return level === "full" ? "kept" : "reclaimed";
+  if (level === "full") return "new";
+  return turn === 0 || from > 0 ? "over-cap" : "resumed";
+}

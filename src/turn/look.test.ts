@@ -1,0 +1,180 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { writes } from "../../test/support/calls.ts";
+import { kernel, look, opened, run } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
+import { notesPart, withNote } from "../../test/support/notes-part.ts";
+import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { inWorkspace } from "../../test/support/workspaces.ts";
+import { explainPage } from "../context/explain.ts";
+import { createHoldfast } from "./holdfast.ts";
+
+/** A process that knows nobody's tools and slices. */
+const STRANGER = { tools: [], slices: [] };
+
+describe("a process that does not know the slices", () => {
+  test("[CLI-5] rewinds them as one that does, before and after any checkpoint, logs kept", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.boolean(), { minLength: 2, maxLength: 6 }),
+        fc.nat(),
+        fc.boolean(),
+        async (checkpoints, pick, before) => {
+          const ends = [];
+          for (const options of [{}, STRANGER]) {
+            const { disk, deps, session } = await opened();
+            const calls: string[] = [];
+            for (const [n, kept] of checkpoints.entries()) {
+              calls.push(await run(session, String(n)));
+              if (kept) await session.checkpoint();
+            }
+            await deps.store.close();
+            const rewinding = await opened(disk, options);
+            const call = calls[pick % calls.length] as string;
+            await rewinding.session.rewind(before ? { before: call } : { after: call });
+            await rewinding.session.checkpoint(); // whatever it does not know goes into it, too
+            await rewinding.deps.store.close();
+            const again = await opened(disk);
+            ends.push(await look(again.session));
+          }
+          expect(ends[1]).toEqual(ends[0]);
+          expect(ends[0]?.diary).toEqual(checkpoints.map((_, n) => String(n)));
+        },
+      ),
+      { numRuns: 25 },
+    ));
+
+  test("[CLI-5] tells a part that it cannot follow, and plans no rewind from a guess", async () => {
+    const note = writes<string>("note", async (title, call) => call.change(notesPart, withNote(title, "text")));
+    const { disk, deps, session } = await opened(new MemoryDisk(), { tools: [note], parts: [notesPart] });
+    const { callId } = await session.runTool({ name: "note", input: "a" });
+    await deps.store.close();
+    const { holdfast } = await opened(disk, STRANGER);
+    const seen = await holdfast.look("s");
+    expect(await seen.skippedChanges()).toHaveLength(1);
+    await expect(seen.planRewind({ before: callId })).rejects.toMatchObject({ code: "SESSION_NOT_FOLLOWED" });
+  });
+});
+
+describe("looking at a session", () => {
+  test("[CLI-6] takes nothing and writes nothing while another process writes it", async () => {
+    const { disk, session } = await opened();
+    const first = await run(session, "a");
+    await run(session, "b");
+    const before = await collect(session.read());
+    const other = await opened(disk, STRANGER).catch((error: unknown) => error);
+    expect(other).toMatchObject({ code: "SESSION_BUSY" });
+    const seen = await kernel(disk, STRANGER).holdfast.look("s");
+    expect(seen.writer).toBe("held");
+    expect(seen.boundaries).toEqual(session.checkpoints.list());
+    expect(await seen.conversation()).toEqual(await session.conversation());
+    expect(await seen.mode()).toBe("act");
+    const { delta: _data, ...plan } = await session.rewind({ after: first, dryRun: true });
+    expect(await seen.planRewind({ after: first })).toMatchObject(plan);
+    expect(await collect(session.read())).toEqual(before);
+    await run(session, "c"); // the writer has lost nothing
+    expect(seen.boundaries).toHaveLength(2); // and the look is of its moment
+    await expect(seen.placeOf({ after: "call_zz" })).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+  });
+
+  test("[CLI-6] tells a call that was cut off, without closing it", async () => {
+    const { disk, deps, session } = await opened(new MemoryDisk(), {
+      tools: [writes("stuck", () => new Promise(() => {}))],
+    });
+    void session.runTool({ name: "stuck", input: {} }).catch(() => {});
+    while (session.openCalls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [callId = ""] = session.openCalls;
+    const head = session.journal.head.seq;
+    await deps.store.close();
+    const { holdfast, deps: mine } = kernel(disk, STRANGER);
+    const seen = await holdfast.look("s");
+    expect(seen.writer).toBe("died");
+    expect(seen.openCalls).toEqual([{ callId, tool: "stuck" }]);
+    expect(await seen.placeOf({ before: callId })).toBe(head - 1);
+    await expect(seen.placeOf({ after: callId })).rejects.toMatchObject({ code: "CALLS_OPEN" });
+    const row = await mine.store.reading((read) => read.session(seen.id));
+    expect(row?.head.seq).toBe(head);
+  });
+});
+
+describe("looking at a session in a folder", () => {
+  const write = writes<{ readonly path: string; readonly text: string }>("write", ({ path, text }, call) =>
+    call.files.writeText(path, text),
+  );
+
+  test("[CLI-6] plans the files as the session itself would, and leaves folder and lock alone", async () => {
+    const { holdfast, session, root } = await inWorkspace({ tools: [write] });
+    const { callId } = await session.runTool({ name: "write", input: { path: "a.txt", text: "one" } });
+    await session.runTool({ name: "write", input: { path: "b.txt", text: "two" } });
+    writeFileSync(join(root, "b.txt"), "somebody else's");
+    const lies = () => readdirSync(root, { recursive: true }).map(String).sort();
+    const before = lies();
+    const seen = await holdfast.look("s");
+    const plan = await seen.planRewind({ before: callId });
+    expect(plan).toEqual(await session.rewind({ before: callId, dryRun: true }));
+    expect(plan.files).toEqual({
+      files: [{ path: "a.txt", does: "remove" }],
+      kept: [{ path: "b.txt", why: "changed" }],
+      unlike: [],
+    });
+    expect(lies()).toEqual(before);
+    expect(readFileSync(join(root, "b.txt"), "utf8")).toBe("somebody else's");
+    await holdfast.close();
+  });
+
+  test("[CLI-6] without the folder neither plans nor does a rewind that would leave the files behind", async () => {
+    const { holdfast, session } = await inWorkspace({ tools: [write] });
+    const { callId } = await session.runTool({ name: "write", input: { path: "a.txt", text: "one" } });
+    await session.close();
+    const without = await createHoldfast({ store: holdfast.store });
+    const seen = await without.look("s");
+    expect(await seen.binding()).toMatchObject({ mode: "host" });
+    await expect(seen.planRewind({ before: callId })).rejects.toMatchObject({ code: "WORKSPACE_NEEDED" });
+    expect(await seen.planRewind({ before: callId, scope: "conversation" })).toMatchObject({ calls: [callId] });
+    const open = await without.open("s");
+    await expect(open.rewind({ before: callId })).rejects.toMatchObject({ code: "WORKSPACE_NEEDED" });
+    await open.close();
+    const elsewhere = await inWorkspace();
+    const wrong = await createHoldfast({ store: holdfast.store, workspace: elsewhere.root });
+    await expect((await wrong.look("s")).planRewind({ before: callId })).rejects.toMatchObject({
+      code: "WORKSPACE_FOREIGN",
+    });
+    await elsewhere.holdfast.close();
+    await holdfast.close();
+  });
+});
+
+describe("what the model saw", () => {
+  const read = writes<{ readonly n: number }>("read", ({ n }) => `${n}: ${"lorem ipsum dolor ".repeat(400)}`);
+  const asks = (n: number) => ({ calls: [{ name: "read", input: { n } }] });
+
+  test("[CLI-8] is told page by page as the session has it, in a process that made none of it", async () => {
+    const { holdfast, session, deps, disk } = await opened(new MemoryDisk(), {
+      tools: [read],
+      context: { window: 12_000, rules: [{ id: "r1", text: "Never push.", source: "AGENTS.md", scope: "project" }] },
+    });
+    const script = [...Array.from({ length: 12 }, (_, n) => asks(n)), { text: "Done." }];
+    await watch(session.run("Read them all.", { model: scripted(script) }));
+    const { view } = session.context;
+    const seen = await (await kernel(disk, STRANGER).holdfast.look("s")).view();
+    expect(seen?.unknownPages).toBe(1); // the rule is the program's
+    expect(seen?.counted).toBeGreaterThan(0);
+    const own = (view?.pages ?? []).slice(1);
+    for (const { id } of own) {
+      const [told, is] = [seen?.view, view].map((one) => (one === undefined ? undefined : explainPage(one, id)));
+      expect(told).toMatchObject({ page: id, level: is?.level, kind: is?.kind, handle: is?.handle });
+    }
+    const levels = new Set(seen?.view?.entries.map(({ level }) => level));
+    expect(levels.size).toBeGreaterThan(1);
+    expect(new Set(seen?.view?.entries.filter(({ level }) => level !== "full").map(({ why }) => why))).not.toContain(
+      "new",
+    );
+    expect(seen?.since.length).toBe(1); // the answer
+    const first = await (await holdfast.look("s")).view({ turn: 0 });
+    expect(first?.view?.pages.map(({ kind }) => kind)).toEqual(["constraint", "conversation"]);
+    expect(await (await holdfast.look("s")).view({ turn: 99 })).toBeUndefined();
+    await deps.store.close();
+  });
+});

@@ -1,0 +1,244 @@
+import { HoldfastError } from "../base/errors.ts";
+import { randomIds } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { CatalogState } from "../catalog/state.ts";
+import type { Mode } from "../catalog/tool.ts";
+import type { SessionRow } from "../contracts/store.ts";
+import { type LookedWorkspace, lookAtWorkspace } from "../files/host/look.ts";
+import { WORKSPACE_LIMITS } from "../files/host/limits.ts";
+import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { hostPart } from "../files/host/session.ts";
+import type { PairedHistory } from "../history/paired.ts";
+import { readBlob, stageBlob } from "../journal/blobs.ts";
+import type { JournalDeps } from "../journal/journal.ts";
+import { verifyTail } from "../journal/open.ts";
+import type { JournalEntry } from "../journal/prove.ts";
+import { type ReadOptions, readEntries, rowOf } from "../journal/read.ts";
+import { type CallId, type SessionId, toSessionId } from "../records/ids.ts";
+import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { ExecutionState } from "../state/execution-state.ts";
+import type { AnyPart } from "../state/part.ts";
+import type { EffectReport } from "../transaction/effect.ts";
+import { Transactions } from "../transaction/transactions.ts";
+import { catalogPart } from "./catalog-part.ts";
+import { SessionCheckpoints } from "./checkpoints.ts";
+import { conversationOf } from "./conversation.ts";
+import { type SessionFold, sessionFold, type ToolBoundary } from "./fold.ts";
+import { isDefault } from "./kernel-parts.ts";
+import { type LookedView, lookAtView } from "./look-view.ts";
+import { PartBlobs } from "./part-blobs.ts";
+import { type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
+import { partsOf, type SessionOptions } from "./resume.ts";
+import { planRewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
+import type { WaitingCall } from "./waiting.ts";
+
+/** Who has the session: nobody, a process that writes it now, or one that died or fell silent without closing it. */
+export type WriterState = "closed" | "held" | "died" | "silent";
+
+/** What a rewind would do, as far as it can be told without opening the session. */
+export interface LookedRewind extends RewindReport {
+  /** A commit of the workspace may not be in place yet: whoever opens it finishes that first, and then plans anew. */
+  readonly unfinished?: true;
+}
+
+/**
+ * A session as it stands, read without taking it: no lease, no lock, no record. It can be looked at while another process
+ * writes it, and also where its tools and slices are not known: slices that the journal has introduced are read as data.
+ */
+export class SessionLook {
+  readonly id: SessionId;
+  readonly row: SessionRow;
+  readonly writer: WriterState;
+  readonly #deps: JournalDeps;
+  readonly #options: SessionOptions;
+  readonly #journal: JournalReading;
+  readonly #blobs: PartBlobs;
+  #rebuilt: Promise<Rebuilt> | undefined;
+
+  constructor(deps: JournalDeps, row: SessionRow, tail: readonly JournalEntry[], options: SessionOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.id = row.id;
+    this.row = row;
+    this.writer = writerOf(deps, row);
+    const { store } = deps;
+    const read = (asked: ReadOptions = {}) => readEntries(store, row.id, { ...asked, to: within(row, asked) });
+    this.#journal = {
+      opened: { previousWriter: "none", tail },
+      folded: sessionFold(options.checkpoints?.limit ?? CHECKPOINT_LIMIT).start(tail),
+      head: row.head,
+      read,
+    };
+    this.#blobs = new PartBlobs({
+      readBlob: (name, range, signal) => readBlob(store, name, range, signal),
+      stageBlob: (source, signal) => stageBlob(store, source, signal),
+    });
+  }
+
+  /** Tool boundaries, oldest first. Those that a rewind took back are told as such. */
+  get boundaries(): readonly ToolBoundary[] {
+    return this.#fold.boundaries;
+  }
+
+  /** Calls that wait for somebody. */
+  get waiting(): readonly WaitingCall[] {
+    return [...this.#fold.waiting.values()];
+  }
+
+  /** Calls that run now, or were cut off: opening the session closes those that nobody runs. */
+  get openCalls(): readonly { readonly callId: CallId; readonly tool: string }[] {
+    const { openCalls, waiting } = this.#fold;
+    return [...openCalls].flatMap(([callId, tool]) => (waiting.has(callId) ? [] : [{ callId, tool }]));
+  }
+
+  /** What is still to be undone, because a process was cut off at it. */
+  get undoing(): readonly EffectReport[] {
+    return [...this.#fold.effects.values()].flatMap(({ entry: { tool, name, key }, standing }): EffectReport[] =>
+      standing.is === "undoing" ? [{ tool, name, key, is: "unknown", detail: "it is still to be undone" }] : [],
+    );
+  }
+
+  /** Every entry up to where the session stood when it was looked at. */
+  read(options: ReadOptions = {}): AsyncIterable<JournalEntry> {
+    return this.#journal.read(options);
+  }
+
+  conversation(): Promise<PairedHistory> {
+    return conversationOf(this.read());
+  }
+
+  async mode(): Promise<Mode> {
+    return ((await this.#state()).root.get(catalogPart.name) as CatalogState).mode;
+  }
+
+  /** What is true, or was after an earlier record, as data by the name of the part. Files are not in it, but by digest. */
+  async state(after?: number): Promise<JsonObject> {
+    const known = partsOf(this.#options);
+    const { root, parts } =
+      after === undefined ? await this.#state() : await stateAt(this.#journal, after, known, this.#blobs);
+    return Object.fromEntries([...parts].map(([name, part]) => [name, part.encode(root.get(name) as never)]));
+  }
+
+  /** How the session lies in a folder, when it does. */
+  async binding(): Promise<Binding | undefined> {
+    return ((await this.#state()).root.get(WORKSPACE_PART) as WorkspaceValue | undefined)?.binding;
+  }
+
+  /**
+   * Changes of the state that cannot be followed here, by sequence number: something they build on is lost, or they are
+   * of a part that only the program that wrote them knows.
+   */
+  async skippedChanges(): Promise<readonly number[]> {
+    return (await this.#state()).skipped;
+  }
+
+  /** The record that a boundary stands after: where a fork begins. "Before" may name a call that is still open. */
+  async placeOf(target: RewindTarget): Promise<number> {
+    const { callId, side } = targetOf(target);
+    if (!this.#fold.openCalls.has(callId as CallId))
+      return this.#checkpoints(this.#execution([])).boundary(callId)[side];
+    if (side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
+    for await (const entry of this.read({ reverse: true }))
+      if (entry.kind === "call-opened" && entry.callId === callId) return entry.seq - 1;
+    throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId });
+  }
+
+  /** What a rewind would do now, the files included when the kernel was given the folder. */
+  async planRewind(target: RewindOptions): Promise<LookedRewind> {
+    const { root, parts, skipped } = await this.#state();
+    if (skipped.length > 0) throw new HoldfastError("SESSION_NOT_FOLLOWED", { session: this.id, records: skipped });
+    const value = root.get(WORKSPACE_PART) as WorkspaceValue | undefined;
+    const workspace = this.#workspace(value?.binding);
+    try {
+      const host = workspace === undefined ? undefined : this.#hostPart(workspace, value?.binding?.mode ?? "host");
+      const known = [...parts.values()].map((part) =>
+        host !== undefined && part.name === WORKSPACE_PART ? host : part,
+      );
+      const state = this.#execution(known, root);
+      const transactions = new Transactions(state, { tools: this.#options.tools ?? [] });
+      for (const { entry, standing, owners } of this.#fold.effects.values())
+        transactions.effects.recall(entry, standing, owners);
+      const plan = await planRewind({ state, transactions, checkpoints: this.#checkpoints(state) }, target);
+      return workspace?.unfinished === true ? { ...plan, unfinished: true } : plan;
+    } finally {
+      workspace?.close();
+    }
+  }
+
+  /** What the model saw in its newest request, or in an earlier one; undefined when it saw nothing. */
+  async view(options: { readonly turn?: number } = {}): Promise<LookedView | undefined> {
+    const { root, parts } = await this.#state();
+    return lookAtView(this.read(), this.#execution([...parts.values()], root), {
+      ...options,
+      context: this.#options.context ?? {},
+    });
+  }
+
+  get #fold(): SessionFold {
+    return this.#journal.folded;
+  }
+
+  #state(): Promise<Rebuilt> {
+    this.#rebuilt ??= rebuildNewest(this.#journal, partsOf(this.#options), this.#blobs);
+    return this.#rebuilt;
+  }
+
+  /** A state that nothing is written from. */
+  #execution(parts: readonly AnyPart[], root?: Rebuilt["root"]): ExecutionState {
+    const { clock, random } = this.#deps;
+    return ExecutionState.create({
+      parts: parts.filter((part) => !isDefault(part.name)),
+      clock,
+      random,
+      ids: this.#options.ids ?? randomIds(random),
+      resources: this.#options.resources?.() ?? [],
+      ...(root === undefined ? {} : { root }),
+    });
+  }
+
+  #checkpoints(state: ExecutionState): SessionCheckpoints {
+    return new SessionCheckpoints(this.#journal, state, this.#blobs);
+  }
+
+  #workspace(binding: Binding | undefined): LookedWorkspace | undefined {
+    const { workspace } = this.#options;
+    if (workspace === undefined || binding === undefined) return undefined;
+    const { place } = this.#deps.store;
+    const looked = lookAtWorkspace(typeof workspace === "string" ? { root: workspace } : workspace, place);
+    if (looked.id === binding.workspace) return looked;
+    looked.close();
+    throw new HoldfastError("WORKSPACE_FOREIGN", { session: this.id, root: looked.disk.root.path });
+  }
+
+  #hostPart({ disk }: LookedWorkspace, mode: Binding["mode"]): AnyPart {
+    const { store } = this.#deps;
+    const never = () => {
+      throw new HoldfastError("FILES_READ_ONLY", { session: this.id });
+    };
+    return hostPart({
+      disk,
+      mode,
+      limits: WORKSPACE_LIMITS,
+      pending: new Set(),
+      content: (name, range) => readBlob(store, name, range),
+      keep: never,
+      kept: never,
+    });
+  }
+}
+
+/** Looks at a session. Throws SESSION_UNKNOWN, and what opening would throw when acknowledged records are lost. */
+export async function lookAt(deps: JournalDeps, id: string, options: SessionOptions = {}): Promise<SessionLook> {
+  const row = await rowOf(deps.store, toSessionId(id));
+  return new SessionLook(deps, row, await verifyTail(deps.store, row), options);
+}
+
+function writerOf({ store, clock }: Pick<JournalDeps, "store" | "clock">, row: SessionRow): WriterState {
+  if (row.owner === null) return "closed";
+  if (store.isDead(row.owner)) return "died";
+  return row.leaseUntil > clock.now() ? "held" : "silent";
+}
+
+function within({ head }: SessionRow, { to = head.seq }: ReadOptions): number {
+  return Math.min(to, head.seq);
+}

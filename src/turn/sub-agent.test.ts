@@ -1,0 +1,319 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Model, ModelRequest } from "../contracts/model.ts";
+import type { Script, ScriptStep } from "../records/script.ts";
+import { defineTool } from "../transaction/tool.ts";
+import { kernel, look, opened, step } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
+import { outcomes } from "../../test/support/planning.ts";
+import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { freshRoot, inWorkspace } from "../../test/support/workspaces.ts";
+import { askUser } from "./ask-user.ts";
+import type { SessionOptions } from "./resume.ts";
+import type { SubAgent } from "./sub-agent.ts";
+
+const usage = { input: 10, output: 5 };
+const delegates = (...tasks: readonly string[]): ScriptStep => ({
+  calls: tasks.map((task) => ({ name: "helper", input: { task } })),
+  usage,
+});
+const steps = (...names: readonly string[]): ScriptStep => ({
+  calls: names.map((n) => ({ name: "step", input: { n } })),
+  usage,
+});
+
+/** A session whose model may call a helper that says this. */
+async function withHelper(
+  says: Script,
+  more: Partial<SubAgent> = {},
+  options: SessionOptions = {},
+  disk = new MemoryDisk(),
+) {
+  const requests: ModelRequest[] = [];
+  const inner = scripted(says);
+  const model: Model = {
+    ...inner,
+    ask: (request, how) => {
+      requests.push(request);
+      return inner.ask(request, how);
+    },
+  };
+  const helper: SubAgent = { name: "helper", description: "Helps.", model, ...more };
+  const one = await opened(disk, { tools: [step], ...options, agents: [helper] });
+  return { ...one, requests, helper };
+}
+
+/** The one child there is. */
+async function childOf(holdfast: { sessions(): AsyncIterable<{ readonly id: string }> }): Promise<string> {
+  const ids = (await collect(holdfast.sessions())).map(({ id }) => id);
+  return ids.find((id) => id.startsWith("s.agent-")) ?? "";
+}
+
+describe("a task", () => {
+  test("[AGENT-1] is worked on in a session of its own, and its last words are the result", async () => {
+    const { session, holdfast, requests } = await withHelper([steps("inner"), { text: "All done.", usage }]);
+    const model = scripted([delegates("tidy up"), { text: "It is tidy." }]);
+    const watched = await watch(session.run("go", { model }));
+    expect(watched.end).toMatchObject({ status: "done", text: "It is tidy." });
+    expect(outcomes(watched)[0]).toMatchObject({ ok: true, output: "All done." });
+    expect(watched.events).toContainEqual(expect.objectContaining({ kind: "call-progress", text: "step\n" }));
+    expect(JSON.stringify(requests[0]?.items)).toContain("tidy up");
+    expect(JSON.stringify(requests[0]?.items)).not.toContain('"go"');
+    await using child = await holdfast.open(await childOf(holdfast));
+    expect((await look(child)).steps).toEqual(["inner"]);
+    expect((await look(session)).steps).toEqual([]);
+  });
+
+  test("[AGENT-1] it has the tools it was given, and never a further sub-agent or somebody to ask", async () => {
+    const extra = defineTool({ name: "extra", access: "read", run: () => "x" });
+    const all = await withHelper([{ text: "ok" }], {}, { tools: [step, extra, askUser] });
+    await watch(all.session.run("go", { model: scripted([delegates("t"), { text: "ok" }]) }));
+    expect(all.requests[0]?.tools?.map(({ name }) => name)).toEqual(["extra", "recall", "step"]);
+    const some = await withHelper(
+      [{ text: "ok" }],
+      { tools: ["extra"], instructions: "Be brief." },
+      { tools: [step, extra] },
+    );
+    await watch(some.session.run("go", { model: scripted([delegates("t"), { text: "ok" }]) }));
+    expect(some.requests[0]?.tools?.map(({ name }) => name)).toEqual(["extra", "recall"]);
+    expect(JSON.stringify(some.requests[0]?.items)).toContain("Be brief.");
+  });
+
+  test("[AGENT-1] a tool that the session does not have is told by its name", async () => {
+    const { session } = await withHelper([{ text: "ok" }], { tools: ["nothing"] });
+    const outcome = await session.runTool({ name: "helper", input: { task: "t" } });
+    expect(outcome).toMatchObject({ ok: false, reason: "BAD_OPTION" });
+    expect(outcome.output).toContain("agents.helper.tools");
+  });
+
+  test("[AGENT-1] several work at once, each for itself", async () => {
+    const { session, holdfast } = await withHelper((request) => ({
+      text: `did ${JSON.stringify(request).includes("one") ? 1 : 2}`,
+    }));
+    const watched = await watch(session.run("go", { model: scripted([delegates("one", "two"), { text: "ok" }]) }));
+    expect(outcomes(watched).map(({ ok }) => ok)).toEqual([true, true]);
+    expect((await collect(holdfast.sessions())).filter(({ id }) => id.includes("agent"))).toHaveLength(2);
+  });
+});
+
+describe("a call that is discarded", () => {
+  test("[AGENT-2] takes the sub-agent's work with it, in the folder, too", async () => {
+    const at = freshRoot();
+    const seen: boolean[] = [];
+    const write = defineTool({
+      name: "step",
+      access: "write",
+      run: (_, call) => call.files.writeText("a.txt", "below"),
+    });
+    const helper: SubAgent = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
+    const wrapper = defineTool<{ readonly task: string }>({
+      name: "wrapper",
+      access: "write",
+      run: async (input, call) => {
+        const inner = await call.run({ name: "helper", input });
+        seen.push(existsSync(join(at.root, "a.txt")));
+        return call.fail("no", `after ${JSON.stringify(inner.output)}`);
+      },
+    });
+    const { session, holdfast } = await inWorkspace({ tools: [write, wrapper], agents: [helper] }, at);
+    const outcome = await session.runTool({ name: "wrapper", input: { task: "t" } });
+    expect(outcome).toMatchObject({ ok: false, reason: "no" });
+    expect(outcome.output).toContain('after "done"');
+    seen.push(existsSync(join(at.root, "a.txt")));
+    expect(seen).toEqual([true, false]); // it was committed for real, and taken back
+    await session.close();
+    await holdfast.close();
+  });
+
+  test("[AGENT-2] one that succeeds leaves it in the folder of the session", async () => {
+    const at = freshRoot();
+    const write = defineTool({
+      name: "step",
+      access: "write",
+      run: (_, call) => call.files.writeText("a.txt", "from below"),
+    });
+    const helper: SubAgent = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
+    const { session, holdfast, root } = await inWorkspace({ tools: [write], agents: [helper] }, at);
+    expect((await session.runTool({ name: "helper", input: { task: "t" } })).ok).toBe(true);
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("from below");
+    expect(await session.files.readText("a.txt")).toBe("from below");
+    await session.close();
+    await holdfast.close();
+  });
+
+  test.each<readonly [string, Script, Partial<SubAgent>, string, RegExp]>([
+    [
+      "meets its bound",
+      [steps("a"), steps("b"), { text: "x" }],
+      { limits: { steps: 1 } },
+      "agent-limit",
+      /bound of steps/,
+    ],
+    ["is cut off", [steps("a"), { text: "half", stop: "length" }], {}, "agent-stopped", /length.*said last: half/s],
+    ["gets no answer", [steps("a"), { fault: "not-allowed" }], {}, "agent-failed", /did not answer/],
+  ])("[AGENT-2] [AGENT-3] a sub-agent that %s has failed, and did nothing", async (_, says, more, reason, words) => {
+    const { session, holdfast } = await withHelper(says, more);
+    const outcome = await session.runTool({ name: "helper", input: { task: "t" } });
+    expect(outcome).toMatchObject({ ok: false, reason });
+    expect(outcome.output).toMatch(words);
+    await using child = await holdfast.open(await childOf(holdfast));
+    expect(await look(child)).toMatchObject({ steps: [], counter: 0, files: [] });
+  });
+
+  test("[AGENT-2] [AGENT-6] a stop reaches it, and what it had done goes", async () => {
+    const began = Promise.withResolvers<void>();
+    const hangs = defineTool({
+      name: "hangs",
+      access: "read",
+      run: () => {
+        began.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
+    const { session, holdfast } = await withHelper(says, {}, { tools: [step, hangs] });
+    const stop = new AbortController();
+    const turn = watch(session.run("go", { model: scripted([delegates("t"), { text: "x" }]), signal: stop.signal }));
+    await began.promise;
+    stop.abort();
+    const { end } = await turn;
+    expect(end.status).toBe("aborted");
+    await using child = await holdfast.open(await childOf(holdfast));
+    expect((await look(child)).steps).toEqual([]);
+  });
+
+  test("[AGENT-1] a task that is none is refused", async () => {
+    const { session } = await withHelper([{ text: "ok" }]);
+    expect((await session.runTool({ name: "helper", input: { task: " " } })).reason).toBe("bad-arguments");
+  });
+});
+
+describe("what it shares", () => {
+  test("[AGENT-4] plan mode: it can be called, and changes nothing", async () => {
+    const { session, requests, holdfast } = await withHelper([steps("a"), { text: "could not" }]);
+    await session.setMode("plan");
+    const watched = await watch(session.run("go", { model: scripted([delegates("t"), { text: "ok" }]) }));
+    expect(outcomes(watched)[0]).toMatchObject({ ok: true, output: "could not" });
+    expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["recall"]);
+    await using child = await holdfast.open(await childOf(holdfast));
+    expect(child.mode).toBe("plan");
+    expect((await look(child)).steps).toEqual([]);
+  });
+
+  test("[AGENT-4] a flip while it works reaches it", async () => {
+    const flipped = Promise.withResolvers<void>();
+    const waits = defineTool({ name: "waits", access: "read", run: () => flipped.promise });
+    const says = [{ calls: [{ name: "waits", input: {} }] }, steps("late"), { text: "ok" }];
+    const { session, holdfast } = await withHelper(says, {}, { tools: [step, waits] });
+    for await (const event of session.run("go", { model: scripted([delegates("t"), { text: "ok" }]) })) {
+      if (event.kind !== "call-progress") continue;
+      await session.setMode("plan");
+      flipped.resolve();
+    }
+    await using child = await holdfast.open(await childOf(holdfast));
+    expect((await look(child)).steps).toEqual([]);
+  });
+
+  test("[AGENT-5] tokens: what it spends counts in the turn that called it", async () => {
+    const { session } = await withHelper([steps("a"), { text: "ok", usage }]);
+    const model = scripted([delegates("t"), { text: "ok", usage }]);
+    const { end } = await watch(session.run("go", { model }));
+    expect(end.spent).toMatchObject({ steps: 2, input: 40, output: 20 });
+  });
+
+  test("[AGENT-5] the turn's bound ends it, also when several spend at once", async () => {
+    const { session } = await withHelper(() => steps("a"));
+    const model = scripted([delegates("one", "two"), { text: "ok", usage }]);
+    const watched = await watch(session.run("go", { model, limits: { tokens: 100 } }));
+    expect(outcomes(watched).map(({ reason }) => reason)).toEqual(["agent-limit", "agent-limit"]);
+    expect(watched.end).toMatchObject({ status: "limit", limit: "tokens" });
+    const { input, output } = watched.end.spent;
+    expect(input + output).toBeLessThanOrEqual(100 + 2 * 15);
+  });
+
+  test("[AGENT-5] money and prices are the turn's", async () => {
+    const { session } = await withHelper(() => steps("a"));
+    const price = () => 1;
+    const limits = { cost: 4, price };
+    const watched = await watch(
+      session.run("go", { model: scripted([delegates("t"), { text: "ok", usage }]), limits }),
+    );
+    expect(outcomes(watched)[0]?.reason).toBe("agent-limit");
+    expect(watched.end.spent.cost).toBe(4);
+  });
+
+  test("[AGENT-6] consent is asked of whoever the turn asks", async () => {
+    const asked: string[] = [];
+    const careful = defineTool({ name: "careful", access: "read", approval: true, run: () => "did it" });
+    const says = [{ calls: [{ name: "careful", input: {} }] }, { text: "ok" }];
+    const { session } = await withHelper(says, {}, { tools: [careful] });
+    const ask = async ({ tool }: { readonly tool: string }) => {
+      asked.push(tool);
+      return { approve: true } as const;
+    };
+    const watched = await watch(session.run("go", { model: scripted([delegates("t"), { text: "ok" }]), ask }));
+    expect(outcomes(watched)[0]).toMatchObject({ ok: true, output: "ok" });
+    expect(asked).toEqual(["careful"]);
+    const { session: alone } = await withHelper(says, {}, { tools: [careful] });
+    const outcome = await alone.runTool({ name: "helper", input: { task: "t" } });
+    expect(outcome).toMatchObject({ ok: false, reason: "agent-waiting" });
+    expect(outcome.output).toContain("consent for careful");
+  });
+});
+
+describe("going back", () => {
+  test("[AGENT-7] a rewind takes its work back, as its dry run says", async () => {
+    const at = freshRoot();
+    const write = defineTool({
+      name: "step",
+      access: "write",
+      run: (_, call) => call.files.writeText("a.txt", "below"),
+    });
+    const helper: SubAgent = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
+    const { session, holdfast, root } = await inWorkspace({ tools: [write], agents: [helper] }, at);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    const plan = await session.rewind({ before: callId, dryRun: true });
+    expect(plan.agents).toMatchObject([{ callId, rewound: { done: false, calls: [expect.any(String)] } }]);
+    expect(existsSync(join(root, "a.txt"))).toBe(true);
+    const report = await session.rewind({ before: callId });
+    expect(report.agents).toMatchObject([{ callId, rewound: { done: true } }]);
+    expect(existsSync(join(root, "a.txt"))).toBe(false);
+    await session.close();
+    await holdfast.close();
+  });
+
+  test("[AGENT-7] a rewind of the conversation alone leaves its files", async () => {
+    const { session } = await withHelper([steps("a"), { text: "done" }]);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    expect(await session.rewind({ before: callId, scope: "conversation" })).not.toHaveProperty("agents");
+  });
+
+  test("[AGENT-8] after a crash in the middle, opening the session takes it back", async () => {
+    const disk = new MemoryDisk();
+    const hang = Promise.withResolvers<void>();
+    const hangs = defineTool({
+      name: "hangs",
+      access: "read",
+      run: () => {
+        hang.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
+    const { session, deps, holdfast, helper } = await withHelper(says, {}, { tools: [step, hangs] }, disk);
+    void session.runTool({ name: "helper", input: { task: "t" } }).catch(() => {});
+    await hang.promise;
+    const id = await childOf(holdfast);
+    await deps.store.close(); // the process is gone
+    const { holdfast: next } = kernel(disk, { tools: [step, hangs], agents: [helper] });
+    const again = await next.open("s");
+    expect(again.recovered.closedCalls).toHaveLength(1);
+    await using child = await next.open(id);
+    expect((await look(child)).steps).toEqual([]);
+    expect((await collect(again.read())).filter(({ kind }) => kind === "fault-raised")).toEqual([]);
+    await again.close();
+    await using third = await next.open("s");
+    expect(third.recovered.closedCalls).toEqual([]); // and once is enough
+  });
+});

@@ -1,0 +1,171 @@
+import { sha256 } from "../base/hash.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { ASK_USER } from "../catalog/tool.ts";
+import type { Model } from "../contracts/model.ts";
+import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { Rewindable } from "../transaction/call.ts";
+import { defineTool, type Tool } from "../transaction/tool.ts";
+import type { RunEnd } from "./events.ts";
+import { type Ground, grounds } from "./ground.ts";
+import type { RunLimits } from "./limits.ts";
+import type { RequestOptions } from "./request.ts";
+import type { AgentReturn } from "./rewind.ts";
+import { runTurn } from "./run.ts";
+import type { Session } from "./session.ts";
+
+/** An agent that a session's model can give a task to: a session of its own, with its own conversation and view. */
+export interface SubAgent extends RequestOptions {
+  /** The tool under which it is offered. */
+  readonly name: string;
+  /** What it is good for, in words for the model that may call it. */
+  readonly description: string;
+  readonly model: Model;
+  /** Which of the session's tools it may use, by name. Default: all of them but sub-agents and `ask_user`. */
+  readonly tools?: readonly string[];
+  /** What it is told before its task. */
+  readonly instructions?: string;
+  /** Bounds of one task. What it spends is spent by the turn that called it, whose bounds hold, too. */
+  readonly limits?: RunLimits;
+}
+
+/** What a session lends to its sub-agents. */
+export interface Lender {
+  /** Opens the session of a sub-agent: it is in plan mode whenever this one is. */
+  readonly open: (id: string, agent: SubAgent) => Promise<Session>;
+  readonly ground: () => Ground;
+}
+
+/**
+ * The tool that gives a task to a sub-agent. Its calls are committed as they end, each for itself; when this call is
+ * discarded, everything it did is taken back.
+ */
+export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
+  const { name, description } = agent;
+  return defineTool<{ readonly task: string }>({
+    name,
+    description,
+    access: "write",
+    // It inherits plan mode, so in plan mode it changes nothing, whatever it is asked.
+    readOnly: () => ({ readOnly: true }),
+    retryable: false,
+    attempts: 1,
+    input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<{ task: string }>,
+    inputSchema: {
+      type: "object",
+      properties: {
+        task: { type: "string", description: "All it needs to know: it sees nothing of this conversation." },
+      },
+      required: ["task"],
+    },
+    run: async ({ task }, call) => {
+      const ground = lender.ground();
+      const child = await lender.open(childId(ground.id, call.id), agent);
+      await call.child(lent(child));
+      const { within } = ground;
+      const turn = runTurn(
+        groundOf(child),
+        task,
+        { ...optionsOf(agent, within?.ask), signal: call.signal },
+        within?.budget,
+      );
+      for (;;) {
+        const next = await turn.next();
+        if (next.done === true) return told(next.value) ?? call.fail(`agent-${next.value.status}`, whyNot(next.value));
+        if (next.value.kind === "call-opened") call.progress(`${next.value.tool}\n`);
+      }
+    },
+  });
+}
+
+/** Where the work of a call lies. From the call alone, so that a later process finds it. */
+function childId(session: string, callId: string): string {
+  return `${session.slice(0, 120)}.agent-${sha256(`${session} ${callId}`).slice(0, 24)}`;
+}
+
+/** Which tools a sub-agent may use, of those that its session has. */
+export function toolsFor({ name, tools: wanted }: SubAgent, offered: readonly Tool[]): readonly Tool[] {
+  const unknown = wanted?.filter((one) => !offered.some((tool) => tool.name === one)) ?? [];
+  if (unknown.length > 0)
+    throw new HoldfastError("BAD_OPTION", { option: `agents.${name}.tools`, value: unknown.join(", ") });
+  // Nobody sits before it: a question would wait for ever.
+  return wanted === undefined
+    ? offered.filter((tool) => tool.name !== ASK_USER)
+    : offered.filter((tool) => wanted.includes(tool.name));
+}
+
+/** Takes back, newest first, what sub-agents did for calls that are gone: rewound, or cut off by a crash. */
+export async function takeBack(
+  session: Session,
+  calls: readonly { readonly callId: string; readonly tool: string }[],
+  { agents, lender }: { readonly agents: readonly SubAgent[]; readonly lender: Lender },
+  dryRun: boolean,
+): Promise<readonly AgentReturn[]> {
+  const returns: AgentReturn[] = [];
+  for (const { callId, tool } of calls.toReversed()) {
+    const agent = agents.find(({ name }) => name === tool);
+    if (agent === undefined) continue;
+    const id = childId(session.id, callId);
+    try {
+      const child = await lender.open(id, agent);
+      try {
+        const first = child.checkpoints.list().find(({ rewound }) => !rewound);
+        const rewound = first === undefined ? undefined : await child.rewind({ before: first.callId, dryRun });
+        returns.push({ callId, session: id, ...(rewound === undefined ? {} : { rewound }) });
+      } finally {
+        await child.close();
+      }
+    } catch (error) {
+      returns.push({ callId, session: id, why: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return returns;
+}
+
+/** Open until the call has settled: until then it may have to be taken back. */
+function lent(child: Session): Rewindable {
+  return { mark: () => child.mark(), release: () => child.close() };
+}
+
+function groundOf(child: Session): Ground {
+  const ground = grounds.get(child.state);
+  if (ground === undefined) throw new HoldfastError("SESSION_UNKNOWN", { session: child.id });
+  return ground;
+}
+
+function optionsOf(agent: SubAgent, ask: NonNullable<Ground["within"]>["ask"]) {
+  const { name: _name, description: _description, tools: _tools, ...options } = agent;
+  return { ...options, ...(ask === undefined ? {} : { ask }) };
+}
+
+function told(end: RunEnd): string | undefined {
+  return end.status === "done" && end.text.trim() !== "" ? end.text : undefined;
+}
+
+const LONGEST = 2_000;
+
+function whyNot(end: RunEnd): string {
+  const last = end.text.trim() === "" ? "" : ` It had said last: ${end.text.slice(0, LONGEST).toWellFormed()}`;
+  switch (end.status) {
+    case "done":
+      return "The agent ended without a word.";
+    case "limit":
+      return `The agent met its bound of ${end.limit} before it was done.${last}`;
+    case "waiting":
+      return `The agent needs somebody's consent for ${end.waiting.map(({ tool }) => tool).join(", ")}, and nobody was asked.${last}`;
+    case "failed":
+      return `The agent's model did not answer: ${end.failure.message}${last}`;
+    case "stopped":
+      return `The agent's model stopped without finishing (${end.stop}).${last}`;
+    case "aborted":
+      return `The agent was stopped.${last}`;
+    case "refused":
+      return "The agent's prompt, tools and mode did not agree, so nothing was sent.";
+  }
+}
+
+function validate(value: unknown): SchemaResult<{ readonly task: string }> {
+  const { task } = (value ?? {}) as { readonly task?: unknown };
+  if (typeof task !== "string" || task.trim() === "")
+    return { issues: [{ message: "must be a text", path: ["task"] }] };
+  return { value: { task } };
+}
