@@ -39,7 +39,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "verify",
-    summary: "check every record, link and blob of a store, or an exported file; salvage a damaged store",
+    summary: "check a store or an exported file, record by record; salvage",
     load: async () => (await import("./commands/verify.ts")).verifyCommand,
   },
   {
