@@ -26,6 +26,7 @@ import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
+import { isShelf, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
 
@@ -40,9 +41,11 @@ export interface HoldfastOptions extends SessionOptions {
 export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
+  /** Show only so many of the newest groups from here on, and one pointer to the rest. The journal keeps everything. */
+  readonly recent?: number;
 }
 
-type Opening = Omit<SessionOpening, "parent"> & { readonly parent?: Pick<Session, "catalog"> };
+type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Pick<Session, "catalog"> };
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -61,8 +64,16 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  open(id: string, opening: SessionOpening = {}): Promise<Session> {
-    return this.#openWith(id, this.#options, undefined, opening);
+  async open(id: string, { recent, ...opening }: SessionOpening = {}): Promise<Session> {
+    const session = await this.#openWith(id, this.#options, undefined, opening);
+    if (recent === undefined) return session;
+    try {
+      await session.prune({ keep: recent });
+      return session;
+    } catch (error) {
+      await session.close({ leave: "staged" });
+      throw error;
+    }
   }
 
   /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
@@ -115,6 +126,7 @@ export class Holdfast implements AsyncDisposable {
       const { prompt: _prompt, agents: _agents, ...shared } = sessionOptions;
       const around: Around = {
         workspaces: this.#workspaces,
+        shelves: new Shelves({ ...this.#deps, open: (shelf) => this.#openWith(shelf, {}, undefined) }),
         teller,
         fork: (after, how) => this.fork(id, { ...how, after }),
         child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
@@ -135,8 +147,9 @@ export class Holdfast implements AsyncDisposable {
     }
   }
 
+  /** Every session; the pages that sessions share are none. */
   async *sessions(): AsyncIterable<SessionRow> {
-    for await (const row of sessionRows(this.store)) if (!("damaged" in row)) yield row;
+    for await (const row of sessionRows(this.store)) if (!("damaged" in row) && !isShelf(row.id)) yield row;
   }
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {
