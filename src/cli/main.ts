@@ -16,6 +16,7 @@ const EXIT: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   CHECKPOINT_REWOUND: 2,
   CALLS_OPEN: 1,
   EFFECTS_STAND: 1,
+  SDK_MISSING: 2,
 };
 
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<ExitCode> {
@@ -101,6 +102,11 @@ function processTerminal(): Terminal {
   return {
     out: (line) => void stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
+    write: (text) => void stdout.write(text),
+    onInterrupt: (hear) => {
+      process.on("SIGINT", hear);
+      return () => void process.off("SIGINT", hear);
+    },
     forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
     ...(stdout.isTTY === true ? { columns: Math.max(40, stdout.columns) } : {}),
     cwd: process.cwd(),

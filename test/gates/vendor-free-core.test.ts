@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { plant, readTree, ROOT } from "./tree.ts";
-import { findVendors, loadedFrom } from "./vendor-free-core.ts";
+import { findVendors } from "./vendor-free-core.ts";
 
 const ENTRY = "src/index.ts";
 
@@ -12,14 +12,6 @@ test("the door loads no vendor, no package and no driver", () => {
 test("a process that imports the door has no SQLite in it, and one that imports SQLite is told apart", () => {
   expect(loadedBy(`${ROOT}${ENTRY}`)).toEqual([]);
   expect(loadedBy("node:sqlite")).not.toEqual([]);
-});
-
-test("[CLI-14] the command starts with its table, its help and the codes of errors, and nothing else", () => {
-  const tree = readTree("src");
-  const start = loadedFrom("src/cli/main.ts", tree);
-  expect(start.filter((path) => !/^src\/(cli|base)\//.test(path))).toEqual([]);
-  expect(start.filter((path) => path.includes("/commands/"))).toEqual([]);
-  expect(start).toContain("src/cli/table.ts");
 });
 
 describe("the gate sees", () => {
