@@ -23,7 +23,8 @@ export const ROOMS = {
   journal: [...LOW],
   state: [...LOW, "journal"],
   files: [...LOW, "journal", "state"],
-  transaction: [...LOW, "journal", "state", "files"],
+  exec: [...LOW, "journal", "state", "files"],
+  transaction: [...LOW, "journal", "state", "files", "exec"],
 
   turn: [
     ...LOW,
@@ -36,13 +37,14 @@ export const ROOMS = {
     "journal",
     "state",
     "files",
+    "exec",
     "transaction",
   ],
 
   // the edges
   blobs: [...LOW],
   telemetry: [...LOW], // hears of events; sees nothing that makes them
-  adapters: [...LOW, "wire", "door"],
+  adapters: [...LOW, "wire", "transcripts", "door"], // a host's own sessions are mended when it loads them
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],
   tools: [...LOW, "door"],
@@ -61,6 +63,7 @@ export const ROOMS = {
     "journal",
     "state",
     "files",
+    "exec",
     "transaction",
     "turn",
   ],

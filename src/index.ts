@@ -141,6 +141,22 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { DriverChoice } from "./exec/choose.ts";
+export {
+  EXEC_LIMITS,
+  type ExecChanges,
+  type ExecCommand,
+  type ExecEnd,
+  type ExecLimits,
+  type ExecOptions,
+  type ExecOutput,
+  type ExecProtection,
+  type ExecResult,
+} from "./exec/command.ts";
+export type { DriverName } from "./exec/driver.ts";
+export type { ExecNote } from "./exec/evidence.ts";
+export type { CoverLimits } from "./files/host/manifest.ts";
+export type { Uncovered } from "./files/host/walk.ts";
 export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
 export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
@@ -456,6 +472,7 @@ export type { LookedRewind, SessionLook, WriterState } from "./turn/look.ts";
 export type { LookedView } from "./turn/look-view.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
+export type { ExecSettings } from "./turn/session-exec.ts";
 export type { SubAgent } from "./turn/sub-agent.ts";
 export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";

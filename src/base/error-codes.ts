@@ -271,6 +271,42 @@ export const ERROR_CODES = {
     says: "The path is a pipe, a socket or a device, which has no content to read, keep or bring back.",
     tryThis: "Leave it to a tool that is declared as reaching outside.",
   },
+  EXEC_UNAVAILABLE: {
+    says: "There is no folder of the system in which a command could run.",
+    tryThis:
+      "Open the session with a `workspace` that it may write; files in memory and read-only forks run no commands.",
+  },
+  EXEC_NOT_ALLOWED: {
+    says: "The tool is not declared as one that runs commands. Nothing was started.",
+    tryThis:
+      'Define it with `access: "execute"`, or with `access: "external"` for commands in the background, so that plan mode and retries know.',
+  },
+  EXEC_NOT_COVERED: {
+    says: "Something in the workspace could not be kept or brought back, so nothing of the command was kept.",
+    tryThis:
+      'Move what is named out of the workspace or raise the limit it is over; `uncovered: "report"` runs the command all the same and only tells.',
+  },
+  EXEC_NOT_STARTED: {
+    says: "The command could not be started.",
+    tryThis: "Check that the shell exists and that the system allows more processes; the cause says what it refused.",
+  },
+  EXEC_NO_DRIVER: {
+    says: "The protection that was asked for does not work here.",
+    tryThis: 'Leave `exec.driver` at "auto", or ask for "portable"; the details say what was refused.',
+  },
+  EXEC_BUSY: {
+    says: "A command changes the files of this workspace in place, and nobody else may until it has ended.",
+    tryThis: "Wait for the command to end, then try again.",
+  },
+  EXEC_NOT_UNDONE: {
+    says: "What a command had changed could not be brought back completely.",
+    tryThis:
+      "Look at the paths in the details and in `.holdfast/workspace/rescue`, free what is in the way, and open the session again: it goes on. Or remove `.holdfast/workspace/exec` to go on with the files as they are.",
+  },
+  EXEC_SAVEPOINT: {
+    says: "A command ran after the savepoint, and what it changed can only be undone with the whole call.",
+    tryThis: "Fail the call instead of rolling back a part of it, or run the command in a call of its own.",
+  },
   FILE_EDIT_NOT_FOUND: {
     says: "An edit's text does not occur in the file. None of the edits was made.",
     tryThis: "Read the file again and copy the text to replace exactly, white space included.",

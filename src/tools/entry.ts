@@ -9,6 +9,7 @@ import { listFilesTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
 import { writeFileTool } from "./write-file.ts";
 
+export { execTool } from "./exec.ts";
 export type { ToolLimits };
 
 /** Reading, searching and changing the files of a session. Choose among them by name where not all are wanted. */

@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
+import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import { filesOnBranch } from "../files/access.ts";
 import type { Branch, Savepoint } from "../state/branch.ts";
 import type { Part } from "../state/part.ts";
@@ -57,14 +58,26 @@ export interface Call {
   run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome>;
   /** A child's work counts as this call's: discarded, the child is taken back to where it stood. */
   child(child: Rewindable): Promise<void>;
+  /**
+   * Runs a command in the workspace, to its end. What it changed belongs to this call: kept whole if the call commits,
+   * undone whole if it does not. Its exit code is told and judged by nobody here. Only for tools with access `execute`.
+   */
+  exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult>;
 }
 
 export interface CallParts
-  extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child"> {
+  extends Pick<
+    Call,
+    "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child" | "exec"
+  > {
   readonly stop: LazySignal;
   readonly random: () => Random;
   readonly branch: Branch;
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
+  /** How many commands it has run. */
+  readonly runs: () => number;
+  /** A part of what it did was to be undone, and a command's work cannot be, but with all of it. */
+  readonly doom: (error: HoldfastError) => void;
   /** Hears of every use after the end. */
   readonly onLate: (what: string) => void;
 }
@@ -140,16 +153,18 @@ export class CallHandle implements Call {
   }
 
   savepoint(): { rollback(): void } {
-    const savepoint = this.#use("savepoint").branch.savepoint();
-    return { rollback: () => this.#rollback(savepoint) };
+    const { branch, runs } = this.#use("savepoint");
+    const [savepoint, before] = [branch.savepoint(), runs()];
+    return { rollback: () => this.#rollback(savepoint, before) };
   }
 
   async transaction<T>(work: () => Promise<T> | T): Promise<T> {
-    const savepoint = this.#use("transaction").branch.savepoint();
+    const { branch, runs } = this.#use("transaction");
+    const [savepoint, before] = [branch.savepoint(), runs()];
     try {
       return await work();
     } catch (error) {
-      this.#rollback(savepoint);
+      this.#rollback(savepoint, before);
       throw error;
     }
   }
@@ -166,13 +181,22 @@ export class CallHandle implements Call {
     return this.#use("child").child(child);
   }
 
+  async exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult> {
+    return this.#use("exec").exec(command, options);
+  }
+
   /** Every later use is refused. */
   close(): void {
     this.#isOpen = false;
   }
 
-  #rollback(savepoint: Savepoint): void {
-    this.#use("rollback").branch.rollbackTo(savepoint);
+  #rollback(savepoint: Savepoint, runsBefore: number): void {
+    const { branch, runs, doom } = this.#use("rollback");
+    branch.rollbackTo(savepoint);
+    if (runs() === runsBefore) return;
+    const error = new HoldfastError("EXEC_SAVEPOINT", { call: this.id });
+    doom(error);
+    throw error;
   }
 
   #use(what: string): CallParts {

@@ -2,6 +2,8 @@ import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
+import { CallCommands, type ExecHost } from "../exec/commands.ts";
+import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
@@ -39,6 +41,7 @@ export interface CallWorld {
   readonly effects: EffectBook;
   readonly policies: readonly ToolPolicy[];
   tool(name: string): Tool | undefined;
+  readonly exec?: ExecHost;
 }
 
 export interface CallLimits {
@@ -79,6 +82,7 @@ export class OpenCall {
   readonly #onProgress: ((text: string) => void) | undefined;
   #children: { readonly child: Rewindable; readonly rewind: () => Promise<void> }[] = [];
   #handle: CallHandle | undefined;
+  #commands: CallCommands | undefined;
   readonly #inner = new Set<CallHandle>();
   readonly #openings = new Set<Promise<void>>();
   #unfinished = 0;
@@ -116,6 +120,7 @@ export class OpenCall {
 
   /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
   async attempt(): Promise<Ending> {
+    await this.endCommands(false);
     const call = this.begin();
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
@@ -196,6 +201,39 @@ export class OpenCall {
     return stuck;
   }
 
+  /** Why what its commands did cannot be kept. */
+  get doomed(): Error | undefined {
+    return this.#commands?.doomed;
+  }
+
+  /** Nothing that it started is running afterwards, and without `kept` nothing that its commands changed is left. */
+  async endCommands(kept: boolean): Promise<void> {
+    const commands = this.#commands;
+    if (commands === undefined) return;
+    await commands.end(kept);
+    this.#commands = undefined;
+  }
+
+  /** Started here and nowhere else, so that whoever ends the call knows of them. */
+  #exec(id: string, tool: Tool, command: ExecCommand, options: ExecOptions | undefined): Promise<ExecResult> {
+    const { exec, state } = this.#world;
+    if (tool.access !== "execute")
+      throw new HoldfastError("EXEC_NOT_ALLOWED", { tool: tool.name, access: tool.access });
+    if (exec === undefined) throw new HoldfastError("EXEC_UNAVAILABLE", { call: id });
+    this.#refuseOutside(id, tool);
+    const stop = this.#stop;
+    this.#commands ??= new CallCommands(exec, {
+      id: this.call.id,
+      branch: this.branch,
+      clock: state.clock,
+      signal: stop.signal,
+      progress: (text) => {
+        if (!stop.signal.aborted) this.#told(text);
+      },
+    });
+    return this.#commands.run(command, options);
+  }
+
   /** The call has settled: what its children did is there to stay. */
   async releaseChildren(): Promise<void> {
     for (const { child } of this.#children.splice(0)) await released(child);
@@ -236,6 +274,9 @@ export class OpenCall {
         return turn;
       },
       child: (child) => this.#adopt(child),
+      exec: async (command, options) => this.#exec(id, tool, command, options),
+      runs: () => this.#commands?.runs ?? 0,
+      doom: (error) => void this.#commands?.doom(error),
       onLate: (what) => this.tellLate(what),
     });
   }

@@ -99,6 +99,7 @@ function isConflict(tried: Tried): boolean {
 
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
   const { state } = world;
+  if (open.doomed !== undefined) return { instead: endingOfThrown(open.doomed) };
   const inside = [...open.superseded, ...open.nested];
   const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(world.effects.of(open.call.id), inside) });
   const outcomes = [...open.superseded, ...open.nested, outcome];
@@ -122,6 +123,7 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
     return { instead: refusal(error) };
   }
   checkpoint(world, outcome, pre);
+  await open.endCommands(true).catch(() => {}); // what it did is kept; what is left of where it ran goes at the next opening
   return { committed: outcome };
 }
 
@@ -131,6 +133,13 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
   let last = ending;
   const openings = open.openingsSettled();
   if (openings !== undefined) await openings;
+  try {
+    await open.endCommands(false);
+  } catch (error) {
+    // The files are neither before nor after: nothing more is built on them until somebody has finished it.
+    state.truth.poison(error instanceof Error ? error : new Error(String(error)));
+    last = endingOfThrown(error);
+  }
   try {
     await state.exclusive.putBack(open.call.id);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import type { ExecHost } from "../exec/commands.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { canceled } from "./attempt.ts";
 import { BUDGET } from "./budget.ts";
@@ -13,6 +14,7 @@ import { PendingCall } from "./pending.ts";
 import type { ToolPolicy } from "./policy.ts";
 import { Semaphore } from "./semaphore.ts";
 import { settle } from "./settle.ts";
+import { Barrier } from "./barrier.ts";
 import type { Tool } from "./tool.ts";
 
 export interface TransactionOptions {
@@ -26,6 +28,8 @@ export interface TransactionOptions {
   /** Hears of every call that ended. What it throws changes nothing. */
   readonly observe?: (outcome: CallOutcome) => void | Promise<void>;
   readonly onTelemetryFailure?: (failure: TelemetryFailure) => void;
+  /** Where commands run, when there is a workspace for them. */
+  readonly execHost?: ExecHost;
 }
 
 export interface TelemetryFailure {
@@ -46,6 +50,7 @@ export class Transactions {
   #listed: readonly Tool[] | undefined;
   readonly #world: CallWorld;
   readonly #slots: Semaphore;
+  readonly #barrier = new Barrier();
   readonly #open = new Map<string, PendingCall | undefined>();
   #last: Promise<void> = Promise.resolve();
 
@@ -61,7 +66,9 @@ export class Transactions {
     this.#options = options;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#slots = new Semaphore(parallel);
-    this.#world = { state, ledger, effects: this.effects, policies, tool: (name) => this.#tools.get(name) };
+    const { execHost: exec } = options;
+    const tool = (name: string) => this.#tools.get(name);
+    this.#world = { state, ledger, effects: this.effects, policies, tool, ...(exec === undefined ? {} : { exec }) };
   }
 
   static of(state: ExecutionState): Transactions {
@@ -99,8 +106,20 @@ export class Transactions {
    * time is up; whatever the tool does is an outcome.
    */
   async run(call: ToolCall, limits: CallLimits = {}): Promise<CallOutcome> {
+    const alone = this.#tools.get(call.name)?.access === "execute";
+    // Before anything is awaited: a command waits for the calls that were asked for before it.
+    const { turn, leave: pass } = this.#barrier.enter(alone);
+    try {
+      return await this.#run(call, limits, turn);
+    } finally {
+      pass();
+    }
+  }
+
+  async #run(call: ToolCall, limits: CallLimits, turn: Promise<unknown>): Promise<CallOutcome> {
     const { open, done } = await this.#opening(call, limits, this.#options.commitOrder === "call");
     try {
+      await unlessAborted(turn, open.signal);
       const leave = await this.#slots.enter(open.signal);
       const known = call.known ?? this.#overBudget();
       const ending =
@@ -202,6 +221,16 @@ export class Transactions {
     if (outcome.reason === "evaluation-ended") throw new PromptEvaluationError(outcome);
     return outcome;
   }
+}
+
+/** Whoever is no longer wanted need not wait for a turn. */
+async function unlessAborted(turn: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const listener = () => aborted.resolve();
+  signal.addEventListener("abort", listener, { once: true });
+  if (signal.aborted) listener();
+  await Promise.race([turn, aborted.promise]);
+  signal.removeEventListener("abort", listener);
 }
 
 const AT_ONCE = Promise.resolve();

@@ -1,3 +1,4 @@
+import { execPart } from "../exec/evidence.ts";
 import { WORKSPACE_PART, workspacePart } from "../files/host/part.ts";
 import { filesPart } from "../files/part.ts";
 import type { Json } from "../base/json.ts";
@@ -9,12 +10,13 @@ import { anyPartOf } from "../state/slice.ts";
 import { catalogPart } from "./catalog-part.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 
-/** What every kernel brings, whoever starts it: the seed's slices, its own, files, catalog, resources. */
+/** What every kernel brings, whoever starts it: the seed's slices, its own, files, catalog, resources, what commands did. */
 export const KERNEL_PARTS: readonly AnyPart[] = [
   ...[...DEFAULT_SLICES, PinnedRules, ContextLineage].map(anyPartOf),
   filesPart,
   catalogPart,
   resourcesPart,
+  execPart,
 ];
 
 const DEFAULTS: ReadonlySet<string> = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));

@@ -27,6 +27,7 @@ import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
+import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
 import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
@@ -57,6 +58,8 @@ export interface SessionOptions
   readonly development?: boolean;
   /** The folder whose files calls change; without one, files live in memory and beside the journal. */
   readonly workspace?: string | WorkspaceOptions;
+  /** How commands run in the workspace. */
+  readonly exec?: ExecSettings;
 }
 
 /** What a session has of its kernel: among it, forks and sessions that work for it. */
@@ -123,6 +126,7 @@ async function revive(
   const gate = catalogGate(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context);
+  const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const lender: Lender = {
     open: (id, agent) => {
       const own = new Set<Tool>(kernel);
@@ -144,6 +148,7 @@ async function revive(
     ledger,
     tools: [...tools, ...kernel],
     policies: [gate, ...policies],
+    ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
   for (const { entry, standing, owners } of journal.folded.effects.values())
@@ -163,7 +168,7 @@ async function revive(
     teller,
     context,
     agents: returning,
-    ...(files === undefined ? {} : { files }),
+    ...(files === undefined || exec === undefined ? {} : { files, exec }),
   });
   await takeBackCutOff(session, returning);
   return session;

@@ -14,7 +14,7 @@ import {
 } from "../files/host/part.ts";
 import { type HostPart, type HostSession, hostPart } from "../files/host/session.ts";
 import { View } from "../files/host/view.ts";
-import type { FilesDecision } from "../files/host/commit.ts";
+import type { FilesDecision, FilesToCommit, LeftByCommand } from "../files/host/commit.ts";
 import type { Workspace } from "../files/host/workspace.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { BlobName, CallId } from "../records/ids.ts";
@@ -39,6 +39,8 @@ export class SessionFiles {
   /** What this process found changed by somebody else after it had been decided. */
   readonly diverged: Diverged[] = [];
   readonly workspace: Workspace;
+  /** Calls that have run commands and are not settled, with the folder those ran in. */
+  readonly commands = new Map<string, string>();
   readonly #journal: Journal;
 
   constructor(workspace: Workspace, journal: Journal, mode: Binding["mode"]) {
@@ -84,6 +86,7 @@ export class SessionFiles {
       steps,
       stageBlob: (source: Parameters<Journal["stageBlob"]>[0]) => this.#journal.stageBlob(source),
       content,
+      ...this.#left(callId, staged),
     };
     const posts = await beforeWriting(this.#posts(change, steps, staged, content));
     const diverged = await this.workspace.commit(files, ({ tx, images, named }: FilesDecision) =>
@@ -133,10 +136,20 @@ export class SessionFiles {
     for (const { bytes } of change.contents) posts.push(await this.#journal.stageBlob(bytes));
     for (const step of steps) {
       const waits = staged.get(step.path);
-      if (waits !== undefined && !("bytes" in waits) && step.to.kind === "file")
-        posts.push(await this.#journal.stageBlob(content(step.to.digest, step)));
+      // What a command left is moved into place and not copied: its own undoing keeps what was there before.
+      const copied = waits !== undefined && ("file" in waits || "at" in waits);
+      if (copied && step.to.kind === "file") posts.push(await this.#journal.stageBlob(content(step.to.digest, step)));
     }
     return posts;
+  }
+
+  /** What commands of the call left of which path, when it ran any. */
+  #left(callId: string | undefined, staged: ReadonlyMap<string, StagedContent>): Pick<FilesToCommit, "exec"> {
+    const id = this.commands.get(callId ?? "");
+    if (id === undefined) return {};
+    const left = new Map<string, LeftByCommand>();
+    for (const [path, content] of staged) if ("lies" in content || "placed" in content) left.set(path, content);
+    return { exec: { id, left } };
   }
 
   #waiting(value: WorkspaceValue, waits: StagedContent | undefined, { path, to }: Step): AsyncIterable<Bytes> {

@@ -5,6 +5,8 @@ import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { SentRequest } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
+import type { DriverChoice } from "../exec/choose.ts";
+import type { ExecHost } from "../exec/commands.ts";
 import { filesOf } from "../files/access.ts";
 import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
@@ -74,6 +76,8 @@ export interface SessionParts {
   readonly teller: Teller;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
+  /** Where its commands run, when they can. */
+  readonly exec?: ExecHost;
   /** Opens a session that shares this one's records up to `after`. */
   readonly fork: (after: number, options: ForkOptions) => Promise<Session>;
 }
@@ -158,6 +162,11 @@ export class Session implements AsyncDisposable {
   /** How it works there: on the disk, above it, or only looking. */
   get filesPart(): HostPart | undefined {
     return this.#parts.files?.part;
+  }
+
+  /** What keeps commands from doing harm here, and why it is this; undefined before the first one ran. */
+  get protection(): DriverChoice | undefined {
+    return this.#parts.exec?.drivers.chosen;
   }
 
   get mode(): Mode {

@@ -3,6 +3,7 @@ import type { Store } from "../contracts/store.ts";
 import type { Intent } from "../files/host/intent.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
+import { endMarked } from "../exec/processes.ts";
 import { Workspace } from "../files/host/workspace.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import { readEntries, rowOf } from "../journal/read.ts";
@@ -73,6 +74,7 @@ export class Workspaces {
           locks: (folder) => locksIn.call(store, folder),
           sync: store.durability === "power",
           decided: (intent) => wasDecided(store, intent),
+          endStrays: (exec) => endMarked(exec, () => clock.sleep(5, undefined, "keep-alive")),
           ...(store.place === undefined ? {} : { store: store.place }),
         });
       const workspace = await opening;

@@ -34,6 +34,7 @@ export interface ApplyGround {
 }
 
 const OURS = "-ours";
+const OWNER_ALL = 0o700;
 
 /**
  * Puts a decided plan in place with renames and nothing else. The old file is moved to rescue and looked at there, where
@@ -43,9 +44,11 @@ const OURS = "-ours";
 export async function apply(ground: ApplyGround, { steps }: Intent): Promise<Applied> {
   const work = new Application(ground);
   for (const step of inOrder(steps)) {
-    await work.step(step);
+    if (step.placed !== true) await work.step(step);
     ground.done(step.path);
   }
+  // A folder that may not be written is closed when everything is in it.
+  for (const step of inOrder(steps).toReversed()) if (step.placed !== true) work.close(step);
   return work;
 }
 
@@ -64,6 +67,8 @@ class Application implements Applied {
   readonly diverged: Diverged[] = [];
   readonly folders = new Set<string>();
   readonly moved: { name: string; path: string }[] = [];
+  /** Folders that were made, or given their mode, here. */
+  readonly #opened = new Set<string>();
   readonly #ground: ApplyGround;
 
   constructor(ground: ApplyGround) {
@@ -162,15 +167,33 @@ class Application implements Applied {
     if (to.kind !== "folder") return;
     folder.mustBeHere();
     try {
-      port.makeFolder(folder.at(name), to.mode);
+      port.makeFolder(folder.at(name), to.mode | OWNER_ALL);
     } catch (error) {
       if (!isSystem(error, "EEXIST")) throw error;
-      if (port.stat(folder.at(name))?.kind !== "folder") this.#giveUp(step, "made");
-      return;
+      if (port.stat(folder.at(name))?.kind !== "folder") return this.#giveUp(step, "made");
+      if (step.from.kind !== "folder") return; // somebody else's, with their mode
     }
+    this.#setMode(folder, name, to.mode | OWNER_ALL);
+    this.#opened.add(step.path);
+  }
+
+  /** Gives a folder the mode it was meant to have, when that would have kept us out. */
+  close({ path, to }: PlannedStep): void {
+    if (to.kind !== "folder" || (to.mode & OWNER_ALL) === OWNER_ALL || !this.#opened.has(path)) return;
+    const names = namesIn(path);
+    const { root } = this.#ground;
+    root.within(names.slice(0, -1), (folder) => {
+      if (root.port.stat(folder.at(names.at(-1)))?.kind === "folder")
+        this.#setMode(folder, names.at(-1) ?? "", to.mode);
+    });
+  }
+
+  /** The system's mask does not decide what was there before. */
+  #setMode(folder: Folder, name: string, mode: number): void {
+    const { port } = this.#ground.root;
     const handle = port.openFolder(folder.at(name));
     try {
-      port.mode(handle, to.mode); // the system's mask does not decide what was there before
+      port.mode(handle, mode);
     } finally {
       port.close(handle);
     }

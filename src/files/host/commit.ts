@@ -13,7 +13,12 @@ export interface FilesToCommit {
   readonly steps: readonly Step[];
   readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
   readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
+  /** The commands that did a part of it, and what they left of which path. */
+  readonly exec?: { readonly id: string; readonly left: ReadonlyMap<string, LeftByCommand> };
 }
+
+/** Ready to be moved in from a folder of ours, if it is a file; or in place already. */
+export type LeftByCommand = { readonly lies: string } | { readonly placed: string };
 
 /** What the decision has to write down beside the change: which plan it decides, and the content it names. */
 export interface FilesDecision {

@@ -7,7 +7,7 @@ import { ABSENT, type HostEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
 import { isOwn, isOwnName } from "./own.ts";
-import { type HostPort, type HostStat, nameText } from "./port.ts";
+import { type HostPort, type HostStat, isText, nameText } from "./port.ts";
 
 const PIECE = 1024 * 1024;
 /** A file that changes under every look is read as it is after so many: its writer will be noticed at the commit. */
@@ -194,8 +194,4 @@ function fileEntry(
 
 function sameMoment(a: HostStat, b: HostStat): boolean {
   return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
-}
-
-function isText(name: Uint8Array): boolean {
-  return Buffer.from(nameText(name), "utf8").equals(name);
 }

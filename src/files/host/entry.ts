@@ -1,5 +1,5 @@
 import { toBlobName, type BlobName } from "../../records/ids.ts";
-import { branded, count, fields, list, oneOf, optional, string } from "../../records/shape.ts";
+import { boolean, branded, count, fields, list, oneOf, optional, string } from "../../records/shape.ts";
 
 /** What is, or is to be, at one path of the workspace: everything that must be equal for it to be the same. */
 export type HostEntry =
@@ -12,7 +12,12 @@ export type HostEntry =
       /** User and group, when they are not those of the process. */
       readonly owner?: readonly [number, number];
     }
-  | { readonly kind: "folder"; readonly mode: number }
+  | {
+      readonly kind: "folder";
+      readonly mode: number;
+      /** Its mode is part of the change: a command set it. */
+      readonly exact?: true;
+    }
   | { readonly kind: "link"; readonly target: string };
 
 export const ABSENT: HostEntry = { kind: "absent" };
@@ -24,6 +29,7 @@ export const entryShape = fields({
   mode: optional(count),
   owner: optional(list(count)),
   target: optional(string),
+  exact: optional(boolean),
 });
 
 /** From data that has the shape. Throws for a file without the name of its content. */
@@ -34,10 +40,11 @@ export function entryOf(data: {
   readonly mode?: number;
   readonly owner?: readonly number[];
   readonly target?: string;
+  readonly exact?: boolean;
 }): HostEntry {
-  const { kind, digest = "", size = 0, mode = 0, owner, target = "" } = data;
+  const { kind, digest = "", size = 0, mode = 0, owner, target = "", exact } = data;
   if (kind === "absent") return ABSENT;
-  if (kind === "folder") return { kind, mode };
+  if (kind === "folder") return exact === true ? { kind, mode, exact } : { kind, mode };
   if (kind === "link") return { kind, target };
   const [uid, gid] = owner ?? [];
   const owned = uid === undefined || gid === undefined ? {} : { owner: [uid, gid] as const };
@@ -47,8 +54,9 @@ export function entryOf(data: {
 export function sameEntry(a: HostEntry, b: HostEntry): boolean {
   if (a.kind === "file" && b.kind === "file")
     return a.digest === b.digest && a.mode === b.mode && String(a.owner ?? "") === String(b.owner ?? "");
-  // A folder's own mode is the user's: changing it is no edit of what is inside.
   if (a.kind === "link" && b.kind === "link") return a.target === b.target;
+  // A folder's own mode is the user's: changing it is no edit of what is inside. Unless a command meant it.
+  if (a.kind === "folder" && b.kind === "folder") return (a.exact ?? b.exact) !== true || a.mode === b.mode;
   return a.kind === b.kind;
 }
 

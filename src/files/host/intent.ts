@@ -1,7 +1,8 @@
 import { sha256 } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
-import { count, fields, list, matching, oneOf, optional, string } from "../../records/shape.ts";
+import { boolean, count, fields, list, matching, oneOf, optional, string } from "../../records/shape.ts";
 import { namesIn } from "../path.ts";
+import { PLACES } from "./meta.ts";
 import { isOwnName } from "./own.ts";
 import { type Step, workspaceDelta } from "./part.ts";
 
@@ -13,6 +14,8 @@ export interface PlannedStep extends Step {
   readonly probe?: { readonly folder: string; readonly name: string };
   /** Under which name what was there goes to rescue. */
   readonly aside: string;
+  /** A command has done it already, in place. */
+  readonly placed?: true;
 }
 
 /**
@@ -27,7 +30,17 @@ export interface Intent {
   /** The journal's head before the decision. */
   readonly after: number;
   readonly callId?: string;
+  /** The commands whose work it is: their folder is needed until all is in place. */
+  readonly exec?: string;
+  /** Paths that are to be names of one file, when all is in place. */
+  readonly links?: readonly Link[];
   readonly steps: readonly PlannedStep[];
+}
+
+/** A path that is another name of the file at `same`. */
+export interface Link {
+  readonly path: string;
+  readonly same: string;
 }
 
 /** Done as far as the process knows; a loss of power may still take it back. */
@@ -35,15 +48,17 @@ export type SlotState = "prepared" | "applied" | "none";
 
 const NOTHING = "none";
 const ours = matching<string>("a name of ours", (text) => /^[0-9a-z-]{1,80}$/.test(text));
-const temporary = matching<string>("a name of ours", (text) => isOwnName(text) && !text.includes("/"));
-const waiting = fields({ folder: string, name: temporary });
+const plain = matching<string>("one name", (text) => text !== "" && !text.includes("/"));
+const waiting = fields({ folder: string, name: plain });
 const intentShape = fields({
   state: oneOf("prepared", "applied"),
   tx: ours,
   order: count,
   session: string,
   after: count,
-  steps: list(fields({ aside: ours, temp: optional(waiting), probe: optional(waiting) })),
+  exec: optional(ours),
+  links: optional(list(fields({ path: string, same: string }))),
+  steps: list(fields({ aside: ours, temp: optional(waiting), probe: optional(waiting), placed: optional(boolean) })),
 });
 
 export function slotText(state: SlotState, intent?: Intent): string {
@@ -65,16 +80,25 @@ export function readIntent(
   const parsed = parseJson(body, { depth: 32, characters: Number.MAX_SAFE_INTEGER });
   if (!parsed.ok || intentShape.fault(parsed.value, "intent") !== undefined) return undefined;
   const { state, ...intent } = parsed.value as unknown as Intent & { readonly state: SlotState };
+  const places = intent.steps.flatMap(({ temp, probe }) => [temp, probe]);
+  if (!places.every((place) => place === undefined || isOurs(place))) return undefined;
   const { steps } = workspaceDelta(parsed.value);
+  for (const { path, same } of intent.links ?? []) for (const one of [path, same]) namesIn(one);
   return { state, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
 }
 
-function planned(step: Step, { temp, probe, aside = "" }: Partial<PlannedStep> = {}): PlannedStep {
+/** New content waits under a name that only we give, or in a folder of commands. */
+function isOurs({ folder, name }: NonNullable<PlannedStep["temp"]>): boolean {
+  return isOwnName(name) || folder.startsWith(`${PLACES.exec.join("/")}/`);
+}
+
+function planned(step: Step, { temp, probe, aside = "", placed }: Partial<PlannedStep> = {}): PlannedStep {
   const proper = (place: NonNullable<PlannedStep["temp"]>) => ({ ...place, folder: namesIn(place.folder).join("/") });
   return {
     ...step,
     aside,
     ...(temp === undefined ? {} : { temp: proper(temp) }),
     ...(probe === undefined ? {} : { probe: proper(probe) }),
+    ...(placed === true ? { placed } : {}),
   };
 }

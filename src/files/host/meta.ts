@@ -12,6 +12,10 @@ export const PLACES = {
   temporary: [...HOME, "tmp"],
   /** What was taken out of the way, and what did not get in. */
   rescue: [...HOME, "rescue"],
+  /** One folder for each call that runs commands, as long as it does. */
+  exec: [...HOME, "exec"],
+  /** What files held before a command that changes them in place. */
+  images: [...HOME, "images"],
 } as const;
 
 /** Two, used in turn: the one before the newest is written over only when what it tells of has been synced. */
@@ -28,18 +32,29 @@ export interface Places {
 
 /** Makes our folders where they are missing. Nothing else of the workspace is touched. */
 export function makePlaces(root: HostRoot): void {
-  for (const place of [[OWN_FOLDER], PLACES.home, PLACES.temporary, PLACES.rescue]) {
-    root.inside(place.slice(0, -1), (parent) => {
-      try {
-        root.port.makeFolder(parent.at(place.at(-1)), PRIVATE_FOLDER);
-      } catch (error) {
-        if (!isSystem(error, "EEXIST")) throw error;
-      }
-    });
-  }
+  for (const place of [[OWN_FOLDER], PLACES.home, PLACES.temporary, PLACES.rescue]) makePlace(root, place);
   // Ours, and no part of the user's repository: said here, so that nothing of theirs has to be edited.
   root.inside([OWN_FOLDER], (own) => {
     if (root.port.stat(own.at(IGNORE)) === undefined) writeNamed(root.port, own, IGNORE, Buffer.from("*\n"));
+  });
+}
+
+/** Makes one folder of ours where it is missing. */
+export function makePlace(root: HostRoot, place: readonly string[]): void {
+  root.inside(place.slice(0, -1), (parent) => {
+    try {
+      root.port.makeFolder(parent.at(place.at(-1)), PRIVATE_FOLDER);
+    } catch (error) {
+      if (!isSystem(error, "EEXIST")) throw error;
+    }
+  });
+}
+
+/** Removes a folder of ours with everything in it, whatever a command made of it. */
+export function removePlace(root: HostRoot, place: readonly string[]): void {
+  root.within(place.slice(0, -1), (parent) => {
+    const path = parent.at(place.at(-1));
+    if (root.port.stat(path) !== undefined) root.port.removeTree(path);
   });
 }
 

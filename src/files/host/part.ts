@@ -18,8 +18,17 @@ export interface Binding {
   readonly workspace: string;
 }
 
-/** Content that waits for the commit: held, in a file of ours, or still lying at another path of the workspace. */
-export type StagedContent = { readonly bytes: Uint8Array } | { readonly file: string } | { readonly at: string };
+/**
+ * What waits for the commit: bytes that are held, a file of ours, a file at another path of the workspace; or what a
+ * command left, ready to be moved out of where it ran (`lies`), or in place already (`placed`, which is also said of what
+ * is no file). A command is named by the folder it ran in.
+ */
+export type StagedContent =
+  | { readonly bytes: Uint8Array }
+  | { readonly file: string }
+  | { readonly at: string }
+  | { readonly lies: string; readonly exec: string }
+  | { readonly placed: string };
 
 /** One path that this session changed. */
 export interface Touched {

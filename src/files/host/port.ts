@@ -1,11 +1,14 @@
 import {
   type BigIntStats,
+  chmodSync,
   closeSync,
   constants,
   fchmodSync,
   fchownSync,
   fstatSync,
   fsync,
+  ftruncateSync,
+  futimesSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -21,6 +24,7 @@ import {
 } from "node:fs";
 import { homedir, platform, userInfo } from "node:os";
 import { promisify } from "node:util";
+import { removeTree } from "./remove-tree.ts";
 
 /** What a look at the system tells of one name. Times in nanoseconds: two writes within a millisecond must differ. */
 export interface HostStat {
@@ -32,6 +36,8 @@ export interface HostStat {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
+  /** How many names it has, here or elsewhere. */
+  readonly links: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
 }
@@ -62,13 +68,22 @@ export interface HostPort {
   makeFolder(path: string, mode: number): void;
   removeFolder(path: string): void;
   rename(from: string, to: string): void;
+  /** From a name that is no text. */
+  renameBytes(from: Uint8Array, to: string): void;
   /** A second name for a file or a link. Fails on a name that is taken. */
   linkAs(from: string, to: string): void;
   makeLink(target: string, path: string): void;
   unlink(path: string): void;
+  /** With everything in it: only for what is ours. */
+  removeTree(path: string): void;
   /** Of what is open: by its name, a link put there a moment ago would be followed. */
   owner(handle: number, uid: number, gid: number): void;
   mode(handle: number, mode: number): void;
+  /** By its name: only where nobody else can put a link. A folder that may not be read cannot be opened. */
+  modeAt(path: string, mode: number): void;
+  /** When it was last written, to the microsecond: the system takes no finer time from here. */
+  written(handle: number, mtimeNs: bigint): void;
+  truncate(handle: number, size: number): void;
 }
 
 const FLAGS = {
@@ -107,11 +122,19 @@ export const realHost: HostPort = {
   },
   removeFolder: rmdirSync,
   rename: renameSync,
+  renameBytes: (from, to) => renameSync(Buffer.from(from), to),
+  removeTree: (path) => removeTree(Buffer.from(path)),
   linkAs: linkSync,
   makeLink: (target, path) => symlinkSync(target, path),
   unlink: unlinkSync,
   owner: fchownSync,
   mode: fchmodSync,
+  modeAt: chmodSync,
+  written: (handle, mtimeNs) => {
+    const seconds = (Number(mtimeNs / 1000n) + 0.5) / 1e6; // what is cut off is less than a microsecond
+    futimesSync(handle, seconds, seconds);
+  },
+  truncate: ftruncateSync,
 };
 
 function statIfThere(path: string): BigIntStats | undefined {
@@ -126,7 +149,7 @@ function statIfThere(path: string): BigIntStats | undefined {
 
 function told(stat: BigIntStats): HostStat {
   const kind = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : stat.isSymbolicLink() ? "link" : "other";
-  const { dev, ino, size, mode, uid, gid, mtimeNs, ctimeNs } = stat;
+  const { dev, ino, size, mode, uid, gid, nlink, mtimeNs, ctimeNs } = stat;
   return {
     kind,
     dev,
@@ -135,6 +158,7 @@ function told(stat: BigIntStats): HostStat {
     mode: Number(mode) & 0o7777,
     uid: Number(uid),
     gid: Number(gid),
+    links: Number(nlink),
     mtimeNs,
     ctimeNs,
   };
@@ -156,4 +180,8 @@ export function isSystem(error: unknown, ...codes: readonly string[]): boolean {
 /** A name that is text, as text. */
 export function nameText(name: Uint8Array): string {
   return Buffer.from(name).toString("utf8");
+}
+
+export function isText(name: Uint8Array): boolean {
+  return Buffer.from(nameText(name), "utf8").equals(name);
 }

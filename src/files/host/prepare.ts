@@ -4,6 +4,7 @@ import type { NewBlob } from "../../contracts/store.ts";
 import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import { namesIn } from "../path.ts";
+import type { LeftByCommand } from "./commit.ts";
 import type { Disk } from "./disk.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
@@ -33,6 +34,10 @@ export interface PrepareGround {
   readonly unsynced: Set<string>;
   readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
   readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
+  /** What commands have left of a path. */
+  readonly left: (path: string) => LeftByCommand | undefined;
+  /** What a path held before a command changed it in place. */
+  readonly before: (name: BlobName) => AsyncIterable<Bytes>;
 }
 
 export interface Prepared {
@@ -65,10 +70,17 @@ export async function prepare(
   try {
     open.push(writeSlot(ground.root.port, ground.places, ground.slot, slotText("prepared", intent)));
     const folders = new Set(ground.unsynced);
+    const writable = new Set<string>();
     for (const step of intent.steps) {
+      if (step.placed === true) continue;
+      if (lies(step)) {
+        if (step.probe !== undefined && !writable.has(step.probe.folder)) prove(ground, { ...step, temp: undefined });
+        writable.add(step.probe?.folder ?? "");
+        continue;
+      }
       if (open.length >= OPEN_AT_ONCE) await syncFiles(ground, open.splice(0));
       if (step.temp !== undefined) open.push(...(await writeTemp(ground, step, step.temp)));
-      prove(ground, step);
+      prove(ground, { temp: undefined, ...step });
       if (step.temp !== undefined) folders.add(step.temp.folder);
     }
     await Promise.all([syncFiles(ground, open.splice(0)), syncFolders(ground, folders)]);
@@ -80,14 +92,22 @@ export async function prepare(
   return {
     intent,
     images,
-    named: steps.flatMap(({ to }) => (to.kind === "file" ? [{ name: to.digest, size: to.size }] : [])),
+    // What a command left is in place, or about to be moved there, and was never copied.
+    named: steps.flatMap(({ path, to }) =>
+      to.kind === "file" && ground.left(path) === undefined ? [{ name: to.digest, size: to.size }] : [],
+    ),
   };
+}
+
+/** True when its new content lies where a command wrote it. */
+function lies({ temp, probe }: PlannedStep): boolean {
+  return temp !== undefined && probe !== undefined;
 }
 
 /** Takes a plan back that was not decided. What it had laid beside targets goes; nothing else was touched. */
 export function abandon({ root, places }: Pick<PrepareGround, "root" | "places">, slot: Slot, { steps }: Intent): void {
   for (const { temp, probe } of steps) {
-    const ours = temp ?? probe;
+    const ours = probe ?? temp; // what lies where a command wrote it goes with that folder
     if (ours !== undefined)
       root.within(namesIn(ours.folder), (folder) => unlinkIfThere(root.port, folder.at(ours.name)));
   }
@@ -106,6 +126,8 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
   const rival = disk.rivalOf(names);
   if (rival !== undefined && to.kind !== "absent" && !goes(all, [...names.slice(0, -1), rival].join("/")))
     throw new HoldfastError("FILE_CONFLICT", { path, found: `${rival}, which is the same name here` });
+  const left = ground.left(path);
+  if (left !== undefined && "placed" in left) return checkedPlaced(ground, step);
   const small = from.kind === "file" && from.size <= HELD ? await disk.file(names, HELD) : undefined;
   const now = small?.entry ?? (await disk.entry(names));
   if (!sameEntry(now, from)) throw new HoldfastError("FILE_CONFLICT", { path, found: foundWords(now, from) });
@@ -114,6 +136,14 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
   if (blob.ref.name !== from.digest)
     throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });
   return [blob];
+}
+
+/** A command has done it: the path must still hold what it left, and what was there before was kept before it began. */
+async function checkedPlaced(ground: PrepareGround, { path, from, to }: Step): Promise<readonly NewBlob[]> {
+  const now = await ground.disk.entry(namesIn(path));
+  if (!sameEntry(now, to))
+    throw new HoldfastError("FILE_CONFLICT", { path, found: "changed after the command had ended" });
+  return from.kind === "file" ? [await ground.stageBlob(ground.before(from.digest))] : [];
 }
 
 function goes(all: readonly Step[], path: string): boolean {
@@ -128,10 +158,18 @@ function foundWords(now: HostEntry, from: HostEntry): string {
 function plan(ground: PrepareGround, step: Step, aside: string): PlannedStep {
   const { path, from, to } = step;
   if (sameEntry(from, to)) return { ...step, aside };
+  const left = ground.left(path);
+  if (left !== undefined && "placed" in left) return { ...step, aside, placed: true };
   const beside = { folder: existingFolder(ground, namesIn(path)).join("/"), name: `${OWN_PREFIX}${aside}` };
+  if (left !== undefined && to.kind === "file") return { ...step, aside, temp: placeOf(left.lies), probe: beside };
   return to.kind === "file" || to.kind === "link"
     ? { ...step, aside, temp: beside }
     : { ...step, aside, probe: beside };
+}
+
+function placeOf(path: string): NonNullable<PlannedStep["temp"]> {
+  const names = path.split("/");
+  return { folder: names.slice(0, -1).join("/"), name: names.at(-1) ?? "" };
 }
 
 /** The folder a path lies in, or the nearest one above it that is there. */
@@ -183,7 +221,10 @@ async function writeIn(
 }
 
 /** That a file of this folder can be moved to ours and back. Found out now: after the decision it would be too late. */
-function prove({ root, proven, places }: PrepareGround, { temp, probe }: PlannedStep): void {
+function prove(
+  { root, proven, places }: PrepareGround,
+  { temp, probe }: { readonly temp: PlannedStep["temp"] | undefined; readonly probe?: PlannedStep["probe"] },
+): void {
   const beside = temp ?? probe;
   if (beside !== undefined)
     root.inside(namesIn(beside.folder), (folder) =>

@@ -101,11 +101,13 @@ export class View {
   ): AsyncIterable<Bytes> {
     if ("bytes" in content) yield content.bytes.subarray(range?.from ?? 0, range?.to ?? content.bytes.length);
     else if ("file" in content) yield* this.#host.kept(content.file, range);
+    else if ("lies" in content) yield* this.#host.disk.stream(content.lies.split("/"), range);
     else {
-      const now = await this.#host.disk.file(content.at.split("/"), this.#host.limits.file);
+      const source = "at" in content ? content.at : path;
+      const now = await this.#host.disk.file(source.split("/"), this.#host.limits.file);
       // What was moved is no longer what it was when it was moved.
       if (now?.bytes === undefined || !sameEntry(now.entry, { ...wanted, mode: now.entry.mode }))
-        throw new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else", source: content.at });
+        throw new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else", source });
       yield now.bytes.subarray(range?.from ?? 0, range?.to ?? now.bytes.length);
     }
   }

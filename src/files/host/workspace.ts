@@ -1,11 +1,13 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes, ByteSource, ByteRange } from "../../contracts/blob-store.ts";
 import type { HeldLock } from "../../contracts/lock.ts";
+import type { BlobName } from "../../records/ids.ts";
 import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
 import { refuseLarge } from "../filesystem.ts";
 import { type Applied, apply, type Diverged } from "./apply.ts";
 import type { FilesDecision, FilesToCommit, Finished } from "./commit.ts";
 import { Disk } from "./disk.ts";
+import { type ExecWork, ExecWorks } from "./exec-work.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
@@ -49,6 +51,8 @@ export class Workspace {
   /** Plans of earlier processes that were finished when this one opened. */
   readonly finished: Finished[] = [];
   readonly pending = new Set<string>();
+  /** Commands that run here. */
+  readonly execs: ExecWorks;
   readonly #deps: WorkspaceDeps;
   readonly #root: HostRoot;
   readonly #places: Places;
@@ -86,6 +90,8 @@ export class Workspace {
       bounded(RESCUE_BOUNDS, options.rescue, "workspace.rescue"),
       deps.clock,
     );
+    const { disk, rescue } = this;
+    this.execs = new ExecWorks({ root, disk, rescue, places: this.#places, known: {} });
     this.id = workspaceId(root.port, this.#places, () => deps.random.hex(16));
   }
 
@@ -123,13 +129,24 @@ export class Workspace {
   /** Prepare, decide, apply. Nothing of another session of this process comes between. */
   commit(files: FilesToCommit, decide: (decision: FilesDecision) => Promise<void>): Promise<readonly Diverged[]> {
     return this.#alone(async () => {
-      const late = await beforeWriting(this.#ready());
+      const late = await beforeWriting(this.#ready(files.exec?.id));
       const tx = this.#deps.random.hex(12);
       const { session, after, callId, steps } = files;
       const slot = this.#slot;
       const order = this.#order + 1;
-      const ground: PrepareGround = { ...this.#ground(slot), stageBlob: files.stageBlob, content: files.content };
-      const about = { tx, order, session, after, ...(callId === undefined ? {} : { callId }) };
+      const work = await beforeWriting(this.#commands(files));
+      const { stageBlob, content } = files;
+      const left = (path: string) => files.exec?.left.get(path);
+      const before = (name: BlobName) => work?.before(name) ?? NOTHING;
+      const ground: PrepareGround = { ...this.#ground(slot), stageBlob, content, left, before };
+      const about = {
+        tx,
+        order,
+        session,
+        after,
+        ...(callId === undefined ? {} : { callId }),
+        ...(work === undefined ? {} : { exec: work.id, links: work.links }),
+      };
       const planned = (intent: Intent) => {
         this.#doubted = { intent, slot };
         this.#order = order;
@@ -193,6 +210,7 @@ export class Workspace {
         this.#clearTemporary();
         for (const slot of [0, 1] as const) this.#note(slot, slotText("none"));
       } finally {
+        this.execs.close();
         closePlaces(this.#places);
         this.#root.close();
         await this.#lock.release();
@@ -219,6 +237,7 @@ export class Workspace {
       const { session, callId } = intent;
       if (state === "prepared") this.finished.push({ session, ...(callId === undefined ? {} : { callId }), diverged });
     }
+    await this.execs.recover(this.#deps.endStrays ?? (async () => {}));
     await this.#syncFolders();
     this.#clearTemporary();
     for (const slot of [0, 1] as const) {
@@ -254,9 +273,39 @@ export class Workspace {
     this.#doubted = undefined;
   }
 
+  /** The commands whose work is committed. What the call has changed again after them is first as it was before. */
+  async #commands({ exec, steps }: FilesToCommit): Promise<ExecWork | undefined> {
+    const work = this.execs.of(exec?.id);
+    work?.leaving();
+    const again = steps.filter(({ path }) => work?.placed.has(path) === true && !exec?.left.has(path));
+    if (again.length > 0) work?.restore(new Set(again.map(({ path }) => path)));
+    return work;
+  }
+
+  /** The commands of a call are over, whether or not their work was kept. */
+  endExec(id: string): void {
+    this.execs.end(
+      id,
+      [this.#stuck, this.#doubted].some((planned) => planned?.intent.exec === id),
+    );
+  }
+
+  /** A fresh name for the commands of one call. */
+  freshExec(): string {
+    return this.#deps.random.hex(8);
+  }
+
+  /** Whether what is acknowledged must survive a loss of power. */
+  get syncs(): boolean {
+    return this.#deps.sync;
+  }
+
   /** Nothing waits any more, or a typed refusal. */
-  #ready(): Promise<readonly Diverged[]> {
-    return inOurWords(this.path, () => this.#finish());
+  #ready(exec?: string): Promise<readonly Diverged[]> {
+    return inOurWords(this.path, async () => {
+      this.execs.refuseOthers(exec);
+      return this.#finish();
+    });
   }
 
   async #finish(): Promise<readonly Diverged[]> {
@@ -281,6 +330,7 @@ export class Workspace {
         { cause: hostError(error, path) },
       );
     }
+    this.execs.finished(intent);
     this.#stuck = undefined;
     this.pending.clear();
     for (const folder of applied.folders) this.#unsynced.add(folder);
@@ -332,6 +382,9 @@ export class Workspace {
     return turn;
   }
 }
+
+/** A change of files made by no command needs nothing of what was before one. */
+const NOTHING: AsyncIterable<Bytes> = (async function* () {})();
 
 function other(slot: Slot): Slot {
   return slot === 0 ? 1 : 0;

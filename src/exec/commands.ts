@@ -1,0 +1,290 @@
+import { env as ours } from "node:process";
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
+import { layInto } from "../files/host/lay.ts";
+import { stage, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { isHostPart, type HostPart } from "../files/host/session.ts";
+import { View } from "../files/host/view.ts";
+import type { Uncovered } from "../files/host/walk.ts";
+import { namesIn } from "../files/path.ts";
+import { differences, lookUp } from "../files/sorted-map.ts";
+import type { Workspace } from "../files/host/workspace.ts";
+import { nameOfBytes } from "../records/blob-name.ts";
+import type { Branch } from "../state/branch.ts";
+import {
+  argvOf,
+  type ExecCommand,
+  type ExecLimits,
+  type ExecOptions,
+  type ExecOutput,
+  type ExecResult,
+  limitsOf,
+} from "./command.ts";
+import type { Drivers } from "./choose.ts";
+import type { DriverDeps, Enclosure } from "./driver.ts";
+import { type ExecNote, execPart, withEvidence } from "./evidence.ts";
+import type { Output } from "./output.ts";
+import { MARK } from "./processes.ts";
+import { runToEnd, type Spawned } from "./spawn.ts";
+
+/** What the commands of a session share. */
+export interface ExecHost {
+  readonly workspace: Workspace;
+  readonly drivers: Drivers;
+  readonly cover: DriverDeps["cover"];
+  readonly limits: Partial<ExecLimits>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Takes secrets out of what is kept of the output. */
+  readonly redact: (text: string) => string;
+  /** Hears which folder the commands of a call run in, and when they are settled. */
+  readonly began: (callId: string, exec: string) => void;
+  readonly ended: (callId: string) => void;
+}
+
+/** The call that runs them. */
+export interface CommandsCall {
+  readonly id: string;
+  readonly branch: Branch;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+}
+
+const PATHS_TOLD = 50;
+const COMMAND_KEPT = 400;
+/** Starts where it is told to; what does not exist there is told by the shell. */
+const GO = 'cd -- "$1" || exit 126; shift; exec "$@"';
+
+/**
+ * The commands of one call. They run one after the other in one enclosure; what they changed is staged on the call's
+ * branch like any other change of its files, so the call's commit is theirs, and so is its end.
+ */
+export class CallCommands {
+  readonly #host: ExecHost;
+  readonly #call: CommandsCall;
+  #enclosure: Enclosure | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  /** How many have been started. */
+  runs = 0;
+  /** Why the call can no longer be kept. */
+  doomed: HoldfastError | undefined;
+
+  constructor(host: ExecHost, call: CommandsCall) {
+    this.#host = host;
+    this.#call = call;
+  }
+
+  /** One after the other: two at once would be told apart by nobody. */
+  run(command: ExecCommand, options: ExecOptions = {}): Promise<ExecResult> {
+    const turn = this.#last.then(() => this.#run(command, options));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** When the call has ended. Nothing of theirs is running afterwards; without `kept` nothing of theirs is left. */
+  async end(kept: boolean): Promise<void> {
+    await this.#last;
+    const enclosure = this.#enclosure;
+    if (enclosure === undefined) return;
+    try {
+      await (kept ? enclosure.leave() : enclosure.drop());
+      this.#enclosure = undefined;
+    } finally {
+      this.#host.ended(this.#call.id);
+    }
+  }
+
+  doom(error: HoldfastError): HoldfastError {
+    this.doomed ??= error;
+    return error;
+  }
+
+  async #run(command: ExecCommand, options: ExecOptions): Promise<ExecResult> {
+    const { call, part } = this.#ready();
+    const argv = argvOf(command);
+    const limits = limitsOf(this.#host.limits, options.limits);
+    const cwd = namesIn(options.cwd ?? "").join("/");
+    const enclosure = await this.#enclosed();
+    if (options.uncovered !== "report") this.#refuseUncovered(enclosure.uncovered);
+    await this.#lay(enclosure, part);
+    this.runs += 1;
+    const bounds = boundsOf(limits, part.host.disk.root.port.platform);
+    const spawned = await runToEnd({
+      argv: enclosure.argv(["/bin/sh", "-c", GO, "sh", `${this.#host.workspace.path}/${cwd}`, ...bounds.argv, ...argv]),
+      env: environment(ours, this.#host.env, options.env, { [MARK]: enclosure.id }),
+      ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
+      limits,
+      signal: call.signal,
+      clock: call.clock,
+      onOutput: (text, stream) => {
+        call.progress(text);
+        options.onOutput?.(text, stream);
+      },
+      endStrays: () => enclosure.endStrays(),
+    });
+    const found = await enclosure.difference();
+    const uncovered = [...enclosure.uncovered, ...found.uncovered];
+    const note = this.#note(command, spawned, enclosure, uncovered);
+    call.signal.throwIfAborted();
+    if (options.uncovered !== "report") this.#refuseUncovered(uncovered);
+    this.#refuseConflicts(found.conflicts);
+    this.#stage(part, found);
+    const { stdout, stderr, ...ended } = spawned;
+    const { why = "" } = this.#host.drivers.chosen ?? {};
+    return {
+      ...ended,
+      stdout: told(stdout, note.stdout),
+      stderr: told(stderr, note.stderr),
+      changed: changesIn(found.changes),
+      protection: { driver: enclosure.driver, why, uncovered, unbounded: bounds.unbounded },
+    };
+  }
+
+  #ready(): { readonly call: CommandsCall; readonly part: HostPart } {
+    const call = this.#call;
+    if (this.doomed !== undefined) throw this.doomed;
+    call.signal.throwIfAborted();
+    const part = call.branch.part(WORKSPACE_PART);
+    if (!isHostPart(part) || part.host.mode !== "host") throw new HoldfastError("EXEC_UNAVAILABLE");
+    return { call, part: part as HostPart };
+  }
+
+  /** Where they run, from the first one on. Whatever was decided before is in place then. */
+  async #enclosed(): Promise<Enclosure> {
+    if (this.#enclosure !== undefined) return this.#enclosure;
+    const { workspace, drivers, cover, began } = this.#host;
+    await workspace.settle();
+    const id = workspace.freshExec();
+    this.#enclosure = await drivers.open({ workspace, cover, clock: this.#call.clock }, id);
+    began(this.#call.id, id);
+    return this.#enclosure;
+  }
+
+  /** What the call has written before is there for its command to find. */
+  async #lay(enclosure: Enclosure, part: HostPart): Promise<void> {
+    const { branch } = this.#call;
+    const now = branch.peek(part);
+    const view = new View(part.host, now);
+    const fresh = this.#staged(now).filter(({ staged: { content } }) => !isLeft(content, enclosure.id));
+    if (fresh.length === 0) return;
+    const laid = fresh.map(({ path, touched }) => ({
+      path,
+      to: touched.now,
+      content: () => view.content(touched, path),
+    }));
+    await layInto(part.host.disk.root.port, enclosure.inside, laid);
+  }
+
+  /** What they did is the call's own change from here on; what an earlier one did and this one undid is none. */
+  #stage(part: HostPart, { changes }: StagedDifference): void {
+    const { branch } = this.#call;
+    const now = branch.peek(part);
+    const changed = new Set(changes.map(({ path }) => path));
+    const undone = this.#staged(now).flatMap(({ path, staged: { from } }) =>
+      changed.has(path) ? [] : [{ path, from, to: from }],
+    );
+    const all: readonly StagedChange[] = [...undone, ...changes];
+    if (all.length === 0) return;
+    const befores = new Map(all.map(({ path }) => [path, lookUp(now.paths, path)]));
+    branch.change(part, (value: WorkspaceValue) =>
+      all.reduce(
+        (next, { path, from, to, content }) => stage(next, path, to, { before: befores.get(path), from }, content),
+        value,
+      ),
+    );
+  }
+
+  #staged(now: WorkspaceValue) {
+    const base = this.#call.branch.base.get(WORKSPACE_PART) as WorkspaceValue;
+    return [...differences(base.paths, now.paths)].flatMap(({ key: path, after: touched }) =>
+      touched?.staged === undefined ? [] : [{ path, touched, staged: touched.staged }],
+    );
+  }
+
+  #note(command: ExecCommand, spawned: Spawned, enclosure: Enclosure, uncovered: readonly Uncovered[]): ExecNote {
+    const { branch, id } = this.#call;
+    const { end, exitCode, signal } = spawned;
+    const { redact } = this.#host; // now: a note that is made anew later would have lost the content it names
+    const wholes = [this.#kept(spawned.stdout), this.#kept(spawned.stderr)];
+    const outputs = wholes.filter((whole) => whole !== undefined);
+    const [stdout, stderr] = wholes.map((whole) => (whole === undefined ? undefined : nameOfBytes(whole)));
+    const words = typeof command === "string" ? command : command.join(" ");
+    const note: ExecNote = {
+      callId: id,
+      command: redact(words).slice(0, COMMAND_KEPT).toWellFormed(),
+      end,
+      driver: enclosure.driver,
+      ...(exitCode === null ? {} : { exitCode }),
+      ...(signal === null ? {} : { signal }),
+      ...(uncovered.length === 0
+        ? {}
+        : { uncovered: uncovered.slice(0, PATHS_TOLD).map(({ path, why }) => redact(`${why}: ${path}`)) }),
+      ...(stdout === undefined ? {} : { stdout }),
+      ...(stderr === undefined ? {} : { stderr }),
+    };
+    if (branch.part(execPart.name) !== undefined) branch.change(execPart, withEvidence(note, outputs));
+    return note;
+  }
+
+  /** The whole of an output that the result does not hold whole, without the secrets in it. */
+  #kept({ truncated, whole }: Output): Uint8Array | undefined {
+    if (!truncated) return undefined;
+    const text = Buffer.from(whole).toString("utf8");
+    const clean = this.#host.redact(text);
+    return clean === text ? whole : Buffer.from(clean);
+  }
+
+  #refuseUncovered(uncovered: readonly Uncovered[]): void {
+    if (uncovered.length === 0) return;
+    const first = uncovered.slice(0, 20).map(({ path, why }) => `${path} (${why})`);
+    throw this.doom(new HoldfastError("EXEC_NOT_COVERED", { uncovered: first, all: uncovered.length }));
+  }
+
+  #refuseConflicts([path]: readonly string[]): void {
+    if (path === undefined) return;
+    throw this.doom(
+      new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else while the command ran" }),
+    );
+  }
+}
+
+function isLeft(content: StagedChange["content"], id: string): boolean {
+  if (content === undefined) return false;
+  return ("lies" in content && content.exec === id) || ("placed" in content && content.placed === id);
+}
+
+function told(output: Output, whole: ExecOutput["whole"]): ExecOutput {
+  const { text, bytes, truncated } = output;
+  return { text: text.toWellFormed(), bytes, truncated, ...(whole === undefined ? {} : { whole }) };
+}
+
+function changesIn(changes: readonly StagedChange[]): ExecResult["changed"] {
+  const created = changes.filter(({ from }) => from.kind === "absent").length;
+  const removed = changes.filter(({ to }) => to.kind === "absent").length;
+  const paths = changes.slice(0, PATHS_TOLD).map(({ path }) => path);
+  return { created, removed, modified: changes.length - created - removed, paths };
+}
+
+/** Bounds of the system around the program, as far as this one has them. */
+function boundsOf({ memoryBytes, processes }: ExecLimits, platform: string) {
+  const asked = [
+    ...(memoryBytes === undefined ? [] : [["memoryBytes", `--as=${Math.floor(memoryBytes)}`] as const]),
+    ...(processes === undefined ? [] : [["processes", `--nproc=${Math.floor(processes)}`] as const]),
+  ];
+  if (asked.length === 0) return { argv: [], unbounded: [] };
+  if (platform !== "linux") return { argv: [], unbounded: asked.map(([name]) => name) };
+  return { argv: ["prlimit", ...asked.map(([, flag]) => flag), "--"], unbounded: [] };
+}
+
+function environment(
+  ...all: readonly (Readonly<Record<string, string | undefined>> | undefined)[]
+): Readonly<Record<string, string>> {
+  const merged: Record<string, string> = {};
+  for (const one of all)
+    for (const [name, value] of Object.entries(one ?? {})) {
+      if (value === undefined) delete merged[name];
+      else merged[name] = value;
+    }
+  return merged;
+}

@@ -1,0 +1,77 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { type BlobName, toBlobName } from "../records/ids.ts";
+import { count, fields, list, oneOf, optional, string } from "../records/shape.ts";
+import { nameOfBytes } from "../records/blob-name.ts";
+import type { Content, Part } from "../state/part.ts";
+import type { ExecProtection, ExecResult } from "./command.ts";
+
+/** One command that ran, however its call ended. */
+export interface ExecNote {
+  readonly callId: string;
+  readonly command: string;
+  readonly end: ExecResult["end"];
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly driver: ExecProtection["driver"];
+  /** How many things the protection did not cover, with the first of them. */
+  readonly uncovered?: readonly string[];
+  /** The whole output, by the names under which it is kept. */
+  readonly stdout?: BlobName;
+  readonly stderr?: BlobName;
+}
+
+const noteShape = fields({
+  callId: string,
+  command: string,
+  end: oneOf("exited", "signaled", "timeout", "aborted", "output-limit"),
+  exitCode: optional(count),
+  signal: optional(string),
+  driver: oneOf("overlay", "portable"),
+  uncovered: optional(list(string)),
+  stdout: optional(string),
+  stderr: optional(string),
+});
+
+/** So many are remembered; what they put out lives as long as the records that name it. */
+const REMEMBERED = 200;
+
+const bytesOf = new WeakMap<ExecNote, readonly Uint8Array[]>();
+
+/** What commands of the session did, as a log: it tells what was tried, also when the call was undone. */
+export const execPart: Part<readonly ExecNote[]> = {
+  name: "holdfast.exec",
+  policy: "log",
+  initial: [],
+  encode: (notes) => notes as unknown as Json,
+  decode: (data) => notesOf(data),
+  change: (before, after) => {
+    const known = new Set(before);
+    const fresh = after.filter((note) => !known.has(note));
+    if (fresh.length === 0) return undefined;
+    const contents = fresh.flatMap((note) => (bytesOf.get(note) ?? []).map(contentOf));
+    return { delta: fresh as unknown as Json, contents };
+  },
+  apply: (notes, delta) => [...notes, ...notesOf(delta)].slice(-REMEMBERED),
+};
+
+/** A note with the content it names. */
+export function withEvidence(
+  note: ExecNote,
+  outputs: readonly Uint8Array[],
+): (now: readonly ExecNote[]) => readonly ExecNote[] {
+  bytesOf.set(note, outputs);
+  return (now) => [...now, note].slice(-REMEMBERED);
+}
+
+function contentOf(bytes: Uint8Array): Content {
+  return { name: nameOfBytes(bytes), bytes };
+}
+
+function notesOf(data: Json): readonly ExecNote[] {
+  const fault = list(noteShape).fault(data, execPart.name);
+  if (fault !== undefined) throw new HoldfastError("SNAPSHOT_CORRUPT", { entry: execPart.name, detail: fault });
+  const notes = data as unknown as readonly ExecNote[];
+  for (const name of notes.flatMap(({ stdout, stderr }) => [stdout, stderr])) if (name !== undefined) toBlobName(name);
+  return notes;
+}

@@ -1,0 +1,185 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { Aside, type StagedDifference } from "../files/host/aside.ts";
+import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
+import { numbersIn } from "./processes.ts";
+import { syncDisk } from "./sync-disk.ts";
+
+const READY = "ready";
+/** A mount that takes longer hangs. */
+const PATIENCE_MS = 5_000;
+
+/**
+ * Holds the layers in namespaces of its own. They go with this process: its input ends with ours, and everything that
+ * runs in its process namespace ends with it. Paths are relative, because the names of layers are written between commas
+ * and colons.
+ */
+const HOLD = `cd "$1" || exit 1
+mount -t overlay overlay -o "lowerdir=.,upperdir=$2/upper,workdir=$2/work,$3" "$1" || exit 1
+mount -t tmpfs -o ro,size=4k,mode=555 holdfast "$1/.holdfast" || exit 1
+echo ${READY}
+exec cat`;
+
+/** The system's name for a process's own view of it. */
+const ROOT = "root";
+
+/** What could undo the mounts, or reach around them. */
+const DROPPED = "-sys_admin,-sys_module,-sys_rawio,-sys_boot";
+
+/**
+ * Commands see the project under its own path and write to a layer above it; dropping the layer undoes them, moving its
+ * files out keeps them. Linux; as root, and as an ordinary user where the kernel lets them have namespaces.
+ */
+export const overlayDriver: ProtectionDriver = {
+  name: "overlay",
+  open: async (deps, id) => {
+    const { workspace, clock } = deps;
+    const { port } = workspace.execs.ground.root;
+    if (port.platform !== "linux") throw new Error(`there is no overlay on ${port.platform}`);
+    workspace.execs.begin(id, "aside");
+    let holder: ChildProcess | undefined;
+    try {
+      const files = await Aside.begin(workspace.execs.ground, id, () => clock.sleep(1, undefined, "keep-alive"));
+      holder = await hold(deps, files, files.index);
+      return new OverlayEnclosure(deps, files, holder, files.index);
+    } catch (error) {
+      holder?.kill("SIGKILL");
+      workspace.endExec(id);
+      throw error;
+    }
+  },
+};
+
+async function hold({ workspace, clock }: DriverDeps, files: Aside, asRoot: boolean): Promise<ChildProcess> {
+  const { path } = workspace;
+  const place = files.upper.slice(path.length + 1, -"/upper".length);
+  const user = asRoot ? [] : ["--user", "--map-current-user", "--keep-caps"];
+  const options = asRoot ? "redirect_dir=on,index=on,metacopy=off" : "userxattr";
+  const flags = ["--mount", "--pid", "--fork", "--propagation", "private", "--kill-child", "--mount-proc"];
+  const holder = spawn("unshare", [...user, ...flags, "sh", "-c", HOLD, "sh", path, place, options], {
+    stdio: ["pipe", "pipe", "pipe"],
+    cwd: "/",
+  });
+  const said = Promise.withResolvers<string>();
+  let [out, wrong] = ["", ""];
+  holder.stdout.on("data", (piece: Buffer) => {
+    out += piece.toString("utf8");
+    if (out.includes(READY)) said.resolve(READY);
+  });
+  holder.stderr.on("data", (piece: Buffer) => (wrong += piece.toString("utf8")));
+  holder.on("error", (error) => said.resolve(error.message));
+  holder.on("close", () => said.resolve(wrong.trim().split("\n").at(-1) ?? "it ended at once"));
+  holder.stdin.on("error", () => {}); // it has ended, and whoever waits for it is told
+  const late = new AbortController();
+  const slow = clock.sleep(PATIENCE_MS, late.signal, "keep-alive").then(
+    () => "the mount did not come",
+    () => "",
+  );
+  const answer = await Promise.race([said.promise, slow]);
+  late.abort();
+  if (answer === READY) return holder;
+  holder.kill("SIGKILL");
+  throw new Error(answer);
+}
+
+class OverlayEnclosure implements Enclosure {
+  readonly driver = "overlay";
+  readonly uncovered = [];
+  readonly inside: string;
+  readonly #deps: DriverDeps;
+  readonly #files: Aside;
+  readonly #holder: ChildProcess;
+  readonly #enter: readonly [string, ...string[]];
+  readonly #asRoot: boolean;
+  #touched: StagedDifference["touched"] = [];
+  /** The system's root as the commands see it. */
+  readonly #seen: string;
+
+  constructor(deps: DriverDeps, files: Aside, holder: ChildProcess, asRoot: boolean) {
+    this.#deps = deps;
+    this.#files = files;
+    this.#holder = holder;
+    this.#asRoot = asRoot;
+    const own = `/proc/${holder.pid}`;
+    this.#seen = `${own}/${ROOT}`;
+    this.inside = `${this.#seen}${deps.workspace.path}`;
+    const user = asRoot ? [] : [`--user=${own}/ns/user`, "--preserve-credentials"];
+    // Its children's namespace: the holder itself is outside of it, and the first process inside is not ours to name.
+    this.#enter = ["nsenter", ...user, `--mount=${own}/ns/mnt`, `--pid=${own}/ns/pid_for_children`, "--"];
+  }
+
+  get id(): string {
+    return this.#files.id;
+  }
+
+  argv(program: readonly string[]): readonly string[] {
+    // An ordinary user has no such rights after starting a program anyway.
+    const without = this.#asRoot ? ["setpriv", `--bounding-set=${DROPPED}`, "--"] : [];
+    return [...this.#enter, ...without, ...program];
+  }
+
+  async endStrays(): Promise<number> {
+    const left = this.#running();
+    for (let round = 0; round < 20 && this.#running().length > 0; round += 1) {
+      await this.#inside("kill -KILL -1");
+      await this.#deps.clock.sleep(2, undefined, "keep-alive");
+    }
+    return left.length;
+  }
+
+  async difference(): Promise<StagedDifference> {
+    const { workspace } = this.#deps;
+    const found = this.#files.difference(this.inside);
+    if (workspace.syncs && found.changes.length > 0) await syncDisk(workspace.path);
+    this.#touched = found.touched;
+    workspace.execs.note({
+      id: this.id,
+      placed: new Set(),
+      links: found.links,
+      leaving: () => this.#files.open(found.changes),
+      before: async function* () {},
+      restore: () => {},
+    });
+    return found;
+  }
+
+  async drop(): Promise<void> {
+    await this.#letGo();
+    this.#deps.workspace.endExec(this.id);
+  }
+
+  async leave(): Promise<void> {
+    this.#deps.workspace.execs.touch(this.#touched);
+    await this.drop();
+  }
+
+  /** Processes in the namespace, but for the one that holds it. */
+  #running(): readonly number[] {
+    const proc = `${this.#seen}/proc`;
+    return numbersIn(proc).filter((pid) => pid !== 1 && isAlive(`${proc}/${pid}`));
+  }
+
+  #inside(line: string): Promise<void> {
+    const [program, ...args] = this.#enter;
+    return new Promise((done) => {
+      execFile(program, [...args, "/bin/sh", "-c", line], { cwd: "/" }, () => done()); // what it was for is looked at by the caller
+    });
+  }
+
+  /** The namespaces end with their holder, and all that runs in them. */
+  async #letGo(): Promise<void> {
+    const gone = new Promise((done) => this.#holder.once("close", done));
+    if (this.#holder.exitCode !== null || this.#holder.signalCode !== null) return;
+    this.#holder.kill("SIGKILL");
+    await gone;
+  }
+}
+
+function isAlive(process: string): boolean {
+  try {
+    const stat = readFileSync(`${process}/stat`, "utf8");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { ExecEnd } from "./command.ts";
+import { Output } from "./output.ts";
+import { endProcess } from "./processes.ts";
+
+export interface SpawnRequest {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin?: string | Uint8Array;
+  readonly limits: { readonly timeMs: number; readonly outputBytes: number; readonly shownBytes: number };
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly onOutput: (text: string, stream: "stdout" | "stderr") => void;
+  /** Ends whatever the command has left running, by force. Answers how many there were. */
+  readonly endStrays: () => Promise<number>;
+}
+
+export interface Spawned {
+  readonly end: ExecEnd;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly elapsed: number;
+  readonly strays: number;
+}
+
+/** Asked to end, a process has so long to do it. With what follows the whole tree is gone within two seconds. */
+const GRACE_MS = 500;
+/** Output that is under way when the last process has ended arrives within this time, or belongs to nobody we know. */
+const DRAIN_MS = 500;
+
+/**
+ * Runs a program to its end, in a group of its own. Whatever ends it, when this resolves nothing that it started is
+ * running. How it ended is what the system says, and nothing is read into its output.
+ */
+export async function runToEnd(request: SpawnRequest): Promise<Spawned> {
+  const { clock, limits, signal } = request;
+  const started = clock.monotonic();
+  const stdout = new Output(limits.shownBytes);
+  const stderr = new Output(limits.shownBytes);
+  const child = await start(request);
+  const over = new AbortController();
+  let cause: ExecEnd | undefined;
+  const stop = (why: ExecEnd) => {
+    if (cause !== undefined || over.signal.aborted) return;
+    cause = why;
+    void endTree(child, request, over.signal);
+  };
+  listen(child, "stdout", stdout, request, () => stdout.bytes + stderr.bytes, stop);
+  listen(child, "stderr", stderr, request, () => stdout.bytes + stderr.bytes, stop);
+  const onAbort = () => stop("aborted");
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  clock.sleep(limits.timeMs, over.signal, "keep-alive").then(
+    () => stop("timeout"),
+    () => {}, // it was in time
+  );
+  feed(child, request.stdin);
+  const { exitCode, died } = await ended(child);
+  over.abort();
+  signal.removeEventListener("abort", onAbort);
+  const strays = await request.endStrays();
+  await drained(child, clock);
+  const end = cause ?? (died === null ? "exited" : "signaled");
+  return { end, exitCode, signal: died, stdout, stderr, elapsed: clock.monotonic() - started, strays };
+}
+
+async function start({ argv: [program = "", ...args], env }: SpawnRequest): Promise<ChildProcess> {
+  const child = spawn(program, args, { env, cwd: "/", detached: true, stdio: "pipe" });
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(new HoldfastError("EXEC_NOT_STARTED", { program, system: cause.code ?? "" }, { cause })),
+    );
+  });
+  return child;
+}
+
+function listen(
+  child: ChildProcess,
+  name: "stdout" | "stderr",
+  output: Output,
+  { limits, onOutput }: SpawnRequest,
+  sum: () => number,
+  stop: (why: ExecEnd) => void,
+): void {
+  const decoder = new TextDecoder();
+  child[name]?.on("data", (piece: Buffer) => {
+    const room = limits.outputBytes - sum();
+    if (room > 0) output.add(piece.subarray(0, room));
+    if (piece.length > room) stop("output-limit");
+    try {
+      onOutput(decoder.decode(piece, { stream: true }), name);
+    } catch {
+      // Whoever listens has failed, not the command.
+    }
+  });
+  child[name]?.on("error", () => {}); // its end is told by the process
+}
+
+/** A program that does not read what it is given closes the pipe, and that is no failure. */
+function feed(child: ChildProcess, stdin: string | Uint8Array | undefined): void {
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(stdin);
+}
+
+/** Asks the group to end, then ends everything by force. */
+async function endTree(child: ChildProcess, { clock, endStrays }: SpawnRequest, over: AbortSignal): Promise<void> {
+  const group = -(child.pid ?? 0);
+  endProcess(group, "SIGTERM");
+  await clock.sleep(GRACE_MS, over, "keep-alive").catch(() => {});
+  endProcess(group, "SIGKILL");
+  await endStrays().catch(() => {}); // tried again when the command itself has ended
+}
+
+function ended(child: ChildProcess): Promise<{ readonly exitCode: number | null; readonly died: string | null }> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null)
+      resolve({ exitCode: child.exitCode, died: child.signalCode });
+    else child.once("exit", (exitCode, died) => resolve({ exitCode, died }));
+  });
+}
+
+async function drained(child: ChildProcess, clock: Clock): Promise<void> {
+  const streams = [child.stdout, child.stderr];
+  const closed = Promise.all(
+    streams.map((stream) =>
+      stream === null || stream.closed
+        ? Promise.resolve()
+        : new Promise<void>((done) => void stream.once("close", done)),
+    ),
+  );
+  const late = new AbortController();
+  await Promise.race([closed, clock.sleep(DRAIN_MS, late.signal, "keep-alive").catch(() => {})]);
+  late.abort();
+  for (const stream of streams) stream?.destroy();
+}

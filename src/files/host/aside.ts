@@ -1,0 +1,113 @@
+import { copyFileSync, constants } from "node:fs";
+import type { TreeChange } from "./compare.ts";
+import { type ExecGround, fileTime } from "./exec-place.ts";
+import { makePlace, PLACES } from "./meta.ts";
+import type { StagedContent } from "./part.ts";
+import { upperDifference, type UpperChange, type UpperDifference } from "./upper.ts";
+
+export interface StagedChange extends TreeChange {
+  readonly content?: StagedContent;
+}
+
+const OWNER_ALL = 0o700;
+
+/** What commands did, each change with where its new content lies. */
+export interface StagedDifference extends Omit<UpperDifference, "changes"> {
+  readonly changes: readonly StagedChange[];
+}
+
+/**
+ * Commands that work on a layer above the files. Below nothing changes, so whatever is newer there than the first command
+ * is somebody else's.
+ */
+export class Aside {
+  readonly id: string;
+  readonly upper: string;
+  /** Whether its mount will know which names are one file. */
+  readonly index: boolean;
+  readonly #ground: ExecGround;
+  readonly #since: bigint;
+  #moved = 0;
+
+  private constructor(ground: ExecGround, id: string, since: bigint) {
+    this.#ground = ground;
+    this.id = id;
+    this.#since = since;
+    this.upper = this.#at("upper");
+    this.index = ground.root.port.user.uid === 0;
+  }
+
+  /** Makes the layer, as the folder below it looks. */
+  static async begin(ground: ExecGround, id: string, pause: () => Promise<void>): Promise<Aside> {
+    const { root } = ground;
+    for (const name of ["upper", "work", "moved"]) makePlace(root, [...PLACES.exec, id, name]);
+    const below = root.port.stat(root.path);
+    root.inside([...PLACES.exec, id, "upper"], ({ handle }) => {
+      if (below === undefined) return;
+      const now = root.port.statOpen(handle);
+      if (now.uid !== below.uid || now.gid !== below.gid) root.port.owner(handle, below.uid, below.gid);
+      root.port.mode(handle, below.mode);
+    });
+    const before = fileTime(ground);
+    let since = before;
+    // Files that were put in place a moment ago have the time of this tick, and must not look like somebody else's.
+    while (since === before) {
+      await pause();
+      since = fileTime(ground);
+    }
+    return new Aside(ground, id, since);
+  }
+
+  /** `inside` is where the commands' view can be looked at. */
+  difference(inside: string): StagedDifference {
+    const { root, disk } = this.#ground;
+    const { port, path: lower } = root;
+    const isOwn = (path: string) => disk.isOwn(path.split("/"));
+    const { upper, index } = this;
+    const found = upperDifference({ port, lower, upper, inside, since: this.#since, isOwn, index });
+    return { ...found, changes: found.changes.map((change) => this.#staged(change, inside)) };
+  }
+
+  /** Before files are moved out: what a command closed, also to its owner, cannot be taken from. */
+  open(changes: readonly StagedChange[]): void {
+    const { port } = this.#ground.root;
+    for (const { path, to } of changes) {
+      const at = `${this.upper}/${path}`;
+      if (to.kind === "folder" && (to.mode & OWNER_ALL) !== OWNER_ALL && port.stat(at)?.kind === "folder")
+        port.modeAt(at, to.mode | OWNER_ALL);
+    }
+  }
+
+  #staged({ lies, ...change }: UpperChange, inside: string): StagedChange {
+    // Named all the same: whoever asks what the commands left must not take it for something of the call's own.
+    if (lies === undefined || change.to.kind !== "file") return { ...change, content: { lies: "", exec: this.id } };
+    const place = [...PLACES.exec, this.id].join("/");
+    if (lies === "upper") return { ...change, content: { lies: `${place}/upper/${change.path}`, exec: this.id } };
+    this.#moved += 1;
+    const moved = `moved/${this.#moved}`;
+    this.#copy(`${inside}/${change.path}`, moved, change.path);
+    return { ...change, content: { lies: `${place}/${moved}`, exec: this.id } };
+  }
+
+  /** Came with a folder that was moved: it lies below, under its old name, and must stay there until the commit. */
+  #copy(from: string, moved: string, path: string): void {
+    const { root } = this.#ground;
+    const { port } = root;
+    const stat = port.stat(from);
+    copyFileSync(from, this.#at(moved), constants.COPYFILE_FICLONE);
+    const handle = port.openFile(this.#at(moved), "read");
+    try {
+      const now = port.statOpen(handle);
+      if (stat === undefined) throw new Error(`${path} is gone`);
+      if (now.uid !== stat.uid || now.gid !== stat.gid) port.owner(handle, stat.uid, stat.gid);
+      port.mode(handle, stat.mode);
+      port.written(handle, stat.mtimeNs);
+    } finally {
+      port.close(handle);
+    }
+  }
+
+  #at(name: string): string {
+    return `${this.#ground.root.path}/${[...PLACES.exec, this.id, name].join("/")}`;
+  }
+}

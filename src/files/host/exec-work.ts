@@ -1,0 +1,132 @@
+import { HoldfastError } from "../../base/errors.ts";
+import type { Bytes } from "../../contracts/blob-store.ts";
+import type { BlobName } from "../../records/ids.ts";
+import { namesIn } from "../path.ts";
+import { type ExecGround, execPlaces, makeExecPlace, removeExecPlace } from "./exec-place.ts";
+import type { Touch } from "./compare.ts";
+import type { Folder } from "./folders.ts";
+import { InPlace } from "./in-place.ts";
+import type { Intent, Link } from "./intent.ts";
+import { unlinkIfThere } from "./rescue.ts";
+
+/** The commands of one call, as far as a commit of their work must know them. */
+export interface ExecWork {
+  readonly id: string;
+  /** Paths whose content they changed in place. */
+  readonly placed: ReadonlySet<string>;
+  /** Paths that are names of one file. */
+  readonly links: readonly Link[];
+  /** Their work is about to be moved into place. */
+  leaving(): void;
+  /** What a path held before. */
+  before(name: BlobName): AsyncIterable<Bytes>;
+  /** Some of it as it was, because the call has something else in mind for these paths. */
+  restore(paths: ReadonlySet<string>): void;
+}
+
+/** Commands that an earlier process left in the middle, and how many paths had to be brought back. */
+export interface BroughtBack {
+  readonly exec: string;
+  readonly paths: number;
+}
+
+/** Keeps count of the commands that run in a workspace. */
+export class ExecWorks {
+  readonly ground: ExecGround;
+  readonly broughtBack: BroughtBack[] = [];
+  readonly #works = new Map<string, ExecWork>();
+  /** Commands that change the files themselves: nobody else may, as long as they do. */
+  #inPlace: string | undefined;
+
+  constructor(ground: ExecGround) {
+    this.ground = ground;
+  }
+
+  /** A folder for the commands of one call. */
+  begin(id: string, how: "in-place" | "aside"): string {
+    this.refuseOthers(how === "in-place" ? id : this.#inPlace);
+    const place = makeExecPlace(this.ground, id);
+    if (how === "in-place") this.#inPlace = id;
+    return place;
+  }
+
+  /** What they have done so far. */
+  note(work: ExecWork): void {
+    this.#works.set(work.id, work);
+  }
+
+  of(id: string | undefined): ExecWork | undefined {
+    return id === undefined ? undefined : this.#works.get(id);
+  }
+
+  /** They are over, and nothing that is still to be done needs their folder. */
+  end(id: string, needed: boolean): void {
+    this.#works.delete(id);
+    if (this.#inPlace === id) this.#inPlace = undefined;
+    if (!needed) removeExecPlace(this.ground, id);
+  }
+
+  /** While a command changes the files themselves, whatever anybody else commits would be taken for its work. */
+  refuseOthers(id: string | undefined): void {
+    if (this.#inPlace !== undefined && this.#inPlace !== id)
+      throw new HoldfastError("EXEC_BUSY", { running: this.#inPlace });
+  }
+
+  /** All is in place: names of one file are names of one file again, and the folder goes. */
+  finished({ exec, links = [] }: Intent): void {
+    if (exec === undefined) return;
+    for (const link of links) this.#share(link);
+    removeExecPlace(this.ground, exec);
+  }
+
+  /** Files that hold what they held get the times that a command gave them, unless somebody else was there since. */
+  touch(touched: readonly Touch[]): void {
+    for (const { path, mtimeNs, before } of touched)
+      this.#in(path, (folder, name) => {
+        const { port } = this.ground.root;
+        const now = port.stat(folder.at(name));
+        if (now?.kind !== "file" || now.mtimeNs !== before) return;
+        const handle = port.openFile(folder.at(name), "read");
+        try {
+          port.written(handle, mtimeNs);
+        } finally {
+          port.close(handle);
+        }
+      });
+  }
+
+  /** By a second name for the first path's file, moved over the other's: it was the same content a moment ago. */
+  #share({ path, same }: Link): void {
+    const { root, places } = this.ground;
+    const { port } = root;
+    const between = places.temporary.at("shared");
+    unlinkIfThere(port, between);
+    this.#in(same, (from, sameName) =>
+      this.#in(path, (to, name) => {
+        const [a, b] = [port.stat(from.at(sameName)), port.stat(to.at(name))];
+        if (a?.kind !== "file" || b?.kind !== "file" || a.ino === b.ino || a.size !== b.size) return;
+        port.linkAs(from.at(sameName), between);
+        port.rename(between, to.at(name));
+      }),
+    );
+  }
+
+  #in(path: string, work: (folder: Folder, name: string) => void): void {
+    const names = namesIn(path);
+    this.ground.root.within(names.slice(0, -1), (folder) => work(folder, names.at(-1) ?? ""));
+  }
+
+  /** Takes back what commands of earlier processes had done. Whatever was decided is no longer here. */
+  async recover(endStrays: (id: string) => Promise<unknown>): Promise<void> {
+    for (const id of execPlaces(this.ground)) {
+      await endStrays(id);
+      const left = InPlace.left(this.ground, id);
+      if (left !== undefined) this.broughtBack.push({ exec: id, paths: left.restore() });
+      removeExecPlace(this.ground, id);
+    }
+  }
+
+  close(): void {
+    this.ground.known.images?.close();
+  }
+}

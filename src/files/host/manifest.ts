@@ -1,0 +1,166 @@
+import { sha256 } from "../../base/hash.ts";
+import { type BlobName, toBlobName } from "../../records/ids.ts";
+import { ABSENT, type HostEntry } from "./entry.ts";
+import type { Images } from "./images.ts";
+import { type HostPort, type HostStat, isSystem } from "./port.ts";
+import { type Uncovered, type WalkGround, walkTree } from "./walk.ts";
+
+/** One path as a manifest knows it: what the system said, and what a file holds or a link names. */
+export interface Known {
+  readonly stat: HostStat;
+  readonly digest?: BlobName;
+  readonly target?: string;
+}
+
+/** A whole tree at one moment. */
+export interface Manifest {
+  /** The file system's own time when the walk began. */
+  readonly at: bigint;
+  /** The folder itself: its mode is the user's, and no commit can change it. */
+  readonly root: Known | undefined;
+  readonly entries: ReadonlyMap<string, Known>;
+  readonly uncovered: readonly Uncovered[];
+}
+
+export interface CoverLimits {
+  /** Bytes that one file may have. */
+  readonly file: number;
+  /** Bytes that all files may have together. */
+  readonly tree: number;
+}
+
+/**
+ * Two writes within one tick of the file system's clock leave the same times. What was looked at so soon after it was
+ * written is looked at again, and not believed.
+ */
+const TICK = 20_000_000n;
+
+/** Walks the tree and keeps the content of every file. What an earlier manifest knows for certain is not read again. */
+export function takeManifest(
+  ground: WalkGround,
+  images: Images,
+  at: bigint,
+  limits: CoverLimits,
+  earlier?: Manifest,
+): Manifest {
+  const { port, base } = ground;
+  const walked = walkTree(ground);
+  const uncovered = [...walked.uncovered];
+  const entries = new Map<string, Known>();
+  let bytes = 0;
+  for (const [path, stat] of walked.entries) {
+    const at = `${base}/${path}`;
+    bytes += stat.kind === "file" ? stat.size : 0;
+    if (stat.kind === "link") entries.set(path, { stat, target: linkAt(port, at) });
+    else if (stat.kind !== "file") entries.set(path, { stat });
+    else if (stat.size > limits.file || bytes > limits.tree) {
+      uncovered.push({ path, why: "too-large" });
+      entries.set(path, { stat });
+    } else {
+      const known = earlier?.entries.get(path);
+      const digest = isSure(earlier, known, stat) ? known?.digest : keptBy(images, at, path, uncovered);
+      entries.set(path, digest === undefined ? { stat } : { stat, digest });
+    }
+  }
+  const root = walked.root === undefined ? undefined : { stat: walked.root };
+  return { at, root, entries, uncovered };
+}
+
+/** True when a file is certainly what the manifest says, without reading it. */
+export function isSure(manifest: Manifest | undefined, known: Known | undefined, stat: HostStat): boolean {
+  if (manifest === undefined || known?.digest === undefined) return false;
+  return sameFile(known.stat, stat) && stat.ctimeNs < manifest.at - TICK;
+}
+
+export function sameFile(a: HostStat, b: HostStat): boolean {
+  return (
+    a.kind === b.kind &&
+    a.ino === b.ino &&
+    a.dev === b.dev &&
+    a.size === b.size &&
+    a.mtimeNs === b.mtimeNs &&
+    a.ctimeNs === b.ctimeNs
+  );
+}
+
+/** A path as commits know it. Folders carry their mode: a command may have meant it. */
+export function entryIn(known: Known | undefined, user: HostPort["user"]): HostEntry {
+  if (known === undefined) return ABSENT;
+  const { stat, digest, target = "" } = known;
+  if (stat.kind === "folder") return { kind: "folder", mode: stat.mode, exact: true };
+  if (stat.kind === "link") return { kind: "link", target };
+  if (digest === undefined) return ABSENT;
+  const owner = stat.uid === user.uid && stat.gid === user.gid ? {} : { owner: [stat.uid, stat.gid] as const };
+  return { kind: "file", digest, size: stat.size, mode: stat.mode, ...owner };
+}
+
+type Line = readonly [
+  string,
+  HostStat["kind"],
+  number,
+  number,
+  number,
+  number,
+  number,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+
+/** As text that proves itself: a torn manifest is none. The folder itself comes first, under no name. */
+export function manifestText({ at, root, entries, uncovered }: Manifest): string {
+  const lines = [JSON.stringify({ at: String(at), uncovered })];
+  if (root !== undefined) lines.push(lineOf("", root));
+  for (const [path, known] of entries) lines.push(lineOf(path, known));
+  const body = lines.join("\n");
+  return `${sha256(body)}\n${body}`;
+}
+
+/** Undefined for what is no whole manifest. */
+export function readManifest(text: string): Manifest | undefined {
+  const [sum, body] = [text.slice(0, 64), text.slice(65)];
+  if (body === "" || sha256(body) !== sum) return undefined;
+  const [head = "{}", ...lines] = body.split("\n");
+  const { at, uncovered } = JSON.parse(head) as { readonly at: string; readonly uncovered: readonly Uncovered[] };
+  const entries = new Map<string, Known>(lines.map((line) => knownIn(JSON.parse(line) as Line)));
+  const root = entries.get("");
+  entries.delete("");
+  return { at: BigInt(at), root, entries, uncovered };
+}
+
+function lineOf(path: string, { stat, digest, target }: Known): string {
+  const { kind, size, mode, uid, gid, links, mtimeNs, ctimeNs, ino, dev } = stat;
+  const times = [String(mtimeNs), String(ctimeNs), String(ino), String(dev)] as const;
+  return JSON.stringify([path, kind, size, mode, uid, gid, links, ...times, digest ?? target ?? ""] satisfies Line);
+}
+
+function knownIn([path, kind, size, mode, uid, gid, links, mtime, ctime, ino, dev, holds]: Line): readonly [
+  string,
+  Known,
+] {
+  const times = { mtimeNs: BigInt(mtime), ctimeNs: BigInt(ctime), ino: BigInt(ino), dev: BigInt(dev) };
+  const stat: HostStat = { kind, size, mode, uid, gid, links, ...times };
+  if (kind === "link") return [path, { stat, target: holds }];
+  return [path, kind === "file" && holds !== "" ? { stat, digest: toBlobName(holds) } : { stat }];
+}
+
+function keptBy(images: Images, at: string, path: string, uncovered: Uncovered[]): BlobName | undefined {
+  try {
+    return images.keep(at)?.digest;
+  } catch (error) {
+    if (!isSystem(error, "EACCES", "EPERM")) throw error;
+    uncovered.push({ path, why: "unreadable" });
+    return undefined;
+  }
+}
+
+export function linkAt(port: HostPort, path: string): string {
+  try {
+    return port.readLink(path);
+  } catch (error) {
+    if (isSystem(error, "ENOENT", "EINVAL")) return ""; // gone, or something else by now
+    throw error;
+  }
+}

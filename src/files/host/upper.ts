@@ -1,0 +1,214 @@
+import { sameOwner, type Touch, type TreeChange, type TreeDifference } from "./compare.ts";
+import { ABSENT, type HostEntry, sameEntry } from "./entry.ts";
+import type { Link } from "./intent.ts";
+import { linkAt } from "./manifest.ts";
+import { type HostPort, type HostStat, isSystem, isText, nameText } from "./port.ts";
+import { hashFile } from "./read-file.ts";
+import type { Uncovered } from "./walk.ts";
+
+export interface UpperGround {
+  readonly port: HostPort;
+  /** The workspace, where nothing has been changed by the commands. */
+  readonly lower: string;
+  /** What the commands wrote. */
+  readonly upper: string;
+  /** Both together, as the commands see it. */
+  readonly inside: string;
+  /** The file system's time before the first command: whatever is newer below, somebody else changed. */
+  readonly since: bigint;
+  readonly isOwn: (path: string) => boolean;
+  /** Whether the layers know which names are one file. */
+  readonly index: boolean;
+}
+
+export interface UpperChange extends TreeChange {
+  /** A new file lies in the upper layer, or has come with its folder from elsewhere in the workspace. */
+  readonly lies?: "upper" | "below";
+}
+
+export interface UpperDifference extends TreeDifference {
+  readonly changes: readonly UpperChange[];
+  /** Changed paths that are names of one file. */
+  readonly links: readonly Link[];
+  /** Paths that the commands changed, and somebody else meanwhile. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * What commands did, from the layer they wrote to. Names are compared between what they see and what lies below, under
+ * folders of the upper layer only: so the marks with which a layer hides and moves things need not be understood, and the
+ * cost follows the change.
+ */
+export function upperDifference(ground: UpperGround): UpperDifference {
+  const work = new UpperWalk(ground);
+  const { port, lower, inside } = ground;
+  if (!sameOwner(port.stat(lower), port.stat(inside))) work.uncovered.push({ path: ".", why: "root-changed" });
+  work.folder("");
+  const changes = work.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const links = work.linksBetween();
+  return { changes, links, touched: work.touched, uncovered: work.uncovered, conflicts: work.conflicts };
+}
+
+class UpperWalk {
+  readonly changes: UpperChange[] = [];
+  readonly touched: Touch[] = [];
+  readonly uncovered: Uncovered[] = [];
+  readonly conflicts: string[] = [];
+  readonly #ground: UpperGround;
+  /** Files that have several names, by what the system calls them. */
+  readonly #shared = new Map<bigint, { readonly links: number; readonly changed: string[]; readonly as: string[] }>();
+
+  constructor(ground: UpperGround) {
+    this.#ground = ground;
+  }
+
+  /** A folder that the commands have changed something in, or that they made. */
+  folder(path: string): void {
+    const { port, lower, upper, inside, isOwn } = this.#ground;
+    const written = new Set(this.#names(upper, path).map(nameText));
+    const seen = this.#names(inside, path);
+    const visible = new Set(seen.map(nameText));
+    for (const name of this.#names(lower, path)) {
+      const gone = below(path, nameText(name));
+      if (visible.has(nameText(name)) || isOwn(gone)) continue;
+      // Made below by somebody else after the commands had begun: they never saw it.
+      if (!written.has(nameText(name)) && this.#isNewer(port.stat(`${lower}/${gone}`))) continue;
+      this.#removed(gone);
+    }
+    for (const name of seen) {
+      const one = below(path, nameText(name));
+      if (isOwn(one)) continue;
+      if (isText(name)) this.#one(one, written.has(nameText(name)));
+      else if (written.has(nameText(name))) this.uncovered.push({ path: one, why: "not-text" });
+    }
+  }
+
+  #one(path: string, isWritten: boolean): void {
+    const { port, lower, inside } = this.#ground;
+    const is = port.stat(`${inside}/${path}`);
+    const was = port.stat(`${lower}/${path}`);
+    if (is === undefined) return;
+    if (!isWritten && showsThrough(is, was)) {
+      if (is.kind === "file") this.#noteShared(path, is, was, false);
+      return;
+    }
+    if (is.kind === "other") {
+      this.uncovered.push({ path, why: "special" });
+      return;
+    }
+    if (is.kind === "folder") {
+      this.#change(path, was, { kind: "folder", mode: is.mode, exact: true });
+      this.folder(path);
+      return;
+    }
+    if (was?.kind === "folder") this.#removedIn(path);
+    this.#file(path, is, was, isWritten);
+  }
+
+  #file(path: string, is: HostStat, was: HostStat | undefined, isWritten: boolean): void {
+    const { upper, inside } = this.#ground;
+    const to = this.#entry(`${isWritten ? upper : inside}/${path}`, is, path);
+    if (to === undefined) return;
+    const changed = this.#change(path, was, to, isWritten ? "upper" : "below");
+    if (is.kind === "file") this.#noteShared(path, is, was, changed);
+    if (changed || is.kind !== "file" || was === undefined || is.mtimeNs === was.mtimeNs) return;
+    this.touched.push({ path, mtimeNs: is.mtimeNs, before: was.mtimeNs });
+  }
+
+  #noteShared(path: string, is: HostStat, was: HostStat | undefined, changed: boolean): void {
+    // Without an index a copy is made of a file that has several names, and the others do not hear of it.
+    if (changed && !this.#ground.index && was?.kind === "file" && was.links > 1)
+      this.uncovered.push({ path, why: "shared" });
+    if (is.links < 2) return;
+    const group = this.#shared.get(is.ino) ?? { links: is.links, changed: [], as: [] };
+    group[changed ? "changed" : "as"].push(path);
+    this.#shared.set(is.ino, group);
+  }
+
+  /** Names of one file stay so. When one of them was not looked at, because nothing else in its folder changed, it is told. */
+  linksBetween(): readonly Link[] {
+    return [...this.#shared.values()].flatMap(({ links, changed, as }) => {
+      const [first, ...others] = [...as, ...changed];
+      if (first === undefined || changed.length === 0) return [];
+      if (as.length + changed.length < links) this.uncovered.push({ path: changed[0] ?? first, why: "shared" });
+      return others.filter((path) => changed.includes(path)).map((path) => ({ path, same: first }));
+    });
+  }
+
+  /** Everything at and below a path went. */
+  #removed(path: string): void {
+    const { port, lower } = this.#ground;
+    const was = port.stat(`${lower}/${path}`);
+    if (was === undefined) return;
+    if (was.kind === "other") {
+      this.uncovered.push({ path, why: "special" });
+      return;
+    }
+    this.#change(path, was, ABSENT);
+    if (was.kind === "folder") this.#removedIn(path);
+  }
+
+  #removedIn(folder: string): void {
+    for (const name of this.#names(this.#ground.lower, folder)) {
+      const path = below(folder, nameText(name));
+      if (!isText(name)) this.uncovered.push({ path, why: "not-text" });
+      else if (!this.#ground.isOwn(path)) this.#removed(path);
+    }
+  }
+
+  /** True when it is another entry than before. */
+  #change(path: string, was: HostStat | undefined, to: HostEntry, lies?: UpperChange["lies"]): boolean {
+    const { lower } = this.#ground;
+    const from = was === undefined ? ABSENT : this.#entry(`${lower}/${path}`, was, path);
+    if (from === undefined) return true;
+    if (sameEntry(from, to)) return false;
+    // The time of a folder changes with everything that is put into it: only files and links tell who was there.
+    if (was?.kind !== "folder" && this.#isNewer(was)) this.conflicts.push(path);
+    this.changes.push(lies === undefined ? { path, from, to } : { path, from, to, lies });
+    return true;
+  }
+
+  #isNewer(stat: HostStat | undefined): boolean {
+    return stat !== undefined && stat.ctimeNs >= this.#ground.since;
+  }
+
+  /** Undefined for what cannot be read, which is told. */
+  #entry(at: string, stat: HostStat, path: string): HostEntry | undefined {
+    const { port } = this.#ground;
+    if (stat.kind === "folder") return { kind: "folder", mode: stat.mode, exact: true };
+    if (stat.kind === "link") return { kind: "link", target: linkAt(port, at) };
+    try {
+      const found = hashFile(port, at);
+      if (found === undefined) return ABSENT;
+      const { uid, gid, mode } = stat;
+      const owner = uid === port.user.uid && gid === port.user.gid ? {} : { owner: [uid, gid] as const };
+      return { kind: "file", ...found, mode, ...owner };
+    } catch (error) {
+      if (!isSystem(error, "EACCES", "EPERM")) throw error;
+      this.uncovered.push({ path, why: "unreadable" });
+      return undefined;
+    }
+  }
+
+  #names(base: string, path: string): readonly Uint8Array[] {
+    const { port } = this.#ground;
+    if (port.stat(`${base}/${path}`)?.kind !== "folder") return []; // through a link it would be another folder's
+    try {
+      return port.names(`${base}/${path}`);
+    } catch (error) {
+      if (!isSystem(error, "EACCES", "EPERM")) throw error;
+      this.uncovered.push({ path, why: "unreadable" });
+      return [];
+    }
+  }
+}
+
+/** Nothing was written to it: what is seen is what lies below. A file with several names may have been written under another. */
+function showsThrough(is: HostStat, was: HostStat | undefined): boolean {
+  if (was === undefined || was.kind !== is.kind || was.ino !== is.ino) return false;
+  return is.kind !== "file" || (was.mtimeNs === is.mtimeNs && was.size === is.size && was.mode === is.mode);
+}
+
+function below(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { work } from "../../test/support/workspaces.ts";
+import { execTool } from "./entry.ts";
+
+test("[EXEC-19] the tool keeps what a command did that succeeded, and undoes one that failed unless told otherwise", async () => {
+  const { session, text } = await work({ tools: [execTool()] });
+  const exec = (input: object) => session.runTool({ name: "exec", input });
+  const good = await exec({ command: "echo a > a; echo said; echo warned >&2" });
+  expect([good.ok, good.output, text("a")]).toEqual([true, "Exit code 0.\nsaid\nstderr:\nwarned\nChanged: a.", "a\n"]);
+  const bad = await exec({ command: "rm a; echo no; exit 3" });
+  expect([bad.ok, bad.reason, text("a")]).toEqual([false, "command-failed", "a\n"]);
+  expect(bad.output).toContain("Exit code 3.\nno\nChanged: a. Its changes were undone.");
+  const kept = await exec({ command: "echo report > report; exit 1", keep_on_failure: true });
+  expect([kept.ok, text("report")]).toEqual([true, "report\n"]);
+  const slow = await exec({ command: "sleep 50", seconds: 1 });
+  expect([slow.ok, slow.output]).toEqual([false, expect.stringContaining("Out of time")]);
+  expect((await exec({ command: "cat", stdin: "fed", cwd: "." })).output).toBe("Exit code 0.\nfed");
+});

@@ -1,0 +1,58 @@
+import { defineTool, type ExecEnd, type ExecResult, type Tool } from "../index.ts";
+import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
+
+const LONGEST_SECONDS = 3600;
+
+/**
+ * A command in the workspace. One that fails leaves nothing, unless the model says beforehand that what it leaves is wanted
+ * all the same. Offered by name, because not every agent is to run commands.
+ */
+export function execTool(): Tool {
+  return defineTool({
+    name: "exec",
+    description:
+      "Run a shell command in the workspace. If it succeeds (exit code 0) what it changed in the workspace is kept; if it " +
+      "fails, all of it is undone. Set keep_on_failure for commands whose files are wanted although they fail, e.g. a test " +
+      "run that writes a report. Processes that it leaves running are ended.",
+    access: "execute",
+    ...argumentsOf({
+      command: text("For /bin/sh."),
+      cwd: optional(text("A folder of the workspace. Its root if not said.")),
+      stdin: optional(text("What the command reads.")),
+      seconds: optional(whole("How long it may take.", 1, LONGEST_SECONDS)),
+      keep_on_failure: optional(flag("Keep what it changed even if it fails.")),
+    }),
+    run: async ({ command, cwd, stdin, seconds, keep_on_failure: keep = false }, call) => {
+      const result = await call.exec(command, {
+        ...(cwd === undefined ? {} : { cwd }),
+        ...(stdin === undefined ? {} : { stdin }),
+        ...(seconds === undefined ? {} : { limits: { timeMs: seconds * 1000 } }),
+      });
+      const said = reportOf(result);
+      return result.exitCode === 0 || keep ? said : call.fail("command-failed", said);
+    },
+  });
+}
+
+const ENDS: Readonly<Record<ExecEnd, (result: ExecResult) => string>> = {
+  exited: ({ exitCode }) => `Exit code ${exitCode}.`,
+  signaled: ({ signal }) => `Ended by ${signal}.`,
+  timeout: ({ elapsed }) => `Out of time after ${(elapsed / 1000).toFixed(1)} s: ended.`,
+  aborted: () => "Stopped.",
+  "output-limit": ({ stdout, stderr }) => `Put out more than ${stdout.bytes + stderr.bytes} bytes: ended.`,
+};
+
+/** How it ended, what it put out, and what it did to the workspace. */
+function reportOf(result: ExecResult): string {
+  const { stdout, stderr, changed, strays, protection } = result;
+  const { created, modified, removed, paths } = changed;
+  const sum = created + modified + removed;
+  return [
+    ENDS[result.end](result),
+    ...(stdout.bytes === 0 ? [] : [stdout.text.trimEnd()]),
+    ...(stderr.bytes === 0 ? [] : [`stderr:\n${stderr.text.trimEnd()}`]),
+    ...(sum === 0 ? [] : [`Changed: ${paths.slice(0, 20).join(", ")}${sum > 20 ? ` and ${sum - 20} more` : ""}.`]),
+    ...(strays === 0 ? [] : [`${strays} processes that it had left running were ended.`]),
+    ...protection.uncovered.map(({ path, why }) => `Not covered: ${path} (${why}).`),
+  ].join("\n");
+}

@@ -1,0 +1,501 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { defineTool, type ExecNote, type ExecResult, HoldfastError, realHost } from "../../src/index.ts";
+import { runningLike, DRIVERS, missing, portrait, withCommands } from "../support/commands.ts";
+import { work } from "../support/workspaces.ts";
+
+/** A tool that does with its call whatever the test says. */
+function hands(run: Parameters<typeof defineTool>[0]["run"], access: "execute" | "write" | "external" = "execute") {
+  return defineTool({ name: "hands", access, run });
+}
+
+let unique = 0;
+/** Seconds that nobody else sleeps, so that a process is known by them. */
+function longTime(): string {
+  unique += 1;
+  return `${70_000 + unique}.${process.pid}`;
+}
+
+for (const driver of DRIVERS) {
+  const why = missing(driver);
+  describe.skipIf(why !== undefined)(`${driver}${why === undefined ? "" : ` (skipped: ${why})`}`, () => {
+    test("[EXEC-2] exit codes and signals are told as they are, whatever the output says", async () => {
+      const { sh, results } = await withCommands(driver);
+      for (const line of ["exit 7", "kill -9 $$", "exit 137", "echo 'error: failed' >&2", "nowhere-to-be-found"])
+        await sh(line);
+      expect(results.map(({ end, exitCode, signal }) => [end, exitCode, signal])).toEqual([
+        ["exited", 7, null],
+        ["signaled", null, "SIGKILL"],
+        ["exited", 137, null],
+        ["exited", 0, null],
+        ["exited", 127, null],
+      ]);
+      expect(results[3]?.stderr.text).toBe("error: failed\n");
+    });
+
+    test("[EXEC-2] a program with arguments is read by no shell", async () => {
+      const { sh, results } = await withCommands(driver);
+      await sh(["printf", "%s|", "a b;c", "$HOME", "*"]);
+      expect(results[0]?.stdout.text).toBe("a b;c|$HOME|*|");
+    });
+
+    test("[EXEC-3] output is heard as it comes, and told to whoever follows the call", async () => {
+      const heard: string[] = [];
+      let beforeEnd = false;
+      const tool = hands(async (_, call) => {
+        await call.exec("echo one; sleep 0.2; echo two >&2", {
+          onOutput: (text, stream) => heard.push(`${stream} ${text}`),
+        });
+        beforeEnd = heard.length > 0;
+        return "done";
+      });
+      const { session } = await withCommands(driver, { tools: [tool] });
+      const progress: string[] = [];
+      await session.runTool({ name: "hands", input: {} }, { onProgress: (text) => progress.push(text) });
+      expect([heard, progress, beforeEnd]).toEqual([["stdout one\n", "stderr two\n"], ["one\n", "two\n"], true]);
+    });
+
+    test("[EXEC-3] the result holds beginning and end, and the whole is kept under its name, also of a call that was undone", async () => {
+      const { sh, results, session } = await withCommands(driver, { exec: { limits: { shownBytes: 2000 } } });
+      await sh("seq 1 20000; printf 'ü%.0s' $(seq 3000) >&2", { undo: true });
+      const [{ stdout, stderr }] = results as [ExecResult];
+      expect(stdout.text).toMatch(/^1\n2\n3\n[^]*bytes left out[^]*19999\n20000\n$/);
+      expect(stderr.text).toMatch(/^ü+\n… \d+ bytes left out …\nü+$/);
+      expect([stdout.truncated, stdout.bytes, Buffer.byteLength(stdout.text) < 2100]).toEqual([true, 108_894, true]);
+      const pieces = [];
+      for await (const piece of session.journal.readBlob(stdout.whole!)) pieces.push(piece);
+      const whole = Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join("");
+      expect(Buffer.concat(pieces).toString()).toBe(whole);
+      const [note] = session.state.root.get("holdfast.exec") as readonly ExecNote[];
+      expect(note).toMatchObject({ driver, end: "exited", exitCode: 0, stdout: stdout.whole, stderr: stderr.whole });
+    });
+
+    test("[EXEC-3] a command that never stops talking is ended at the bound", async () => {
+      const { sh, results } = await withCommands(driver);
+      await sh("yes", { options: { limits: { outputBytes: 100_000 } } });
+      expect([results[0]?.end, results[0]?.stdout.bytes]).toEqual(["output-limit", 100_000]);
+    });
+
+    test("[EXEC-4] a command finds its folder, its environment and its input", async () => {
+      const line = 'pwd; cat f; echo; echo "$COLOUR ${SHAPE-none} $SIZE"; cat; test -n "$PATH" && echo path';
+      const options = { cwd: "sub/folder", env: { SHAPE: undefined, SIZE: "big" }, stdin: "from us" };
+      const tool = hands(async (_, call) => (await call.exec(line, options)).stdout.text);
+      const { sh, session, put, root } = await withCommands(driver, {
+        tools: [tool],
+        exec: { env: { COLOUR: "blue", SHAPE: "round" } },
+      });
+      put("sub/folder/f", "here");
+      expect((await session.runTool({ name: "hands", input: {} })).output).toBe(
+        `${root}/sub/folder\nhere\nblue none big\nfrom uspath\n`,
+      );
+      for (const cwd of ["../up", "/etc"]) expect((await sh("pwd", { options: { cwd } })).reason).toBe("FILE_BAD_PATH");
+      expect((await sh("pwd", { options: { cwd: "not/there" } })).ok).toBe(false);
+    });
+
+    test.runIf(realHost.platform === "linux")(
+      "[EXEC-4] memory and processes are bounded where the system can",
+      async () => {
+        const { sh, results } = await withCommands(driver);
+        const limits = { memoryBytes: 512 * 1024 * 1024, processes: 4321 };
+        await sh("grep -E 'address space|processes' /proc/self/limits", { options: { limits } });
+        expect(results[0]?.stdout.text).toMatch(/Max processes +4321 [^]*Max address space +536870912 /);
+        expect(results[0]?.protection.unbounded).toEqual([]);
+      },
+    );
+
+    test("[EXEC-5] [K40] when a command runs out of time nothing that it started is running, and nothing that it did is left", async () => {
+      const time = longTime();
+      const { sh, results, put, root } = await withCommands(driver);
+      put("a", "old");
+      const before = portrait(root, { times: true });
+      const line = `trap '' TERM; echo new > a; sleep ${time} & setsid sleep ${time} & (setsid sh -c 'sleep ${time}; echo late > late' &) ; sleep ${time}`;
+      const { ok } = await sh(line, { options: { limits: { timeMs: 400 } } });
+      expect([ok, results[0]?.end]).toEqual([false, "timeout"]);
+      expect(runningLike(time)).toEqual([]);
+      expect(portrait(root, { times: true })).toEqual(before);
+    });
+
+    test("[EXEC-5] a call that is aborted ends its commands before it is closed", async () => {
+      const time = longTime();
+      const { session, put, root } = await withCommands(driver);
+      put("a", "old");
+      const before = portrait(root, { times: true });
+      const stop = new AbortController();
+      const line = `echo new > a; setsid sleep ${time} & echo begun; sleep ${time}`;
+      const { status } = await session.runTool(
+        { name: "shell", input: { line } },
+        { signal: stop.signal, onProgress: () => stop.abort() },
+      );
+      expect([status, runningLike(time), portrait(root, { times: true })]).toEqual(["canceled", [], before]);
+    });
+
+    test("[EXEC-5] what a command leaves running when it ends is ended and counted", async () => {
+      const time = longTime();
+      const { sh, results } = await withCommands(driver);
+      await sh(`sleep ${time} & setsid sleep ${time} & echo away`);
+      expect([results[0]?.end, results[0]?.strays, results[0]?.stdout.text]).toEqual(["exited", 2, "away\n"]);
+      expect(runningLike(time)).toEqual([]);
+    });
+
+    test("[EXEC-6] a command waits for the calls before it, and the calls after it wait for the command", async () => {
+      const write = defineTool<string>({
+        name: "write",
+        access: "write",
+        async run(path, { files }) {
+          await pause(60);
+          await files.writeText(path, `${path} saw ${(await files.list()).map(({ name }) => name).join(",")}`);
+        },
+      });
+      const { session, text } = await withCommands(driver, { tools: [write] });
+      const outcomes = await session.runTools([
+        { name: "write", input: "a" },
+        { name: "write", input: "b" },
+        { name: "shell", input: { line: "ls > c; sleep 0.1" } },
+        { name: "shell", input: { line: "cat c > d" } },
+        { name: "write", input: "e" },
+      ]);
+      expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, true, true]);
+      expect([text("c"), text("d"), text("e")]).toEqual(["a\nb\nc\n", "a\nb\nc\n", "e saw a,b,c,d"]);
+    });
+
+    test("[EXEC-6] whoever is aborted while waiting for a command does not wait for it", async () => {
+      const { session, text } = await withCommands(driver);
+      const stop = new AbortController();
+      const first = session.runTool({ name: "shell", input: { line: "sleep 0.4; echo x > a" } });
+      const second = session.runTool({ name: "shell", input: { line: "echo y > a" } }, { signal: stop.signal });
+      stop.abort();
+      expect((await second).status).toBe("canceled");
+      expect([(await first).ok, text("a")]).toEqual([true, "x\n"]);
+    });
+
+    test("[EXEC-7] commands and files of one call see each other, and are one change", async () => {
+      const seen: string[] = [];
+      let fails = true;
+      const tool = hands(async (_, call) => {
+        await call.files.writeText("made/one", "from files");
+        await call.files.delete("gone");
+        seen.push((await call.exec("cat made/one; ls; echo ' and shell' >> made/one; echo new > two")).stdout.text);
+        seen.push(await call.files.readText("made/one"), await call.files.readText("two"));
+        await call.files.writeText("two", "files again");
+        await call.files.delete("old");
+        seen.push((await call.exec("cat two; ls; rm made/one")).stdout.text);
+        seen.push(String(await call.files.exists("made/one")));
+        await call.files.writeText("two", "at last");
+        return fails ? call.fail("no", "no") : "yes";
+      });
+      const { session, put, text, root } = await withCommands(driver, { tools: [tool] });
+      put("old", "old");
+      put("gone", "gone");
+      const before = portrait(root, { times: true });
+      expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("no");
+      expect(portrait(root, { times: true })).toEqual(before);
+      fails = false;
+      const { ok, callId } = await session.runTool({ name: "hands", input: {} });
+      expect([ok, text("two"), existsSync(join(root, "made/one")), existsSync(join(root, "old"))]).toEqual([
+        true,
+        "at last",
+        false,
+        false,
+      ]);
+      expect(seen.slice(0, 5)).toEqual([
+        "from filesmade\nold\n",
+        "from files and shell\n",
+        "new\n",
+        "files againmade\ntwo\n",
+        "false",
+      ]);
+      await session.rewind({ before: callId });
+      expect([text("old"), text("gone"), text("two")]).toEqual(["old", "gone", undefined]);
+    });
+
+    test("[EXEC-9] what is not covered is told, and run all the same when that is asked for", async () => {
+      const { sh, results, text } = await withCommands(driver);
+      await sh("mkfifo pipe; echo new > a", { options: { uncovered: "report" } });
+      expect(results[0]?.protection.uncovered).toEqual([{ path: "pipe", why: "special" }]);
+      expect(text("a")).toBe("new\n");
+    });
+
+    test("[EXEC-12] a rewind takes back what a command did, in another process too, and a fork has it", async () => {
+      const { sh, put, session, holdfast, text, root, store } = await withCommands(driver);
+      put("src/a", "a");
+      put("keep", "k");
+      const { callId } = await sh("mv src lib; echo b > lib/a; rm keep; mkdir -m 700 new");
+      const forked = await session.fork({ after: callId, as: "f", workspace: `${root}-fork` });
+      expect(readFileSync(`${root}-fork/lib/a`, "utf8")).toBe("b\n");
+      await forked.close();
+      await session.close();
+      await holdfast.close();
+      const again = await work({}, { root, store });
+      const { files } = await again.session.rewind({ before: callId });
+      expect([files?.kept, files?.unlike]).toEqual([[], []]);
+      expect([text("src/a"), text("keep"), existsSync(join(root, "lib")), existsSync(join(root, "new"))]).toEqual([
+        "a",
+        "k",
+        false,
+        false,
+      ]);
+    });
+
+    test("[EXEC-13] only a tool that is declared to runs commands, outside plan mode, and never inside another call", async () => {
+      const started: string[] = [];
+      const writes = defineTool({ name: "writes", access: "write", run: (_, call) => call.exec("echo x > x") });
+      const outer = defineTool({
+        name: "outer",
+        access: "write",
+        run: async (_, call) => (await call.run({ name: "shell", input: { line: "echo x > x" } })).reason,
+      });
+      const { session, text, sh } = await withCommands(driver, { tools: [writes, outer] });
+      expect((await session.runTool({ name: "writes", input: {} })).reason).toBe("EXEC_NOT_ALLOWED");
+      expect((await session.runTool({ name: "outer", input: {} })).output).toBe("denied");
+      await session.setMode("plan");
+      expect((await sh("echo x > x")).reason).toBe("denied");
+      expect([text("x"), started]).toEqual([undefined, []]);
+    });
+
+    test("[EXEC-13] a part of a call cannot be rolled back past a command, and the call cannot go on as if", async () => {
+      const tool = hands(async (_, call) => {
+        const savepoint = call.savepoint();
+        await call.exec("echo new > a");
+        try {
+          savepoint.rollback();
+        } catch (error) {
+          return HoldfastError.is(error, "EXEC_SAVEPOINT") ? "went on" : "odd";
+        }
+        return "rolled back";
+      });
+      const { session, put, text } = await withCommands(driver, { tools: [tool] });
+      put("a", "old");
+      expect([(await session.runTool({ name: "hands", input: {} })).reason, text("a")]).toEqual([
+        "EXEC_SAVEPOINT",
+        "old",
+      ]);
+    });
+
+    test("[EXEC-13] a result that its validators refuse takes the commands of that attempt back", async () => {
+      let attempts = 0;
+      const tool = defineTool({
+        name: "hands",
+        access: "execute",
+        validators: [(value) => (value === "2" ? undefined : "not yet")],
+        async run(_, call) {
+          attempts += 1;
+          const { stdout } = await call.exec(`ls; echo x > try-${attempts}`);
+          return stdout.text === "" ? String(attempts) : `saw ${stdout.text}`;
+        },
+      });
+      const { session, root } = await withCommands(driver, { tools: [tool] });
+      expect((await session.runTool({ name: "hands", input: {} })).ok).toBe(true);
+      expect(readdirSync(root).filter((name) => name !== ".holdfast")).toEqual(["try-2"]);
+    });
+
+    test("[EXEC-18] a command that the disk refuses to put in place waits, and the next process puts it there", async () => {
+      let broken = false;
+      const port = {
+        ...realHost,
+        linkAs: (from: string, to: string) => {
+          if (broken) throw Object.assign(new Error("the disk"), { code: "EIO" });
+          realHost.linkAs(from, to);
+        },
+      };
+      const { root, store, session, holdfast, sh, put, text } = await withCommands(driver, {}, undefined).then(
+        async (first) => {
+          await first.session.close();
+          await first.holdfast.close();
+          return withCommands(
+            driver,
+            { workspace: { root: first.root, port } },
+            { root: first.root, store: first.store },
+          );
+        },
+      );
+      put("a", "old");
+      broken = true;
+      expect((await sh("echo new > a; echo fresh > b")).ok).toBe(true);
+      await session.close().catch(() => {});
+      await holdfast.close().catch(() => {});
+      const again = await work({}, { root, store });
+      expect([text("a"), text("b"), await again.files.readText("a")]).toEqual(["new\n", "fresh\n", "new\n"]);
+      expect(readdirSync(join(root, ".holdfast/workspace/exec"))).toEqual([]);
+    });
+  });
+}
+
+describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
+  test("[EXEC-10] an edit of somebody else while a command writes the same file is a conflict, and theirs stays", async () => {
+    const { sh, put, text } = await withCommands("overlay");
+    put("a", "old");
+    put("b", "old");
+    const running = sh("echo ours > a; echo ours > c; sleep 0.5");
+    await pause(250);
+    put("a", "theirs");
+    put("d", "their new one");
+    const { reason, status } = await running;
+    expect([reason, status, text("a"), text("c"), text("d")]).toEqual([
+      "FILE_CONFLICT",
+      "failed",
+      "theirs",
+      undefined,
+      "their new one",
+    ]);
+    const fine = sh("echo ours > b; sleep 0.4");
+    await pause(200);
+    put("a", "theirs again");
+    expect([(await fine).ok, text("a"), text("b")]).toEqual([true, "theirs again", "ours\n"]);
+  });
+
+  test("[EXEC-14] [K35] a command sees nothing of what is ours, and cannot change it", async () => {
+    const { sh, results, text, session } = await withCommands("overlay");
+    await sh(
+      "ls -A .holdfast; echo x > .holdfast/mine; rm -rf .holdfast; echo .holdfast-mine > .holdfast-mine; echo a > a",
+    );
+    expect(results[0]?.stdout.text).toBe("");
+    expect([text("a"), text(".holdfast/mine"), text(".holdfast-mine")]).toEqual(["a\n", undefined, undefined]);
+    expect((await session.runTool({ name: "shell", input: { line: "true" } })).ok).toBe(true);
+  });
+
+  test("[EXEC-14] a command cannot take the layers away, and reaches no process outside", async () => {
+    const { sh, results, put, text, root } = await withCommands("overlay");
+    put("a", "old");
+    await sh(
+      `umount -l '${root}' 2>&1; mount -t tmpfs none /mnt 2>&1; kill -9 ${process.pid} 2>&1; echo new > a; false`,
+    );
+    expect([results[0]?.exitCode, text("a")]).toEqual([1, "old"]);
+  });
+});
+
+describe("portable", () => {
+  test("[EXEC-10] what somebody else writes while a command runs is in rescue when the command is undone", async () => {
+    const { sh, put, text, rescued } = await withCommands("portable");
+    put("a", "old");
+    const running = sh("echo ours > c; sleep 0.5", { undo: true });
+    await pause(250);
+    put("a", "theirs");
+    put("d", "their new one");
+    await running;
+    expect([text("a"), text("c"), text("d")]).toEqual(["old", undefined, undefined]);
+    expect(rescued()).toEqual(expect.arrayContaining(["theirs", "their new one"]));
+  });
+
+  test("[EXEC-17] while a command changes the files themselves, nobody else's change comes between", async () => {
+    const { sh, holdfast, text } = await withCommands("portable");
+    const other = await holdfast.open("other");
+    const running = sh("echo x > a; sleep 0.5");
+    await pause(250);
+    await expect(other.files.writeText("b", "other")).rejects.toMatchObject({ code: "EXEC_BUSY" });
+    expect((await running).ok).toBe(true);
+    await other.files.writeText("b", "other");
+    expect([text("a"), text("b")]).toEqual(["x\n", "other"]);
+    await other.close();
+  });
+
+  test("[EXEC-11] what cannot be brought back is said, and nothing more is built on it", async () => {
+    const { sh, put, session, holdfast, root, store, text } = await withCommands("portable");
+    put("a", "old");
+    expect((await sh("rm .holdfast/workspace/images/*; echo new > a", { undo: true })).reason).toBe("EXEC_NOT_UNDONE");
+    expect(session.state.poisoned).toBe(true);
+    await expect(sh("true")).rejects.toMatchObject({ code: "STATE_POISONED" });
+    await session.close();
+    await holdfast.close();
+    await expect(work({}, { root, store })).rejects.toMatchObject({ code: "EXEC_NOT_UNDONE" });
+    rmSync(join(root, ".holdfast/workspace/exec"), { recursive: true });
+    const again = await work({}, { root, store });
+    expect([text("a"), again.rescued()]).toEqual([undefined, ["new\n"]]);
+  });
+
+  test("[EXEC-9] a file over the bound is told before the command runs", async () => {
+    const { sh, results, put, text } = await withCommands("portable", { exec: { cover: { file: 100 } } });
+    put("large", "x".repeat(101));
+    const { reason, output } = await sh("echo new > a");
+    expect([reason, results, text("a")]).toEqual(["EXEC_NOT_COVERED", [], undefined]);
+    expect(output).toContain("large (too-large)");
+  });
+});
+
+test("[EXEC-15] the driver is found by trying, and says why it is this one", async () => {
+  const elsewhere = { ...realHost, platform: "darwin" as const };
+  const { root, store } = await withCommands("portable");
+  expect(store).not.toBe("");
+  const tool = hands(async (_, call) => (await call.exec("echo x > x")).protection.driver);
+  const run = async (options: Parameters<typeof work>[0]) => {
+    const { session } = await work({ tools: [tool], ...options });
+    const { output } = await session.runTool({ name: "hands", input: {} });
+    return [output, session.protection?.why];
+  };
+  const folder = `${root}-elsewhere`;
+  mkdirSync(folder);
+  expect(await run({ workspace: { root: folder, port: elsewhere } })).toEqual([
+    "portable",
+    "overlay was refused: there is no overlay on darwin",
+  ]);
+  expect(await run({ exec: { driver: "portable" } })).toEqual(["portable", "it was asked for"]);
+  if (missing("overlay") === undefined) expect(await run({})).toEqual(["overlay", "it works here"]);
+  mkdirSync(`${folder}-2`);
+  const { session } = await work({
+    tools: [tool],
+    exec: { driver: "overlay" },
+    workspace: { root: `${folder}-2`, port: elsewhere },
+  });
+  expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("EXEC_NO_DRIVER");
+});
+
+test("[EXEC-13] without a folder of the system, or with a bad order, nothing is started", async () => {
+  const { createHoldfast } = await import("../../src/index.ts");
+  const { memoryStore } = await import("../../src/stores/memory/entry.ts");
+  const tool = hands(async (input, call) => call.exec(input as string));
+  await using holdfast = await createHoldfast({ store: memoryStore(), tools: [tool] });
+  await using session = await holdfast.open("s");
+  expect((await session.runTool({ name: "hands", input: "true" })).reason).toBe("EXEC_UNAVAILABLE");
+  const { session: there } = await work({ tools: [tool] });
+  for (const bad of ["a\0b", [], [""], [7]])
+    expect((await there.runTool({ name: "hands", input: bad })).reason).toBe("BAD_OPTION");
+  await expect(work({ exec: { driver: "magic" as "auto" } })).rejects.toMatchObject({ code: "BAD_OPTION" });
+  await expect(work({ exec: { limits: { timeMs: -1 } } })).rejects.toMatchObject({ code: "BAD_OPTION" });
+});
+
+test("[EXEC-2] a shell that cannot be started is said so", async () => {
+  const { runToEnd } = await import("../../src/exec/spawn.ts");
+  const { SystemClock } = await import("../../src/base/clock.ts");
+  const ran = runToEnd({
+    argv: ["/no/such/program"],
+    env: {},
+    limits: { timeMs: 1000, outputBytes: 1000, shownBytes: 100 },
+    signal: new AbortController().signal,
+    clock: new SystemClock(),
+    onOutput: () => {},
+    endStrays: async () => 0,
+  });
+  await expect(ran).rejects.toMatchObject({ code: "EXEC_NOT_STARTED" });
+});
+
+test("[EXEC-20] what is kept of the output has no secret in it", async () => {
+  const secret = "kx-quite-a-secret-value-4711";
+  const { sh, results, session, holdfast } = await withCommands("portable", { exec: { limits: { shownBytes: 200 } } });
+  holdfast.registerSecret(secret);
+  await sh(`seq 1 500; echo ${secret}; seq 1 500`);
+  const pieces = [];
+  for await (const piece of session.journal.readBlob(results[0]!.stdout.whole!)) pieces.push(piece);
+  const whole = Buffer.concat(pieces).toString();
+  expect([whole.includes(secret), whole.startsWith("1\n2\n"), whole.endsWith("499\n500\n")]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
+test("[EXEC-16] a file that is written twice within one tick, with the same size and time, is still noticed", async () => {
+  const { sh, results, put, root } = await withCommands("portable");
+  put("f", "aaa");
+  await sh("true");
+  for (let n = 0; n < 8; n += 1) {
+    writeFileSync(join(root, "f"), n % 2 === 0 ? "bbb" : "aaa");
+    await sh(`printf '${n % 2 === 0 ? "ccc" : "ddd"}' > t && touch -r f t && cat t > f && touch -r t f && rm t`, {
+      undo: true,
+    });
+    expect([results.at(-1)?.changed.paths, readFileSync(join(root, "f"), "utf8")]).toEqual([
+      ["f"],
+      n % 2 === 0 ? "bbb" : "aaa",
+    ]);
+  }
+});

@@ -1,0 +1,3 @@
+import { driverLaws } from "./driver-laws.ts";
+
+driverLaws("overlay");

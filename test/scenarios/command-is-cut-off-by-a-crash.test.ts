@@ -1,0 +1,51 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startChild } from "../support/children.ts";
+import { DRIVERS, missing, portrait, runningLike } from "../support/commands.ts";
+import { freshRoot, work } from "../support/workspaces.ts";
+import { layOut } from "../exec/fidelity.ts";
+
+/** A process that runs a command and says so when the command has begun to change things. */
+function running(driver: string, at: { readonly root: string; readonly store: string }, line: string) {
+  return startChild(`
+    import { createHoldfast, defineTool } from "@/index.ts";
+    import { sqlite } from "@/stores/sqlite/entry.ts";
+    const shell = defineTool({ name: "shell", access: "execute", run: (line, call) => call.exec(line) });
+    const holdfast = await createHoldfast({
+      store: sqlite(${JSON.stringify(at.store)}, { durability: "process" }),
+      workspace: ${JSON.stringify(at.root)}, tools: [shell], exec: { driver: ${JSON.stringify(driver)} },
+    });
+    const session = await holdfast.open("s");
+    await session.runTool({ name: "shell", input: "echo first > first" });
+    await session.runTool({ name: "shell", input: ${JSON.stringify(line)} }, { onProgress: (text) => say("heard " + text.trim()) });
+  `);
+}
+
+for (const driver of DRIVERS) {
+  const why = missing(driver);
+  describe.skipIf(why !== undefined)(`${driver}${why === undefined ? "" : ` (skipped: ${why})`}`, () => {
+    test("[EXEC-11] [K42] the next process finds the call closed, the files as before it, and nothing running", async () => {
+      const at = freshRoot();
+      layOut(at.root);
+      const time = `81234.${process.pid}${driver.length}`;
+      const line = `echo ruined > a.txt; rm -rf src; chmod 777 secret; mkdir junk; echo x > junk/x; (setsid sleep ${time} &) ; echo begun; sleep ${time}`;
+      const child = running(driver, at, line);
+      await child.said("heard begun");
+      await child.kill();
+      const { session, text } = await work({}, at);
+      expect(session.recovered.closedCalls).toHaveLength(1);
+      expect(runningLike(time)).toEqual([]);
+      expect(text("first")).toBe("first\n");
+      const fresh = freshRoot();
+      layOut(fresh.root);
+      const found = portrait(at.root, { times: false }).filter((one) => !one.startsWith('"first"'));
+      expect(found).toEqual(portrait(fresh.root, { times: false }));
+      const left = join(at.root, ".holdfast/workspace/exec");
+      expect(existsSync(left) ? readdirSync(left) : []).toEqual([]);
+      await session.close();
+      const again = await work({}, at);
+      expect(again.session.recovered).toEqual({ closedCalls: [], damaged: [] });
+    });
+  });
+}
