@@ -61,8 +61,12 @@ export class Follower {
     const mark = outcome.ok ? paint(this.#terminal, "green", "✓") : paint(this.#terminal, "red", "✗");
     const took = paint(this.#terminal, "dim", `${shortCall(callId)}  ${lasted(performance.now() - at)}`);
     this.line(`  ${mark} ${tool}  ${took}`);
-    if (!outcome.ok) this.line(`    ${oneLine(String(outcome.output), (this.#terminal.columns ?? 120) - 4)}`);
+    if (!outcome.ok) this.line(`    ${oneLine(wordsOf(outcome.output), (this.#terminal.columns ?? 120) - 4)}`);
   }
+}
+
+function wordsOf(output: unknown): string {
+  return typeof output === "string" ? output : (JSON.stringify(output) ?? "");
 }
 
 /** How a turn ended, when that is not simply its last word. */
