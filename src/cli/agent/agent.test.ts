@@ -191,7 +191,7 @@ function terminal(argv: readonly string[]) {
   const hearers = new Set<() => void>();
   child.stdout.on("data", (piece: Buffer) => {
     screen += piece.toString("utf8");
-    for (const hear of [...hearers]) hear();
+    for (const hear of hearers) hear();
   });
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const sees = (words: string) =>

@@ -6,11 +6,11 @@ import { paint } from "../paint.ts";
 import { oneLine } from "../words.ts";
 import { type Agent, isUnfinished } from "./agent.ts";
 import { endLine, Follower } from "./follow.ts";
-import { SLASHES, type Slash } from "./slashes.ts";
+import { type InConversation, SLASHES, type Slash } from "./slashes.ts";
 import type { Talk } from "./talk.ts";
 
 /** Turn by turn, until the person leaves. */
-export class Conversation {
+export class Conversation implements InConversation {
   readonly agent: Agent;
   readonly terminal: Terminal;
   readonly talk: Talk;

@@ -1,15 +1,26 @@
-import type { RewindTarget, SessionLook } from "../../index.ts";
+import type { RewindTarget, SessionLook, Spent } from "../../index.ts";
 import { shortCall, targetIn } from "../session/calls.ts";
 import { contextLines } from "../session/context-text.ts";
 import { rewindLines } from "../session/rewind-text.ts";
 import { count, grouped } from "../words.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Terminal } from "../command.ts";
+import type { Agent } from "./agent.ts";
+import type { Talk } from "./talk.ts";
+
+/** What of a conversation they reach. */
+export interface InConversation {
+  readonly agent: Agent;
+  readonly terminal: Terminal;
+  readonly talk: Talk;
+  readonly spent: Spent;
+  leave(): void;
+}
 
 /** What a person can do beside talking to the model. */
 export interface Slash {
   readonly takes: string;
   readonly about: string;
-  run(conversation: Conversation, words: readonly string[]): Promise<void>;
+  run(conversation: InConversation, words: readonly string[]): Promise<void>;
 }
 
 const SHOWN = 15;
@@ -34,7 +45,7 @@ function mode(to: "plan" | "act"): Slash["run"] {
 }
 
 async function rewind(
-  { agent: { holdfast, session }, terminal, talk }: Conversation,
+  { agent: { holdfast, session }, terminal, talk }: InConversation,
   [call = "last"]: readonly string[],
 ): Promise<void> {
   const look = await holdfast.look(session.id);
@@ -47,7 +58,7 @@ async function rewind(
 }
 
 async function fork(
-  { agent: { holdfast, session }, terminal }: Conversation,
+  { agent: { holdfast, session }, terminal }: InConversation,
   [name, call = "last"]: readonly string[],
 ): Promise<void> {
   if (name === undefined) return terminal.out("a fork needs a name: /fork NAME [CALL]");
@@ -57,14 +68,14 @@ async function fork(
   terminal.out(`forked; its files are kept beside the journal: holdfast chat --session ${name}`);
 }
 
-async function checkpoints({ agent: { session }, terminal }: Conversation): Promise<void> {
+async function checkpoints({ agent: { session }, terminal }: InConversation): Promise<void> {
   const all = session.checkpoints.list().filter(({ rewound }) => !rewound);
   if (all.length === 0) return terminal.out("no call has ended yet");
   if (all.length > SHOWN) terminal.out(`… ${all.length - SHOWN} earlier`);
   for (const { callId, tool, status } of all.slice(-SHOWN)) terminal.out(`  ${shortCall(callId)}  ${tool}  ${status}`);
 }
 
-async function context({ agent: { holdfast, session }, terminal }: Conversation): Promise<void> {
+async function context({ agent: { holdfast, session }, terminal }: InConversation): Promise<void> {
   const seen = await (await holdfast.look(session.id)).view();
   if (seen === undefined) return terminal.out("the model was not asked yet");
   for (const line of contextLines(session.id, seen, terminal)) terminal.out(line);
@@ -74,7 +85,7 @@ async function cost({
   spent: { steps, input, output },
   agent: { holdfast, session },
   terminal,
-}: Conversation): Promise<void> {
+}: InConversation): Promise<void> {
   terminal.out(`here: ${count(steps, "step")}, ${grouped(input)} tokens read, ${grouped(output)} written`);
   const seen = await (await holdfast.look(session.id)).view();
   if (seen === undefined) return;
@@ -84,7 +95,7 @@ async function cost({
   );
 }
 
-async function help({ terminal }: Conversation): Promise<void> {
+async function help({ terminal }: InConversation): Promise<void> {
   const rows = Object.entries(SLASHES).map(([name, { takes, about }]) => [`/${name} ${takes}`.trim(), about] as const);
   const width = Math.max(...rows.map(([left]) => left.length));
   for (const [left, about] of rows) terminal.out(`  ${left.padEnd(width)}  ${about}`);
