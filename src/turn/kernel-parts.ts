@@ -19,6 +19,9 @@ export const KERNEL_PARTS: readonly AnyPart[] = [
   execPart,
 ];
 
+/** Wherever a session's files lie. */
+export const FILE_PARTS: readonly string[] = [filesPart.name, WORKSPACE_PART];
+
 const DEFAULTS: ReadonlySet<string> = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 
 /** Brought by every state by itself: listed a second time, it would be there twice. */
