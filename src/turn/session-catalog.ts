@@ -44,6 +44,9 @@ export class SessionCatalog {
     if (parent !== undefined) parent.#children.add(this);
   }
 
+  /** A flip of the mode is a boundary: what is dirty is committed first. */
+  beforeFlip: () => Promise<void> = async () => {};
+
   /** What is true now. Whoever works for a session in plan mode is in plan mode, whatever it says of itself. */
   get state(): CatalogState {
     const { state } = this.#home;
@@ -97,6 +100,7 @@ export class SessionCatalog {
   /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
   async setMode(mode: Mode, reason = `${mode} mode was asked for`): Promise<CatalogState> {
     if (mode === "act" && this.#isHeld) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
+    await this.beforeFlip(); // always: of two words said at once, neither may overtake the other
     await this.#change(() => ({ mode }), reason);
     if (mode === "act") return this.state;
     // They are held already; now it is written down for them, too.
@@ -147,7 +151,8 @@ export class SessionCatalog {
       contentHash: snapshot.contentHash,
       tools: tools as Json,
     };
-    return now.mode === to.mode ? [changed] : [{ kind: "mode-changed", mode: to.mode }, changed];
+    if (now.mode === to.mode) return [changed];
+    return [{ kind: "boundary-crossed", boundary: "mode-flip" }, { kind: "mode-changed", mode: to.mode }, changed];
   }
 
   /** In the order in which it was asked for: the last word of a user is the one that stays. */
