@@ -133,14 +133,6 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
   return { anchor: row.anchor, withinBounds: !exceeded };
 }
 
-<<<<<<< HEAD
-function fits(bounds: RetentionBounds, records: number, bytes: number, ageMs: number): boolean {
-  return (
-    records <= (bounds.records ?? Number.POSITIVE_INFINITY) &&
-    bytes <= (bounds.bytes ?? Number.POSITIVE_INFINITY) &&
-    !(ageMs > (bounds.ageMs ?? Number.POSITIVE_INFINITY)) // one whose time is damaged has no age
-  );
-=======
 interface Kept {
   readonly records: number;
   readonly bytes: number;
@@ -154,10 +146,9 @@ function withCut({ records, bytes, tokens }: Kept): Kept {
 function fits(bounds: RetentionBounds, kept: Kept, ageMs: number): boolean {
   const most = Number.POSITIVE_INFINITY;
   const { records = most, bytes = most, tokens = most, ageMs: oldest = most } = bounds;
-  return kept.records <= records && kept.bytes <= bytes && kept.tokens <= tokens && ageMs <= oldest;
+  return kept.records <= records && kept.bytes <= bytes && kept.tokens <= tokens && !(ageMs > oldest); // damaged: no age
 }
 
 function tokensOf(counter: TokenCounter | undefined, body: string): number {
   return counter === undefined ? Math.ceil(body.length / CHARACTERS_PER_TOKEN) : counter.count(body);
->>>>>>> main
 }

@@ -27,6 +27,8 @@ export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
   clock: having("now", "monotonic", "sleep"),
   random: having("hex", "fraction"),
   secrets: OBJECT,
+  writeback: OBJECT,
+  retention: OBJECT,
   tools: LIST,
   agents: LIST,
   slices: LIST,

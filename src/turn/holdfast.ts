@@ -65,12 +65,9 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-<<<<<<< HEAD
-  async open(id: string, opening: SessionOpening = {}): Promise<Session> {
-    if (!OBJECT.fits(opening)) throw badOption("opening", opening, OBJECT.wants);
-    return this.#openWith(id, this.#options, undefined, opening);
-=======
-  async open(id: string, { recent, ...opening }: SessionOpening = {}): Promise<Session> {
+  async open(id: string, options: SessionOpening = {}): Promise<Session> {
+    if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+    const { recent, ...opening } = options;
     const session = await this.#openWith(id, this.#options, undefined, opening);
     if (recent === undefined) return session;
     try {
@@ -80,7 +77,6 @@ export class Holdfast implements AsyncDisposable {
       await session.close({ leave: "staged" });
       throw error;
     }
->>>>>>> main
   }
 
   /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
