@@ -184,7 +184,13 @@ export type { ExecNote } from "./exec/evidence.ts";
 export type { CoverLimits } from "./files/host/manifest.ts";
 export type { Uncovered } from "./files/host/walk.ts";
 export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
-export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
+export {
+  CallRecords,
+  callRecords,
+  type ImportedRecords,
+  importCallRecords,
+  type Tombstone,
+} from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
 export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
 export {
@@ -358,6 +364,8 @@ export {
 export { type OpenOptions, openJournal } from "./journal/open.ts";
 export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
 export { type ReadOptions, readEntries } from "./journal/read.ts";
+export type { ImportedBundle } from "./journal/bundle/import.ts";
+export { type BundleReport, type BundleSource, verifyBundle } from "./journal/bundle/read.ts";
 export { dropBodies, planRetention, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
 export { type SweepOptions, type SweepReport, sweep } from "./journal/sweep.ts";
 export {
@@ -489,6 +497,7 @@ export { planTool } from "./turn/plan-tool.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { ExportOptions } from "./turn/bundle.ts";
 export type { DroppedSecrets } from "./turn/drop-secrets.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";

@@ -32,6 +32,16 @@ export const ERROR_CODES = {
     tryThis: "Upgrade holdfast; nothing was written.",
   },
 
+  // bundles
+  BUNDLE_DAMAGED: {
+    says: "The file is not a whole bundle.",
+    tryThis: "Export the session again; nothing was taken from this file.",
+  },
+  BUNDLE_TOO_NEW: {
+    says: "The bundle was written by a newer version.",
+    tryThis: "Upgrade holdfast; nothing was taken from this file.",
+  },
+
   // pages
   PAGE_KIND_REFUSED: {
     says: "A tool's output was to become something else than evidence.",
@@ -218,6 +228,11 @@ export const ERROR_CODES = {
   SLICE_UNKNOWN: {
     says: "This state has no slice or part of that name.",
     tryThis: "List the slice where the state is created.",
+  },
+  PART_RESERVED: {
+    says: "A call tried to change a part of the state that is the kernel's own.",
+    tryThis:
+      "Use what the call's handle offers for it: files, resources, commands. The mode is set from outside a call.",
   },
   SLICE_EXISTS: {
     says: "Two parts of the state have the same name.",

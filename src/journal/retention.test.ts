@@ -1,6 +1,6 @@
 import { callIdAt } from "../records/ids.ts";
 import { describe, expect, test } from "vitest";
-import { brief, collect, memoryDeps, said } from "../../test/support/stores.ts";
+import { between, brief, collect, memoryDeps, said } from "../../test/support/stores.ts";
 import { forkSession } from "./fork.ts";
 import { openJournal } from "./open.ts";
 import { dropBodies, retain } from "./retention.ts";
@@ -48,12 +48,34 @@ describe("[JOURNAL-16] retention", () => {
     expect(journal.head.seq).toBe(45);
   });
 
+  test("a record whose time is damaged has no age: it moves no bound, neither one that was given nor one that was not", async () => {
+    const { deps, journal } = await made(45);
+    const store = between(deps.store, {
+      records: (records) => records.map((record) => (record.seq === 15 ? { ...record, at: "2026-?" } : record)),
+    });
+    for (const bounds of [{ records: 1_000 }, { ageMs: 100_000 }])
+      expect(await retain({ ...deps, store }, journal, bounds)).toEqual({ forgotten: 0, withinBounds: true });
+    expect(await retain({ ...deps, store }, journal, { ageMs: 27_000 })).toMatchObject({ forgotten: 19 });
+  });
+
   test("keeps the newest checkpoint and what follows it even over the bound, and says so", async () => {
     const { deps, journal } = await made(45);
     expect(await retain(deps, journal, { records: 1 })).toEqual({ forgotten: 39, withinBounds: false });
     expect(brief(await collect(journal.read()))[0]).toBe("40:checkpoint-kept");
     const young = await made(5);
     expect(await retain(young.deps, young.journal, { records: 1 })).toEqual({ forgotten: 0, withinBounds: false });
+  });
+
+  test("counts tokens, by whoever counts them", async () => {
+    const { deps, journal } = await made(45, "four");
+    const counter = { name: "ten a record", exact: true, count: () => 10 };
+    expect(await retain({ ...deps, counter }, journal, { tokens: 60 + 64 })).toEqual({
+      forgotten: 39,
+      withinBounds: true,
+    });
+    const other = await made(45, "x".repeat(400));
+    expect(await retain(other.deps, other.journal, { tokens: 1_600 })).toEqual({ forgotten: 29, withinBounds: true });
+    expect(await retain(other.deps, other.journal, { tokens: 10 })).toMatchObject({ withinBounds: false });
   });
 
   test("counts bytes of text, not characters", async () => {

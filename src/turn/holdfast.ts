@@ -1,10 +1,14 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { badOption, OBJECT } from "../base/options.ts";
+import { badOption, checkOptions, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
+import type { Bytes } from "../contracts/blob-store.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { estimateCounter } from "../context/tokens/estimate.ts";
+import { type ImportedBundle, importBundle } from "../journal/bundle/import.ts";
+import type { BundleSource } from "../journal/bundle/read.ts";
 import { forkSession } from "../journal/fork.ts";
 import type { JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
@@ -15,10 +19,12 @@ import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../j
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
+import { FORK_OPTIONS, HOLDFAST_OPTIONS } from "./holdfast-options.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { isShelf, Shelves } from "./shelves.ts";
@@ -59,7 +65,9 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  async open(id: string, { recent, ...opening }: SessionOpening = {}): Promise<Session> {
+  async open(id: string, options: SessionOpening = {}): Promise<Session> {
+    if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+    const { recent, ...opening } = options;
     const session = await this.#openWith(id, this.#options, undefined, opening);
     if (recent === undefined) return session;
     try {
@@ -78,6 +86,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
+    checkOptions(options, FORK_OPTIONS);
     const { workspace, as, after } = options;
     if (workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
@@ -123,11 +132,20 @@ export class Holdfast implements AsyncDisposable {
         workspaces: this.#workspaces,
         shelves: new Shelves({ ...this.#deps, open: (shelf) => this.#openWith(shelf, {}, undefined) }),
         teller,
-        fork: (after, how) => this.fork(id, { ...how, after }),
+        fork: (after, { as, workspace }) =>
+          this.fork(id, { as, after, ...(workspace === undefined ? {} : { workspace }) }),
         child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
       };
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, around, as);
+      const session = await resumeSession(this.#deps, journal, how, around, as);
+      // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
+      const { retention } = sessionOptions;
+      if (retention === undefined) return session;
+      await this.retain(session, retention).catch(async (error: unknown) => {
+        await session.close();
+        throw error;
+      });
+      return session;
     } catch (error) {
       await journal.close();
       throw error;
@@ -140,7 +158,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {
-    return retain(this.#deps, session.journal, bounds);
+    const { counter = estimateCounter } = this.#options.context ?? {};
+    return retain({ ...this.#deps, counter }, session.journal, bounds);
   }
 
   /** From now on this value is hidden in everything that is kept. What was kept before: see `dropSecrets`. */
@@ -156,6 +175,16 @@ export class Holdfast implements AsyncDisposable {
     } finally {
       await session.close();
     }
+  }
+
+  /** A session as one archive, to be looked at elsewhere: see `verifyBundle` and `importBundle`. */
+  async *exportBundle(id: string, options?: ExportOptions): AsyncIterable<Bytes> {
+    yield* exportBundle({ ...this.#deps, redactor: this.#redactor }, await this.look(id), options);
+  }
+
+  /** Takes a bundle into this store, under its own name or another, all of it or nothing. */
+  importBundle(source: BundleSource, options?: { readonly as?: string }): Promise<ImportedBundle> {
+    return importBundle(this.#deps, source, options);
   }
 
   sweep(options?: SweepOptions): Promise<SweepReport> {
@@ -181,7 +210,7 @@ export class Holdfast implements AsyncDisposable {
 }
 
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {
-  if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+  checkOptions(options, HOLDFAST_OPTIONS);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
   const redactor = new Redactor(options.secrets ?? []);

@@ -21,6 +21,18 @@ export const KERNEL_PARTS: readonly AnyPart[] = [
   execPart,
 ];
 
+/** Wherever a session's files lie. */
+export const FILE_PARTS: readonly string[] = [filesPart.name, WORKSPACE_PART];
+
+const EXACT: ReadonlySet<string> = new Set(
+  [...KERNEL_PARTS, workspacePart].flatMap(({ name, exact }) => (exact === true ? [name] : [])),
+);
+
+/** Kept byte for byte, whatever it holds: files, and the catalog. */
+export function isExactPart(name: string): boolean {
+  return EXACT.has(name);
+}
+
 const DEFAULTS: ReadonlySet<string> = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 
 /** Brought by every state by itself: listed a second time, it would be there twice. */

@@ -4,6 +4,7 @@ import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
+import type { RetentionBounds } from "../journal/retention.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { ExecutionState } from "../state/execution-state.ts";
@@ -15,8 +16,8 @@ import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { type TransactionOptions, Transactions } from "../transaction/transactions.ts";
 import { catalogPart } from "./catalog-part.ts";
+import { catalogPolicy } from "./catalog-policy.ts";
 import type { SessionFold } from "./fold.ts";
-import { catalogGate } from "./gate.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
@@ -57,6 +58,8 @@ export interface SessionOptions
   readonly writeback?: WritebackOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
+  /** Upper bounds on what is kept, put into effect whenever a session is opened. What is cut off leaves a record of it. */
+  readonly retention?: RetentionBounds;
   /** Who hears of what happens. */
   readonly telemetry?: TelemetryOptions;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -129,7 +132,7 @@ async function revive(
     ...(options.development === undefined ? {} : { development: options.development }),
   });
   await state.takeUpResources();
-  const gate = catalogGate(() => catalog);
+  const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
@@ -153,7 +156,7 @@ async function revive(
     },
     ledger,
     tools: [...tools, ...kernel],
-    policies: [gate, ...policies],
+    policies: [byCatalog, ...policies],
     ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);

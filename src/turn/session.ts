@@ -25,7 +25,7 @@ import type { Transactions } from "../transaction/transactions.ts";
 import { compact, type CompactOptions, cross, type Crossed, flushed, prune, reset } from "./boundaries.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import type { CallRecord } from "../history/call-record.ts";
-import { CallRecords } from "../history/call-records.ts";
+import { CallRecords, type Tombstone } from "../history/call-records.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { ForkWorkspace } from "./fork-files.ts";
@@ -360,10 +360,14 @@ export class Session implements AsyncDisposable {
 
   /** One record for each call that ended, oldest first, read off the journal: seed 002's `conversation_history`. */
   async callRecords(): Promise<readonly CallRecord[]> {
+    return (await this.callHistory()).records;
+  }
+
+  /** The same, with what is left of records that retention or somebody else dropped. */
+  async callHistory(): Promise<{ readonly records: readonly CallRecord[]; readonly tombstones: readonly Tombstone[] }> {
     const records = new CallRecords();
-    for await (const entry of this.read())
-      if (entry.kind !== "damaged" && entry.kind !== "dropped") records.take(entry);
-    return records.all;
+    for await (const entry of this.read()) if (entry.kind !== "damaged") records.take(entry);
+    return { records: records.all, tombstones: records.tombstones };
   }
 
   async append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
