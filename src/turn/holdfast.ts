@@ -24,20 +24,12 @@ import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
-import { FORK_OPTIONS, HOLDFAST_OPTIONS } from "./holdfast-options.ts";
+import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { isShelf, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
-
-export interface HoldfastOptions extends SessionOptions {
-  readonly store: Store | StoreSource;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  /** What must never be kept, beside what looks like a secret. */
-  readonly secrets?: readonly Secret[] | SecretOptions;
-}
 
 export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
