@@ -3,7 +3,7 @@ export interface QuickJsModule {
   newQuickJSWASMModule(): Promise<{ newRuntime(): QuickJsRuntime }>;
 }
 
-export interface QuickJsRuntime {
+interface QuickJsRuntime {
   setMemoryLimit(bytes: number): void;
   setMaxStackSize(bytes: number): void;
   setInterruptHandler(handler: () => boolean): void;
@@ -25,9 +25,7 @@ export interface QuickJsContext {
   dump(handle: QuickJsHandle): unknown;
 }
 
-export type QuickJsOutcome =
-  | { readonly error?: undefined; readonly value: QuickJsHandle }
-  | { readonly error: QuickJsHandle };
+type QuickJsOutcome = { readonly error?: undefined; readonly value: QuickJsHandle } | { readonly error: QuickJsHandle };
 
 /** The package is an optional peer, so it is loaded with the first program. */
 export async function loadQuickJs(): Promise<QuickJsModule> {

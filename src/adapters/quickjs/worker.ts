@@ -1,10 +1,11 @@
 /** The other side of `quickjs()`: one program in one engine in one thread, which ends with it. */
-import { performance } from "node:perf_hooks";
 import { type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { SystemClock } from "../../base/clock.ts";
 import { PRELUDE } from "./prelude.ts";
 import type { Ended, Task } from "./thread.ts";
 import { loadQuickJs, type QuickJsContext, type QuickJsHandle } from "./vendor.ts";
 
+const clock = new SystemClock();
 const task = workerData as Task;
 const port = task.port as MessagePort;
 const flag = new Int32Array(task.flag);
@@ -12,11 +13,11 @@ let waited = 0;
 
 /** Asks the other thread and stands still until it has answered: to the program it is a call like any other. */
 function ask(question: string): string {
-  const begun = performance.now();
+  const begun = clock.monotonic();
   port.postMessage({ kind: "question", question });
   Atomics.wait(flag, 0, 0);
   Atomics.store(flag, 0, 0);
-  waited += performance.now() - begun;
+  waited += clock.monotonic() - begun;
   return (receiveMessageOnPort(port) as { readonly message: string }).message;
 }
 
@@ -25,10 +26,10 @@ async function run(): Promise<Ended> {
   const runtime = quickjs.newRuntime();
   runtime.setMemoryLimit(task.limits.memoryBytes);
   runtime.setMaxStackSize(task.limits.stackBytes);
-  const begun = performance.now();
+  const begun = clock.monotonic();
   let late = false;
   runtime.setInterruptHandler(() => {
-    late = performance.now() - begun - waited > task.limits.timeMs;
+    late = clock.monotonic() - begun - waited > task.limits.timeMs;
     return late;
   });
   const engine = runtime.newContext();
@@ -75,7 +76,8 @@ function textOf(engine: QuickJsContext, error: QuickJsHandle): string {
   const dumped = engine.dump(error);
   if (typeof dumped !== "object" || dumped === null) return String(dumped);
   const { name, message } = dumped as { readonly name?: unknown; readonly message?: unknown };
-  const text = typeof message === "string" ? `${String(name ?? "Error")}: ${message}` : JSON.stringify(dumped);
+  const text =
+    typeof message === "string" ? `${typeof name === "string" ? name : "Error"}: ${message}` : JSON.stringify(dumped);
   return text.slice(0, 2_000);
 }
 
