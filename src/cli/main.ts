@@ -18,6 +18,7 @@ const EXIT: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   CALLS_OPEN: 1,
   BUNDLE_DAMAGED: 1,
   EFFECTS_STAND: 1,
+  SDK_MISSING: 2,
 };
 
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<ExitCode> {
@@ -100,6 +101,11 @@ function processTerminal(): Terminal {
   return {
     out: (line) => void stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
+    write: (text) => void stdout.write(text),
+    onInterrupt: (hear) => {
+      process.on("SIGINT", hear);
+      return () => void process.off("SIGINT", hear);
+    },
     forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
     ...(stdout.isTTY === true ? { columns: Math.max(40, stdout.columns) } : {}),
     cwd: process.cwd(),

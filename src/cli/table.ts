@@ -8,6 +8,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/demo.ts")).demo,
   },
   {
+    name: "run",
+    summary: "give a model one task in this folder",
+    load: async () => (await import("./commands/run.ts")).run,
+  },
+  {
+    name: "chat",
+    summary: "work with a model in this folder, turn by turn",
+    load: async () => (await import("./commands/chat.ts")).chat,
+  },
+  {
     name: "doctor",
     summary: "find out what is wrong with a session of any agent, and repair it",
     load: async () => (await import("./commands/doctor.ts")).doctor,
