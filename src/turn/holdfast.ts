@@ -1,7 +1,7 @@
-import { type Clock, SystemClock } from "../base/clock.ts";
+import { SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { badOption, checkOptions, OBJECT } from "../base/options.ts";
-import { type Random, SystemRandom } from "../base/random.ts";
+import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
@@ -17,27 +17,19 @@ import { type RetentionBounds, type Retained, retain } from "../journal/retentio
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
-import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts";
+import { Redactor, type Secret } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
-import { FORK_OPTIONS, HOLDFAST_OPTIONS } from "./holdfast-options.ts";
+import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { isShelf, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
-
-export interface HoldfastOptions extends SessionOptions {
-  readonly store: Store | StoreSource;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  /** What must never be kept, beside what looks like a secret. */
-  readonly secrets?: readonly Secret[] | SecretOptions;
-}
 
 export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
