@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import {
   BOOLEAN,
   FUNCTION,
@@ -9,7 +10,6 @@ import {
   TEXT,
   whole,
 } from "../base/options.ts";
-import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
