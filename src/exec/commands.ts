@@ -121,6 +121,7 @@ export class CallCommands {
         call.progress(text);
         options.onOutput?.(text, stream);
       },
+      onStart: (pid) => enclosure.started?.(pid),
       endStrays: () => enclosure.endStrays(),
     });
     const found = await enclosure.difference();
