@@ -28,10 +28,12 @@ export interface Spawned {
   readonly strays: number;
 }
 
+/** Starts where it is told to; what does not exist there is told by the shell. */
+export const GO = 'cd -- "$1" || exit 126; shift; exec "$@"';
 /** A pipe that nobody uses: whoever holds it comes from this command. */
 export const TAG = 3;
 /** Asked to end, a process has so long to do it. With what follows the whole tree is gone within two seconds. */
-const GRACE_MS = 500;
+export const GRACE_MS = 500;
 /** Output that is under way when the last process has ended arrives within this time, or belongs to nobody we know. */
 const DRAIN_MS = 500;
 

@@ -2,7 +2,14 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { defineTool, type ExecNote, type ExecResult, HoldfastError, realHost } from "../../src/index.ts";
+import {
+  type BackgroundCommand,
+  defineTool,
+  type ExecNote,
+  type ExecResult,
+  HoldfastError,
+  realHost,
+} from "../../src/index.ts";
 import { eachDriver, runningLike, missing, portrait, withCommands } from "../support/commands.ts";
 import { work } from "../support/workspaces.ts";
 
@@ -464,6 +471,36 @@ test("[EXEC-2] a shell that cannot be started is said so", async () => {
     endStrays: async () => 0,
   });
   await expect(ran).rejects.toMatchObject({ code: "EXEC_NOT_STARTED" });
+});
+
+test("[EXEC-22] a command in the background runs on after its call, unprotected, and ends with its session", async () => {
+  const time = longTime();
+  const started: BackgroundCommand[] = [];
+  const serve = defineTool<string>({
+    name: "serve",
+    access: "external",
+    async run(line, call) {
+      const server = await call.exec(line, { background: true, cwd: "", env: { PORT: "1" } });
+      started.push(server);
+      return call.fail("failed", "its call is undone, and it is not");
+    },
+  });
+  const wrong = hands((_, call) => call.exec("true", { background: true }));
+  const { session, text } = await work({ tools: [serve, wrong] });
+  await session.runTool({
+    name: "serve",
+    input: `echo "port $PORT"; echo here > here; setsid sleep ${time} & sleep ${time}`,
+  });
+  await session.runTool({ name: "serve", input: `trap '' TERM; sleep ${time}; sleep ${time}` });
+  await session.runTool({ name: "serve", input: "exit 4" });
+  expect(started.map(({ protection }) => protection)).toEqual(["none", "none", "none"]);
+  expect(await started[2]?.ended).toEqual({ exitCode: 4, signal: null });
+  await expect.poll(() => [text("here"), started[0]?.output().stdout]).toEqual(["here\n", "port 1\n"]);
+  expect(runningLike(time)).not.toEqual([]);
+  await started[1]?.stop();
+  expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("EXEC_NOT_ALLOWED");
+  await session.close();
+  expect([runningLike(time), text("here")]).toEqual([[], "here\n"]);
 });
 
 test("[EXEC-20] what is kept of the output has no secret in it", async () => {
