@@ -44,7 +44,7 @@ export const ROOMS = {
   // the edges
   blobs: [...LOW],
   telemetry: [...LOW], // hears of events; sees nothing that makes them
-  adapters: [...LOW, "wire", "door"],
+  adapters: [...LOW, "wire", "transcripts", "door"], // a host's own sessions are mended when it loads them
   stores: [...LOW, "blobs"], // an embedded store brings the folder for its large content
   transcripts: [...LOW, "wire", "history"],
   tools: [...LOW, "door"],

@@ -14,6 +14,7 @@ export default defineConfig({
     "adapters/anthropic": "src/adapters/anthropic/entry.ts",
     "adapters/ai-sdk": "src/adapters/ai-sdk/entry.ts",
     "adapters/mcp": "src/adapters/mcp/entry.ts",
+    "adapters/claude-agent-sdk": "src/adapters/claude-agent-sdk/entry.ts",
     "adapters/scripted": "src/adapters/scripted/entry.ts",
     "cli/main": "src/cli/main.ts",
   },

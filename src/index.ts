@@ -14,6 +14,32 @@ export {
 } from "./base/json.ts";
 export { type Random, SeededRandom, SystemRandom } from "./base/random.ts";
 export type { Result } from "./base/result.ts";
+export { type Cut, type CutLimits, planCut } from "./context/boundary/cut.ts";
+export { type Pressure, pressureOf } from "./context/boundary/pressure.ts";
+export { leaveBehind, type LeftBehind, plainSummary } from "./context/boundary/summary.ts";
+export { type CommitPlan, planCommit, type RejectedWriteback } from "./context/writeback/commit.ts";
+export { durablePageOf } from "./context/writeback/shown.ts";
+export {
+  type DurableKind,
+  type DurablePage,
+  type DurablePages,
+  type Entry as DurableEntry,
+  type Field as DurableField,
+  plainOf,
+  versionOf,
+  type Writeback,
+  type WritebackOp,
+  type WritebackTuple,
+} from "./context/writeback/tuple.ts";
+export {
+  type Principal,
+  PRINCIPALS,
+  validateWriteback,
+  type WritebackPredicate,
+  type WritebackReason,
+  type WritebackRejection,
+  type WritebackWorld,
+} from "./context/writeback/validate.ts";
 export { type Calibration, budgetWithin, calibrate, reserveOf, UNCALIBRATED } from "./context/tokens/calibrate.ts";
 export { contentCompressor } from "./context/compress/compress.ts";
 export { type DeriveOptions, deriveView, type Marks, MARKS, TAIL_TOKENS } from "./context/derive.ts";
@@ -159,7 +185,13 @@ export type { ExecNote } from "./exec/evidence.ts";
 export type { CoverLimits } from "./files/host/manifest.ts";
 export type { Uncovered } from "./files/host/walk.ts";
 export type { CallRecord, OutcomeSummary, Speaker } from "./history/call-record.ts";
-export { CallRecords, callRecords, type ImportedRecords, importCallRecords } from "./history/call-records.ts";
+export {
+  CallRecords,
+  callRecords,
+  type ImportedRecords,
+  importCallRecords,
+  type Tombstone,
+} from "./history/call-records.ts";
 export { CONTEXT_DEFAULTS, type ContextConfig, contextConfig } from "./history/config.ts";
 export { type CountByKind, countToolUse, HistoryCounters, type ToolUse } from "./history/counters.ts";
 export {
@@ -242,6 +274,7 @@ export {
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
+export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";
 export type {
   FileEdit,
   FileEntry,
@@ -332,6 +365,8 @@ export {
 export { type OpenOptions, openJournal } from "./journal/open.ts";
 export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
 export { type ReadOptions, readEntries } from "./journal/read.ts";
+export type { ImportedBundle } from "./journal/bundle/import.ts";
+export { type BundleReport, type BundleSource, verifyBundle } from "./journal/bundle/read.ts";
 export { dropBodies, planRetention, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
 export { type SweepOptions, type SweepReport, sweep } from "./journal/sweep.ts";
 export {
@@ -458,10 +493,12 @@ export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
+export type { Boundary, CompactOptions, Crossed } from "./turn/boundaries.ts";
 export { planTool } from "./turn/plan-tool.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
+export type { ExportOptions } from "./turn/bundle.ts";
 export type { DroppedSecrets } from "./turn/drop-secrets.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
@@ -480,6 +517,8 @@ export type { RequestOptions } from "./turn/request.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
-export type { ContextOptions, SessionContext } from "./turn/session-context.ts";
+export type { CompactionOptions, ContextOptions, SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
+export type { Flushed, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
+export { StagedWritebacks, type WantedWriteback } from "./turn/writeback-slices.ts";
 export type { SinkFailure, TelemetryOptions } from "./turn/teller.ts";

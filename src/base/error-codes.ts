@@ -32,10 +32,43 @@ export const ERROR_CODES = {
     tryThis: "Upgrade holdfast; nothing was written.",
   },
 
+  // bundles
+  BUNDLE_DAMAGED: {
+    says: "The file is not a whole bundle.",
+    tryThis: "Export the session again; nothing was taken from this file.",
+  },
+  BUNDLE_TOO_NEW: {
+    says: "The bundle was written by a newer version.",
+    tryThis: "Upgrade holdfast; nothing was taken from this file.",
+  },
+
   // pages
   PAGE_KIND_REFUSED: {
     says: "A tool's output was to become something else than evidence.",
     tryThis: "Make a rule, a plan or a preference with its producer; a tool cannot promote its own output.",
+  },
+
+  // writeback and boundaries
+  WRITEBACK_NOT_STAGED: {
+    says: "A change of a durable page is not staged: it was committed or rejected already, or never existed.",
+    tryThis: "Look at `session.writeback.pending`, and at the journal's writeback records for the reason.",
+  },
+  WRITEBACK_UNREACHABLE: {
+    says: "Durable pages could not be committed. What is staged stays staged; nothing is reported as durable.",
+    tryThis: "Make the store reachable and commit again; the cause says what failed.",
+  },
+
+  BOUNDARY_REFUSED: {
+    says: "Context was about to be given up while changes of durable pages could not be committed. Nothing was given up.",
+    tryThis: "Make the store reachable and try again; the cause says what failed. What is staged stays staged.",
+  },
+  SUMMARY_TOO_LONG: {
+    says: "A summariser was given more than it can read.",
+    tryThis: "Throw this in a summariser of your own: it is asked again with less.",
+  },
+  SUMMARY_FAILED: {
+    says: "A conversation could not be summarised, so nothing was compacted. Everything is as it was.",
+    tryThis: "Look at the cause; compact again, or with another summariser.",
   },
 
   // stores
@@ -195,6 +228,11 @@ export const ERROR_CODES = {
   SLICE_UNKNOWN: {
     says: "This state has no slice or part of that name.",
     tryThis: "List the slice where the state is created.",
+  },
+  PART_RESERVED: {
+    says: "A call tried to change a part of the state that is the kernel's own.",
+    tryThis:
+      "Use what the call's handle offers for it: files, resources, commands. The mode is set from outside a call.",
   },
   SLICE_EXISTS: {
     says: "Two parts of the state have the same name.",

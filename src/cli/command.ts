@@ -4,6 +4,10 @@ import type { ParseArgsConfig } from "node:util";
 export interface Terminal {
   out(line: string): void;
   err(line: string): void;
+  /** A piece of a line, for what arrives in pieces. */
+  write(text: string): void;
+  /** Hears of Ctrl-C until the answer is called. Without a hearer it ends the process. */
+  onInterrupt(hear: () => void): () => void;
   /** Colours and pauses are for people: off in pipes, with NO_COLOR and with --json. */
   readonly forPeople: boolean;
   /** How wide it is; nothing where lines are read by programs. */

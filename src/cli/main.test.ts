@@ -21,6 +21,8 @@ async function run(...argv: readonly string[]) {
   const code = await main(argv, {
     out: (line) => said.out.push(line),
     err: (line) => said.err.push(line),
+    write: () => {},
+    onInterrupt: () => () => {},
     forPeople: false,
     cwd: folder,
     env: {},

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import { type Command, type ExitCode, type Parsed, parseOptions, type Terminal } from "./command.ts";
 import { nearest } from "./nearest.ts";
 import { helpOf, overview } from "./help.ts";
@@ -15,7 +16,9 @@ const EXIT: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   CHECKPOINT_UNKNOWN: 2,
   CHECKPOINT_REWOUND: 2,
   CALLS_OPEN: 1,
+  BUNDLE_DAMAGED: 1,
   EFFECTS_STAND: 1,
+  SDK_MISSING: 2,
 };
 
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<ExitCode> {
@@ -63,19 +66,16 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     return await command.run(parsed, terminal);
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
-    if (parsed.values["json"] === true) {
+    const { KNOWN_SHAPES: redactor } = await import("../records/redact.ts"); // logs of a terminal are kept, too
+    const { code, tryThis } = error;
+    const message = redactor.text(error.message);
+    if (parsed.values["json"] === true)
       terminal.out(
-        JSON.stringify({
-          ok: false,
-          code: error.code,
-          message: error.message,
-          try: error.tryThis,
-          details: error.details,
-        }),
+        JSON.stringify({ ok: false, code, message, try: tryThis, details: redactor.json(error.details as Json) }),
       );
-    } else {
-      terminal.err(`${error.code}: ${error.message}`);
-      terminal.err(`try: ${error.tryThis}`);
+    else {
+      terminal.err(`${code}: ${message}`);
+      terminal.err(`try: ${tryThis}`);
     }
     return EXIT[error.code] ?? 3;
   }
@@ -101,6 +101,11 @@ function processTerminal(): Terminal {
   return {
     out: (line) => void stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
+    write: (text) => void stdout.write(text),
+    onInterrupt: (hear) => {
+      process.on("SIGINT", hear);
+      return () => void process.off("SIGINT", hear);
+    },
     forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
     ...(stdout.isTTY === true ? { columns: Math.max(40, stdout.columns) } : {}),
     cwd: process.cwd(),

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { desk, program, threeWrites } from "../../test/support/cli.ts";
+import { readTree } from "../../test/gates/tree.ts";
+import { loadedFrom } from "../../test/gates/vendor-free-core.ts";
 import { COMMANDS } from "./table.ts";
 
 const at = desk();
@@ -51,4 +53,12 @@ describe("every screen", () => {
       expect(out.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
     }
   });
+});
+
+test("[CLI-14] the command starts with its table, its help and the codes of errors, and nothing else", () => {
+  const tree = readTree("src");
+  const start = loadedFrom("src/cli/main.ts", tree);
+  expect(start.filter((path) => !/^src\/(cli|base)\//.test(path))).toEqual([]);
+  expect(start.filter((path) => path.includes("/commands/"))).toEqual([]);
+  expect(start).toContain("src/cli/table.ts");
 });

@@ -8,6 +8,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/demo.ts")).demo,
   },
   {
+    name: "run",
+    summary: "give a model one task in this folder",
+    load: async () => (await import("./commands/run.ts")).run,
+  },
+  {
+    name: "chat",
+    summary: "work with a model in this folder, turn by turn",
+    load: async () => (await import("./commands/chat.ts")).chat,
+  },
+  {
     name: "doctor",
     summary: "find out what is wrong with a session of any agent, and repair it",
     load: async () => (await import("./commands/doctor.ts")).doctor,
@@ -39,8 +49,18 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "verify",
-    summary: "check every record, link and blob of a store; salvage a damaged one",
+    summary: "check a store or an exported file, record by record; salvage",
     load: async () => (await import("./commands/verify.ts")).verifyCommand,
+  },
+  {
+    name: "export",
+    summary: "one file of a session for somebody else to look at, without secrets",
+    load: async () => (await import("./commands/export.ts")).exportCommand,
+  },
+  {
+    name: "import",
+    summary: "take an exported session into a store, to look at it",
+    load: async () => (await import("./commands/import.ts")).importCommand,
   },
   {
     name: "gc",

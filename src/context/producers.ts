@@ -106,7 +106,7 @@ export function planPage(id: string, plan: PlanLike, deps: PageDeps, turn = 0): 
 export interface Preference {
   readonly id: string;
   readonly text: string;
-  readonly scope: Exclude<PageScope, "session">;
+  readonly scope: PageScope;
   readonly source: string;
 }
 

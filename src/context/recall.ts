@@ -43,6 +43,9 @@ export type Backing = (
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly code: "denied" | "backend-error"; readonly detail: string };
 
+/** One pointer for the pages from here to there, as another process can find them again. */
+export type ShownSpan = readonly [handle: Handle, from: string, to: string];
+
 const MOST_MATCHES = 100;
 
 /** The handles of one lineage and what they name. Only what was put in resolves, whatever a text looks like. */
@@ -55,13 +58,21 @@ export class HandleTable {
     for (const page of pages) this.#pages.set(page.handle, page);
   }
 
-  /** The spans that a view shows. */
-  addView(view: View): void {
-    for (const entry of view.entries) {
-      if (!isSpan(entry)) continue;
-      const { handle, content } = spanOf(view.pages.slice(entry.from, entry.to));
+  /** The spans that a view shows. Answers those that were not known, by the pages at their ends. */
+  addView(view: View): readonly ShownSpan[] {
+    return view.entries.flatMap((entry) => {
+      if (!isSpan(entry)) return [];
+      const pages = view.pages.slice(entry.from, entry.to);
+      const { handle, content } = spanOf(pages);
+      if (this.#spans.has(handle)) return [];
       this.#spans.set(handle, content);
-    }
+      return [[handle, pages[0]?.id ?? "", pages.at(-1)?.id ?? ""] as const];
+    });
+  }
+
+  /** A list of pages that a boundary left behind. */
+  addList(handle: Handle, content: string): void {
+    this.#spans.set(handle, content);
   }
 
   get size(): number {

@@ -48,7 +48,8 @@ export function reclaim(ask: ReclaimAsk): Reclaimed {
   const spanTokens = spans.reduce((sum, { tokens }) => sum + tokens, 0);
   const open = openPositions(pages.length, spans);
 
-  fitHeld(pages, open, held, limit - spanTokens);
+  const running = new Set(units.flatMap(({ members, complete }) => (complete ? [] : members)));
+  fitHeld(pages, open, held, limit - spanTokens, running);
   const now = open.reduce((latest, at) => Math.max(latest, (pages[at] as Page).demand.turn), 0);
   const candidates = open.map((at): Candidate => {
     const page = pages[at] as Page;
@@ -86,21 +87,28 @@ function heldLevels({ pages, cap }: ReclaimAsk, held: ReadonlySet<number>): Map<
   return new Map([...held].map((at) => [at, enteringLevel(pages[at] as Page, cap) as ResidencyLevel]));
 }
 
-/** Lowers the largest held outputs until everything held fits beside the floors of the rest. */
+/**
+ * Lowers the largest held outputs until everything held fits beside the floors of the rest; when no output is left to lower,
+ * calls that have ended. A call that is still running stays whole, and so do words.
+ */
 function fitHeld(
   pages: readonly Page[],
   open: readonly number[],
   held: Map<number, ResidencyLevel>,
   limit: number,
+  running: ReadonlySet<number>,
 ): void {
   const tokensAt = (at: number, level: ResidencyLevel) => representationAt(pages[at] as Page, level)?.tokens ?? 0;
   let total = open.reduce((sum, at) => {
     return sum + tokensAt(at, held.get(at) ?? minFidelity((pages[at] as Page).kind));
   }, 0);
   while (total > limit) {
-    const largest = [...held]
-      .filter(([at, level]) => pages[at]?.kind === "evidence" && levelBelow(pages[at], level) !== undefined)
-      .sort(([a, high], [b, other]) => tokensAt(b, other) - tokensAt(a, high) || a - b)[0];
+    const lowerable = [...held]
+      .filter(([at, level]) => levelBelow(pages[at] as Page, level) !== undefined)
+      .sort(([a, high], [b, other]) => tokensAt(b, other) - tokensAt(a, high) || a - b);
+    const largest =
+      lowerable.find(([at]) => pages[at]?.kind === "evidence") ??
+      lowerable.find(([at]) => pages[at]?.representations.full?.item.kind === "call" && !running.has(at));
     if (largest === undefined) return;
     const [at, level] = largest;
     const lower = levelBelow(pages[at] as Page, level) as ResidencyLevel;

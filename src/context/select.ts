@@ -32,8 +32,8 @@ export interface Selection {
   readonly unmet: readonly Unmet[];
 }
 
-/** How upgrades are ordered: by what a page is worth for each token, or by when it was last wanted. */
-export type UpgradeOrder = "utility" | "lru";
+/** How upgrades are ordered: by what a page is worth for each token, by when it was last wanted, or by place alone. */
+export type UpgradeOrder = "utility" | "lru" | "place";
 
 export interface SelectOptions {
   readonly budget: number;
@@ -98,7 +98,7 @@ function upgradesOf(
   for (const candidate of candidates) {
     const level = installed.get(candidate.id);
     if (level === undefined) continue;
-    const utility = order === "lru" ? candidate.recency : utilityOf(candidate);
+    const utility = order === "place" ? 1 : order === "lru" ? candidate.recency : utilityOf(candidate);
     const path = degradationPath(candidate.kind).filter((step) => candidate.tokens[step] !== undefined);
     let worth = Number.POSITIVE_INFINITY;
     for (let rank = path.indexOf(level); rank > 0; rank -= 1) {
@@ -106,14 +106,14 @@ function upgradesOf(
       const to = path[rank - 1] as ResidencyLevel;
       const extra = (candidate.tokens[to] as number) - (candidate.tokens[from] as number);
       // A step is never worth more than the one below it, or it would come up before it could be taken.
-      worth = Math.min(worth, utility / Math.max(1, extra));
+      worth = order === "place" ? 1 : Math.min(worth, utility / Math.max(1, extra));
       upgrades.push({ candidate, from, to, extra, worth, rank });
     }
   }
   return upgrades.sort(
     (a, b) =>
       b.worth - a.worth ||
-      b.candidate.recency - a.candidate.recency ||
+      (order === "place" ? 0 : b.candidate.recency - a.candidate.recency) ||
       byId(a.candidate, b.candidate) ||
       b.rank - a.rank,
   );

@@ -45,7 +45,8 @@ export function heldIn(units: readonly Unit[], pages: readonly Page[]): Readonly
   return held;
 }
 
-function isUserTurn(page: Page | undefined): boolean {
+/** Words of the user that began a turn; a notice is none. */
+export function isUserTurn(page: Page | undefined): boolean {
   const item = page?.representations.full?.item;
   return item?.kind === "user" && item.notice === undefined;
 }

@@ -1,6 +1,23 @@
 import type { JsonObject } from "../base/json.ts";
+import type { DroppedRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 import { type CallRecord, callRecord, REQUIRED_FIELDS, userRecord } from "./call-record.ts";
+
+/** What is left of a record that was dropped, or of many that retention cut off. */
+export interface Tombstone {
+  /** The record that is gone, or the one that tells of the cut. */
+  readonly seq: number;
+  readonly at: string;
+  /** The kind it was; `records` for a cut. */
+  readonly was: string;
+  readonly reason: string;
+  /** Of a cut: how many went, and up to which. */
+  readonly records?: number;
+  readonly through?: number;
+}
+
+/** Records that a call, or what the user said, is told from. */
+const TELLS: ReadonlySet<string> = new Set(["user-said", "call-opened", "call-closed"]);
 
 /**
  * The records of a session's calls, read off its journal one by one: a call has one closing record, so it leaves exactly
@@ -12,8 +29,14 @@ export class CallRecords {
   /** How deep each call stood; of a closed one too, for what it opened may close after it. */
   readonly #depths = new Map<string, number>();
   readonly #closed = new Set<string>();
+  readonly #tombstones: Tombstone[] = [];
 
-  take(record: JournalRecord): void {
+  take(record: JournalRecord | DroppedRecord): void {
+    if (record.kind === "dropped") return this.#dropped(record);
+    if (record.kind === "history-cut") {
+      const { seq, at, reason, records: count, through } = record;
+      this.#tombstones.push({ seq, at, was: "records", reason, records: count, through });
+    }
     if (record.kind === "user-said") this.#records.push(userRecord(record));
     if (record.kind === "call-opened") {
       this.#open.set(record.callId, record);
@@ -25,6 +48,15 @@ export class CallRecords {
     this.#records.push(callRecord(record, this.#open.get(record.callId), { depth }));
     this.#open.delete(record.callId);
     this.#closed.add(record.callId);
+  }
+
+  /** What was there and is not any more, and why. */
+  get tombstones(): readonly Tombstone[] {
+    return this.#tombstones;
+  }
+
+  #dropped({ seq, at, was, reason }: DroppedRecord): void {
+    if (TELLS.has(was)) this.#tombstones.push({ seq, at, was, reason });
   }
 
   /** `context.conversation_history`: oldest first. */

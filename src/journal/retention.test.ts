@@ -56,6 +56,18 @@ describe("[JOURNAL-16] retention", () => {
     expect(await retain(young.deps, young.journal, { records: 1 })).toEqual({ forgotten: 0, withinBounds: false });
   });
 
+  test("counts tokens, by whoever counts them", async () => {
+    const { deps, journal } = await made(45, "four");
+    const counter = { name: "ten a record", exact: true, count: () => 10 };
+    expect(await retain({ ...deps, counter }, journal, { tokens: 60 + 64 })).toEqual({
+      forgotten: 39,
+      withinBounds: true,
+    });
+    const other = await made(45, "x".repeat(400));
+    expect(await retain(other.deps, other.journal, { tokens: 1_600 })).toEqual({ forgotten: 29, withinBounds: true });
+    expect(await retain(other.deps, other.journal, { tokens: 10 })).toMatchObject({ withinBounds: false });
+  });
+
   test("counts bytes of text, not characters", async () => {
     const { deps, journal } = await made(45, "\u{1F980}".repeat(100));
     const whole =

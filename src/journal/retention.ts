@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { AMOUNT, checkOptions, type OptionRules } from "../base/options.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
+import type { TokenCounter } from "../contracts/token-counter.ts";
 import { flawOf, type Link } from "../records/chain.ts";
 import { toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
@@ -12,6 +13,15 @@ export interface RetentionBounds {
   readonly records?: number;
   readonly bytes?: number;
   readonly ageMs?: number;
+  /** Of the records' bodies, by `counter`: what a model would have to read to know all that is kept. */
+  readonly tokens?: number;
+}
+
+/** What retention works with. Without a counter four characters count as a token. */
+export interface RetentionDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly counter?: TokenCounter;
 }
 
 export interface Retained {
@@ -21,20 +31,17 @@ export interface Retained {
   readonly withinBounds: boolean;
 }
 
-const BOUNDS: OptionRules<RetentionBounds> = { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT };
+const BOUNDS: OptionRules<RetentionBounds> = { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT, tokens: AMOUNT };
 const PAGE = 256;
 /** The record that tells of a cut counts too, and comes on top of what is kept. */
-const CUT = { records: 1, bytes: 256 } as const;
+const CUT: Kept = { records: 1, bytes: 256, tokens: 64 };
+const CHARACTERS_PER_TOKEN = 4;
 
 /**
  * Forgets a prefix. The cut falls at a checkpoint, because opening must be able to start there; what is cut leaves an
  * anchor that the rest hangs on and a record that says how much went and why.
  */
-export async function retain(
-  deps: { readonly store: Store; readonly clock: Clock },
-  journal: Journal,
-  bounds: RetentionBounds,
-): Promise<Retained> {
+export async function retain(deps: RetentionDeps, journal: Journal, bounds: RetentionBounds): Promise<Retained> {
   checkOptions(bounds, BOUNDS);
   const row = await rowOf(deps.store, journal.session);
   const cut = await chooseCut(deps, row, bounds);
@@ -93,16 +100,14 @@ interface Cut {
 }
 
 /** Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing goes. */
-async function chooseCut(
-  deps: { readonly store: Store; readonly clock: Clock },
-  row: SessionRow,
-  bounds: RetentionBounds,
-): Promise<Cut> {
+async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: RetentionBounds): Promise<Cut> {
+  // Counting tokens takes its time, and is done only for whom they matter.
+  const tokensIn = bounds.tokens === undefined ? () => 0 : (body: string) => tokensOf(deps.counter, body);
   const now = deps.clock.now();
   let fitting: Link | undefined;
   let newest: Link | undefined;
   let exceeded = false;
-  let kept = { records: 0, bytes: 0 };
+  let kept: Kept = { records: 0, bytes: 0, tokens: 0 };
   for (let at = row.head.seq; at > row.anchor.seq; ) {
     const query = { from: row.anchor.seq + 1, to: at, reverse: true, limit: PAGE };
     const page = await deps.store.reading((read) => read.records(row, query));
@@ -111,15 +116,16 @@ async function chooseCut(
       kept = {
         records: row.head.seq - record.seq + 1,
         bytes: kept.bytes + Buffer.byteLength(record.body ?? ""),
+        tokens: kept.tokens + tokensIn(record.body ?? ""),
       };
-      exceeded ||= !fits(bounds, kept.records, kept.bytes, ageMs);
+      exceeded ||= !fits(bounds, kept, ageMs);
       const chosen = fitting ?? newest;
       if (exceeded && chosen !== undefined) return { anchor: chosen, withinBounds: fitting !== undefined };
       // One without its body says neither what was open nor what was true: nobody could begin there.
       if (record.kind !== "checkpoint-kept" || record.body === null || flawOf(record) !== undefined) continue;
       const anchor = { seq: record.seq - 1, hash: record.prev };
       if (exceeded) return { anchor, withinBounds: false };
-      if (fits(bounds, kept.records + CUT.records, kept.bytes + CUT.bytes, ageMs)) fitting = anchor;
+      if (fits(bounds, withCut(kept), ageMs)) fitting = anchor;
       else newest ??= anchor;
     }
     at = (page.at(-1)?.seq ?? 0) - 1;
@@ -127,10 +133,22 @@ async function chooseCut(
   return { anchor: row.anchor, withinBounds: !exceeded };
 }
 
-function fits(bounds: RetentionBounds, records: number, bytes: number, ageMs: number): boolean {
-  return (
-    records <= (bounds.records ?? Number.POSITIVE_INFINITY) &&
-    bytes <= (bounds.bytes ?? Number.POSITIVE_INFINITY) &&
-    ageMs <= (bounds.ageMs ?? Number.POSITIVE_INFINITY)
-  );
+interface Kept {
+  readonly records: number;
+  readonly bytes: number;
+  readonly tokens: number;
+}
+
+function withCut({ records, bytes, tokens }: Kept): Kept {
+  return { records: records + CUT.records, bytes: bytes + CUT.bytes, tokens: tokens + CUT.tokens };
+}
+
+function fits(bounds: RetentionBounds, kept: Kept, ageMs: number): boolean {
+  const most = Number.POSITIVE_INFINITY;
+  const { records = most, bytes = most, tokens = most, ageMs: oldest = most } = bounds;
+  return kept.records <= records && kept.bytes <= bytes && kept.tokens <= tokens && ageMs <= oldest;
+}
+
+function tokensOf(counter: TokenCounter | undefined, body: string): number {
+  return counter === undefined ? Math.ceil(body.length / CHARACTERS_PER_TOKEN) : counter.count(body);
 }

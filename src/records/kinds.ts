@@ -135,7 +135,11 @@ export const RECORD_SHAPES = {
   "writeback-staged": kind({ ...writeback }),
   "writeback-rejected": kind({ ...writeback, reason: string }),
   "writeback-committed": kind({ ...writeback }),
-  "boundary-crossed": kind({ boundary: oneOf("compaction", "reset", "prune", "overflow", "mode-flip", "exit") }),
+  "boundary-crossed": kind({
+    boundary: oneOf("compaction", "reset", "prune", "overflow", "mode-flip", "exit"),
+    /** What it leaves of the conversation for later requests; the conversation itself stays whole. */
+    cut: optional(json),
+  }),
   "mode-changed": kind({ mode: oneOf("act", "plan") }),
   /** Every tool as it is offered from here on, exactly as a request says it. */
   "catalog-changed": kind({

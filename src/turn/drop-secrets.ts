@@ -1,13 +1,9 @@
-import { parseJson } from "../base/json.ts";
 import type { Store } from "../contracts/store.ts";
 import { conflictError } from "../journal/conflicts.ts";
-import type { JournalEntry } from "../journal/prove.ts";
 import { dropBodies } from "../journal/retention.ts";
-import { type BlobName, toBlobName } from "../records/ids.ts";
-import type { RecordDraft } from "../records/kinds.ts";
-import { redactDraft } from "../records/redact-record.ts";
+import type { BlobName } from "../records/ids.ts";
 import type { AnyPart, Part } from "../state/part.ts";
-import { type KeptState, keptState } from "./fold.ts";
+import { KeptSecrets } from "./kept-secrets.ts";
 import type { Session } from "./session.ts";
 
 export interface DroppedSecrets {
@@ -53,56 +49,19 @@ interface Holder {
 }
 
 async function holders(session: Session): Promise<readonly Holder[]> {
+  const { journal, state } = session;
+  const secrets = new KeptSecrets({
+    redactor: journal.redactor,
+    readBlob: (name) => journal.readBlob(name),
+    isExact: (part) => state.truth.parts.get(part)?.exact === true,
+  });
   const found: Holder[] = [];
-  const read = new Map<BlobName, Buffer>();
   for await (const entry of session.read()) {
     if (entry.kind === "damaged" || entry.kind === "dropped") continue;
-    const blobs = await holdingBlobs(session, entry, read);
-    if (blobs.length > 0 || holdsSecret(session, entry)) found.push({ seq: entry.seq, blobs });
+    const blobs = [...(await secrets.inContent(entry))].flatMap(([name, holds]) => (holds ? [name] : []));
+    if (blobs.length > 0 || secrets.inRecord(entry)) found.push({ seq: entry.seq, blobs });
   }
   return found;
-}
-
-function holdsSecret({ journal: { redactor } }: Session, entry: JournalEntry & RecordDraft): boolean {
-  if (redactor.knows(JSON.stringify(entry)) || redactDraft(entry, redactor) !== entry) return true;
-  return entry.kind === "state-changed" && redactor.json(entry.delta) !== entry.delta;
-}
-
-/** Content of a kept state that holds a secret, files apart: those are kept as they are. */
-async function holdingBlobs(session: Session, entry: JournalEntry, texts: Map<BlobName, Buffer>) {
-  const holding: BlobName[] = [];
-  const places = Object.entries(keptState(entry)?.parts ?? {});
-  for (const name of new Set(places.map(([, place]) => toBlobName(place.name)))) {
-    const bytes = texts.get(name) ?? (await bytesOf(session, name));
-    texts.set(name, bytes);
-    const here = places.filter(([, place]) => place.name === name);
-    if (holdsInside(session, bytes, here)) holding.push(name);
-  }
-  return holding;
-}
-
-/**
- * Looks at every part that lies in some content, and at what lies there beside them: a value that has changed since stays
- * in the content it was once written with.
- */
-function holdsInside({ state, journal: { redactor } }: Session, bytes: Buffer, places: readonly PlaceIn[]): boolean {
-  let rest = bytes.toString("latin1");
-  for (const [part, { from = 0, to = bytes.length }] of places) {
-    rest = rest.slice(0, from) + " ".repeat(to - from) + rest.slice(to);
-    if (state.truth.parts.get(part)?.exact === true) continue;
-    const text = bytes.subarray(from, to).toString("utf8");
-    const parsed = parseJson(text);
-    if (redactor.knows(text) || (parsed.ok && redactor.json(parsed.value) !== parsed.value)) return true;
-  }
-  return redactor.knows(Buffer.from(rest, "latin1").toString("utf8"));
-}
-
-type PlaceIn = readonly [part: string, place: KeptState["parts"][string]];
-
-async function bytesOf({ journal }: Session, name: BlobName): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of journal.readBlob(name)) pieces.push(piece);
-  return Buffer.concat(pieces);
 }
 
 /** What only dropped records named goes now, and not when somebody cleans up. */

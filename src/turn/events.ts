@@ -1,5 +1,6 @@
 import type { AlignmentReport } from "../alignment/align.ts";
 import type { AlignmentFault } from "../alignment/faults.ts";
+import type { HoldfastError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ModelFailure, StopReason, Usage } from "../contracts/model.ts";
 import type { Reclaim } from "../context/view.ts";
@@ -31,6 +32,10 @@ export type RunEvent =
   | { readonly kind: "repaired"; readonly fault: FaultKind; readonly detail: JsonObject }
   /** Pages were lowered to make room, in one batch; the provider reads so many tokens again. */
   | { readonly kind: "reclaimed"; readonly reclaim: Reclaim }
+  /** The conversation was compacted; so many pages left the requests. */
+  | { readonly kind: "compacted"; readonly left: number }
+  /** It should have been, and everything is as it was. */
+  | { readonly kind: "compaction-failed"; readonly error: HoldfastError }
   /** Tools asked to see sections of the prompt, and the next request shows them in full. */
   | { readonly kind: "expanded"; readonly sections: readonly string[] }
   /** A request leaves whose prompt, tools and mode do not agree, because somebody insisted. */

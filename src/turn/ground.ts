@@ -6,12 +6,14 @@ import type { SliceEvent } from "../state/slice.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
+import type { Decide } from "./decide.ts";
 import type { RunBudget } from "./limits.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { ReadContent } from "./show-media.ts";
 import type { Story } from "./story.ts";
 import type { AskSomebody } from "./waiting.ts";
 import type { Teller } from "./teller.ts";
+import type { SessionWriteback } from "./writeback.ts";
 
 /** What a turn walks on: a durable session, or a state with a log in memory. */
 export interface Ground {
@@ -27,6 +29,9 @@ export interface Ground {
   readonly signal: AbortSignal | undefined;
   /** Records and what they change in the state: durable together, or not at all. */
   write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[]): Promise<void>;
+  readonly decide: Decide;
+  /** What the session knows and must not lose. A state without a journal has none. */
+  readonly writeback?: SessionWriteback;
   /** The newest record that is there. */
   readonly head: number;
   /** What was written from there on. */

@@ -2,9 +2,13 @@ import { type Clock, SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { badOption, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
+import type { Bytes } from "../contracts/blob-store.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { estimateCounter } from "../context/tokens/estimate.ts";
+import { type ImportedBundle, importBundle } from "../journal/bundle/import.ts";
+import type { BundleSource } from "../journal/bundle/read.ts";
 import { forkSession } from "../journal/fork.ts";
 import type { JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
@@ -15,12 +19,14 @@ import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../j
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
+import { isShelf, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
 
@@ -35,9 +41,11 @@ export interface HoldfastOptions extends SessionOptions {
 export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
   readonly parent?: Session;
+  /** Show only so many of the newest groups from here on, and one pointer to the rest. The journal keeps everything. */
+  readonly recent?: number;
 }
 
-type Opening = Omit<SessionOpening, "parent"> & { readonly parent?: Pick<Session, "catalog"> };
+type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Pick<Session, "catalog"> };
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -56,8 +64,16 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  open(id: string, opening: SessionOpening = {}): Promise<Session> {
-    return this.#openWith(id, this.#options, undefined, opening);
+  async open(id: string, { recent, ...opening }: SessionOpening = {}): Promise<Session> {
+    const session = await this.#openWith(id, this.#options, undefined, opening);
+    if (recent === undefined) return session;
+    try {
+      await session.prune({ keep: recent });
+      return session;
+    } catch (error) {
+      await session.close({ leave: "staged" });
+      throw error;
+    }
   }
 
   /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
@@ -110,24 +126,35 @@ export class Holdfast implements AsyncDisposable {
       const { prompt: _prompt, agents: _agents, ...shared } = sessionOptions;
       const around: Around = {
         workspaces: this.#workspaces,
+        shelves: new Shelves({ ...this.#deps, open: (shelf) => this.#openWith(shelf, {}, undefined) }),
         teller,
         fork: (after, how) => this.fork(id, { ...how, after }),
         child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
       };
       const how = { ...sessionOptions, parent: parent?.catalog };
-      return await resumeSession(this.#deps, journal, how, around, as);
+      const session = await resumeSession(this.#deps, journal, how, around, as);
+      // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
+      const { retention } = sessionOptions;
+      if (retention === undefined) return session;
+      await this.retain(session, retention).catch(async (error: unknown) => {
+        await session.close();
+        throw error;
+      });
+      return session;
     } catch (error) {
       await journal.close();
       throw error;
     }
   }
 
+  /** Every session; the pages that sessions share are none. */
   async *sessions(): AsyncIterable<SessionRow> {
-    for await (const row of sessionRows(this.store)) if (!("damaged" in row)) yield row;
+    for await (const row of sessionRows(this.store)) if (!("damaged" in row) && !isShelf(row.id)) yield row;
   }
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {
-    return retain(this.#deps, session.journal, bounds);
+    const { counter = estimateCounter } = this.#options.context ?? {};
+    return retain({ ...this.#deps, counter }, session.journal, bounds);
   }
 
   /** From now on this value is hidden in everything that is kept. What was kept before: see `dropSecrets`. */
@@ -143,6 +170,16 @@ export class Holdfast implements AsyncDisposable {
     } finally {
       await session.close();
     }
+  }
+
+  /** A session as one archive, to be looked at elsewhere: see `verifyBundle` and `importBundle`. */
+  async *exportBundle(id: string, options?: ExportOptions): AsyncIterable<Bytes> {
+    yield* exportBundle({ ...this.#deps, redactor: this.#redactor }, await this.look(id), options);
+  }
+
+  /** Takes a bundle into this store, under its own name or another, all of it or nothing. */
+  importBundle(source: BundleSource, options?: { readonly as?: string }): Promise<ImportedBundle> {
+    return importBundle(this.#deps, source, options);
   }
 
   sweep(options?: SweepOptions): Promise<SweepReport> {

@@ -6,18 +6,32 @@ import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { closedPart, opaquePart, type PartIntroduction } from "../state/opaque.ts";
 import type { AnyPart, Parts, SlicePolicy } from "../state/part.ts";
 import { resourcesPart } from "../state/resources-part.ts";
-import { anyPartOf } from "../state/slice.ts";
+import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import { catalogPart } from "./catalog-part.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { DurableState, StagedWritebacks, WritebackCount } from "./writeback-slices.ts";
 
 /** What every kernel brings, whoever starts it: the seed's slices, its own, files, catalog, resources, what commands did. */
 export const KERNEL_PARTS: readonly AnyPart[] = [
   ...[...DEFAULT_SLICES, PinnedRules, ContextLineage].map(anyPartOf),
+  ...[StagedWritebacks, DurableState, WritebackCount].map((slice: AnySlice) => anyPartOf(slice)),
   filesPart,
   catalogPart,
   resourcesPart,
   execPart,
 ];
+
+/** Wherever a session's files lie. */
+export const FILE_PARTS: readonly string[] = [filesPart.name, WORKSPACE_PART];
+
+const EXACT: ReadonlySet<string> = new Set(
+  [...KERNEL_PARTS, workspacePart].flatMap(({ name, exact }) => (exact === true ? [name] : [])),
+);
+
+/** Kept byte for byte, whatever it holds: files, and the catalog. */
+export function isExactPart(name: string): boolean {
+  return EXACT.has(name);
+}
 
 const DEFAULTS: ReadonlySet<string> = new Set(DEFAULT_SLICES.map((slice) => anyPartOf(slice).name));
 

@@ -11,8 +11,9 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { Conversation } from "./conversation.ts";
 import type { ContextOptions } from "./session-context.ts";
-import { SessionPages } from "./session-pages.ts";
-import type { ViewNotes } from "./view-log.ts";
+import { SessionPages, standingDurable, standingRule } from "./session-pages.ts";
+import { ViewLog, type ViewNotes } from "./view-log.ts";
+import { DurableState } from "./writeback-slices.ts";
 
 /** What a model saw in one request, put together from what the journal says about it. */
 export interface LookedView {
@@ -52,6 +53,7 @@ export async function lookAtView(
   { turn, context }: { readonly turn?: number; readonly context: ContextOptions },
 ): Promise<LookedView | undefined> {
   const conversation = new Conversation();
+  const log = new ViewLog();
   let chosen: ViewRecord[] = [];
   let usage: Usage | undefined;
   const spent = { input: 0, output: 0, cacheRead: 0 };
@@ -71,17 +73,15 @@ export async function lookAtView(
       spent.output += usage.output;
       spent.cacheRead += usage.cacheRead ?? 0;
     }
-    if (!over) conversation.take(entry);
+    if (over) continue;
+    conversation.take(entry);
+    log.take(entry);
   }
   const last = chosen.at(-1);
   if (last === undefined || (turn !== undefined && levelsOf(last).turn !== turn)) return undefined;
   const { around, budget, counted = 0 } = levelsOf(last);
   const reclaim = chosen.map(levelsOf).findLast(({ from }) => from === 0)?.reclaim;
-  const told = placed(
-    chosen.map(levelsOf),
-    pagesNow(conversation, state, levelsOf(last).beside ?? {}, context),
-    context,
-  );
+  const told = placed(chosen.map(levelsOf), pagesNow(conversation, log, state, context), context);
   return {
     seq: last.seq,
     at: last.at,
@@ -100,18 +100,26 @@ function levelsOf(record: ViewRecord | undefined): Levels {
   return record?.levels as unknown as Levels;
 }
 
-/** The pages of the conversation as it stands, made as the session makes them. */
+/** The pages of the conversation as it stands, made as the session makes them. None when not all of them can be. */
 function pagesNow(
   conversation: Conversation,
+  { beside, cuts }: ViewLog,
   state: ExecutionState,
-  beside: Readonly<Record<string, string>>,
   { counter = estimateCounter, compressor, rules = [], preferences = [] }: ContextOptions,
 ): readonly Page[] {
   const lineage = state.session.get(ContextLineage);
-  const pages = new SessionPages({ counter, lineage, ...(compressor === undefined ? {} : { compressor }) }, () => {});
+  const deps = { counter, lineage, ...(compressor === undefined ? {} : { compressor }) };
+  const pages = new SessionPages(
+    deps,
+    () => {},
+    () => {},
+  );
   const { history } = getHistoryForPrompt(conversation.items, { inFlight: conversation.running });
-  const pinned = state.session.get(PinnedRules).filter(({ id }) => Object.hasOwn(beside, id));
-  return pages.list({ rules, preferences, pinned, history, idOf: (item) => conversation.idOf(item) }, beside);
+  const durable = Object.values(state.session.get(DurableState)).map((one) => standingDurable(one, false));
+  const standing = [...state.session.get(PinnedRules).map(standingRule), ...durable];
+  const pinned = standing.filter(({ id }) => Object.hasOwn(beside, id));
+  if (pinned.length < Object.keys(beside).length) return []; // pages that sessions share are not looked up here
+  return pages.list({ rules, preferences, pinned, history, cuts, idOf: (item) => conversation.idOf(item) }, beside);
 }
 
 type Placed = Pick<LookedView, "runs" | "unknownPages" | "view" | "since">;

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { randomIds } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { Mode } from "../catalog/tool.ts";
 import type { SessionRow } from "../contracts/store.ts";
@@ -26,7 +27,7 @@ import { type SessionFold, sessionFold, type ToolBoundary } from "./fold.ts";
 import { isDefault } from "./kernel-parts.ts";
 import { type LookedView, lookAtView } from "./look-view.ts";
 import { PartBlobs } from "./part-blobs.ts";
-import { type JournalReading, type Rebuilt, rebuildNewest } from "./rebuild.ts";
+import { type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
 import { partsOf, type SessionOptions } from "./resume.ts";
 import { planRewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
 import type { WaitingCall } from "./waiting.ts";
@@ -108,6 +109,14 @@ export class SessionLook {
 
   async mode(): Promise<Mode> {
     return ((await this.#state()).root.get(catalogPart.name) as CatalogState).mode;
+  }
+
+  /** What is true, or was after an earlier record, as data by the name of the part. Files are not in it, but by digest. */
+  async state(after?: number): Promise<JsonObject> {
+    const known = partsOf(this.#options);
+    const { root, parts } =
+      after === undefined ? await this.#state() : await stateAt(this.#journal, after, known, this.#blobs);
+    return Object.fromEntries([...parts].map(([name, part]) => [name, part.encode(root.get(name) as never)]));
   }
 
   /** How the session lies in a folder, when it does. */

@@ -10,6 +10,7 @@ import type { Tool } from "../transaction/tool.ts";
 import { Transactions } from "../transaction/transactions.ts";
 import { INITIAL_CATALOG } from "../catalog/state.ts";
 import { Conversation } from "./conversation.ts";
+import { decideIn } from "./decide.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { type RunOptions, runTurn, type UserInput } from "./run.ts";
@@ -79,7 +80,7 @@ function groundOf(state: ExecutionState): Ground {
 const WAITING: ReadonlySet<JournalEntry["kind"]> = new Set(["call-waiting", "approval-given", "call-closed"]);
 
 function inMemory(state: ExecutionState): Ground {
-  const { truth, clock } = state;
+  const { clock } = state;
   const entries: JournalEntry[] = [];
   const contents = new Map<BlobName, Bytes>();
   const append = (drafts: readonly RecordDraft[]) => {
@@ -97,6 +98,7 @@ function inMemory(state: ExecutionState): Ground {
       catalog = to;
     },
   };
+  const decide = decideIn(state, async (drafts) => append(drafts));
   return {
     id: toSessionId(`state-${state.ids.next()}`),
     state,
@@ -111,12 +113,8 @@ function inMemory(state: ExecutionState): Ground {
     async *readOn(from) {
       yield* entries.slice(from - 1);
     },
-    write: (drafts, events = []) =>
-      truth
-        .change((branch) => {
-          for (const event of events) branch.dispatch(event);
-        }, "turn")
-        .then(() => append(drafts)),
+    write: (drafts, events = []) => decide(() => ({ drafts, events, answer: undefined })),
+    decide,
     waits: (callId) => {
       const about = entries.findLast(
         (entry) => WAITING.has(entry.kind) && "callId" in entry && entry.callId === callId,

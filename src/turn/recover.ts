@@ -15,6 +15,8 @@ export interface Recovered {
   readonly damaged: readonly number[];
   /** Changes of the state that could not be applied, because something they build on is lost. */
   readonly skippedChanges?: readonly number[];
+  /** Changes of durable pages that were staged and not committed; they were reconciled now, once. */
+  readonly staged?: readonly string[];
   /** What the closed calls had done outside, as far as it is known. */
   readonly effects?: readonly EffectReport[];
 }

@@ -1,8 +1,10 @@
+import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
+import type { RetentionBounds } from "../journal/retention.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { ExecutionState } from "../state/execution-state.ts";
@@ -14,8 +16,8 @@ import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { type TransactionOptions, Transactions } from "../transaction/transactions.ts";
 import { catalogPart } from "./catalog-part.ts";
+import { catalogPolicy } from "./catalog-policy.ts";
 import type { SessionFold } from "./fold.ts";
-import { catalogGate } from "./gate.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
@@ -24,6 +26,8 @@ import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
 import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
+import { isShelf } from "./shelves.ts";
+import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
 import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
@@ -34,6 +38,7 @@ import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./
 import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
+import type { WritebackOptions } from "./writeback.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -49,8 +54,12 @@ export interface SessionOptions
   readonly prompt?: Prompt;
   /** How much of a conversation its model sees, and what always stands before it. */
   readonly context?: ContextOptions;
+  /** Who may write back, and what is checked beside the kernel's own rules. */
+  readonly writeback?: WritebackOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
+  /** Upper bounds on what is kept, put into effect whenever a session is opened. What is cut off leaves a record of it. */
+  readonly retention?: RetentionBounds;
   /** Who hears of what happens. */
   readonly telemetry?: TelemetryOptions;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -63,7 +72,7 @@ export interface SessionOptions
 }
 
 /** What a session has of its kernel: among it, forks and sessions that work for it. */
-export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "teller"> {
+export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "shelves" | "teller"> {
   readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
 }
 
@@ -99,7 +108,7 @@ async function revive(
   options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
   { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
-  const { fork, child, workspaces, teller } = around;
+  const { fork, child, workspaces, shelves, teller } = around;
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -123,9 +132,9 @@ async function revive(
     ...(options.development === undefined ? {} : { development: options.development }),
   });
   await state.takeUpResources();
-  const gate = catalogGate(() => catalog);
+  const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, parent } = options;
-  const context = new SessionContext(state, options.context);
+  const context = new SessionContext(state, options.context, shelves);
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const lender: Lender = {
     open: (id, agent) => {
@@ -147,7 +156,7 @@ async function revive(
     },
     ledger,
     tools: [...tools, ...kernel],
-    policies: [gate, ...policies],
+    policies: [byCatalog, ...policies],
     ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
@@ -159,19 +168,40 @@ async function revive(
   if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
   const story = new Story(state, catalog, { teller, ...(prompt === undefined ? {} : { prompt }) });
   if (files !== undefined) await bind(state, files);
-  const made = { store: deps.store, journal, blobs, ledger, state, transactions, recovered, fork, story };
+  if (!isShelf(journal.session)) await shelves.load();
+  const staged = state.session.get(StagedWritebacks).filter(isNumbered);
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
   const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
   const session = new Session({
-    ...made,
+    store: deps.store,
+    journal,
+    blobs,
+    ledger,
+    state,
+    transactions,
+    recovered: staged.length === 0 ? recovered : { ...recovered, staged: staged.map(({ id }) => id) },
+    fork,
+    story,
     workspaces,
+    shelves,
     teller,
     context,
     agents: returning,
+    ...(options.writeback === undefined ? {} : { writebackOptions: options.writeback }),
     ...(files === undefined || exec === undefined ? {} : { files, exec }),
   });
   await takeBackCutOff(session, returning);
+  await reconcile(session);
   return session;
+}
+
+/** What an earlier process staged and did not commit. A shelf out of reach leaves it staged: it is tried again at the next boundary. */
+async function reconcile({ writeback }: Session): Promise<void> {
+  try {
+    await writeback.commit();
+  } catch (error) {
+    if (!HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) throw error;
+  }
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */

@@ -11,6 +11,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { type Item, type Part, textOf } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
+import { compact, refuse } from "./boundaries.ts";
 import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -65,6 +66,7 @@ export async function* runTurn(
   const told = tellTurn(ground);
   try {
     const end = yield* turn.walk(input);
+    yield* turn.pause();
     await turn.finish(end);
     over = true;
     told(end);
@@ -112,6 +114,8 @@ class Turn {
   #begun = false;
   #text = "";
   #unsentInARow = 0;
+  /** Nothing is gained by compacting again before the next turn. */
+  #isCompacted = false;
 
   constructor(ground: Ground, options: RunOptions, within: RunBudget | undefined) {
     this.#ground = ground;
@@ -163,6 +167,12 @@ class Turn {
       const end = yield* this.#answered(asked.answer, aligned);
       if (end !== undefined) return end;
     }
+  }
+
+  /** The end of a turn is where a compaction that can wait has waited for. */
+  async *pause(): AsyncGenerator<RunEvent, void, undefined> {
+    if (this.#begun && this.stop.cause === undefined && this.#ground.context.pressure !== "none")
+      yield* this.#compact();
   }
 
   /** Written down before anybody hears of it: a turn whose end is not durable has not succeeded. */
@@ -240,21 +250,59 @@ class Turn {
   ): AsyncGenerator<RunEvent, View | RefusedView, undefined> {
     const { context, conversation } = this.#ground;
     const { maxOutputTokens: answer, window } = this.#options;
-    const view = context.choose({
+    const ask = {
       history,
-      idOf: (item) => conversation.idOf(item),
+      idOf: (item: Item) => conversation.idOf(item),
       around: aroundOf(aligned),
       tooLong,
       ...defined({ answer, window }),
-    });
+    };
+    const unreachable = await this.#committed();
+    let view = context.choose(ask);
+    // Only once: what could leave has left then, and pages are lowered for the rest.
+    if (view.ok && !tooLong && context.pressureOf(view) === "hard" && (yield* this.#compact()))
+      view = context.choose(ask);
+    this.#isCompacted ||= view.ok && context.pressureOf(view) === "hard"; // it could not, or not enough
     if (!view.ok) return view;
+    const boundary = tooLong ? "overflow" : "prune";
+    const destroys = view.reclaim !== undefined && view.reclaim.why !== "changed";
+    if (destroys && unreachable !== undefined) return refuse(this.#ground, boundary, unreachable);
     const { drafts, events } = context.notesOf(view);
-    await this.#write(drafts, events);
+    const crossed: readonly RecordDraft[] = destroys ? [{ kind: "boundary-crossed", boundary }] : [];
+    await this.#write([...crossed, ...drafts], events);
     if (view.reclaim !== undefined) {
       this.#ground.teller?.moment("context-reclaimed", { ...view.reclaim });
       yield { kind: "reclaimed", reclaim: view.reclaim };
     }
     return view;
+  }
+
+  /** What is dirty is committed before a request, because choosing its view may give context up. Answers why it could not be. */
+  async #committed(): Promise<HoldfastError | undefined> {
+    try {
+      await this.#ground.writeback?.commit();
+      return undefined;
+    } catch (error) {
+      if (HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) return error;
+      throw error;
+    }
+  }
+
+  /** A summary that fails costs the summary: pages are lowered instead, as they are without one. */
+  async *#compact(): AsyncGenerator<RunEvent, boolean, undefined> {
+    if (this.#isCompacted) return false;
+    try {
+      const { crossed, left } = await compact(this.#ground, { signal: this.stop.signal });
+      if (!crossed) return false;
+      await this.#readOn();
+      yield { kind: "compacted", left };
+      return true;
+    } catch (error) {
+      if (!HoldfastError.is(error, "SUMMARY_FAILED")) throw error;
+      this.#isCompacted = true;
+      yield { kind: "compaction-failed", error };
+      return false;
+    }
   }
 
   /** What must be shown does not fit: nothing is sent, and what is unmet is told. */

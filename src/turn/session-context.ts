@@ -1,27 +1,41 @@
 import type { Json } from "../base/json.ts";
 import type { Compressor } from "../contracts/compressor.ts";
+import type { Summariser } from "../contracts/summariser.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
-import { deriveView, type Marks } from "../context/derive.ts";
+import { deriveView, MARKS, type Marks } from "../context/derive.ts";
 import { type Explanation, explainPage } from "../context/explain.ts";
-import { type CallSeen, type ContextCounts, FaultObserver } from "../context/faults.ts";
+import { type Pressure, pressureOf } from "../context/boundary/pressure.ts";
+import { type CallSeen, type ContextCounts, type ContextFault, FaultObserver, withFault } from "../context/faults.ts";
 import { demandPage, type Page } from "../context/page.ts";
 import type { Preference, Rule } from "../context/producers.ts";
-import { HandleTable, type Recalled, type RecallRequest } from "../context/recall.ts";
+import type { UpgradeOrder } from "../context/select.ts";
+import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "../context/recall.ts";
 import { traceLine, viewChosen } from "../context/record.ts";
 import { resumeView } from "../context/resume.ts";
 import { budgetWithin, type Calibration } from "../context/tokens/calibrate.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { countWithoutRuns } from "../context/tokens/runs.ts";
 import type { DerivePolicy, RefusedView, View } from "../context/view.ts";
+import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { Plan } from "../state/default-slices.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { type AnySlice, anyPartOf, type SliceEvent } from "../state/slice.ts";
-import type { CallItem } from "../wire/item.ts";
+import type { CallItem, Item } from "../wire/item.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
-import { type PageSources, SessionPages } from "./session-pages.ts";
+import { type PageSources, SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
+import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
+import { DurableState, StagedWritebacks } from "./writeback-slices.ts";
+
+/** When and how a conversation is compacted by itself. */
+export interface CompactionOptions {
+  /** The trigger, as a share of the budget. From nine tenths of it the end of the turn is waited for. */
+  readonly at: number;
+  /** Default: one without a model. */
+  readonly summariser?: Summariser;
+}
 
 export interface ContextOptions {
   /** How many tokens the model reads and writes in one request. Default 128 000. */
@@ -32,6 +46,12 @@ export interface ContextOptions {
   /** Default `incremental`. */
   readonly policy?: DerivePolicy;
   readonly marks?: Partial<Marks>;
+  /** How what is left of the budget is given to pages. Default `utility`. */
+  readonly order?: UpgradeOrder;
+  /** For `oracle`: how often a page will be wanted in the next three turns. */
+  readonly foresight?: (page: Page) => number;
+  /** Without it, pages are lowered under pressure and nothing is summarised. */
+  readonly compaction?: CompactionOptions;
   /** Hold in every session: the instruction file, the goals of a task file. */
   readonly rules?: readonly Rule[];
   readonly preferences?: readonly Preference[];
@@ -60,6 +80,7 @@ const MOST_TRACED = 1_000;
 export class SessionContext {
   readonly #state: ExecutionState;
   readonly #options: ContextOptions;
+  readonly #shelves: Pick<Shelves, "pages"> | undefined;
   readonly #counter: TokenCounter;
   readonly #log = new ViewLog();
   readonly #table = new HandleTable();
@@ -73,8 +94,10 @@ export class SessionContext {
   /** So many tokens were too many for the provider. */
   #ceiling = Number.POSITIVE_INFINITY;
 
-  constructor(state: ExecutionState, options: ContextOptions = {}) {
+  /** `shelves`: the durable pages that sessions share. */
+  constructor(state: ExecutionState, options: ContextOptions = {}, shelves?: Pick<Shelves, "pages">) {
     this.#state = state;
+    this.#shelves = shelves;
     this.#options = options;
     this.#counter = options.counter ?? estimateCounter;
   }
@@ -132,10 +155,9 @@ export class SessionContext {
 
   /** Station: the view of the next request. `notesOf` says what to write about it before anything is sent. */
   choose(ask: ViewAsk): View | RefusedView {
-    const { policy = "incremental", marks, rules = [], preferences = [] } = this.#options;
+    const { policy = "incremental", marks, order, foresight } = this.#options;
     const pages = (this.#pages ??= this.#begin());
-    const pinned = this.#has(PinnedRules) ? this.#state.session.get(PinnedRules) : [];
-    const list = pages.list({ ...ask, rules, preferences, pinned }, this.#log.beside);
+    const list = this.#list(pages, ask);
     const previous = this.#view ?? this.#resume(list);
     if (ask.tooLong === true && previous !== undefined) this.#ceiling = Math.min(this.#ceiling, previous.tokens);
     const budget = this.#budget(ask);
@@ -145,17 +167,53 @@ export class SessionContext {
       budget,
       policy,
       counter: this.#counter,
-      tail: plan?.status === "active" ? [pages.plan(plan)] : [],
+      tail: [...(plan?.status === "active" ? pages.plan(plan) : []), ...this.#plans(pages)],
       ...(previous === undefined ? {} : { previous }),
       ...(marks === undefined ? {} : { marks }),
-      ...(ask.tooLong === true ? { reclaim: true } : {}),
+      ...(order === undefined ? {} : { order }),
+      ...(foresight === undefined ? {} : { coming: new Map(list.map((page) => [page.id, foresight(page)])) }),
+      ...(ask.tooLong === true || this.#makesRoom(previous) ? { reclaim: true } : {}),
     });
-    if (view.ok) this.#chosen(view, previous);
     return this.#told(view);
   }
 
-  /** What to write about a view before it is sent. */
+  /** The pages that the next request chooses from. Making them is also what lets their handles resolve. */
+  know(history: readonly Item[], idOf: ViewAsk["idOf"]): readonly Page[] {
+    return this.#list((this.#pages ??= this.#begin()), { history, idOf });
+  }
+
+  /** Tokens for the conversation in one request, as far as it is known: of the last view, or of the window. */
+  get budget(): number {
+    return this.#view?.budget ?? (this.#options.window ?? WINDOW) * (1 - ANSWER_SHARE);
+  }
+
+  /** How near the last request was to being compacted. Without a trigger nothing is ever compacted by itself. */
+  get pressure(): Pressure {
+    return this.#view === undefined ? "none" : this.pressureOf(this.#view);
+  }
+
+  pressureOf({ tokens, budget }: View): Pressure {
+    const { compaction } = this.#options;
+    return compaction === undefined ? "none" : pressureOf(tokens, compaction.at * budget);
+  }
+
+  get compaction(): CompactionOptions | undefined {
+    return this.#options.compaction;
+  }
+
+  /** A promise about context was missed. */
+  missed(fault: ContextFault): void {
+    this.#observer.counts = withFault(this.#observer.counts, fault);
+  }
+
+  /** Whether a handle names something here. Asking is no recall: nothing is counted. */
+  resolves(handle: string): boolean {
+    return this.#table.recall({ handle }).ok;
+  }
+
+  /** Takes a view as the one that is sent next, and says what to write about it before. */
   notesOf(view: View): { readonly drafts: readonly RecordDraft[]; readonly events: readonly SliceEvent[] } {
+    const spans = this.#chosen(view);
     const { levels, ...record } = viewChosen(view);
     const counted = view.tokens + this.#around.tokens;
     const notes = {
@@ -164,6 +222,7 @@ export class SessionContext {
       beside: this.#pages?.beside ?? {},
       around: this.#around.tokens,
       budget: view.budget,
+      ...(spans.length === 0 ? {} : { spans }),
       ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
     } as unknown as Json;
     const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
@@ -173,6 +232,33 @@ export class SessionContext {
   /** A call of a tool that only reads, made while the model looked at the last view. */
   called(call: CallItem): CallSeen {
     return this.#view === undefined ? "first" : this.#observer.call(call, this.#view);
+  }
+
+  #list(pages: SessionPages, said: Pick<ViewAsk, "history" | "idOf">): readonly Page[] {
+    const { rules = [], preferences = [] } = this.#options;
+    const pinned = this.#has(PinnedRules) ? this.#state.session.get(PinnedRules) : [];
+    const durable = this.#durable.filter(({ kind }) => kind !== "plan");
+    const standing = [...pinned.map(standingRule), ...durable.map((one) => this.#standing(one))];
+    const { cuts, spans, beside } = this.#log;
+    return pages.list({ ...said, rules, preferences, pinned: standing, cuts, spans }, beside);
+  }
+
+  /** Plans change with every step, so they stand in the tail. */
+  #plans(pages: SessionPages): readonly Page[] {
+    const plans = this.#durable.filter(({ kind }) => kind === "plan");
+    return plans.flatMap((plan) => pages.stands(this.#standing(plan)));
+  }
+
+  get #durable(): readonly DurablePage[] {
+    const own = this.#has(DurableState) ? this.#state.session.get(DurableState) : {};
+    const shared = [this.#shelves?.pages("project") ?? {}, this.#shelves?.pages("user") ?? {}];
+    return [own, ...shared].flatMap((pages) => Object.values(pages));
+  }
+
+  #standing(durable: DurablePage): Standing {
+    const staged = this.#has(StagedWritebacks) ? this.#state.session.get(StagedWritebacks) : [];
+    const dirty = staged.some((one) => one.scope === durable.scope && keyOf(one) === keyOf(durable));
+    return standingDurable(durable, dirty);
   }
 
   /** A state of its own, outside any session, need not have our slices. */
@@ -189,10 +275,14 @@ export class SessionContext {
       lineage: this.#lineage,
       ...(compressor === undefined ? {} : { compressor }),
     };
-    return new SessionPages(deps, (page) => {
-      this.#table.addPages([page]);
-      this.#observer.note([page]);
-    });
+    return new SessionPages(
+      deps,
+      (page) => {
+        this.#table.addPages([page]);
+        this.#observer.note([page]);
+      },
+      (handle, content) => this.#table.addList(handle, content),
+    );
   }
 
   #resume(list: readonly Page[]): View | undefined {
@@ -201,11 +291,18 @@ export class SessionContext {
     return resumed;
   }
 
-  #chosen(view: View, previous: View | undefined): void {
+  /** After a mode flip the provider reads everything anew anyway. */
+  #makesRoom(previous: View | undefined): boolean {
+    const { low } = { ...MARKS, ...this.#options.marks };
+    return this.#log.flipped && previous !== undefined && previous.tokens > low * previous.budget;
+  }
+
+  /** Answers the pointers that nobody has seen before. */
+  #chosen(view: View): readonly ShownSpan[] {
     this.#view = view;
-    if (view.reclaim === undefined && previous !== undefined && view.settled) return; // the one before, and what is new
-    this.#table.addView(view);
+    if (view.reclaim === undefined && view.turn > 0 && view.settled) return []; // the one before, and what is new
     this.#observer.assembled(view);
+    return this.#table.addView(view);
   }
 
   #told<V extends View | RefusedView>(view: V): V {

@@ -5,33 +5,58 @@ import type { PageDeps } from "../context/make-page.ts";
 import type { Page } from "../context/page.ts";
 import { constraintPage, planPage, type Preference, preferencePage, type Rule } from "../context/producers.ts";
 import type { Plan } from "../state/default-slices.ts";
+import type { Handle } from "../context/handle.ts";
+import { durablePageOf } from "../context/writeback/shown.ts";
+import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
+import type { ShownSpan } from "../context/recall.ts";
 import type { Item } from "../wire/item.ts";
+import { unkeepItems } from "../wire/keep.ts";
+import type { CrossedCut, KeptCut } from "./view-log.ts";
 
 /** What a request's pages are made of. */
 export interface PageSources {
   readonly rules: readonly Rule[];
   readonly preferences: readonly Preference[];
-  readonly pinned: readonly Rule[];
+  /** What holds from some point of the conversation on: pinned rules, durable pages. */
+  readonly pinned: readonly Standing[];
   /** The repaired history. */
   readonly history: readonly Item[];
   /** The name of an item that the journal holds. */
   readonly idOf: (item: Item) => string | undefined;
+  /** Boundaries that left only a part of the history to show. */
+  readonly cuts?: readonly CrossedCut[];
+  /** Pointers that were shown, also by earlier processes. */
+  readonly spans?: readonly ShownSpan[];
+}
+
+/** Something that is not said but holds, under a name of its own. */
+export interface Standing {
+  readonly id: string;
+  /** Its page is made anew when this changes. */
+  readonly what: object;
+  readonly make: (deps: PageDeps) => Page | undefined;
 }
 
 /** The pages of one session. Each is made once and handed to `made`; the list is put together for every request. */
 export class SessionPages {
   readonly #deps: PageDeps;
   readonly #made: (page: Page) => void;
+  readonly #listed: (handle: Handle, content: string) => void;
   readonly #maker: PageMaker;
   readonly #byItem = new WeakMap<Item, Page>();
   readonly #standing = new Map<string, Page>();
+  /** What each boundary left in place of what is gone. */
+  readonly #left = new Map<number, readonly Page[]>();
+  #spansListed = 0;
   #before: { readonly items: readonly Item[]; readonly pages: readonly Page[] } = NOTHING_SAID;
   /** Behind which page each pinned rule stands: where the conversation was when the rule was first seen. */
   #beside: ReadonlyMap<string, string> = new Map();
 
-  constructor(deps: PageDeps, made: (page: Page) => void) {
+  /** `listed` hears under which handle the pages that left at a boundary are listed. */
+  constructor(deps: PageDeps, made: (page: Page) => void, listed: (handle: Handle, content: string) => void) {
     this.#deps = deps;
     this.#made = made;
+    this.#listed = listed;
     this.#maker = new PageMaker(deps);
   }
 
@@ -43,26 +68,70 @@ export class SessionPages {
   list(sources: PageSources, besideBefore: Readonly<Record<string, string>>): readonly Page[] {
     const { rules, preferences, pinned, history, idOf } = sources;
     const front = [
-      ...rules.map((rule) => this.#rule(rule)),
-      ...preferences.map((one) => this.#stands(one, () => preferencePage(one, this.#deps))),
+      ...rules.flatMap((rule) => this.stands(standingRule(rule))),
+      ...preferences.flatMap((one) =>
+        this.stands({ id: one.id, what: one, make: (deps) => preferencePage(one, deps) }),
+      ),
     ];
-    const said = this.#said(history, idOf);
+    const all = this.#said(history, idOf);
+    const said = this.#afterCuts(all, sources.cuts ?? []);
+    this.#listSpans(all, sources.spans ?? []);
     if (pinned.length === 0) return [...front, ...said];
-    const known = new Set(said.map(({ id }) => id));
+    const shown = new Set(said.map(({ id }) => id));
+    const known = new Set(all.map(({ id }) => id));
     const last = said.at(-1)?.id ?? "";
     this.#beside = new Map(
       pinned.map(({ id }) => {
         const place = this.#beside.get(id) ?? besideBefore[id] ?? last;
-        return [id, place === "" || known.has(place) ? place : last];
+        if (place === "" || shown.has(place)) return [id, place];
+        return [id, known.has(place) ? "" : last]; // what it stood behind has left; it stays, before everything
       }),
     );
     const behind = (place: string) =>
-      pinned.filter(({ id }) => this.#beside.get(id) === place).map((rule) => this.#rule(rule));
+      pinned.filter(({ id }) => this.#beside.get(id) === place).flatMap((one) => this.stands(one));
     return [...front, ...behind(""), ...said.flatMap((page) => [page, ...behind(page.id)])];
   }
 
-  plan(plan: Plan): Page {
-    return this.#stands(plan, () => planPage("plan", plan, this.#deps));
+  /** What the newest boundary lets requests show: what stays, what was left in place of the rest, and what came since. */
+  #afterCuts(all: readonly Page[], cuts: readonly CrossedCut[]): readonly Page[] {
+    let shown = all;
+    const before: Page[] = [];
+    for (const { seq, cut } of cuts) {
+      const { gone, stays, rest } = splitAt(all, cut);
+      // All that ever left, not only what left now: whoever looks for a page finds it in one list.
+      const left = this.#left.get(seq) ?? this.#leave(seq, cut, [...before, ...gone]);
+      before.push(...left);
+      shown = [...stays, ...left, ...rest];
+    }
+    return shown;
+  }
+
+  /** A handle of an older view lists the pages it listed then. */
+  #listSpans(all: readonly Page[], spans: readonly ShownSpan[]): void {
+    if (this.#spansListed === spans.length) return;
+    const left = [...this.#left.values()].flat();
+    const places = new Map(all.map(({ id }, at) => [id, at]));
+    for (const [handle, from, to] of spans.slice(this.#spansListed)) {
+      const first = left.filter(({ id }) => id === from || id === to);
+      const end = places.get(to);
+      const start = places.get(from) ?? (end === undefined ? undefined : 0);
+      const between = start === undefined ? [] : all.slice(start, (end ?? start) + 1);
+      // What a rewind took back has no pages any more; an empty list would be an answer.
+      if (first.length + between.length > 0) this.#listed(handle, linesOf([...first, ...between]));
+    }
+    this.#spansListed = spans.length;
+  }
+
+  #leave(seq: number, cut: KeptCut, gone: readonly Page[]): readonly Page[] {
+    const left = unkeepItems(cut.items).map((item, nth) => this.#maker.add(item, `boundary-${seq}.${nth}`));
+    for (const page of left) this.#made(page);
+    this.#listed(cut.handle, linesOf(gone));
+    this.#left.set(seq, left);
+    return left;
+  }
+
+  plan(plan: Plan): readonly Page[] {
+    return this.stands({ id: "plan", what: plan, make: (deps) => planPage("plan", plan, deps) });
   }
 
   /** The page of an item with another demand. */
@@ -83,19 +152,16 @@ export class SessionPages {
     return said;
   }
 
-  #rule(rule: Rule): Page {
-    return this.#stands(rule, () => constraintPage(rule, this.#deps));
-  }
-
-  /** A page for something that is not said but holds: made anew when it changes. */
-  #stands(what: object, make: () => Page): Page {
+  /** The page of something that is not said but holds, if it has anything to say. */
+  stands({ what, make }: Standing): readonly Page[] {
     const key = canonicalHash(what as Json);
     const known = this.#standing.get(key);
-    if (known !== undefined) return known;
-    const page = make();
+    if (known !== undefined) return [known];
+    const page = make(this.#deps);
+    if (page === undefined) return [];
     this.#standing.set(key, page);
     this.#made(page);
-    return page;
+    return [page];
   }
 
   #pageOf(item: Item, idOf: PageSources["idOf"]): Page {
@@ -108,10 +174,44 @@ export class SessionPages {
   }
 }
 
+/** Where a boundary parted the conversation. Pages that repair made go with what they follow. */
+function splitAt(all: readonly Page[], { through, stays }: KeptCut) {
+  let last = all.findLastIndex(({ id }) => !isMade(id) && id <= through);
+  while (isMade(all[last + 1]?.id ?? "")) last += 1;
+  const kept = new Set(stays);
+  const older = all.slice(0, last + 1);
+  return {
+    gone: older.filter(({ id }) => !kept.has(id)),
+    stays: older.filter(({ id }) => kept.has(id)),
+    rest: all.slice(last + 1),
+  };
+}
+
+function linesOf(pages: readonly Page[]): string {
+  return pages.map(({ handle, title }) => `${handle} ${title}`).join("\n");
+}
+
+function isMade(id: string): boolean {
+  return id.startsWith(MADE);
+}
+
+const MADE = "made-";
+
+export function standingDurable(durable: DurablePage, dirty: boolean): Standing {
+  const make = (deps: PageDeps) => {
+    const page = durablePageOf(durable, deps);
+    return page === undefined ? undefined : { ...page, dirty };
+  };
+  return { id: `${durable.scope}/${keyOf(durable)}`, what: { ...durable, dirty }, make };
+}
+
+export function standingRule(rule: Rule): Standing {
+  return { id: rule.id, what: rule, make: (deps) => constraintPage(rule, deps) };
+}
 const NOTHING_SAID = { items: [], pages: [] };
 
 /** An item that repair made has no place in the journal, and is made the same way each time. */
 function madeId(item: Item): string {
   const { origin: _origin, ...rest } = item;
-  return `made-${canonicalHash(rest as unknown as Json).slice(0, 16)}`;
+  return `${MADE}${canonicalHash(rest as unknown as Json).slice(0, 16)}`;
 }

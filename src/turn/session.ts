@@ -18,19 +18,20 @@ import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { Root } from "../state/root.ts";
-import type { SliceEvent } from "../state/slice.ts";
 import type { CallLimits } from "../transaction/open-call.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
+import { compact, type CompactOptions, cross, type Crossed, flushed, prune, reset } from "./boundaries.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import type { CallRecord } from "../history/call-record.ts";
-import { CallRecords } from "../history/call-records.ts";
+import { CallRecords, type Tombstone } from "../history/call-records.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { ForkWorkspace } from "./fork-files.ts";
 import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
 import { type Ground, grounds } from "./ground.ts";
+import { decideIn } from "./decide.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { catalogDrafts } from "./catalog-part.ts";
@@ -52,8 +53,10 @@ import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { faultRecord, misaligned, type Story, type StoryOptions } from "./story.ts";
+import type { Shelves } from "./shelves.ts";
 import type { Teller } from "./teller.ts";
 import type { Workspaces } from "./workspaces.ts";
+import { SessionWriteback, type WritebackOptions } from "./writeback.ts";
 
 /** What a session is made of, once it is open. */
 export interface SessionParts {
@@ -67,6 +70,9 @@ export interface SessionParts {
   readonly story: Story;
   readonly context: SessionContext;
   readonly workspaces: Workspaces;
+  /** The durable pages that sessions share. */
+  readonly shelves: Shelves;
+  readonly writebackOptions?: WritebackOptions;
   /** Takes back what sub-agents did for these calls. */
   readonly agents: (
     session: Session,
@@ -113,6 +119,8 @@ export class Session implements AsyncDisposable {
   readonly catalog: SessionCatalog;
   /** What the model sees of the conversation, and why. */
   readonly context: SessionContext;
+  /** What the session knows and must not lose: rules, plans, preferences. */
+  readonly writeback: SessionWriteback;
   readonly #parts: SessionParts;
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
@@ -132,6 +140,18 @@ export class Session implements AsyncDisposable {
     this.catalog = parts.story.catalog;
     this.context = parts.context;
     this.#place = parts.journal.head.seq;
+    const decide = decideIn(parts.state, (drafts, change) => parts.ledger.write(drafts, change, "turn"));
+    this.writeback = new SessionWriteback(
+      {
+        id: this.id,
+        state: parts.state,
+        shelves: parts.shelves,
+        decide,
+        prepare: () => this.#prepare(),
+        resolves: (evidence) => parts.context.resolves(evidence),
+      },
+      parts.writebackOptions,
+    );
     this.#ground = {
       id: this.id,
       state: parts.state,
@@ -149,9 +169,12 @@ export class Session implements AsyncDisposable {
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
       running: false,
-      write: (drafts, events = []) => writeTurn(parts, drafts, events),
+      write: (drafts, events = []) => decide(() => ({ drafts, events, answer: undefined })),
+      decide,
+      writeback: this.writeback,
     };
     grounds.set(parts.state, this.#ground);
+    this.catalog.beforeFlip = async () => void (await flushed(this.#ground, "mode-flip"));
   }
 
   /** The folder this session works in, when it has one. */
@@ -252,6 +275,29 @@ export class Session implements AsyncDisposable {
     return replyTo(this.#ground, call, reply, this.#while(limits));
   }
 
+  /**
+   * Later requests show a summary in place of everything but the newest groups and the user's words. What is dirty is
+   * committed first, rules stay verbatim, and every page that leaves resolves. When it fails, everything is as it was.
+   */
+  async compact(options: CompactOptions = {}): Promise<Crossed> {
+    this.#refuseRunning();
+    return compact(this.#ground, options);
+  }
+
+  /** Later requests begin anew: with rules, plan and preferences, and one pointer to what was said. The journal keeps it all. */
+  async reset(): Promise<Crossed> {
+    this.#refuseRunning();
+    return reset(this.#ground);
+  }
+
+  /** Later requests show the newest groups, and one pointer to the rest. */
+  async prune({ keep = 16 }: { readonly keep?: number } = {}): Promise<Crossed> {
+    this.#refuseRunning();
+    if (!Number.isSafeInteger(keep) || keep < 0)
+      throw new HoldfastError("BAD_OPTION", { option: "keep", value: String(keep) });
+    return prune(this.#ground, keep);
+  }
+
   /** Goes back to a tool boundary, here. */
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
@@ -314,10 +360,14 @@ export class Session implements AsyncDisposable {
 
   /** One record for each call that ended, oldest first, read off the journal: seed 002's `conversation_history`. */
   async callRecords(): Promise<readonly CallRecord[]> {
+    return (await this.callHistory()).records;
+  }
+
+  /** The same, with what is left of records that retention or somebody else dropped. */
+  async callHistory(): Promise<{ readonly records: readonly CallRecord[]; readonly tombstones: readonly Tombstone[] }> {
     const records = new CallRecords();
-    for await (const entry of this.read())
-      if (entry.kind !== "damaged" && entry.kind !== "dropped") records.take(entry);
-    return records.all;
+    for await (const entry of this.read()) if (entry.kind !== "damaged") records.take(entry);
+    return { records: records.all, tombstones: records.tombstones };
   }
 
   async append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
@@ -343,14 +393,25 @@ export class Session implements AsyncDisposable {
     return this.journal.read(options);
   }
 
-  /** Waits for what is under way, puts files in place that still wait, and gives session and folder free. */
-  close(): Promise<void> {
+  /**
+   * Commits what is dirty, waits for what is under way, puts files in place that still wait, and gives session and folder
+   * free. Refused, with the session still open, when something dirty cannot be committed; `leave: "staged"` lets the next
+   * opening commit it.
+   */
+  async close({ leave }: { readonly leave?: "staged" } = {}): Promise<void> {
+    if (this.#closed === undefined && leave === undefined) await this.#exit();
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** A session that can write no more, or has nothing to write, just ends: what is staged is in the journal. */
+  async #exit(): Promise<void> {
+    if (this.writeback.pending.length === 0 || this.journal.signal.aborted || this.state.poisoned) return;
+    await cross(this.#ground, "exit", () => [{ kind: "boundary-crossed", boundary: "exit" }]);
   }
 
   async #close(): Promise<void> {
@@ -378,6 +439,15 @@ export class Session implements AsyncDisposable {
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
   }
 
+  /** Reads what was said, so that every handle of it resolves. A turn that runs has read it, and reads on by itself. */
+  async #prepare(): Promise<void> {
+    const { conversation, context } = this.#ground;
+    if (this.#ground.running) return;
+    if (conversation.next <= this.journal.head.seq)
+      await conversation.readOn((from) => context.hearing(this.#ground.readOn(from)));
+    context.know(conversation.items, (item) => conversation.idOf(item));
+  }
+
   #refuseRunning(): void {
     if (this.#ground.running) throw new HoldfastError("TURN_RUNNING", { session: this.id });
   }
@@ -387,20 +457,6 @@ export class Session implements AsyncDisposable {
       if (entry.kind === "call-opened" && entry.callId === callId) return entry.seq;
     throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId });
   }
-}
-
-/** Records of the turn with what they change in the state, through the gate like every other change. */
-async function writeTurn(
-  { state, ledger }: Pick<SessionParts, "state" | "ledger">,
-  drafts: readonly RecordDraft[],
-  events: readonly SliceEvent[],
-): Promise<void> {
-  const { truth } = state;
-  await truth.gate.run(async () => {
-    const branch = truth.branch();
-    for (const event of events) branch.dispatch(event);
-    await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, "turn"));
-  });
 }
 
 export function isDue(journal: Journal<SessionFold>): boolean {

@@ -3,7 +3,10 @@ import { type Calibration, calibrate, UNCALIBRATED } from "../context/tokens/cal
 import type { ChosenLevels } from "../context/record.ts";
 import type { Reclaim } from "../context/view.ts";
 import type { JournalEntry } from "../journal/prove.ts";
+import type { Handle } from "../context/handle.ts";
+import type { ShownSpan } from "../context/recall.ts";
 import type { BodyOf } from "../records/kinds.ts";
+import type { KeptItems } from "../wire/keep.ts";
 
 /** What a request's record tells beside the levels of its pages. */
 export interface ViewNotes {
@@ -11,12 +14,31 @@ export interface ViewNotes {
   readonly counted: number;
   /** Pinned rules, and the page each of them stands behind. */
   readonly beside: Readonly<Record<string, string>>;
+  /** Pointers that this view is the first to show. */
+  readonly spans?: readonly ShownSpan[];
   /** Of `counted`, what stood around the conversation. */
   readonly around?: number;
   /** How many tokens the conversation might take. */
   readonly budget?: number;
   /** Set when levels were chosen anew for this request. */
   readonly reclaim?: Reclaim;
+}
+
+/** What a boundary left of the conversation for the requests after it. */
+export interface KeptCut {
+  /** Up to this page of the conversation … */
+  readonly through: string;
+  /** … only these stay. */
+  readonly stays: readonly string[];
+  /** Under this handle every page that left is listed. */
+  readonly handle: Handle;
+  /** What stands in its place. */
+  readonly items: KeptItems;
+}
+
+export interface CrossedCut {
+  readonly seq: number;
+  readonly cut: KeptCut;
 }
 
 interface Chosen {
@@ -28,7 +50,12 @@ interface Chosen {
 export class ViewLog {
   calibration: Calibration = UNCALIBRATED;
   #chosen: Chosen[] = [];
+  /** Every pointer that was ever shown: what a rewind took back may still be named in somebody's notes. */
+  readonly spans: ShownSpan[] = [];
+  #cuts: CrossedCut[] = [];
   #counted = 0;
+  /** The mode has changed since the last view: the provider reads the tools anew, so this is the moment to make room. */
+  flipped = false;
 
   /** Answers true when what was known of the last view no longer holds. */
   take(entry: JournalEntry): boolean {
@@ -37,8 +64,14 @@ export class ViewLog {
         const levels = entry.levels as unknown as ChosenLevels & Partial<ViewNotes>;
         this.#chosen.push({ seq: entry.seq, body: entry });
         this.#counted = levels.counted ?? 0;
+        this.spans.push(...(levels.spans ?? []));
+        this.flipped = false;
         return false;
       }
+      case "boundary-crossed":
+        if (entry.cut !== undefined) this.#cuts.push({ seq: entry.seq, cut: entry.cut as unknown as KeptCut });
+        if (entry.boundary === "mode-flip") this.flipped = true;
+        return false;
       case "model-said": {
         const reported = Number((entry.usage as JsonObject | undefined)?.["input"] ?? 0);
         this.calibration = calibrate(this.calibration, { counted: this.#counted, reported });
@@ -47,6 +80,7 @@ export class ViewLog {
       case "rewound":
         if (!entry.scope.includes("conversation")) return false;
         this.#chosen = this.#chosen.filter(({ seq }) => seq <= entry.to);
+        this.#cuts = this.#cuts.filter(({ seq }) => seq <= entry.to);
         return true;
       default:
         return false;
@@ -57,6 +91,11 @@ export class ViewLog {
   get records(): readonly BodyOf<"view-chosen">[] {
     const from = this.#chosen.findLastIndex(({ body }) => (body.levels as unknown as ChosenLevels).from === 0);
     return from === -1 ? [] : this.#chosen.slice(from).map(({ body }) => body);
+  }
+
+  /** Oldest first. The newest says what requests show; every one of them says what its handle lists. */
+  get cuts(): readonly CrossedCut[] {
+    return this.#cuts;
   }
 
   get beside(): ViewNotes["beside"] {

@@ -5,6 +5,15 @@ import type { Tree } from "./tree.ts";
 const VENDOR_BUILTINS = new Set(["node:sqlite"]);
 const EDGE = /^src\/(stores|blobs|adapters|transcripts|telemetry|tools|cli|testing)\//;
 
+/** Every file that is there as soon as `entry` is loaded. */
+export function loadedFrom(entry: string, tree: Tree): readonly string[] {
+  const seen = new Set([entry]);
+  for (const path of seen)
+    for (const { specifier, typeOnly, dynamic } of importsOf(tree.get(path) ?? ""))
+      if (!typeOnly && !dynamic && isRelative(specifier)) seen.add(targetOf(path, specifier));
+  return [...seen];
+}
+
 /** What loading `entry` drags in that a core must not: packages, drivers and the rooms at the edge. */
 export function findVendors(entry: string, tree: Tree): readonly string[] {
   const faults: string[] = [];

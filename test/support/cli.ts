@@ -9,7 +9,7 @@ import { createHoldfast, defineTool, type Holdfast, type HoldfastOptions, type S
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { counter, diary, steps } from "./calls.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+export const BIN: string = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
 interface Ran {
   readonly code: number | null;
@@ -57,6 +57,8 @@ export function desk(): Desk {
     const code = await main(argv, {
       out: (line) => said.out.push(line),
       err: (line) => said.err.push(line),
+      write: (text) => said.out.push(text),
+      onInterrupt: () => () => {},
       forPeople: false,
       cwd: folder,
       env: made.env,

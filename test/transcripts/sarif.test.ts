@@ -100,6 +100,8 @@ async function logOf(): Promise<Log> {
     const code = await main(argv, {
       out: (line) => out.push(line),
       err: () => {},
+      write: () => {},
+      onInterrupt: () => () => {},
       forPeople: false,
       env: {},
       cwd: folder,

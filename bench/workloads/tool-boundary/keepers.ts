@@ -11,6 +11,7 @@ export const KEEPERS = {
   "LangGraph SqliteSaver": () => import("./keepers/sqlite-saver.ts"),
   Holdfast: () => import("./keepers/holdfast-memory.ts"),
   "Holdfast node:sqlite": () => import("./keepers/holdfast-sqlite.ts"),
+  "Holdfast, watched": () => import("./keepers/holdfast-watched.ts"),
 } as const satisfies Record<string, () => Promise<{ readonly default: Keeper }>>;
 
 export type KeeperName = keyof typeof KEEPERS;

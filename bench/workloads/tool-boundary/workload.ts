@@ -40,6 +40,14 @@ const cases: readonly Case[] = [
   durable("durable", "one slice", SIZES),
   durable("durable, spread", "spread", [MB1, MB10]),
   {
+    name: "watched",
+    sizes: [KB10],
+    rounds: 5,
+    quick: { rounds: 2 },
+    reference: "Holdfast node:sqlite",
+    cells: cells(["Holdfast node:sqlite", "Holdfast, watched"], (keeper) => calling(keeper, "one slice", DURABLE)),
+  },
+  {
     name: "turns of 2 KB",
     sizes: [50, 100, 200],
     rounds: 1, // bytes do not change from round to round
@@ -93,6 +101,12 @@ const bars: readonly Bar[] = [
     to: { case: "durable", cell: RAW, figure: "call" },
     within: 0.1,
   },
+  ratio(
+    "a durable call with telemetry, to one without",
+    call("watched", "Holdfast, watched", KB10),
+    call("watched", "Holdfast node:sqlite", KB10),
+    1.05,
+  ),
   faster("a durable call at 1 MB, SqliteSaver to us", "durable", "LangGraph SqliteSaver", "Holdfast node:sqlite", 10),
   ...["durable", "durable, spread"].flatMap((name) =>
     [MB1, MB10].map(

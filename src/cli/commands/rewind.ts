@@ -47,7 +47,7 @@ export const rewind: CommandBody = {
         () => rewound(parsed, place, look, scope),
       );
       if (json) terminal.out(JSON.stringify({ ok: true, session: id, ...report, recovered }));
-      else for (const line of rewindLines(terminal, look, report, recovered)) terminal.out(line);
+      else for (const line of rewindLines(terminal, look, report, { recovered })) terminal.out(line);
       return (report.files?.unlike.length ?? 0) > 0 ? 1 : 0;
     });
   },

@@ -1,17 +1,19 @@
-import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { HoldfastError, toSessionId, type VerifyReport, verify } from "../../index.ts";
+import { HoldfastError, toSessionId, type VerifyReport, verify, verifyBundle } from "../../index.ts";
 import { openSqlite, salvageSqlite } from "../../stores/sqlite/entry.ts";
+import { bundleAt } from "../bundle/file.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { readConfig } from "../config/config.ts";
 import { STORE_OPTION } from "../options.ts";
 import { count } from "../words.ts";
 
 export const verifyCommand: CommandBody = {
-  usage: "holdfast verify [SESSION] [--store FILE] [--salvage OUT]",
+  usage: "holdfast verify [SESSION | BUNDLE] [--store FILE] [--salvage OUT]",
   examples: [
     "holdfast verify",
     "holdfast verify rename-foo --json",
+    "holdfast verify rename-foo.bundle.tar       a file that `holdfast export` wrote",
     "holdfast verify --salvage rescued.jsonl      every record that is proven",
   ],
   options: {
@@ -31,6 +33,8 @@ export const verifyCommand: CommandBody = {
     const [session, surplus] = positionals;
     if (surplus !== undefined)
       throw new HoldfastError("BAD_OPTION", { option: surplus, wants: "one session, or none" });
+    if (session !== undefined && isFile(resolve(terminal.cwd, session)))
+      return judgeBundle(resolve(terminal.cwd, session), json, terminal);
     const store = await openSqlite(path, { create: false, durability: "kept" });
     try {
       const report = await verify(store, {
@@ -45,6 +49,22 @@ export const verifyCommand: CommandBody = {
     }
   },
 };
+
+/** A session's id is no path, so a file that is there was meant. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+async function judgeBundle(path: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+  const report = await verifyBundle(bundleAt(path));
+  if (json) terminal.out(JSON.stringify(report));
+  else {
+    for (const fault of report.faults) terminal.out(`${path}: ${fault}`);
+    const checked = `${count(report.records, "record")} of ${report.session}, ${count(report.files, "file")} checked`;
+    terminal.out(report.ok ? `ok: ${checked}` : `${count(report.faults.length, "fault")}: ${checked}`);
+  }
+  return report.ok ? 0 : 1;
+}
 
 function describe(report: VerifyReport): readonly string[] {
   const records = report.sessions.reduce((sum, session) => sum + session.records, 0);

@@ -45,6 +45,8 @@ describe("holdfast.toml", () => {
     const terminal = {
       out: (line: string) => out.push(line),
       err: () => {},
+      write: () => {},
+      onInterrupt: () => () => {},
       forPeople: false,
       env: {},
       async *input() {},

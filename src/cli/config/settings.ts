@@ -61,9 +61,18 @@ export const SETTINGS = {
     flag: "workspace",
     isPath: true,
   }),
-  durability: setting(oneOf("power", "process"), "DURABILITY", "what an acknowledged record of a new store survives", {
-    otherwise: "power",
-  }),
+  durability: setting<"power" | "process">(
+    oneOf("power", "process"),
+    "DURABILITY",
+    "what an acknowledged record of a new store survives",
+    {
+      otherwise: "power",
+    },
+  ),
+  model: setting(text, "MODEL", "anthropic:NAME, openai:NAME, or a server's URL#NAME", { flag: "model" }),
+  "limits.steps": setting(whole, "LIMITS_STEPS", "answers of the model in one turn", { otherwise: 100, flag: "steps" }),
+  "limits.tokens": setting(whole, "LIMITS_TOKENS", "tokens read and written in one turn", { flag: "tokens" }),
+  "limits.time": setting(duration, "LIMITS_TIME", "how long one turn may take", { flag: "time" }),
   "context.enforce_history_invariants": setting(
     yesNo,
     "CONTEXT_ENFORCE_HISTORY_INVARIANTS",

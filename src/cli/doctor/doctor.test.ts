@@ -51,6 +51,8 @@ async function run(argv: readonly string[], input = "") {
   const code = await main(["doctor", ...argv], {
     out: (line) => said.out.push(line),
     err: (line) => said.err.push(line),
+    write: () => {},
+    onInterrupt: () => () => {},
     forPeople: false,
     cwd: folder,
     env: {},

@@ -83,7 +83,7 @@ function bar(entries: readonly ViewEntry[], tokens: number, budget: number | und
   let [drawn, sum] = ["", 0];
   for (const { level, tokens: size } of entries) {
     sum += size;
-    drawn += BLOCK[level].repeat(Math.max(0, Math.round((sum / whole) * width) - drawn.length));
+    drawn += BLOCK[level].repeat(Math.max(0, Math.ceil((sum / whole) * width) - drawn.length));
   }
   return `${drawn.slice(0, width)}${paint(terminal, "dim", FREE.repeat(Math.max(0, width - drawn.length)))}`;
 }

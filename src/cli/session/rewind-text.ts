@@ -28,7 +28,7 @@ export function rewindLines(
   terminal: Terminal,
   look: SessionLook,
   report: LookedRewind,
-  recovered?: Recovered,
+  { recovered, mine = false }: { readonly recovered?: Recovered; readonly mine?: boolean } = {},
 ): readonly string[] {
   const { done, to, scope, calls, delta, files, effects, unfinished } = report;
   const lines = [
@@ -63,7 +63,7 @@ export function rewindLines(
     lines.push(
       "  A commit may not be in place in the folder yet: opening finishes it, then the files are looked at anew.",
     );
-  if (look.writer === "held" && !done)
+  if (look.writer === "held" && !done && !mine)
     lines.push(paint(terminal, "yellow", "  Another process is writing it: what is planned now may change."));
   lines.push(done ? "" : "nothing was changed; leave out --dry-run to do it");
   return lines.filter((line) => line !== "").flatMap((line) => wrapped(line, terminal.columns, 4));

@@ -99,6 +99,7 @@ describe("holdfast show", () => {
       "waits: deploy waits for consent",
       expect.stringContaining("ended: ") as string,
       expect.stringContaining("fault: silent-recall") as string,
+      "boundary: mode-flip",
       "mode: plan mode",
     ]);
     expect(waiting).toHaveLength(1);

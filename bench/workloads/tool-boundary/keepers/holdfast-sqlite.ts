@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createHoldfast, SystemClock, SystemRandom } from "../../../../src/index.ts";
+import { createHoldfast, SystemClock, SystemRandom, type TelemetryOptions } from "../../../../src/index.ts";
 import { sqlite } from "../../../../src/stores/sqlite/entry.ts";
 import type { Keeper, OpenKeeper } from "../keeper.ts";
 import type { State } from "../shape.ts";
@@ -15,6 +15,7 @@ export async function openHoldfast(
   start: State,
   folder: string,
   hear: (commit: TracedCommit) => void = () => {},
+  telemetry: TelemetryOptions = { sinks: [] },
 ): Promise<OpenKeeper> {
   const { slices, change, expect, read } = toolOver(start);
   const store = await sqlite(join(folder, "holdfast.db")).open({
@@ -26,7 +27,7 @@ export async function openHoldfast(
     for (const size of commit) written += size;
     hear(commit);
   });
-  const holdfast = await createHoldfast({ store: counted, slices, tools: [change] });
+  const holdfast = await createHoldfast({ store: counted, slices, tools: [change], telemetry });
   let session = await holdfast.open("bench");
   const ids: string[] = [];
   return {

@@ -1,0 +1,114 @@
+/** `holdfast/adapters/claude-agent-sdk`: a session under the loop of the Claude Agent SDK. */
+import type { Session } from "../../index.ts";
+import { serveTools } from "../tool-server.ts";
+import { HostCalls } from "./hooks.ts";
+import { type Ends, nativeTools } from "./native-tool.ts";
+import { type ClaudeOptions, FILE_ARGUMENT, type HookInput, type HookMatcher, NATIVE_ACCESS } from "./vendor.ts";
+
+export { type LoadRepair, repairOnLoad } from "./session-store.ts";
+export type { SessionKey, SessionStore, StoreEntry } from "./vendor.ts";
+
+export interface UnderClaude {
+  /** The name of the server that offers the session's tools. Default `holdfast`: they are `mcp__holdfast__…`. */
+  readonly server?: string;
+  /**
+   * Whether the host's own tools that write files stay. Default `replaced`: they are refused, and the session's tools
+   * take their place. `kept`: what a file held before is kept with the call, so that it can be brought back.
+   */
+  readonly fileTools?: "replaced" | "kept";
+}
+
+/** What `query` is given, and what the session knows of the host's calls. */
+export interface ClaudeHost<O> {
+  readonly options: O;
+  /** Calls of the host's own that have begun and not ended, by the host's ids. */
+  readonly open: readonly string[];
+  /** Ends what is still open: call it when the query is over. */
+  readonly leave: () => Promise<void>;
+}
+
+/**
+ * Options for `query`: the session's tools as a server in this process, and hooks that open every other call before it
+ * runs and close it once, as the host says it ended. Give the host your own options; they are added to, never replaced.
+ */
+export async function holdfastOptions<O extends object>(
+  session: Session,
+  given: O,
+  { server = "holdfast", fileTools = "replaced" }: UnderClaude = {},
+): Promise<ClaudeHost<O>> {
+  const options: ClaudeOptions = given;
+  const ends: Ends = new Map();
+  const prefix = `mcp__${server}__`;
+  const own = session.transactions.tools.map(({ name }) => name);
+  session.transactions.add(nativeTools(session, ends));
+  const calls = new HostCalls(session, { prefix, root: session.workspace?.disk.root.path, ends });
+  const instance = serveTools(session, {
+    name: server,
+    tools: ({ name }) => NATIVE_ACCESS[name] === undefined,
+    meta: { "anthropic/alwaysLoad": true }, // never hidden behind a search: the prompt speaks of them
+  });
+  const refused = fileTools === "replaced" ? Object.keys(FILE_ARGUMENT) : [];
+  const hooks: Readonly<Record<string, HookMatcher>> = {
+    PreToolUse: { hooks: [(input: HookInput) => calls.before(input)], onFailure: "block" },
+    PostToolUse: { hooks: [(input: HookInput) => calls.after(input)] },
+    PostToolUseFailure: { hooks: [(input: HookInput) => calls.failed(input)] },
+    PermissionDenied: { hooks: [(input: HookInput) => calls.failed({ ...input, error: "It was not permitted." })] },
+    UserPromptSubmit: {
+      hooks: [
+        async ({ prompt = "" }: HookInput) => {
+          await session.append({ kind: "user-said", text: prompt });
+          return {};
+        },
+      ],
+    },
+    PreCompact: {
+      hooks: [
+        async () => {
+          await session.append({ kind: "boundary-crossed", boundary: "compaction" });
+          await session.checkpoint({ tag: "before the host compacts" });
+          return {};
+        },
+      ],
+    },
+    Stop: {
+      hooks: [
+        async () => {
+          await calls.leave("The host ended its turn without saying how it ended.");
+          return {};
+        },
+      ],
+    },
+  };
+  return {
+    options: {
+      ...given,
+      mcpServers: { ...options.mcpServers, [server]: { type: "sdk", name: server, instance } },
+      hooks: merged(options.hooks ?? {}, hooks),
+      allowedTools: [...(options.allowedTools ?? []), ...own.map((name) => `${prefix}${name}`)],
+      ...(refused.length === 0 && options.disallowedTools === undefined
+        ? {}
+        : { disallowedTools: [...(options.disallowedTools ?? []), ...refused] }),
+    },
+    get open() {
+      return calls.open;
+    },
+    leave: async () => {
+      await calls.leave("The host ended without saying how it ended.");
+      await instance.close();
+    },
+  };
+}
+
+/** Ours first: what we deny, nobody else has let through. */
+function merged(
+  theirs: NonNullable<ClaudeOptions["hooks"]>,
+  ours: Readonly<Record<string, HookMatcher>>,
+): NonNullable<ClaudeOptions["hooks"]> {
+  const events = new Set([...Object.keys(theirs), ...Object.keys(ours)]);
+  return Object.fromEntries(
+    [...events].map((event) => [
+      event,
+      [...(ours[event] === undefined ? [] : [ours[event]]), ...(theirs[event] ?? [])],
+    ]),
+  );
+}

@@ -1,0 +1,78 @@
+import type { Json } from "../../base/json.ts";
+import { defineTool, HoldfastError, nameOfBytes, type Session, type Tool } from "../../index.ts";
+import { NATIVE_ACCESS } from "./vendor.ts";
+
+/** Done by a tool that the host runs: a file that can be brought back, or something that cannot. */
+export const FILE_EFFECT = "native-file";
+export const OTHER_EFFECT = "native";
+
+/** A file before the host changed it: where, and what it held; nothing when it was not there. */
+export interface PreImage {
+  readonly path: string;
+  readonly before: string | null;
+}
+
+/** Bytes of a file that are kept with the call. A larger one is not covered, and the user hears it before the tool runs. */
+const MOST_KEPT = 1024 * 1024;
+
+/** What the host's own tool is doing, by its id: the effect is open until the host says how it ended. */
+export type Ends = Map<string, { readonly began: () => void; readonly ended: Promise<Json> }>;
+
+/** The host's own tools, as far as the session has to know them: what they touch, and how to take them back. */
+export function nativeTools(session: Session, ends: Ends): readonly Tool[] {
+  const waiting = (_: never, { key }: { readonly key: string }): Promise<Json> => {
+    const end = ends.get(key);
+    if (end === undefined) return Promise.reject(new Error("The host did not say how it ended."));
+    end.began();
+    return end.ended;
+  };
+  return Object.entries(NATIVE_ACCESS).map(([name, access]) =>
+    defineTool({
+      name,
+      access,
+      description: "A tool of the host's own.",
+      retryable: false,
+      ...(access === "read"
+        ? {}
+        : {
+            effects: {
+              [OTHER_EFFECT]: { run: waiting },
+              [FILE_EFFECT]: {
+                run: waiting,
+                undo: (image: PreImage, result: { readonly after: string | null }) => bringBack(session, image, result),
+              },
+            },
+          }),
+      run: (_, call) => call.fail("not-ours", "The host runs this tool itself."),
+    }),
+  );
+}
+
+/** Content of a file in the workspace before the tool; nothing when it cannot be kept. */
+export async function preImageOf(session: Session, path: string): Promise<PreImage | undefined> {
+  if (session.workspace === undefined) return undefined; // its files are not those that the host changes
+  try {
+    if (!(await session.files.exists(path))) return { path, before: null };
+    const bytes = await session.files.read(path);
+    return bytes.length > MOST_KEPT ? undefined : { path, before: Buffer.from(bytes).toString("base64") };
+  } catch (error) {
+    if (HoldfastError.is(error)) return undefined; // a folder, a device, or outside the root
+    throw error;
+  }
+}
+
+export async function digestAt(session: Session, path: string): Promise<string | null> {
+  if (!(await session.files.exists(path))) return null;
+  const stat = await session.files.stat(path);
+  return stat.kind === "file" ? stat.digest : null;
+}
+
+/** Only what the tool left there is replaced: somebody else's edit stays, and is told. */
+async function bringBack(session: Session, { path, before }: PreImage, { after }: { readonly after: string | null }) {
+  const now = await digestAt(session, path);
+  const image = before === null ? undefined : Uint8Array.from(Buffer.from(before, "base64"));
+  if (now === (image === undefined ? null : nameOfBytes(image))) return; // it never ran, or changed nothing
+  if (now !== after) throw new Error(`${path} has been changed since, and was left as it is`);
+  if (image === undefined) await session.files.delete(path);
+  else await session.files.write(path, image);
+}

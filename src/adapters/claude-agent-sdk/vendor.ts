@@ -1,0 +1,87 @@
+/** What hooks of the Claude Agent SDK are given and answer, by shape: `query({ prompt, options })` of 0.3 takes them. */
+
+/** What a hook hears. Fields that an event does not have are absent. */
+export interface HookInput {
+  readonly hook_event_name: string;
+  readonly session_id: string;
+  readonly permission_mode?: string;
+  readonly tool_name?: string;
+  readonly tool_input?: unknown;
+  readonly tool_response?: unknown;
+  readonly tool_use_id?: string;
+  readonly error?: string;
+  readonly is_interrupt?: boolean;
+  readonly prompt?: string;
+  readonly trigger?: string;
+}
+
+export interface HookOutput {
+  readonly systemMessage?: string;
+  readonly hookSpecificOutput?: {
+    readonly hookEventName: "PreToolUse";
+    readonly permissionDecision?: "deny";
+    readonly permissionDecisionReason?: string;
+  };
+}
+
+type Hook = (
+  input: never,
+  toolUseId: string | undefined,
+  options: { readonly signal: AbortSignal },
+) => Promise<HookOutput>;
+
+export interface HookMatcher {
+  readonly hooks: Hook[];
+  /** `block`: when our hook fails, the call does not go ahead unseen. */
+  readonly onFailure?: "block";
+}
+
+/** The options that this adapter adds to; every other passes through. */
+export interface ClaudeOptions {
+  readonly mcpServers?: Readonly<Record<string, unknown>>;
+  readonly hooks?: Readonly<Record<string, readonly unknown[] | undefined>>;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+}
+
+/** One line of a session's log, as the SDK hands it to whoever keeps it. */
+export type StoreEntry = { type: string; [field: string]: unknown };
+
+export interface SessionKey {
+  projectKey: string;
+  sessionId: string;
+  subpath?: string;
+}
+
+/** Where the SDK keeps copies of its session logs. */
+export interface SessionStore {
+  append(key: SessionKey, entries: StoreEntry[]): Promise<void>;
+  load(key: SessionKey): Promise<StoreEntry[] | null>;
+}
+
+/** What the SDK's own tools touch. A tool that is not here is taken for one that reaches outside. */
+export const NATIVE_ACCESS: Readonly<Record<string, "read" | "write" | "execute" | "external">> = {
+  Read: "read",
+  Glob: "read",
+  Grep: "read",
+  LS: "read",
+  TodoWrite: "read",
+  ToolSearch: "read",
+  Write: "write",
+  Edit: "write",
+  MultiEdit: "write",
+  NotebookEdit: "write",
+  Bash: "execute",
+  WebFetch: "external",
+  WebSearch: "external",
+  Task: "external",
+  Agent: "external",
+};
+
+/** Which argument of a tool that writes names its file. */
+export const FILE_ARGUMENT: Readonly<Record<string, string>> = {
+  Write: "file_path",
+  Edit: "file_path",
+  MultiEdit: "file_path",
+  NotebookEdit: "notebook_path",
+};

@@ -1,0 +1,175 @@
+import type { Json, JsonObject } from "../base/json.ts";
+import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
+import { fieldsOf, wordOf } from "./fields.ts";
+
+/** The line to a client, by shape: the transports of both versions of the MCP SDK, and of the Claude Agent SDK, fit. */
+export interface McpTransport {
+  start(): Promise<void>;
+  send(message: never): Promise<void>;
+  close(): Promise<void>;
+  onmessage?: ((message: never) => void) | undefined;
+  onclose?: (() => void) | undefined;
+}
+
+export interface ServeOptions {
+  /** Which of the session's tools are served. Default: all that are offered. */
+  readonly tools?: (tool: Tool) => boolean;
+  readonly name?: string;
+  /** What a host is told of each tool beside what the protocol knows. */
+  readonly meta?: JsonObject;
+}
+
+/** A session's tools as an MCP server: whatever host calls one, it runs as a transaction of the session. */
+export interface ToolServer {
+  connect(transport: McpTransport): Promise<void>;
+  /** Tells every client that the tools, or the mode, have changed. */
+  toolsChanged(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Versions of the protocol that these messages belong to; a client that knows none of them is offered the newest. */
+const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+export function serveTools(session: Session, options: ServeOptions = {}): ToolServer {
+  const lines = new Set<Line>();
+  return {
+    connect: async (transport) => {
+      const line = new Line(session, options, transport);
+      lines.add(line);
+      await line.open(() => lines.delete(line));
+    },
+    toolsChanged: async () => {
+      for (const line of lines) await line.tell("notifications/tools/list_changed");
+    },
+    close: async () => {
+      for (const line of lines) await line.close();
+    },
+  };
+}
+
+class Line {
+  readonly #session: Session;
+  readonly #options: ServeOptions;
+  readonly #transport: McpTransport;
+  /** Calls that are running, by the id of their request. */
+  readonly #running = new Map<unknown, AbortController>();
+
+  constructor(session: Session, options: ServeOptions, transport: McpTransport) {
+    this.#session = session;
+    this.#options = options;
+    this.#transport = transport;
+  }
+
+  async open(closed: () => void): Promise<void> {
+    const before = this.#transport.onclose;
+    this.#transport.onclose = () => {
+      for (const running of this.#running.values()) running.abort(GONE);
+      closed();
+      before?.();
+    };
+    this.#transport.onmessage = (message: unknown) => void this.#hear(fieldsOf(message));
+    await this.#transport.start();
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async tell(method: string, params: JsonObject = {}): Promise<void> {
+    await this.#send({ jsonrpc: "2.0", method, params });
+  }
+
+  async #hear({ id, method, params }: Readonly<Record<string, unknown>>): Promise<void> {
+    const given = fieldsOf(params);
+    if (method === "notifications/cancelled") this.#running.get(given["requestId"])?.abort(CANCELED);
+    if (id === undefined || typeof method !== "string") return; // a notification wants no answer
+    try {
+      const result = await this.#answer(method, given, id);
+      await this.#send({ jsonrpc: "2.0", id: id as Json, result });
+    } catch (error) {
+      const code = error instanceof UnknownMethod ? -32601 : HoldfastError.is(error, "BAD_OPTION") ? -32602 : -32603;
+      const message = error instanceof Error ? error.message : String(error);
+      await this.#send({ jsonrpc: "2.0", id: id as Json, error: { code, message } });
+    }
+  }
+
+  async #answer(method: string, params: Readonly<Record<string, unknown>>, id: unknown): Promise<JsonObject> {
+    switch (method) {
+      case "initialize": {
+        const asked = wordOf(params["protocolVersion"]) ?? "";
+        const protocolVersion = VERSIONS.includes(asked) ? asked : (VERSIONS[0] as string);
+        const serverInfo = { name: this.#options.name ?? "holdfast", version: "1.0.0" };
+        return { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
+      }
+      case "ping":
+        return {};
+      case "tools/list":
+        await this.#session.catalog.sync("a host was offered these tools"); // the journal has what was offered, word for word
+        return { tools: this.#offered() as unknown as Json };
+      case "tools/call":
+        return contentOf(await this.#call(params, id));
+      default:
+        throw new UnknownMethod(`There is no ${method} here.`);
+    }
+  }
+
+  /** As a request would offer them now: in plan mode, what plan mode offers. */
+  #offered(): readonly object[] {
+    const { catalog, transactions } = this.#session;
+    const { tools = () => true, meta } = this.#options;
+    return (catalog.snapshot().tools ?? []).flatMap(({ name, description = "", input }) => {
+      const tool = transactions.tool(name);
+      if (tool === undefined || !tools(tool)) return [];
+      const annotations = { readOnlyHint: tool.access === "read", destructiveHint: tool.access !== "read" };
+      return [
+        {
+          name,
+          description,
+          inputSchema: { type: "object", ...input },
+          annotations,
+          ...(meta === undefined ? {} : { _meta: meta }),
+        },
+      ];
+    });
+  }
+
+  async #call(params: Readonly<Record<string, unknown>>, id: unknown): Promise<CallOutcome> {
+    const name = wordOf(params["name"]) ?? "";
+    const tool = this.#session.transactions.tool(name);
+    const { tools = () => true } = this.#options;
+    // One that is not there is closed like any other bad call, so that the journal has it.
+    if (tool !== undefined && !tools(tool)) throw new HoldfastError("BAD_OPTION", { option: "name", value: name });
+    const running = new AbortController();
+    this.#running.set(id, running);
+    try {
+      const alias = wordOf(fieldsOf(params["_meta"])["claudecode/toolUseId"]);
+      const call = { name, input: params["arguments"] ?? {}, ...(alias === undefined ? {} : { alias }) };
+      return await this.#session.runTool(call, { signal: running.signal });
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  #send(message: JsonObject): Promise<void> {
+    return this.#transport.send(message as never);
+  }
+}
+
+class UnknownMethod extends Error {}
+
+const GONE = new Error("The client is gone.");
+const CANCELED = new Error("The client canceled the call.");
+
+function contentOf({ ok, output, parts }: CallOutcome): JsonObject {
+  const words = typeof output === "string" ? output : JSON.stringify(output);
+  const content = parts === undefined ? [{ type: "text", text: words }] : parts.map(blockOf);
+  return { content: content as unknown as Json, ...(ok ? {} : { isError: true }) };
+}
+
+function blockOf(part: ResultPart): object {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const data = Buffer.from(part.bytes).toString("base64");
+  const { mediaType: mimeType, name, blob } = part;
+  if (part.type !== "file") return { type: part.type, data, mimeType };
+  return { type: "resource", resource: { uri: `holdfast:${blob.name}/${name ?? "file"}`, mimeType, blob: data } };
+}

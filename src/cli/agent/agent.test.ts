@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { BIN, desk } from "../../../test/support/cli.ts";
+import type { Script } from "../../adapters/scripted/entry.ts";
+import { defineTool } from "../../index.ts";
+import { asking } from "./agent.ts";
+import { type ProviderServer, startProviderServer } from "../../testing/entry.ts";
+
+const at = desk();
+let server: ProviderServer;
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await server.close();
+});
+
+async function provider(script: Script, first = 0): Promise<string> {
+  server = await startProviderServer({ script, first, compatible: true });
+  return `${server.url}/v1#model`;
+}
+
+const writes = (path: string, text: string) => ({ calls: [{ name: "write_file", input: { path, text } }] });
+
+describe("holdfast run", () => {
+  test("[CLI-15] does a task in the folder with any server's model, tells it as data, and keeps it as a session", async () => {
+    const model = await provider([{ text: "I write it.", ...writes("a.txt", "one") }, { text: "Done." }]);
+    writeFileSync(join(at.folder, "AGENTS.md"), "Always be brief.");
+    const told = await at.json("run", "write a file", "--model", model, "--session", "job");
+    expect(told).toMatchObject({ ok: true, session: "job", status: "done", text: "Done.", spent: { steps: 2 } });
+    expect(readFileSync(join(at.folder, "a.txt"), "utf8")).toBe("one");
+    expect(server.refused).toEqual([]);
+    expect(JSON.stringify(server.requests[0]?.body)).toContain("Always be brief.");
+    expect((await at.run("show", "job")).out).toContain("write_file");
+    expect(await at.run("rewind", "job", "--before", "last")).toMatchObject({ code: 0 });
+    expect(existsSync(join(at.folder, "a.txt"))).toBe(false);
+  });
+
+  test("[CLI-15] streams words and calls for people, and says how a turn ended that is not done", async () => {
+    const model = await provider([
+      { text: "Let me ask.", calls: [{ name: "ask_user", input: { question: "Which?" } }] },
+    ]);
+    const { code, out, err } = await at.run("run", "choose", "--model", model, "--session", "job");
+    expect(code).toBe(1);
+    expect(out).toContain("ask_user waits for you");
+    expect(err).toContain("holdfast chat --session job");
+  });
+
+  test("[CLI-15] plan mode offers nothing that could change something, and changes nothing", async () => {
+    const model = await provider([writes("a.txt", "one"), { text: "I cannot." }]);
+    expect(await at.json("run", "write", "--model", model, "--plan")).toMatchObject({ ok: true });
+    expect(existsSync(join(at.folder, "a.txt"))).toBe(false);
+    expect(JSON.stringify(server.requests[0]?.body)).not.toContain("write_file");
+  });
+
+  test("[CLI-15] bad input is refused before anything is made: no task, no model, a wrong one, no key", async () => {
+    const model = await provider([]);
+    for (const argv of [
+      ["run"],
+      ["run", "a", "task", "--model", model],
+      ["run", "task"],
+      ["run", "task", "--model", "antropic:x"],
+      ["run", "task", "--model", "anthropic:x"],
+      ["run", "task", "--model", model.split("#")[0] ?? ""],
+      ["run", "task", "--model", model, "--steps", "few"],
+      ["chat", "hello"],
+      ["chat", "--json", "--model", model],
+    ])
+      expect(await at.run(...argv)).toMatchObject({ code: 2 });
+    expect(existsSync(join(at.folder, ".holdfast"))).toBe(false);
+  });
+
+  test("[CLI-17] killed in the middle of a turn, it goes on where it stood, and no provider refuses it", async () => {
+    const model = await provider([
+      { text: "First.", ...writes("a.txt", "one") },
+      { text: "slow ".repeat(200), slowMs: 50 },
+      { text: "Second.", ...writes("b.txt", "two") },
+      { text: "Done." },
+    ]);
+    const child = spawn(process.execPath, [BIN, "run", "two files", "--model", model, "--session", "job"], {
+      cwd: at.folder,
+    });
+    children.push(child);
+    await said(child, "slow slow");
+    child.kill("SIGKILL");
+    await new Promise((resolve) => child.once("exit", resolve));
+    expect(await at.json("sessions")).toMatchObject({ sessions: [{ id: "job", writer: "died" }] });
+    const told = await at.json("run", "--model", model, "--session", "job");
+    expect(told).toMatchObject({ ok: true, text: "Done." });
+    expect(readFileSync(join(at.folder, "b.txt"), "utf8")).toBe("two");
+    expect(server.refused).toEqual([]);
+    expect(await at.run("run", "--model", model, "--session", "job")).toMatchObject({ code: 2 });
+  });
+
+  test("[CLI-17] interrupted once, what runs is taken back, the turn is over, and the session is closed in order", async () => {
+    const model = await provider([{ text: "slow ".repeat(200), slowMs: 50 }]);
+    const child = spawn(process.execPath, [BIN, "run", "talk", "--model", model, "--session", "job"], {
+      cwd: at.folder,
+    });
+    children.push(child);
+    await said(child, "slow slow");
+    child.kill("SIGINT");
+    const code = await new Promise((resolve) => child.once("exit", resolve));
+    expect(code).toBe(1);
+    expect(await at.json("sessions")).toMatchObject({ sessions: [{ id: "job", writer: "closed", openCalls: 0 }] });
+  });
+});
+
+test("[CLI-16] whatever runs a program or reaches outside waits for consent, and nothing else does", async () => {
+  await provider([]);
+  const waits = async (access: "read" | "write" | "execute" | "external") =>
+    asking(defineTool({ name: "tool", access, run: () => "ran" })).waitsFor({});
+  expect(await Promise.all([waits("read"), waits("write"), waits("execute"), waits("external")])).toEqual([
+    undefined,
+    undefined,
+    "approval",
+    "approval",
+  ]);
+});
+
+describe("holdfast chat, in a terminal", () => {
+  test("[CLI-16] talks turn by turn, answers questions, and lists, rewinds and forks in between", async () => {
+    const model = await provider([
+      { text: "I write it.", ...writes("a.txt", "one") },
+      { text: "Written." },
+      { calls: [{ name: "ask_user", input: { question: "Which colour?", options: ["red", "blue"] } }] },
+      { text: "So be it." },
+    ]);
+    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
+    await chat.sees("› ");
+    await chat.types("write a file\r", "Written.");
+    expect(readFileSync(join(at.folder, "a.txt"), "utf8")).toBe("one");
+    await chat.types("/checkpoints\r", "write_file  success");
+    await chat.types("/context\r", "conversation");
+    await chat.types("/cost\r", "the whole session");
+    await chat.types("/fork other\r", "holdfast chat --session other");
+    await chat.types("/rewind\r", "do it?");
+    await chat.types("y\r", "rewound talk");
+    expect(existsSync(join(at.folder, "a.txt"))).toBe(false);
+    await chat.types("/plan\r", "plan › ");
+    await chat.types("/rewnd\r", "did you mean /rewind?");
+    await chat.types("/act\r", "act mode");
+    await chat.types("which?\r", "answer › ");
+    await chat.types("2\r", "So be it.");
+    await chat.types("/exit\r", "goes on here");
+    expect(await chat.ended).toBe(0);
+    expect(server.refused).toEqual([]);
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("blue");
+    const { sessions } = await at.json<{ sessions: { id: string }[] }>("sessions");
+    expect(sessions.map(({ id }) => id).sort()).toEqual(["other", "talk"]);
+  });
+
+  test("[CLI-17] Ctrl-C once cancels the turn and keeps the conversation, twice leaves", async () => {
+    const model = await provider([{ text: "slow ".repeat(200), slowMs: 50 }, { text: "Here I am." }]);
+    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
+    await chat.sees("› ");
+    await chat.types("talk\r", "slow slow");
+    await chat.types("\u0003", "cancelled; what was running has changed nothing");
+    await chat.types("still there?\r", "Here I am.");
+    await chat.types("\u0003", "once more to leave");
+    await chat.types("\u0003", "goes on here");
+    expect(await chat.ended).toBe(0);
+    expect(server.refused).toEqual([]);
+    expect(await at.json("sessions")).toMatchObject({ sessions: [{ id: "talk", writer: "closed" }] });
+  });
+});
+
+/** Waits until a process has said something. */
+function said(child: ChildProcess, words: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let heard = "";
+    child.stdout?.on("data", (piece: Buffer) => {
+      heard += piece.toString("utf8");
+      if (heard.includes(words)) resolve();
+    });
+    child.once("exit", () => reject(new Error(`it ended after ${JSON.stringify(heard)}`)));
+  });
+}
+
+/** The command in a pseudo-terminal of 80 columns, which script(1) brings. */
+function terminal(argv: readonly string[]) {
+  const line = `stty cols 80 rows 24; exec ${[process.execPath, BIN, ...argv].map((word) => `'${word}'`).join(" ")}`;
+  const child = spawn("script", ["-qec", line, "/dev/null"], {
+    cwd: at.folder,
+    env: { ...process.env, HOME: "/nonexistent", TERM: "xterm" },
+  });
+  children.push(child);
+  let screen = "";
+  let from = 0;
+  const hearers = new Set<() => void>();
+  child.stdout.on("data", (piece: Buffer) => {
+    screen += piece.toString("utf8");
+    for (const hear of hearers) hear();
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const sees = (words: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        const found = screen.indexOf(words, from);
+        if (found === -1) return;
+        from = found + words.length;
+        hearers.delete(look);
+        resolve();
+      };
+      hearers.add(look);
+      void ended.then(() => reject(new Error(`no ${JSON.stringify(words)} in ${JSON.stringify(screen.slice(from))}`)));
+      look();
+    });
+  const types = (keys: string, words: string) => {
+    from = screen.length;
+    child.stdin.write(keys);
+    return sees(words);
+  };
+  return { sees, types, ended };
+}

@@ -1,0 +1,128 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  askUser,
+  createHoldfast,
+  definePrompt,
+  type Holdfast,
+  type Model,
+  planTool,
+  type Rule,
+  type RunLimits,
+  type Session,
+  type Tool,
+} from "../../index.ts";
+import { sqlite } from "../../stores/sqlite/entry.ts";
+import { workspaceTools } from "../../tools/entry.ts";
+import type { CommandOption, ExitCode, Parsed, Terminal } from "../command.ts";
+import { readConfig } from "../config/config.ts";
+import type { Values } from "../config/settings.ts";
+import { flagOf, STORE_OPTION, textOf, WORKSPACE_OPTION } from "../options.ts";
+import { modelOf } from "./model.ts";
+
+/** A session with a model and tools for its folder. */
+export interface Agent {
+  readonly holdfast: Holdfast;
+  readonly session: Session;
+  readonly model: Model;
+  readonly limits: RunLimits;
+  /** It was there before. */
+  readonly resumed: boolean;
+}
+
+export const AGENT_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  model: { type: "string", value: "MODEL", help: "anthropic:NAME, openai:NAME, or a server's URL#NAME" },
+  session: { type: "string", value: "SESSION", help: "go on with this session, or give the new one this name" },
+  plan: { type: "boolean", help: "plan mode: nothing that could change something is offered or run" },
+  steps: { type: "string", value: "N", help: "answers of the model in one turn (default 100)" },
+  tokens: { type: "string", value: "N", help: "tokens read and written in one turn" },
+  time: { type: "string", value: "TIME", help: "how long one turn may take, e.g. 10min" },
+  workspace: WORKSPACE_OPTION,
+  store: STORE_OPTION,
+};
+
+const PROMPT = definePrompt("holdfast-agent", [
+  {
+    id: "task",
+    body: [
+      "You work on the files of one folder, through the tools you are given.",
+      "Read before you change. Change no more than the task needs. Say what you did in a few sentences.",
+      "A call that fails has changed nothing: look at its reason, and try again or say what is in the way.",
+    ].join("\n"),
+  },
+]);
+const INSTRUCTIONS = "AGENTS.md";
+
+/** Opens everything, works, and closes everything: also when the work fails. */
+export async function withAgent(
+  parsed: Parsed,
+  terminal: Terminal,
+  work: (agent: Agent) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { values } = await readConfig(parsed, terminal);
+  const model = await modelOf(values.model, terminal.env);
+  const workspace = String(values.workspace);
+  const store = String(values.store);
+  const holdfast = await createHoldfast({
+    // A store that is there keeps the class it was made with.
+    store: sqlite(store, { durability: existsSync(store) ? "kept" : (values.durability ?? "power") }),
+    workspace,
+    tools: [...workspaceTools(), planTool, askUser].map(asking),
+    prompt: PROMPT,
+    context: { rules: rulesIn(workspace) },
+  });
+  try {
+    const id = textOf(parsed, "session") ?? newName();
+    const session = await holdfast.open(id);
+    try {
+      const resumed = session.journal.head.seq > 1;
+      if (flagOf(parsed, "plan") && session.mode !== "plan") await session.setMode("plan", "--plan");
+      return await work({ holdfast, session, model, limits: limitsIn(values), resumed });
+    } finally {
+      await session.close();
+    }
+  } finally {
+    await holdfast.close();
+  }
+}
+
+/** Whether its last turn did not come to its end, e.g. in a crash: a request without words goes on with it. */
+export async function isUnfinished(session: Session): Promise<boolean> {
+  for await (const entry of session.read({ reverse: true })) {
+    if (entry.kind === "turn-ended") return entry.status !== "done";
+    if (entry.kind === "rewound") return false;
+    if (entry.kind === "user-said") return true;
+  }
+  return false;
+}
+
+/** What runs a program or reaches outside waits for consent, whoever wrote it. */
+export function asking(tool: Tool): Tool {
+  if (tool.access !== "execute" && tool.access !== "external") return tool;
+  return { ...tool, waitsFor: async (input) => (await tool.waitsFor(input)) ?? "approval" };
+}
+
+/** What the project tells every agent is a rule, and stays in view however long the session is. */
+function rulesIn(workspace: string): readonly Rule[] {
+  const file = join(workspace, INSTRUCTIONS);
+  if (!existsSync(file)) return [];
+  return [{ id: INSTRUCTIONS, text: readFileSync(file, "utf8"), scope: "project", source: INSTRUCTIONS }];
+}
+
+function limitsIn(values: Values): RunLimits {
+  const { "limits.steps": steps, "limits.tokens": tokens, "limits.time": timeMs } = values;
+  return {
+    ...(steps === undefined ? {} : { steps }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(timeMs === undefined ? {} : { timeMs }),
+  };
+}
+
+/** `2026-11-15-1013-4f2a`: sorts by time, and two in one minute differ. */
+function newName(): string {
+  const now = new Date().toISOString();
+  const random = Math.floor(Math.random() * 0x10000)
+    .toString(16)
+    .padStart(4, "0");
+  return `${now.slice(0, 10)}-${now.slice(11, 13)}${now.slice(14, 16)}-${random}`;
+}

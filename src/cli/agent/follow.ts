@@ -1,0 +1,92 @@
+import type { CallOutcome, RunEnd, RunEvent } from "../../index.ts";
+import type { Terminal } from "../command.ts";
+import { paint } from "../paint.ts";
+import { shortCall } from "../session/calls.ts";
+import { grouped, harmless, lasted, oneLine } from "../words.ts";
+
+/** Shows a turn as it happens: words as they arrive, a line for every call. */
+export class Follower {
+  readonly #terminal: Terminal;
+  readonly #begun = new Map<string, { readonly tool: string; readonly at: number }>();
+  #column = 0;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  show(event: RunEvent): void {
+    switch (event.kind) {
+      case "text":
+        return this.#words(event.text);
+      case "call-opened":
+        return void this.#begun.set(event.callId, { tool: event.tool, at: performance.now() });
+      case "call-closed":
+        return this.#closed(event.callId, event.outcome);
+      case "retry":
+        return this.line(
+          paint(this.#terminal, "yellow", `  … ${event.failure.kind}; asked again in ${lasted(event.waitMs)}`),
+        );
+      case "reclaimed": {
+        const { tokensBefore, tokensAfter } = event.reclaim;
+        return this.line(
+          paint(
+            this.#terminal,
+            "dim",
+            `  … the view was squeezed: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens`,
+          ),
+        );
+      }
+      case "repaired":
+        return this.line(paint(this.#terminal, "yellow", `  … repaired for the model: ${event.fault}`));
+      default:
+        return; // shown by what follows them, or of no interest while one watches
+    }
+  }
+
+  /** A line of its own, wherever the words have stopped. */
+  line(text: string): void {
+    this.#terminal.out(this.#column === 0 ? text : `\n${text}`);
+    this.#column = 0;
+  }
+
+  #words(text: string): void {
+    const shown = harmless(text);
+    this.#terminal.write(shown);
+    const last = shown.lastIndexOf("\n");
+    this.#column = last === -1 ? this.#column + shown.length : shown.length - last - 1;
+  }
+
+  #closed(callId: string, outcome: CallOutcome): void {
+    const { tool, at } = this.#begun.get(callId) ?? { tool: outcome.tool, at: performance.now() };
+    const mark = outcome.ok ? paint(this.#terminal, "green", "✓") : paint(this.#terminal, "red", "✗");
+    const took = paint(this.#terminal, "dim", `${shortCall(callId)}  ${lasted(performance.now() - at)}`);
+    this.line(`  ${mark} ${tool}  ${took}`);
+    if (!outcome.ok) this.line(`    ${oneLine(wordsOf(outcome.output), (this.#terminal.columns ?? 120) - 4)}`);
+  }
+}
+
+function wordsOf(output: unknown): string {
+  return typeof output === "string" ? output : (JSON.stringify(output) ?? "");
+}
+
+/** How a turn ended, when that is not simply its last word. */
+export function endLine(end: RunEnd): string | undefined {
+  switch (end.status) {
+    case "done":
+      return undefined;
+    case "stopped":
+      return `the model stopped: ${end.stop}`;
+    case "limit":
+      return `a bound was met: ${end.limit}; ask on to go on`;
+    case "waiting":
+      return `${end.waiting.map(({ tool }) => tool).join(", ")} waits for you`;
+    case "aborted":
+      return "cancelled; what was running has changed nothing";
+    case "refused":
+      return "the request was not sent: prompt, tools and mode did not agree";
+    case "failed":
+      return `the model cannot be asked: ${end.failure.kind}: ${end.failure.message}`;
+    default:
+      return end satisfies never;
+  }
+}

@@ -1,0 +1,50 @@
+import { HoldfastError } from "../../base/errors.ts";
+import type { Model } from "../../index.ts";
+import type { Terminal } from "../command.ts";
+import { nearest } from "../nearest.ts";
+
+const PROVIDERS = { anthropic: anthropicModel, openai: openaiModel } as const;
+type Provider = keyof typeof PROVIDERS;
+
+/** `anthropic:NAME`, `openai:NAME`, or the address of a server that speaks OpenAI's chat, with the model behind a `#`. */
+export function modelOf(given: string | undefined, env: Terminal["env"]): Promise<Model> {
+  if (given === undefined)
+    throw bad("name one: --model anthropic:NAME, openai:NAME or URL#NAME, or set `model` in holdfast.toml");
+  if (/^https?:\/\//.test(given)) return compatibleModel(given, env);
+  const at = given.indexOf(":");
+  const [provider, name] = [given.slice(0, at), given.slice(at + 1)];
+  if (at > 0 && name !== "" && Object.hasOwn(PROVIDERS, provider)) return PROVIDERS[provider as Provider](name, env);
+  const meant = at > 0 ? nearest(provider, Object.keys(PROVIDERS)) : undefined;
+  throw bad(`there is no ${given}${meant === undefined ? "" : `; did you mean ${meant}:${name}?`}`);
+}
+
+/** Keys are looked for here, so that a missing one is told before anything is written. */
+async function anthropicModel(
+  model: string,
+  { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL }: Terminal["env"],
+): Promise<Model> {
+  const { anthropic } = await import("../../adapters/anthropic/entry.ts");
+  return anthropic({ model, ...connection("ANTHROPIC_API_KEY", ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL) });
+}
+
+async function openaiModel(model: string, { OPENAI_API_KEY, OPENAI_BASE_URL }: Terminal["env"]): Promise<Model> {
+  const { openai } = await import("../../adapters/openai/entry.ts");
+  return openai({ model, ...connection("OPENAI_API_KEY", OPENAI_API_KEY, OPENAI_BASE_URL) });
+}
+
+/** Servers on one's own machine often want no key; the SDK wants one all the same. */
+async function compatibleModel(given: string, { OPENAI_API_KEY = "none" }: Terminal["env"]): Promise<Model> {
+  const { openaiCompatible } = await import("../../adapters/openai/entry.ts");
+  const [baseURL = "", model = ""] = given.split("#");
+  if (model === "") throw bad(`which model? ${given}#NAME`);
+  return openaiCompatible({ baseURL, model, apiKey: OPENAI_API_KEY });
+}
+
+function connection(name: string, apiKey: string | undefined, baseURL: string | undefined) {
+  if (!apiKey) throw bad(`${name} is not set`);
+  return { apiKey, ...(baseURL ? { baseURL } : {}) };
+}
+
+function bad(why: string): HoldfastError {
+  return new HoldfastError("BAD_OPTION", { option: "--model", why });
+}

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { desk, program, threeWrites } from "../../../test/support/cli.ts";
+
+const at = desk();
+
+describe("holdfast export, import and verify of a file", () => {
+  test("[BUNDLE-6] writes one new file for its owner only, which verify proves and import takes in", async () => {
+    await threeWrites(at.folder);
+    const exported = await at.json<{ file: string; bytes: number }>("export", "work");
+    const file = join(at.folder, "work.bundle.tar");
+    expect(exported).toMatchObject({ ok: true, session: "work", file, bytes: statSync(file).size });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file).includes("text of a.txt")).toBe(true); // an argument of the call, and no file
+    expect(await at.run("verify", "work.bundle.tar")).toMatchObject({ code: 0, out: expect.stringContaining("ok: ") });
+    expect(await at.run("import", "work.bundle.tar", "--as", "theirs")).toMatchObject({ code: 0 });
+    expect((await at.run("show", "theirs")).out).toContain("Write three files, please.");
+    expect(readdirSync(at.folder).filter((name) => name.includes(".part"))).toEqual([]);
+  });
+
+  test("[BUNDLE-6] never replaces a file, and leaves none when there is nothing to export", async () => {
+    await threeWrites(at.folder);
+    writeFileSync(join(at.folder, "mine.tar"), "mine");
+    expect(await at.run("export", "work", "--out", "mine.tar")).toMatchObject({ code: 2 });
+    expect(readFileSync(join(at.folder, "mine.tar"), "utf8")).toBe("mine");
+    expect(await at.run("export", "wrok")).toMatchObject({ code: 3, err: expect.stringContaining("work") });
+    expect(existsSync(join(at.folder, "wrok.bundle.tar"))).toBe(false);
+    expect(await at.run("export", "work", "--hide", "NOT_THERE")).toMatchObject({ code: 2 });
+  });
+
+  test("[BUNDLE-6] tells what is wrong with a file, and takes nothing from it", async () => {
+    await threeWrites(at.folder);
+    await at.run("export", "work");
+    const file = join(at.folder, "work.bundle.tar");
+    const bytes = readFileSync(file);
+    bytes.write("WRITE", bytes.indexOf("Write three"));
+    writeFileSync(file, bytes);
+    const judged = await at.run("verify", file);
+    expect(judged).toMatchObject({ code: 1, out: expect.stringContaining("body-altered") });
+    expect(await at.run("import", file, "--as", "x")).toMatchObject({ code: 1 });
+    expect(await at.run("import", "gone.tar")).toMatchObject({ code: 2 });
+    writeFileSync(file, "no bundle");
+    expect(await at.run("verify", file)).toMatchObject({ code: 1, err: expect.stringContaining("BUNDLE_DAMAGED") });
+  });
+
+  test("[BUNDLE-3] hides what the environment says is secret, in an error too", async () => {
+    const holdfast = await program(at.folder);
+    const session = await holdfast.open("work");
+    await session.append({ kind: "user-said", text: "my word is open-sesame-please" });
+    await session.close();
+    await holdfast.close();
+    at.env["PASSWORD"] = "open-sesame-please";
+    await at.run("export", "work", "--hide", "PASSWORD");
+    expect(readFileSync(join(at.folder, "work.bundle.tar")).includes("open-sesame-please")).toBe(false);
+    const refused = await at.run("show", `ghp_${"a7Z9".repeat(9)}`);
+    expect(refused.err).not.toContain("a7Z9a7Z9");
+  });
+});

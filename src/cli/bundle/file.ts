@@ -1,0 +1,55 @@
+import { closeSync, createReadStream, fsyncSync, linkSync, openSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { HoldfastError } from "../../base/errors.ts";
+import type { Bytes, BundleSource } from "../../index.ts";
+
+/**
+ * Writes a new file whole or not at all, readable by its owner only. Never over an existing one: that may be somebody's only
+ * copy. Answers its size.
+ */
+export async function writeWhole(path: string, pieces: AsyncIterable<Bytes>): Promise<number> {
+  const temporary = `${path}.${process.pid}.part`;
+  let size = 0;
+  try {
+    const handle = openSync(temporary, "wx", 0o600);
+    try {
+      for await (const piece of pieces) {
+        for (let at = 0; at < piece.length; ) at += writeSync(handle, piece, at);
+        size += piece.length;
+      }
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    linkSync(temporary, path); // unlike a rename it refuses to replace
+    syncFolder(dirname(path));
+    return size;
+  } catch (error) {
+    if (HoldfastError.is(error)) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new HoldfastError("BAD_OPTION", { option: "--out", value: path, system: String(code) }, { cause: error });
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** A file that is read as often as it is asked for. */
+export function bundleAt(path: string): BundleSource {
+  return async function* read() {
+    try {
+      for await (const piece of createReadStream(path)) yield piece as Bytes;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new HoldfastError("BAD_OPTION", { option: "BUNDLE", value: path, system: String(code) }, { cause: error });
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import type { Page } from "../page.ts";
+import { isUserTurn, unitsOf } from "../units.ts";
+
+/** What may stay of the conversation when a boundary is crossed. */
+export interface CutLimits {
+  /** Tokens for the newest whole groups. The newest of all stays whatever it takes, unless `groups` is 0. */
+  readonly tail: number;
+  /** At most so many of the newest groups. Default: as many as fit. */
+  readonly groups?: number;
+  /** Tokens for older words of the user's, newest first, verbatim. */
+  readonly said: number;
+}
+
+/** Which pages leave and which stay, by position. Rules, instructions and what is in flight are never part of it. */
+export interface Cut {
+  readonly gone: readonly number[];
+  /** The user's own words from before the tail. */
+  readonly said: readonly number[];
+  /** Where the newest groups begin: what the boundary leaves in place of what is gone stands before it. */
+  readonly tailFrom: number;
+}
+
+/** Whole groups only: no call is parted from its output. Words that were said twice are two. */
+export function planCut(pages: readonly Page[], limits: CutLimits): Cut {
+  const talk = pages.flatMap((page, at) => (isTalk(page) ? [at] : []));
+  const units = unitsOf(pages, talk);
+  const tokensOf = (members: readonly number[]) =>
+    members.reduce((sum, at) => sum + (pages[at]?.representations.full?.tokens ?? 0), 0);
+  const most = limits.groups ?? Number.POSITIVE_INFINITY;
+  let left = limits.tail;
+  let first = units.length;
+  while (first > 0) {
+    const next = units[first - 1];
+    const kept = units.length - first;
+    if (next === undefined || kept >= most || isSummary(pages[next.members[0] as number])) break;
+    const price = tokensOf(next.members);
+    if (kept > 0 && price > left) break;
+    left -= price;
+    first -= 1;
+  }
+  const open = new Set(units.flatMap(({ members, complete }) => (complete ? [] : members)));
+  const older = units.slice(0, first);
+  const said = new Set<number>();
+  const asked = older.filter(({ members: [at] }) => isUserTurn(pages[at as number])).toReversed();
+  let room = limits.said;
+  for (const { members } of asked) {
+    const price = tokensOf(members);
+    // The question of the turn stays whole: a model that does not see what it was asked answers something else.
+    const current = said.size === 0 && limits.groups !== 0 && !hasUser(units.slice(first), pages);
+    if (price > room && !current) break;
+    room -= price;
+    for (const at of members) said.add(at);
+  }
+  const tail = units.slice(first).flatMap(({ members }) => members);
+  return {
+    gone: older.flatMap(({ members }) => members.filter((at) => !open.has(at) && !said.has(at))).sort((a, b) => a - b),
+    said: [...said].sort((a, b) => a - b),
+    tailFrom: Math.min(pages.length, ...tail),
+  };
+}
+
+function hasUser(units: ReturnType<typeof unitsOf>, pages: readonly Page[]): boolean {
+  return units.some(({ members: [at] }) => isUserTurn(pages[at as number]));
+}
+
+/** What an earlier boundary left behind: the next one says it anew, so it is never part of what stays. */
+function isSummary(page: Page | undefined): boolean {
+  const item = page?.representations.full?.item;
+  return item?.kind === "user" && item.notice === "summary";
+}
+
+/** What was said and what tools answered. Everything else holds, and outlives every boundary. */
+function isTalk({ kind, pin }: Page): boolean {
+  return pin !== "hard" && (kind === "conversation" || kind === "evidence");
+}

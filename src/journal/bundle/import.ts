@@ -1,0 +1,107 @@
+import { instantOf } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { readTar } from "../../base/tar.ts";
+import type { NewBlob, SessionRow } from "../../contracts/store.ts";
+import type { Link, SealedRecord } from "../../records/chain.ts";
+import { decodeRecord } from "../../records/codec.ts";
+import { type BlobName, type SessionId, toSessionId } from "../../records/ids.ts";
+import { stageBlob } from "../blobs.ts";
+import { conflictError } from "../conflicts.ts";
+import type { JournalDeps } from "../journal.ts";
+import { rowOf } from "../read.ts";
+import { type BundleReport, type BundleSource, recordsIn, verifyBundle } from "./read.ts";
+
+export interface ImportedBundle extends BundleReport {
+  /** The session it is here. */
+  readonly as: SessionId;
+}
+
+const PAGE = 256;
+const LEASE_MS = 60_000;
+
+/**
+ * Takes a proven bundle into a store, as a session of its own: the same records, the same chain. Files of a workspace are
+ * never in a bundle, so what needs their content cannot be opened here; everything can be read. All of it or nothing.
+ */
+export async function importBundle(
+  deps: JournalDeps,
+  source: BundleSource,
+  options: { readonly as?: string } = {},
+): Promise<ImportedBundle> {
+  const report = await verifyBundle(source);
+  if (!report.ok) throw new HoldfastError("BUNDLE_DAMAGED", { faults: report.faults.slice(0, 5) });
+  const as = toSessionId(options.as ?? report.session);
+  const row = await begin(deps, source, as);
+  try {
+    await takeRecords(deps, source, row);
+  } catch (error) {
+    await deps.store.commit({ kind: "delete", session: as, epoch: row.epoch });
+    throw error;
+  }
+  await deps.store.commit({ kind: "release", session: as, epoch: row.epoch });
+  return { ...report, as };
+}
+
+async function begin({ store, clock }: JournalDeps, source: BundleSource, session: SessionId): Promise<SessionRow> {
+  const created = await store.commit({
+    kind: "create",
+    session,
+    at: instantOf(clock),
+    genesis: await anchorOf(source),
+  });
+  if (!created.ok) throw conflictError(session, created.conflict);
+  const leased = await store.commit({ kind: "lease", session, owner: store.owner, leaseMs: LEASE_MS });
+  if (!leased.ok) throw conflictError(session, leased.conflict);
+  return rowOf(store, session);
+}
+
+/** What the first record hangs on. */
+async function anchorOf(source: BundleSource): Promise<Link> {
+  for await (const file of readTar(source()))
+    for (const { seq, prev } of recordsIn(file)) return { seq: seq - 1, hash: prev };
+  throw new HoldfastError("BUNDLE_DAMAGED", { detail: "it has no records" });
+}
+
+async function takeRecords({ store }: JournalDeps, source: BundleSource, row: SessionRow): Promise<void> {
+  const content = new Map<BlobName, NewBlob>();
+  let page: SealedRecord[] = [];
+  let after: Link = row.head;
+  const append = async () => {
+    const last = page.at(-1);
+    if (last === undefined) return;
+    const references = page.flatMap((record) => namedBy(record, content));
+    const checkpoint = page.findLast(({ kind, body }) => kind === "checkpoint-kept" && body !== null);
+    const receipt = await store.commit({
+      kind: "append",
+      session: row.id,
+      epoch: row.epoch,
+      after,
+      records: page,
+      references,
+      blobs: [...new Set(references.map(({ name }) => content.get(name)))].filter((blob) => blob !== undefined),
+      leaseMs: LEASE_MS,
+      ...(checkpoint === undefined ? {} : { checkpoint: checkpoint.seq }),
+    });
+    if (!receipt.ok) throw conflictError(row.id, receipt.conflict);
+    after = { seq: last.seq, hash: last.hash };
+    page = [];
+  };
+  for await (const file of readTar(source())) {
+    if (file.path.startsWith("content/")) {
+      const staged = await stageBlob(store, file.bytes);
+      content.set(staged.ref.name, staged);
+    }
+    for (const record of recordsIn(file)) {
+      page.push(record);
+      if (page.length >= PAGE) await append();
+    }
+  }
+  await append();
+}
+
+/** Content that a record names and that came along. */
+function namedBy(record: SealedRecord, content: ReadonlyMap<BlobName, NewBlob>) {
+  const decoded = record.body === null ? undefined : decodeRecord(record);
+  if (decoded?.ok !== true || decoded.value.kind === "dropped") return [];
+  return (decoded.value.blobs ?? []).flatMap(({ name }) => (content.has(name) ? [{ seq: record.seq, name }] : []));
+}

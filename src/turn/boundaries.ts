@@ -1,0 +1,155 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { type CutLimits, planCut } from "../context/boundary/cut.ts";
+import { leaveBehind, plainSummary, pointTo } from "../context/boundary/summary.ts";
+import type { Page } from "../context/page.ts";
+import { unitsOf } from "../context/units.ts";
+import type { Summariser, Summary } from "../contracts/summariser.ts";
+import type { BodyOf, RecordDraft } from "../records/kinds.ts";
+import type { Item } from "../wire/item.ts";
+import { keepItems } from "../wire/keep.ts";
+import type { Ground } from "./ground.ts";
+import { faultRecord } from "./story.ts";
+import type { KeptCut } from "./view-log.ts";
+import type { Flushed } from "./writeback.ts";
+
+/** A moment that destroys context. */
+export type Boundary = BodyOf<"boundary-crossed">["boundary"];
+
+export interface CompactOptions {
+  /** Default: the session's, or one without a model. */
+  readonly summariser?: Summariser;
+  /** Tokens for the newest whole groups. Default: a quarter of the budget, at most 20 000. */
+  readonly tail?: number;
+  /** Tokens for older words of the user's. Default: an eighth of the budget, at most 20 000. */
+  readonly said?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What crossing a boundary did. */
+export interface Crossed extends Flushed {
+  /** False when there was nothing that could have left. */
+  readonly crossed: boolean;
+  /** How many pages left the requests; all of them resolve. */
+  readonly left: number;
+}
+
+const MOST_TAIL = 20_000;
+const TAIL_SHARE = 0.25;
+const SAID_SHARE = 0.125;
+/** Of the budget, what a summary may take. */
+const SUMMARY_SHARE = 0.125;
+
+/** Everything but the newest groups and the user's words becomes a summary. Nothing changes when that fails. */
+export async function compact(ground: Ground, options: CompactOptions = {}): Promise<Crossed> {
+  const { budget, compaction } = ground.context;
+  const { tail = Math.min(MOST_TAIL, budget * TAIL_SHARE), said = Math.min(MOST_TAIL, budget * SAID_SHARE) } = options;
+  const summariser = options.summariser ?? compaction?.summariser ?? plainSummary;
+  return cut(ground, "compaction", { tail, said }, async (gone, kept) => {
+    const room = Math.round(budget * SUMMARY_SHARE);
+    return leaveBehind(gone, await summarised(summariser, gone, room, options.signal), kept);
+  });
+}
+
+/** Later requests begin anew: with what holds, and one pointer to what was. */
+export function reset(ground: Ground): Promise<Crossed> {
+  return cut(ground, "reset", { tail: 0, groups: 0, said: 0 }, async (gone) => pointTo(gone));
+}
+
+/** Later requests show the newest groups and one pointer to the rest: a long session goes on without all of its weight. */
+export function prune(ground: Ground, groups: number): Promise<Crossed> {
+  return cut(ground, "prune", { tail: Number.POSITIVE_INFINITY, groups, said: 0 }, async (gone) => pointTo(gone));
+}
+
+/**
+ * Commits what is dirty; only then does `records` happen. Whatever is staged while it waits is committed, too. If that fails
+ * the boundary is refused, and the miss is told.
+ */
+export async function cross(
+  ground: Ground,
+  boundary: Boundary,
+  records: () => readonly RecordDraft[],
+): Promise<Flushed> {
+  const { writeback } = ground;
+  const done: { committed: Flushed["committed"]; rejected: Flushed["rejected"] } = { committed: [], rejected: [] };
+  for (;;) {
+    if (writeback !== undefined) {
+      const { committed, rejected } = await flushed(ground, boundary);
+      done.committed = [...done.committed, ...committed];
+      done.rejected = [...done.rejected, ...rejected];
+    }
+    const crossed = await ground.decide(() => {
+      const clean = (writeback?.pending.length ?? 0) === 0;
+      return { drafts: clean ? records() : [], answer: clean };
+    });
+    if (crossed) return done;
+  }
+}
+
+/** Commits what is dirty, or refuses the boundary. */
+export async function flushed(ground: Ground, boundary: Boundary): Promise<Flushed> {
+  try {
+    return (await ground.writeback?.commit()) ?? { committed: [], rejected: [] };
+  } catch (error) {
+    return refuse(ground, boundary, error);
+  }
+}
+
+/** Tells the miss, here and in the journal as far as it can be reached, and throws. */
+export async function refuse(ground: Ground, boundary: Boundary, error: unknown): Promise<never> {
+  if (!HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) throw error;
+  ground.context.missed("flush-miss");
+  const causes: unknown[] = [error];
+  const staged = error.details["staged"] ?? [];
+  await ground.write([faultRecord("flush-miss", { boundary, staged })]).catch((more: unknown) => causes.push(more));
+  throw new HoldfastError("BOUNDARY_REFUSED", { boundary, staged }, { cause: new AggregateError(causes) });
+}
+
+type LeaveBehind = (gone: readonly Page[], kept: readonly Item[]) => Promise<ReturnType<typeof pointTo>>;
+
+async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave: LeaveBehind): Promise<Crossed> {
+  const { conversation, context } = ground;
+  if (conversation.next <= ground.head) await conversation.readOn((from) => context.hearing(ground.readOn(from)));
+  const pages = context.know(conversation.items, (item) => conversation.idOf(item));
+  const plan = planCut(pages, limits);
+  const gone = plan.gone.map((at) => pages[at] as Page);
+  const through = gone.findLast((page) => isNamed(page.id));
+  if (through === undefined) return { crossed: false, left: 0, committed: [], rejected: [] };
+  const stays = pages.filter((page) => isNamed(page.id) && page.id <= through.id && !gone.includes(page));
+  const kept = pages.slice(plan.tailFrom).flatMap((page) => page.representations.full?.item ?? []);
+  const left = await leave(gone, kept);
+  const keptCut: KeptCut = {
+    through: through.id,
+    stays: stays.map(({ id }) => id),
+    handle: left.handle,
+    items: keepItems(left.items),
+  };
+  const record: RecordDraft = { kind: "boundary-crossed", boundary, cut: keptCut as unknown as Json };
+  const flushed = await cross(ground, boundary, () => [record]);
+  return { crossed: true, left: gone.length, ...flushed };
+}
+
+/** Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. */
+async function summarised(
+  summariser: Summariser,
+  gone: readonly Page[],
+  room: number,
+  signal: AbortSignal | undefined,
+): Promise<Summary> {
+  const units = unitsOf(gone, [...gone.keys()]);
+  for (let from = 0; ; from += 1) {
+    const members = units.slice(from).flatMap(({ members: all }) => all);
+    const items = members.toSorted((a, b) => a - b).flatMap((at) => gone[at]?.representations.full?.item ?? []);
+    try {
+      return await summariser.summarise({ items, room, ...(signal === undefined ? {} : { signal }) });
+    } catch (error) {
+      if (HoldfastError.is(error, "SUMMARY_TOO_LONG") && from + 1 < units.length) continue;
+      throw new HoldfastError("SUMMARY_FAILED", { summariser: summariser.name }, { cause: error });
+    }
+  }
+}
+
+/** Pages of the conversation are named by their place in the journal; those that a boundary left are not. */
+function isNamed(id: string): boolean {
+  return /^\d{9}\./.test(id);
+}

@@ -1,0 +1,212 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { steps, writes } from "../../test/support/calls.ts";
+import { look, opened, run } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
+import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { readTar, TAR_END, tarFile } from "../base/tar.ts";
+import { verifyBundle } from "../journal/bundle/read.ts";
+import { sealManifest } from "../records/bundle.ts";
+import type { Holdfast } from "./holdfast.ts";
+
+const TOKEN = `ghp_${"a7Z9".repeat(9)}`;
+const LATE = "late-canary-nobody-knew-of";
+const note = writes<string>("note", async (text, call) => {
+  call.dispatch(steps.added(text));
+  return `noted ${text}`;
+});
+
+async function lived(options: object = {}) {
+  const made = await opened(new MemoryDisk(), { tools: [note], ...options });
+  const { session } = made;
+  for (const word of ["one", "two"]) {
+    const model = scripted([{ calls: [{ name: "note", input: word }] }, { text: `done ${word}` }]);
+    await watch(session.run(`please ${word}`, { model }));
+    await session.checkpoint();
+  }
+  return made;
+}
+
+const bundleOf = async (holdfast: Holdfast, id = "s") =>
+  Buffer.concat(await collect(holdfast.exportBundle(id, { environment: { node: "24", key: TOKEN } })));
+const pieces = (bytes: Buffer) => () => [bytes];
+async function filesOf(bytes: Buffer): Promise<ReadonlyMap<string, string>> {
+  const found = await collect(readTar([bytes]));
+  return new Map(found.map((file) => [file.path, Buffer.from(file.bytes).toString("utf8")]));
+}
+
+describe("an exported session", () => {
+  test("[BUNDLE-1] is its records with their chain, its states, and what people want to see of it", async () => {
+    const { holdfast, session } = await lived();
+    const files = await filesOf(await bundleOf(holdfast));
+    expect([...files.keys()].filter((path) => !path.startsWith("content/"))).toEqual([
+      "journal/0000000001.jsonl",
+      "environment.json",
+      "state/before.json",
+      "state/after.json",
+      "conversation.jsonl",
+      "calls.jsonl",
+      "views.jsonl",
+      "manifest.json",
+    ]);
+    expect(JSON.parse(files.get("state/before.json")!)).toMatchObject({ steps: ["one"] });
+    expect(JSON.parse(files.get("state/after.json")!)).toMatchObject({ steps: ["one", "two"] });
+    expect(files.get("conversation.jsonl")).toContain("done two");
+    const calls = files.get("calls.jsonl")!.trimEnd().split("\n");
+    expect(calls.map((line) => (JSON.parse(line) as { method_name: string }).method_name)).toContain("note");
+    expect(files.get("views.jsonl")!.split("\n").length).toBeGreaterThan(4);
+    const manifest = JSON.parse(files.get("manifest.json")!) as { head: object; records: number };
+    expect(manifest).toMatchObject({ session: "s", head: session.journal.head, hidden: [] });
+    expect(await verifyBundle(pieces(await bundleOf(holdfast)))).toMatchObject({ ok: true, records: manifest.records });
+  });
+
+  test("[BUNDLE-5] is read without being taken: the same bytes each time, while somebody writes, and nothing changes", async () => {
+    const { holdfast, session } = await lived();
+    const head = session.journal.head.seq;
+    const before = await bundleOf(holdfast);
+    expect(await bundleOf(holdfast)).toEqual(before);
+    expect(session.journal.head.seq).toBe(head);
+    const exporting = bundleOf(holdfast);
+    await session.append({ kind: "user-said", text: "meanwhile" });
+    expect(await verifyBundle(pieces(await exporting))).toMatchObject({ ok: true });
+    await expect(bundleOf(holdfast, "nobody")).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
+  });
+
+  test("[BUNDLE-3] holds no secret that is known by now, and no file", async () => {
+    const { holdfast, session } = await lived();
+    await session.append({ kind: "user-said", text: `it is ${LATE}` });
+    await session.runTool({ name: "note", input: LATE });
+    await session.checkpoint();
+    await session.files.writeText?.("f.txt", "text of a file");
+    holdfast.registerSecret(LATE);
+    const bytes = await bundleOf(holdfast);
+    for (const word of [LATE, TOKEN, "text of a file"]) expect(bytes.includes(word)).toBe(false);
+    const report = await verifyBundle(pieces(bytes));
+    expect(report).toMatchObject({ ok: true });
+    expect(report.hidden).toBeGreaterThan(3);
+    const files = await filesOf(bytes);
+    expect(files.get("state/after.json")).toContain("[redacted:secret]");
+    expect([...files.values()].join("")).toContain("it held a secret when it was exported");
+  });
+});
+
+describe("a bundle that was tampered with", () => {
+  const small = async () => {
+    const { holdfast, session } = await opened();
+    await session.append({ kind: "user-said", text: "hello" });
+    return bundleOf(holdfast);
+  };
+  const judged = (bytes: Buffer) =>
+    verifyBundle(pieces(bytes)).then(
+      ({ ok }) => ok,
+      (error: { code?: string }) => error.code ?? "thrown",
+    );
+
+  test("[BUNDLE-2] [K62] is found out, whichever bit was flipped and wherever it was cut or lengthened", async () => {
+    const bytes = await small();
+    expect(await judged(bytes)).toBe(true);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
+        const other = Buffer.from(bytes);
+        other[at] = (other[at] ?? 0) ^ (1 << bit);
+        expect(await judged(other)).not.toBe(true);
+        expect(await judged(bytes.subarray(0, at))).not.toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+    expect(await judged(Buffer.concat([bytes, Buffer.from([0])]))).not.toBe(true);
+  });
+
+  test("[BUNDLE-2] [K62] is found out when files are gone, new, doubled or moved, also with a manifest made anew", async () => {
+    const files = await collect(readTar([await small()]));
+    const pack = (list: typeof files) => Buffer.concat([...list.map(tarFile), TAR_END]);
+    const manifest = files.at(-1)!;
+    const [journal] = files.filter(({ path }) => path.startsWith("journal/"));
+    const rest = files.filter((file) => file !== manifest);
+    expect(await judged(pack(files))).toBe(true);
+    expect(await judged(pack(files.filter((file) => file !== journal)))).toBe(false);
+    expect(await judged(pack([...rest, { path: "more.json", bytes: Buffer.from("{}") }, manifest]))).toBe(false);
+    expect(await judged(pack([journal!, ...rest, manifest]))).toBe(false);
+    expect(await judged(pack([manifest, ...rest]))).toBe(false);
+    expect(await judged(pack(rest))).toBe("BUNDLE_DAMAGED");
+    // Whoever makes the manifest anew still has to make the chain anew.
+    const lines = Buffer.from(journal!.bytes).toString("utf8").replace("hello", "HELLO");
+    const forged = { ...journal!, bytes: Buffer.from(lines) };
+    const { createHash } = await import("node:crypto");
+    const { seal: _seal, ...said } = JSON.parse(Buffer.from(manifest.bytes).toString("utf8")) as {
+      seal: string;
+      files: { path: string }[];
+    };
+    const sha256 = createHash("sha256").update(forged.bytes).digest("hex");
+    const listed = said.files.map((file) => (file.path === forged.path ? { ...file, sha256 } : file));
+    const sealed = sealManifest({ ...said, files: listed } as never);
+    const anew = { path: "manifest.json", bytes: Buffer.from(JSON.stringify(sealed)) };
+    const report = await verifyBundle(pieces(pack([...rest.map((file) => (file === journal ? forged : file)), anew])));
+    expect(report.faults).toEqual([expect.stringMatching(/record \d+ body-altered/)]);
+  });
+
+  test("[BUNDLE-2] a newer one is refused as that, and anything else is no bundle", async () => {
+    const files = await collect(readTar([await small()]));
+    const manifest = JSON.parse(Buffer.from(files.at(-1)!.bytes).toString("utf8")) as object;
+    const newer = { path: "manifest.json", bytes: Buffer.from(JSON.stringify({ ...manifest, version: 2 })) };
+    expect(await judged(Buffer.concat([...[...files.slice(0, -1), newer].map(tarFile), TAR_END]))).toBe(
+      "BUNDLE_TOO_NEW",
+    );
+    for (const other of [Buffer.alloc(0), Buffer.from("hello"), Buffer.alloc(4096), Buffer.from(TAR_END)])
+      expect(await judged(other)).toBe("BUNDLE_DAMAGED");
+  });
+});
+
+describe("an imported session", () => {
+  test("[BUNDLE-4] is the same records, proven by the same chain, and goes on where it was", async () => {
+    const { holdfast, session } = await lived();
+    const told = await collect(session.read());
+    const bytes = await bundleOf(holdfast);
+    const elsewhere = await opened(new MemoryDisk(), { tools: [note] });
+    const taken = await elsewhere.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+    expect(taken).toMatchObject({ ok: true, as: "theirs", session: "s", records: told.length });
+    expect(await elsewhere.holdfast.verify()).toMatchObject({ ok: true });
+    const theirs = await elsewhere.holdfast.open("theirs");
+    expect((await collect(theirs.read())).slice(0, told.length)).toEqual(told);
+    expect((await look(theirs)).steps).toEqual(["one", "two"]);
+    const model = scripted([{ calls: [{ name: "note", input: "three" }] }, { text: "and on" }]);
+    expect((await watch(theirs.run("go on", { model }))).end).toMatchObject({ status: "done", text: "and on" });
+    expect(theirs.state.session.get(steps)).toEqual(["one", "two", "three"]);
+  });
+
+  test("[BUNDLE-4] begins where retention had cut", async () => {
+    const { holdfast, session } = await lived();
+    await holdfast.retain(session, { records: 8 });
+    expect(session.journal.opened).toBeDefined();
+    const bytes = await bundleOf(holdfast);
+    const elsewhere = await opened(new MemoryDisk(), { tools: [note] });
+    await elsewhere.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+    const theirs = await elsewhere.holdfast.open("theirs");
+    expect((await collect(theirs.read()))[0]).toMatchObject({ kind: "checkpoint-kept" });
+    expect(theirs.state.session.get(steps)).toEqual(["one", "two"]);
+  });
+
+  test("[BUNDLE-4] is refused when it is damaged or there already, and nothing is left of it", async () => {
+    const { holdfast } = await lived();
+    const bytes = await bundleOf(holdfast);
+    await expect(holdfast.importBundle(pieces(bytes))).rejects.toMatchObject({ code: "SESSION_EXISTS" });
+    const broken = Buffer.from(bytes);
+    const at = broken.indexOf("please one");
+    broken.write("PLEASE", at);
+    await expect(holdfast.importBundle(pieces(broken), { as: "x" })).rejects.toMatchObject({ code: "BUNDLE_DAMAGED" });
+    const ids = (await collect(holdfast.sessions())).map(({ id }) => id);
+    expect(ids).toEqual(["s"]);
+  });
+
+  test("[BUNDLE-4] with files can be read whole, and says what is missing when it is opened", async () => {
+    const { holdfast, session } = await opened();
+    await run(session, "a");
+    await session.checkpoint();
+    const bytes = await bundleOf(holdfast);
+    const elsewhere = await opened();
+    await elsewhere.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+    const looked = await elsewhere.holdfast.look("theirs");
+    expect((await looked.conversation()).length).toBeGreaterThan(0);
+    await expect(elsewhere.holdfast.open("theirs")).rejects.toMatchObject({ code: "BLOB_MISSING" });
+  });
+});

@@ -1,0 +1,81 @@
+import { HoldfastError } from "../base/errors.ts";
+import { parseJson } from "../base/json.ts";
+import type { Bytes } from "../contracts/blob-store.ts";
+import type { DamagedEntry, JournalEntry } from "../journal/prove.ts";
+import type { DroppedRecord } from "../records/codec.ts";
+import { type BlobName, toBlobName } from "../records/ids.ts";
+import type { Redactor } from "../records/redact.ts";
+import { redactDraft } from "../records/redact-record.ts";
+import { type KeptState, keptState } from "./fold.ts";
+
+/** What is needed to look for secrets in what was kept. */
+export interface KeptSecretsDeps {
+  readonly redactor: Redactor;
+  readBlob(name: BlobName): AsyncIterable<Bytes>;
+  /** Parts that are kept byte for byte, whatever they hold. */
+  isExact(part: string): boolean;
+}
+
+type PlaceIn = readonly [part: string, place: KeptState["parts"][string]];
+
+/** Finds secrets that were kept before anybody knew them: in records, and in the content of kept states. */
+export class KeptSecrets {
+  readonly #deps: KeptSecretsDeps;
+  readonly #read = new Map<BlobName, Buffer | undefined>();
+
+  constructor(deps: KeptSecretsDeps) {
+    this.#deps = deps;
+  }
+
+  inRecord(entry: Exclude<JournalEntry, DamagedEntry | DroppedRecord>): boolean {
+    const { redactor } = this.#deps;
+    if (redactor.knows(JSON.stringify(entry)) || redactDraft(entry, redactor) !== entry) return true;
+    return entry.kind === "state-changed" && redactor.json(entry.delta) !== entry.delta;
+  }
+
+  /** The content that a kept state lies in, each with whether it holds a secret. What cannot be read is left out. */
+  async inContent(entry: JournalEntry): Promise<ReadonlyMap<BlobName, boolean>> {
+    const found = new Map<BlobName, boolean>();
+    const places = Object.entries(keptState(entry)?.parts ?? {});
+    for (const name of new Set(places.map(([, place]) => toBlobName(place.name)))) {
+      const bytes = await this.#bytesOf(name);
+      if (bytes === undefined) continue;
+      const here = places.filter(([, place]) => place.name === name);
+      found.set(name, this.#inside(bytes, here));
+    }
+    return found;
+  }
+
+  /**
+   * Looks at every part that lies in some content, and at what lies there beside them: a value that has changed since
+   * stays in the content it was once written with.
+   */
+  #inside(bytes: Buffer, places: readonly PlaceIn[]): boolean {
+    const { redactor } = this.#deps;
+    const rest = Buffer.from(bytes);
+    for (const [part, { from = 0, to = bytes.length }] of places) {
+      rest.fill(" ", from, to);
+      if (this.#deps.isExact(part)) continue;
+      const text = bytes.subarray(from, to).toString("utf8");
+      const parsed = parseJson(text);
+      if (redactor.knows(text) || (parsed.ok && redactor.json(parsed.value) !== parsed.value)) return true;
+    }
+    return redactor.knows(rest.toString("utf8"));
+  }
+
+  async #bytesOf(name: BlobName): Promise<Buffer | undefined> {
+    if (!this.#read.has(name)) this.#read.set(name, await this.#load(name));
+    return this.#read.get(name);
+  }
+
+  async #load(name: BlobName): Promise<Buffer | undefined> {
+    const pieces: Bytes[] = [];
+    try {
+      for await (const piece of this.#deps.readBlob(name)) pieces.push(piece);
+    } catch (error) {
+      if (HoldfastError.is(error, "BLOB_MISSING") || HoldfastError.is(error, "BLOB_CORRUPT")) return undefined;
+      throw error;
+    }
+    return Buffer.concat(pieces);
+  }
+}

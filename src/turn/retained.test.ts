@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { opened, run } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
+import { collect, MemoryDisk } from "../../test/support/stores.ts";
+
+describe("a session that keeps only so much", () => {
+  const lived = async (disk: MemoryDisk) => {
+    const first = await opened(disk);
+    for (let nth = 0; nth < 12; nth += 1) {
+      await watch(first.session.run(`question ${nth}`, { model: scripted([{ text: `answer ${nth}` }]) }));
+      await run(first.session, `n${nth}`);
+      await first.session.checkpoint();
+    }
+    const { records } = await first.session.callHistory();
+    const characters = JSON.stringify(await collect(first.session.read())).length;
+    await first.session.close();
+    await first.deps.store.close();
+    return { records, characters };
+  };
+
+  test.each([
+    ["records", () => ({ records: 30 })],
+    ["bytes", (characters: number) => ({ bytes: Math.floor(characters / 2) })],
+    ["tokens", (characters: number) => ({ tokens: Math.floor(characters / 6) })],
+  ])("[RECORD-8] cuts off the oldest at the next opening, by %s, and tells what went and why", async (_by, policy) => {
+    const disk = new MemoryDisk();
+    const { records: before, characters } = await lived(disk);
+    const retention = policy(characters);
+    const { session, holdfast } = await opened(disk, { retention });
+    const { records, tombstones } = await session.callHistory();
+    expect(records.length).toBeGreaterThan(0);
+    expect(records.length).toBeLessThan(before.length);
+    expect(records).toEqual(before.slice(-records.length));
+    expect(tombstones).toEqual([
+      expect.objectContaining({
+        was: "records",
+        reason: `retention: ${JSON.stringify(retention)}`,
+        records: expect.any(Number),
+      }),
+    ]);
+    expect(await holdfast.verify()).toMatchObject({ ok: true });
+    // It goes on, and its state is whole.
+    expect((await session.files.list()).length).toBe(12);
+    const { end } = await watch(session.run("and?", { model: scripted([{ text: "yes" }]) }));
+    expect(end).toMatchObject({ status: "done", text: "yes" });
+  });
+
+  test("[RECORD-8] cuts off what is older than it may be", async () => {
+    const { holdfast, session, deps } = await opened(new MemoryDisk(), { retention: { ageMs: 30_000 } });
+    await run(session, "old");
+    await session.checkpoint();
+    deps.clock.advance(60_000);
+    await run(session, "new");
+    await session.checkpoint();
+    await run(session, "newest");
+    await session.close();
+    const again = await holdfast.open("s");
+    const { records, tombstones } = await again.callHistory();
+    expect(records.map(({ kwargs }) => kwargs["n"])).toEqual(["newest"]);
+    expect(tombstones).toMatchObject([{ was: "records", reason: 'retention: {"ageMs":30000}' }]);
+  });
+
+  test("[RECORD-8] refuses a bound that does not exist, and leaves the session free", async () => {
+    const disk = new MemoryDisk();
+    await expect(opened(disk, { retention: { record: 5 } as never })).rejects.toMatchObject({ code: "BAD_OPTION" });
+    await expect(opened(disk)).resolves.toBeDefined();
+  });
+});
+
+test("[RECORD-9] a record that was dropped leaves a tombstone with its reason, and hides no other", async () => {
+  const { holdfast, session } = await opened();
+  await session.append({ kind: "user-said", text: "remember hunter2-of-old-times" });
+  await run(session, "a");
+  await session.close();
+  holdfast.registerSecret("hunter2-of-old-times");
+  const { dropped } = await holdfast.dropSecrets("s");
+  const again = await holdfast.open("s");
+  const { records, tombstones } = await again.callHistory();
+  expect(records.map(({ method_name }) => method_name)).toEqual(["step"]);
+  expect(tombstones).toEqual([
+    { seq: dropped[0], at: expect.any(String), was: "user-said", reason: "it held a secret that was registered later" },
+  ]);
+});

@@ -1,0 +1,37 @@
+import type { DurablePages, Writeback, WritebackTuple } from "../context/writeback/tuple.ts";
+import { defineSlice } from "../state/slice.ts";
+
+/** A change that somebody wants and nobody has numbered yet: inside a call there is no number to be had. */
+export type WantedWriteback = WritebackTuple & { readonly by: string };
+
+/** What waits to be written back. Rolled back with the call that wanted it, gone with a rewind. */
+export const StagedWritebacks = defineSlice("StagedWritebacks", {
+  initial: [] as readonly (WantedWriteback | Writeback)[],
+  on: {
+    wanted: (now: readonly (WantedWriteback | Writeback)[], wanted: WantedWriteback) => [...now, wanted],
+    /** Everything that was wanted has its number now. */
+    staged: (now: readonly (WantedWriteback | Writeback)[], numbered: readonly Writeback[]) => [
+      ...now.filter(isNumbered),
+      ...numbered,
+    ],
+    settled: (now: readonly (WantedWriteback | Writeback)[], ids: readonly string[]) =>
+      now.filter((one) => !(isNumbered(one) && ids.includes(one.id))),
+  },
+});
+
+/** The durable pages of this session, or of a scope that sessions share. */
+export const DurableState = defineSlice("DurablePages", {
+  initial: {} as DurablePages,
+  on: { committed: (_now: DurablePages, pages: DurablePages) => pages },
+});
+
+/** How many changes were ever staged. A log: a number that a rewind gave back would be given twice. */
+export const WritebackCount = defineSlice("WritebackCount", {
+  initial: 0,
+  policy: "log",
+  on: { reached: (now: number, count: number) => Math.max(now, count) },
+});
+
+export function isNumbered(one: WantedWriteback | Writeback): one is Writeback {
+  return "id" in one;
+}
