@@ -6,7 +6,7 @@ import { describe } from "vitest";
 import { defineTool, type ExecOptions, type ExecResult } from "../../src/index.ts";
 import { work } from "./workspaces.ts";
 
-export const DRIVERS = ["overlay", "portable"] as const;
+const DRIVERS = ["overlay", "portable"] as const;
 export type Driver = (typeof DRIVERS)[number];
 
 /** Why a driver cannot be tried on this machine; told by name in the tests that are left out. */
@@ -24,9 +24,9 @@ const AS_USER = IS_ROOT ? [] : ["--user", "--map-current-user", "--keep-caps"];
 export function eachDriver(tests: (driver: Driver) => void): void {
   for (const driver of DRIVERS) {
     const why = missing(driver);
-    describe.skipIf(why !== undefined)(`${driver}${why === undefined ? "" : ` (skipped: ${why})`}`, () =>
-      tests(driver),
-    );
+    describe.skipIf(why !== undefined)(`${driver}${why === undefined ? "" : ` (skipped: ${why})`}`, () => {
+      tests(driver);
+    });
   }
 }
 

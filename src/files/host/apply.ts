@@ -119,9 +119,10 @@ class Application implements Applied {
   /** Whatever does not go smoothly goes the way of any other step. */
   linkAll(steps: readonly PlannedStep[]): void {
     const { root, disk } = this.#ground;
-    const [{ path = "", temp } = {}] = steps;
-    if (temp === undefined || disk.isOwn(namesIn(path))) return;
-    const target = namesIn(path).slice(0, -1);
+    const [first] = steps;
+    const temp = first?.temp;
+    if (first === undefined || temp === undefined || disk.isOwn(namesIn(first.path))) return;
+    const target = namesIn(first.path).slice(0, -1);
     const found = root.within(target, (folder) =>
       root.within(namesIn(temp.folder), (waiting) => {
         this.folders.add(folder.names.join("/"));
