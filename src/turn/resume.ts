@@ -135,7 +135,7 @@ async function revive(
   await state.takeUpResources();
   const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, family } = options;
-  const context = new SessionContext(state, options.context, shelves);
+  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const lender: Lender = {
     open: (id, agent) => {
