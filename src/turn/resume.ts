@@ -6,6 +6,7 @@ import type { WorkspaceOptions } from "../files/host/options.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
 import type { Prompt } from "../prompt/section.ts";
+import { toSessionId } from "../records/ids.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
@@ -143,6 +144,7 @@ async function revive(
       const offered = transactions.tools.filter((tool) => !own.has(tool));
       return child(id, toolsFor(agent, offered), catalog);
     },
+    known: (id) => deps.store.reading(async (read) => (await read.session(toSessionId(id))) !== undefined),
     ground: () => grounds.get(state) as Ground,
   };
   const kernel = [

@@ -419,6 +419,7 @@ export class Session implements AsyncDisposable {
     this.catalog.leave();
     teller.moment("session-closed");
     try {
+      await this.#parts.exec?.backgrounds.close();
       if (files === undefined) return;
       await this.state.truth.gate.run(async () => {}); // a commit under way is let through first
       await workspaces.leave(files.workspace);
