@@ -167,6 +167,7 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { BackgroundCommand, BackgroundOptions } from "./exec/background.ts";
 export type { DriverChoice } from "./exec/choose.ts";
 export {
   EXEC_LIMITS,

@@ -120,7 +120,7 @@ async function revive(
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
-      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
+      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(teller.checkpointFailed);
   };
   const ledger = new JournalLedger(journal, written, () => state.truth.parts, files);
   const state = ExecutionState.create({
