@@ -167,6 +167,7 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { BackgroundCommand, BackgroundOptions } from "./exec/background.ts";
 export type { DriverChoice } from "./exec/choose.ts";
 export {
   EXEC_LIMITS,
@@ -272,6 +273,15 @@ export {
   parseOutputStatus,
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type {
+  CodeAnswer,
+  CodeFault,
+  CodeHost,
+  CodeQuestion,
+  CodeResult,
+  CodeRunner,
+  CodeSeen,
+} from "./contracts/code-runner.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";
 export type {
@@ -487,7 +497,13 @@ export {
   ToolRunner,
 } from "./transaction/runner.ts";
 export { defineTool, type Tool, type ToolSpec, type WaitsFor } from "./transaction/tool.ts";
-export { type PartedResult, type ResultMedia, type ResultPart, toolResult } from "./transaction/result-parts.ts";
+export {
+  type PartedResult,
+  partsText,
+  type ResultMedia,
+  type ResultPart,
+  toolResult,
+} from "./transaction/result-parts.ts";
 export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/validators.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { askUser } from "./turn/ask-user.ts";

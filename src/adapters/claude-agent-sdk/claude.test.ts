@@ -24,6 +24,9 @@ const look = defineTool({
   run: () => toolResult(["see", { mediaType: "image/png", bytes: PNG }]),
 });
 
+/** Far longer than it takes, also where everything is slow. */
+const SOON = { timeout: 20_000 };
+
 interface Given {
   readonly hooks?: Readonly<Record<string, readonly unknown[]>>;
   readonly mcpServers?: Readonly<Record<string, unknown>>;
@@ -136,7 +139,7 @@ describe("the session's tools", () => {
     await began.promise;
     stop.abort();
     await expect(running).rejects.toThrow(/abort/i);
-    await expect.poll(async () => (await closings(session)).map(({ status }) => status)).toEqual(["canceled"]);
+    await expect.poll(async () => (await closings(session)).map(({ status }) => status), SOON).toEqual(["canceled"]);
   });
 });
 
@@ -303,6 +306,24 @@ describe("the life of a turn", () => {
       "boundary-crossed",
       "checkpoint-kept",
     ]);
+  });
+
+  test("[CLAUDE-6] what the session must not lose is written back before the host compacts", async () => {
+    const { ask, session } = await hosted();
+    const kept = {
+      kind: "preference",
+      page: "style",
+      field: "notes",
+      op: "append",
+      value: "tabs",
+      scope: "session",
+    } as const;
+    await session.writeback.stage(kept);
+    expect(await ask("PreCompact", { trigger: "auto" })).toEqual({});
+    const kinds = (await collect(session.read())).map(({ kind }) => kind);
+    expect(kinds.indexOf("writeback-committed")).toBeGreaterThan(0);
+    expect(kinds.indexOf("writeback-committed")).toBeLessThan(kinds.indexOf("boundary-crossed"));
+    expect(session.writeback.pending).toEqual([]);
   });
 
   test("[CLAUDE-7] the user's options stay, and ours stand before them", async () => {
