@@ -59,7 +59,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
     },
     run: async ({ task }, call) => {
       const ground = lender.ground();
-      const child = await lender.open(childId(ground.id, call.id), agent);
+      const child = await lender.open(agentSessionOf(ground.id, call.id), agent);
       await call.child(lent(child));
       const { within } = ground;
       const turn = runTurn(
@@ -78,7 +78,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
 }
 
 /** Where the work of a call lies. From the call alone, so that a later process finds it. */
-function childId(session: string, callId: string): string {
+export function agentSessionOf(session: string, callId: string): string {
   return `${session.slice(0, 120)}.agent-${sha256(`${session} ${callId}`).slice(0, 24)}`;
 }
 
@@ -104,7 +104,7 @@ export async function takeBack(
   for (const { callId, tool } of calls.toReversed()) {
     const agent = agents.find(({ name }) => name === tool);
     if (agent === undefined) continue;
-    const id = childId(session.id, callId);
+    const id = agentSessionOf(session.id, callId);
     try {
       const child = await lender.open(id, agent);
       try {
