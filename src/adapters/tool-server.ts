@@ -104,6 +104,7 @@ class Line {
       case "ping":
         return {};
       case "tools/list":
+        await this.#session.catalog.sync("a host was offered these tools"); // the journal has what was offered, word for word
         return { tools: this.#offered() as unknown as Json };
       case "tools/call":
         return contentOf(await this.#call(params, id));
@@ -136,7 +137,8 @@ class Line {
     const name = wordOf(params["name"]) ?? "";
     const tool = this.#session.transactions.tool(name);
     const { tools = () => true } = this.#options;
-    if (tool === undefined || !tools(tool)) throw new HoldfastError("BAD_OPTION", { option: "name", value: name });
+    // One that is not there is closed like any other bad call, so that the journal has it.
+    if (tool !== undefined && !tools(tool)) throw new HoldfastError("BAD_OPTION", { option: "name", value: name });
     const running = new AbortController();
     this.#running.set(id, running);
     try {

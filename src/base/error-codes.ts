@@ -229,6 +229,11 @@ export const ERROR_CODES = {
     says: "This state has no slice or part of that name.",
     tryThis: "List the slice where the state is created.",
   },
+  PART_RESERVED: {
+    says: "A call tried to change a part of the state that is the kernel's own.",
+    tryThis:
+      "Use what the call's handle offers for it: files, resources, commands. The mode is set from outside a call.",
+  },
   SLICE_EXISTS: {
     says: "Two parts of the state have the same name.",
     tryThis: "Give each slice and resource a name of its own.",

@@ -135,6 +135,16 @@ describe("plan mode", () => {
     expect(snapshotOf([...TOOLS, ...others], plan).activeNames).toEqual(["read_file", "shell", "unified_file"]);
   });
 
+  test("[MODE-1] a tool that declares effects outside reaches there, whatever it says of its access", () => {
+    const mailing = tool("mailing", { access: "read", effects: { mail: {} } });
+    expect(snapshotOf([readFile, mailing], plan).activeNames).toEqual(["read_file"]);
+    const live = snapshotOf([mailing], plan);
+    expect(denialOfCall({ tool: mailing, name: "mailing", input: {}, live })).toMatch(/^Plan mode is on/);
+    const { effects: _effects, ...harmless } = mailing;
+    expect(hashTools([mailing])).not.toEqual(hashTools([harmless]));
+    expect(snapshotOf([{ ...mailing, effects: {} }], plan).activeNames).toEqual(["mailing"]);
+  });
+
   test("[MODE-2] [A17] a tool of several actions is narrowed to those that read, and is itself again afterwards", () => {
     const before = snapshotOf(TOOLS);
     const planning = snapshotOf(TOOLS, plan);

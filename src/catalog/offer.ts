@@ -2,6 +2,7 @@ import { deepFreeze, frozenCopy } from "../base/freeze.ts";
 import { canonicalHash, type Sha256 } from "../base/hash.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { ToolOffer } from "../contracts/model.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import { maskActions } from "./mask.ts";
 import type { CatalogTool, Mode } from "./tool.ts";
 
@@ -33,8 +34,15 @@ export function offerOf(tool: CatalogTool, mode: Mode): OfferedTool | undefined 
 export function definitionHash(tool: CatalogTool): Sha256 {
   const known = definitions.get(tool);
   if (known !== undefined) return known;
-  const { name, description, inputSchema, access, actions, readOnly } = tool;
-  const parts: Json = [name, description, inputSchema, access, (actions ?? null) as Json, readOnly !== undefined];
+  const { name, description, inputSchema, actions, readOnly } = tool;
+  const parts: Json = [
+    name,
+    description,
+    inputSchema,
+    accessOf(tool),
+    (actions ?? null) as Json,
+    readOnly !== undefined,
+  ];
   const hash = canonicalHash(parts);
   definitions.set(tool, hash);
   return hash;
@@ -51,14 +59,20 @@ function offersOf(tool: CatalogTool): Map<Mode, OfferedTool | undefined> {
 
 /** Whatever is not known to leave things as they are is not offered. A server's own hints are no knowledge. */
 function offerInPlan(tool: CatalogTool): OfferedTool | undefined {
-  const { access, actions, readOnly } = tool;
-  if (actions !== undefined) {
+  const { actions, readOnly } = tool;
+  const access = accessOf(tool);
+  if (actions !== undefined && access !== "external") {
     const allowed = Object.keys(actions.access).filter((action) => actions.access[action] === "read");
     if (allowed.length > 0) return offerAs(tool, { kind: "actions", field: actions.field, allowed });
     return readOnly === undefined ? undefined : offerAs(tool, PROVED);
   }
   if (access === "read") return offerAs(tool, ANY);
   return readOnly === undefined ? undefined : offerAs(tool, PROVED);
+}
+
+/** A tool that declares effects outside reaches there, whatever it says of its access. */
+function accessOf({ access, effects = {} }: CatalogTool): ToolAccess {
+  return access === "read" && Object.keys(effects).length > 0 ? "external" : access;
 }
 
 function offerAs(tool: CatalogTool, permission: Permission): OfferedTool {

@@ -39,10 +39,12 @@ const sed: Judge = (words) => {
 };
 
 const uniqOptions = only({ short: "cdufiswz" });
-/** Its second name is a file that it writes. */
+/** Its second name is a file that it writes, and behind the first, or behind --, what looks like an option may be a name. */
 const uniq: Judge = (words) => {
-  const names = words.filter(({ text }) => !text.startsWith("-") || text === "-");
-  if (names.length > 1 || names.some(({ globAt }) => globAt !== undefined)) return "uniq writes its second file";
+  const first = words.findIndex(({ text }) => !/^-[^-]/.test(text));
+  const [name, ...more] = first === -1 ? [] : words.slice(first);
+  if (name?.text.startsWith("--") === true) return `${name.text} of uniq is not known to be harmless`;
+  if (more.length > 0 || name?.globAt !== undefined) return "uniq writes its second file";
   return uniqOptions(words);
 };
 
@@ -105,14 +107,15 @@ const git: Judge = (words) => {
   return signature === undefined ? GIT[name.text]?.(more) : `${signature.text} checks signatures with another program`;
 };
 
-/** Commands that have no way to write, whatever their options. */
+/**
+ * Commands that have no way to write, whatever their options. `printf` is missing because its -v and its %n set variables
+ * of the shell, also PATH; `test`, because its -v can run a command.
+ */
 const HARMLESS =
   "cat head tail wc nl cut tr paste fold ls pwd cd stat du df basename dirname realpath readlink echo true false which type sha256sum sha1sum md5sum b2sum cksum cmp comm diff grep egrep fgrep whoami id uname seq jq";
 
 const COMMANDS: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ...HARMLESS.split(" ").map((name): [string, Judge] => [name, anything]),
-  // With -v it sets a variable of the shell, also PATH; `test` is missing because its -v can run a command.
-  ["printf", only({ short: "" })],
   ["sed", sed],
   ["uniq", uniq],
   ["date", date],

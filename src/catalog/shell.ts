@@ -16,15 +16,24 @@ export function classifyShell(command: string): ReadOnlyVerdict {
   return why === undefined ? { readOnly: true } : { readOnly: false, why: `${why}. ${ADVICE}` };
 }
 
-/** The proof for a tool that runs shell commands: `commandOf` tells which one a call means. */
-export function shellReadOnly(commandOf: (input: unknown) => unknown = commandField): ReadOnlyProof {
+/**
+ * The proof for a tool that runs each command in a fresh shell. Without `commandOf` the arguments are `command` and nothing
+ * else: a folder or a variable that the proof does not know decides what the command means. Whoever gives `commandOf` vouches
+ * for the other arguments.
+ */
+export function shellReadOnly(commandOf?: (input: unknown) => unknown): ReadOnlyProof {
   return (input) => {
-    const command = commandOf(input);
+    const command = commandOf === undefined ? commandField(input) : commandOf(input);
     if (typeof command !== "string") return { readOnly: false, why: `it names no command. ${ADVICE}` };
+    const odd = commandOf === undefined ? Object.keys(Object(input)).find((field) => field !== COMMAND) : undefined;
+    if (odd !== undefined) return { readOnly: false, why: `what its ${odd} changes is not known. ${ADVICE}` };
     return classifyShell(command);
   };
 }
 
+const COMMAND = "command";
+
+/** Own data only: an inherited or computed field could answer the handler differently. */
 function commandField(input: unknown): unknown {
-  return (input as { readonly command?: unknown } | null | undefined)?.command;
+  return Object.getOwnPropertyDescriptor(Object(input), COMMAND)?.value as unknown;
 }

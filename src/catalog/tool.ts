@@ -16,6 +16,8 @@ export interface CatalogTool {
   readonly actions?: ToolActions;
   /** For a tool that may change things: proves of one call that it does not. */
   readonly readOnly?: ReadOnlyProof;
+  /** What it does outside, by name. A tool that declares any reaches there, whatever it says of its access. */
+  readonly effects?: Readonly<Record<string, unknown>>;
   /** What the tool's server says of it, such as `readOnlyHint`. Shown to people; never believed. */
   readonly annotations?: JsonObject;
 }

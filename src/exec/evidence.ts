@@ -42,6 +42,7 @@ const bytesOf = new WeakMap<ExecNote, readonly Uint8Array[]>();
 export const execPart: Part<readonly ExecNote[]> = {
   name: "holdfast.exec",
   policy: "log",
+  reserved: true,
   initial: [],
   encode: (notes) => notes as unknown as Json,
   decode: (data) => notesOf(data),

@@ -43,6 +43,7 @@ const contents: PartContents<TreeFolder> = {
 export const filesPart: Part<TreeFolder> = {
   name: "files",
   policy: "state",
+  reserved: true,
   initial: EMPTY_FOLDER,
   exact: true,
   contents,

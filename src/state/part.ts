@@ -36,6 +36,8 @@ export interface Part<V> {
   restored?(now: V, then: V): V;
   /** Every byte counts: nothing in it is hidden, whatever it looks like. */
   readonly exact?: true;
+  /** The kernel's own: a call changes it only through what its handle offers for it. */
+  readonly reserved?: true;
 }
 
 export interface PartChange {
@@ -76,6 +78,7 @@ export interface AnyPart {
   pick?(now: never, then: never, paths: readonly string[]): unknown;
   restored?(now: never, then: never): unknown;
   readonly exact?: true;
+  readonly reserved?: true;
 }
 
 export type Parts = ReadonlyMap<string, AnyPart>;

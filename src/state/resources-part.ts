@@ -12,6 +12,7 @@ import type { Root } from "./root.ts";
 export const resourcesPart: Part<JsonObject> = {
   name: "holdfast.resources",
   policy: "state",
+  reserved: true,
   initial: {},
   encode: (value) => value,
   decode: (data) => {

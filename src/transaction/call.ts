@@ -137,7 +137,11 @@ export class CallHandle implements Call {
   }
 
   change<V>(part: Part<V>, redo: (now: V) => V): void {
-    this.#use("change").branch.change(part, redo);
+    const { branch } = this.#use("change");
+    // Asked by name: whatever was handed in, the part that would change is the one that is registered.
+    if (branch.part(part.name)?.reserved === true)
+      throw new HoldfastError("PART_RESERVED", { part: part.name, tool: this.tool });
+    branch.change(part, redo);
   }
 
   async resource<T>(key: ResourceKey<T>): Promise<T> {

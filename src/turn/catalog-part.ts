@@ -16,13 +16,14 @@ const shape = fields({
 });
 
 /**
- * The catalog in the root: captured by snapshots, kept by checkpoints, forked and reopened with everything else. It is no
- * slice, so that no call can change it.
+ * The catalog in the root: captured by snapshots, kept by checkpoints, forked and reopened with everything else. It is
+ * reserved, so that no call can change it.
  */
 export const catalogPart: Part<CatalogState> = {
   name: "catalog",
   policy: "state",
   initial: INITIAL_CATALOG,
+  reserved: true,
   exact: true, // told by hashes: it is the program's own, and a request says it as it is
   encode: (value) => ({ ...value }),
   decode,

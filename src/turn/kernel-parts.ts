@@ -21,6 +21,9 @@ export const KERNEL_PARTS: readonly AnyPart[] = [
   execPart,
 ];
 
+/** Wherever a session's files lie. */
+export const FILE_PARTS: readonly string[] = [filesPart.name, WORKSPACE_PART];
+
 const EXACT: ReadonlySet<string> = new Set(
   [...KERNEL_PARTS, workspacePart].flatMap(({ name, exact }) => (exact === true ? [name] : [])),
 );

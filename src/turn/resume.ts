@@ -16,8 +16,8 @@ import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { type TransactionOptions, Transactions } from "../transaction/transactions.ts";
 import { catalogPart } from "./catalog-part.ts";
+import { catalogPolicy } from "./catalog-policy.ts";
 import type { SessionFold } from "./fold.ts";
-import { catalogGate } from "./gate.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
 import { PartBlobs } from "./part-blobs.ts";
@@ -132,7 +132,7 @@ async function revive(
     ...(options.development === undefined ? {} : { development: options.development }),
   });
   await state.takeUpResources();
-  const gate = catalogGate(() => catalog);
+  const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, parent } = options;
   const context = new SessionContext(state, options.context, shelves);
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
@@ -156,7 +156,7 @@ async function revive(
     },
     ledger,
     tools: [...tools, ...kernel],
-    policies: [gate, ...policies],
+    policies: [byCatalog, ...policies],
     ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);

@@ -1,5 +1,4 @@
 import { HoldfastError } from "../base/errors.ts";
-import { WORKSPACE_PART } from "../files/host/part.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -11,6 +10,7 @@ import type { Transactions } from "../transaction/transactions.ts";
 import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
+import { FILE_PARTS } from "./kernel-parts.ts";
 import { type WaitingCall, unansweredOf } from "./waiting.ts";
 import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
@@ -68,7 +68,6 @@ export interface RewindGround extends PlanGround {
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
-const FILES: ReadonlySet<string> = new Set(["files", WORKSPACE_PART]);
 /** Somebody who keeps saving while files return is met so often; then the rewind is refused, with nothing changed. */
 const ATTEMPTS = 5;
 
@@ -187,5 +186,5 @@ function scopeOf(scope: RewindOptions["scope"] = "all"): readonly RewindScope[] 
 }
 
 function partsIn(state: ExecutionState, scope: readonly RewindScope[]): readonly string[] {
-  return [...state.truth.parts.keys()].filter((name) => scope.includes(FILES.has(name) ? "files" : "state"));
+  return [...state.truth.parts.keys()].filter((name) => scope.includes(FILE_PARTS.includes(name) ? "files" : "state"));
 }

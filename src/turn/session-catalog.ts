@@ -3,7 +3,7 @@ import type { Sha256 } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import { type CatalogChange, type CatalogState, changeCatalog, hashTools, snapshotCatalog } from "../catalog/state.ts";
-import { ASK_USER, type CatalogTool, type Mode } from "../catalog/tool.ts";
+import { ASK_USER, type Mode } from "../catalog/tool.ts";
 import { denialOfCall } from "../catalog/may-run.ts";
 import { definitionHash } from "../catalog/offer.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -68,7 +68,7 @@ export class SessionCatalog {
     const { state } = this;
     const latest = this.#latest;
     if (latest !== undefined && sameState(latest.of, state) && sameTools(latest.tools, tools)) return latest.snapshot;
-    const snapshot = snapshotCatalog(state, tools.map(asOffered));
+    const snapshot = snapshotCatalog(state, tools);
     this.#latest = { of: state, tools, snapshot };
     return snapshot;
   }
@@ -82,7 +82,7 @@ export class SessionCatalog {
 
   /** Hash of everything about a tool that is data. */
   definition(tool: Tool): Sha256 {
-    return definitionHash(asOffered(tool));
+    return definitionHash(tool);
   }
 
   /** Why a call may not start now, in words for the model, or nothing. `epoch`: of the request that offered it. */
@@ -90,7 +90,7 @@ export class SessionCatalog {
     const { tool, input, epoch } = call;
     const { name } = tool;
     if (epoch === undefined && this.mode === "act") return undefined;
-    const attempt = { tool: asOffered(tool), name, input, live: this.snapshot() };
+    const attempt = { tool, name, input, live: this.snapshot() };
     if (epoch === undefined) return denialOfCall(attempt);
     const offeredBy = this.#offered.get(epoch);
     if (offeredBy === undefined) return `${name} was offered too long ago, so it did not run. Ask for it again.`;
@@ -140,7 +140,7 @@ export class SessionCatalog {
   draftsOf(now: CatalogState, to: CatalogState): readonly RecordDraft[] {
     if (now === to) return [];
     const { version, epoch, reason, requestUserInputEnabled } = to;
-    const snapshot = snapshotCatalog(to, this.#transactions.tools.map(asOffered));
+    const snapshot = snapshotCatalog(to, this.#transactions.tools);
     const tools = (snapshot.tools ?? []).map(({ name, description = "", input }) => ({ name, description, input }));
     const changed: RecordDraft = {
       kind: "catalog-changed",
@@ -165,7 +165,7 @@ export class SessionCatalog {
 
   /** The tools of this process, and whether it can ask somebody. */
   #present(): CatalogChange {
-    const tools = hashTools(this.#transactions.tools.map(asOffered));
+    const tools = hashTools(this.#transactions.tools);
     if (this.#asksSaid) return { tools };
     return { tools, requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
   }
@@ -187,15 +187,6 @@ export class SessionCatalog {
 }
 
 const catalogs = new WeakMap<Gate, SessionCatalog>();
-const reaching = new WeakMap<Tool, CatalogTool>();
-
-/** A tool that declares effects outside reaches there, whatever it says of its access. */
-function asOffered(tool: Tool): CatalogTool {
-  if (tool.access !== "read" || Object.keys(tool.effects).length === 0) return tool;
-  const known = reaching.get(tool) ?? { ...tool, access: "external" };
-  reaching.set(tool, known);
-  return known;
-}
 
 function sameState(a: CatalogState, b: CatalogState): boolean {
   return a === b || (a.epoch === b.epoch && a.mode === b.mode);

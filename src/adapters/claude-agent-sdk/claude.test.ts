@@ -106,6 +106,8 @@ describe("the session's tools", () => {
     const opened = (await collect(session.read())).filter((entry) => entry.kind === "call-opened");
     expect(opened[0]).toMatchObject({ tool: "note", alias: "toolu_1" });
     expect(await closings(session)).toHaveLength(3);
+    const offered = (await collect(session.read())).findLast((entry) => entry.kind === "catalog-changed");
+    expect(JSON.stringify(offered?.tools)).toContain('"note"');
   });
 
   test("[CLAUDE-1] in plan mode only what reads is listed and runs", async () => {

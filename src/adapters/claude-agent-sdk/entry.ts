@@ -24,7 +24,7 @@ export interface ClaudeHost<O> {
   /** Calls of the host's own that have begun and not ended, by the host's ids. */
   readonly open: readonly string[];
   /** Ends what is still open: call it when the query is over. */
-  leave(): Promise<void>;
+  readonly leave: () => Promise<void>;
 }
 
 /**

@@ -131,6 +131,7 @@ export function takeStaged(value: WorkspaceValue): ReadonlyMap<string, StagedCon
 /** The workspace as a part of the root: not the files, which lie on the disk, but what this session did to which. */
 export const workspacePart: Part<WorkspaceValue> = {
   name: WORKSPACE_PART,
+  reserved: true,
   exact: true,
   policy: "state",
   initial: EMPTY_WORKSPACE,
