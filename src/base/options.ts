@@ -30,6 +30,8 @@ export const ANYTHING: OptionRule = { wants: "anything", fits: () => true };
 export const BOOLEAN: OptionRule = { wants: "true or false", fits: (value) => typeof value === "boolean" };
 export const OBJECT: OptionRule = { wants: "an object", fits: isObject };
 export const FUNCTION: OptionRule = { wants: "a function", fits: (value) => typeof value === "function" };
+export const LIST: OptionRule = { wants: "a list", fits: (value) => Array.isArray(value) };
+export const TEXT: OptionRule = { wants: "a text", fits: (value) => typeof value === "string" };
 /** Zero or more; also without end. */
 export const AMOUNT: OptionRule = {
   wants: "a number from 0",

@@ -1,7 +1,7 @@
 import { type Clock, type Instant, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
-import { badOption, OBJECT } from "../base/options.ts";
+import { checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
@@ -98,6 +98,7 @@ interface SealedBatch<T> {
   readonly sealed: readonly Sealed[];
 }
 
+const NO_OPTIONS: AppendOptions = {};
 const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
 
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
@@ -175,7 +176,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
    * Resolves when the records are durable. Records are sealed at once, in the order of the calls, so writers need not
    * wait for each other; those under way together share a sync. All of them or none are written.
    */
-  append(drafts: RecordDraft | readonly RecordDraft[], options: AppendOptions = {}): Promise<Appended> {
+  append(drafts: RecordDraft | readonly RecordDraft[], options: AppendOptions = NO_OPTIONS): Promise<Appended> {
     const earlier = this.#called;
     const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options, earlier);
     // Only when both have ended, and without their results: a chain that kept them would hold every append ever made.
@@ -341,6 +342,8 @@ export class Journal<T = unknown> implements AsyncDisposable {
     const sealed: Sealed[] = [];
     const records: SealedRecord[] = [];
     const references: { seq: number; name: BlobName }[] = [];
+    // Also what was put long ago and is named now: the store must know of it, or a sweep would take it for nobody's.
+    const content = new Map((options.staged ?? []).map((blob) => [blob.ref.name, blob]));
     let { link, folded, sinceCheckpoint } = this.#tip;
     let checkpoint: number | undefined;
     const add = ({ draft, kind, body, blobs }: EncodedDraft) => {
@@ -348,7 +351,10 @@ export class Journal<T = unknown> implements AsyncDisposable {
       const record = seal(link, { kind, at, version: RECORD_VERSION, salt: this.#deps.random.hex(8), body });
       records.push(record);
       sealed.push({ draft, seq: record.seq, at, bytes: body.length });
-      for (const name of blobs) references.push({ seq: record.seq, name });
+      for (const ref of blobs) {
+        references.push({ seq: record.seq, name: ref.name });
+        if (!content.has(ref.name)) content.set(ref.name, { ref });
+      }
       if (kind === "checkpoint-kept") checkpoint = record.seq;
       link = { seq: record.seq, hash: record.hash };
       folded = this.#fold.step(folded, draft, record.seq);
@@ -365,7 +371,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
       after: this.#tip.link,
       records,
       references,
-      blobs: options.staged ?? [],
+      blobs: [...content.values()],
       leaseMs: this.#leaseMs,
       ...(checkpoint === undefined ? {} : { checkpoint }),
       ...(options.operation === undefined ? {} : { operation: options.operation }),
@@ -413,19 +419,32 @@ function isLink(value: unknown): boolean {
 
 const LONGEST_OPERATION = 200;
 
-function refuseBadOptions({ operation, staged = [], anchor, checkpoint }: AppendOptions): void {
-  // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
-  const usable =
-    operation === undefined ||
-    (typeof operation === "string" &&
-      operation.length > 0 &&
-      operation.length <= LONGEST_OPERATION &&
-      operation.isWellFormed());
-  if (!usable) throw badOption("operation", operation, `a text of 1 to ${LONGEST_OPERATION} characters`);
-  if (!Array.isArray(staged)) throw badOption("staged", staged, "a list of what stageBlob answered");
-  if (anchor !== undefined && !isLink(anchor)) throw badOption("anchor", anchor, "the link of a record");
-  if (checkpoint !== undefined && !OBJECT.fits(checkpoint)) throw badOption("checkpoint", checkpoint, OBJECT.wants);
-  for (const { ref, bytes } of staged) {
+/** A misspelt `operation` would be no operation, and a retry would write everything twice. */
+const APPEND_OPTIONS: OptionRules<AppendOptions> = {
+  operation: {
+    wants: `a text of 1 to ${LONGEST_OPERATION} characters`,
+    // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
+    fits: (value) =>
+      typeof value === "string" && value.length > 0 && value.length <= LONGEST_OPERATION && value.isWellFormed(),
+  },
+  staged: {
+    wants: "a list of what stageBlob answered",
+    fits: (value) => Array.isArray(value) && value.every(isNewBlob),
+  },
+  anchor: { wants: "the link of a record", fits: isLink },
+  checkpoint: OBJECT,
+};
+
+function isNewBlob(value: unknown): boolean {
+  const { ref, bytes } = Object(value) as Partial<NewBlob>;
+  const named = typeof ref?.name === "string" && Number.isSafeInteger(ref.size);
+  return named && (bytes === undefined || bytes instanceof Uint8Array);
+}
+
+function refuseBadOptions(options: AppendOptions): void {
+  if (options === NO_OPTIONS) return;
+  checkOptions(options, APPEND_OPTIONS);
+  for (const { ref, bytes } of options.staged ?? []) {
     if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
       throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });
   }

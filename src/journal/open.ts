@@ -4,6 +4,7 @@ import type { JsonLimits } from "../base/json.ts";
 import { BOOLEAN, checkOptions, FUNCTION, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.ts";
 import { genesisOf } from "../records/chain.ts";
+import { DEEPEST } from "../records/codec.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import { type Fold, Journal, type JournalDeps, type Sealed } from "./journal.ts";
@@ -36,7 +37,7 @@ const OPTIONS: OptionRules<OpenOptions> = {
   written: FUNCTION,
 };
 /** As far as JSON itself can be written and read back. */
-const LIMITS: OptionRules<JsonLimits> = { depth: whole(1, 1_000), characters: whole(2, 2 ** 28) };
+const LIMITS: OptionRules<JsonLimits> = { depth: whole(1, DEEPEST), characters: whole(2, 2 ** 28) };
 
 /**
  * Opens a session for writing: verify the tail, take the lease, verify what came meanwhile. A session that this code

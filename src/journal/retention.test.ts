@@ -1,6 +1,6 @@
 import { callIdAt } from "../records/ids.ts";
 import { describe, expect, test } from "vitest";
-import { brief, collect, memoryDeps, said } from "../../test/support/stores.ts";
+import { between, brief, collect, memoryDeps, said } from "../../test/support/stores.ts";
 import { forkSession } from "./fork.ts";
 import { openJournal } from "./open.ts";
 import { dropBodies, retain } from "./retention.ts";
@@ -46,6 +46,16 @@ describe("[JOURNAL-16] retention", () => {
       expect(await retain(deps, journal, bounds)).toEqual({ forgotten: 0, withinBounds: true });
     }
     expect(journal.head.seq).toBe(45);
+  });
+
+  test("a record whose time is damaged has no age: it moves no bound, neither one that was given nor one that was not", async () => {
+    const { deps, journal } = await made(45);
+    const store = between(deps.store, {
+      records: (records) => records.map((record) => (record.seq === 15 ? { ...record, at: "2026-?" } : record)),
+    });
+    for (const bounds of [{ records: 1_000 }, { ageMs: 100_000 }])
+      expect(await retain({ ...deps, store }, journal, bounds)).toEqual({ forgotten: 0, withinBounds: true });
+    expect(await retain({ ...deps, store }, journal, { ageMs: 27_000 })).toMatchObject({ forgotten: 19 });
   });
 
   test("keeps the newest checkpoint and what follows it even over the bound, and says so", async () => {

@@ -146,7 +146,7 @@ function withCut({ records, bytes, tokens }: Kept): Kept {
 function fits(bounds: RetentionBounds, kept: Kept, ageMs: number): boolean {
   const most = Number.POSITIVE_INFINITY;
   const { records = most, bytes = most, tokens = most, ageMs: oldest = most } = bounds;
-  return kept.records <= records && kept.bytes <= bytes && kept.tokens <= tokens && ageMs <= oldest;
+  return kept.records <= records && kept.bytes <= bytes && kept.tokens <= tokens && !(ageMs > oldest); // damaged: no age
 }
 
 function tokensOf(counter: TokenCounter | undefined, body: string): number {

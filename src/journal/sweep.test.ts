@@ -44,6 +44,20 @@ test("[JOURNAL-17] content that no record names yet is left alone for a while", 
   expect(Buffer.concat(await collect(journal.readBlob(staged.ref.name))).equals(LARGE)).toBe(true);
 });
 
+test.each(["memory", "sqlite"])(
+  "[JOURNAL-17] content that was put earlier and is only named by an append stays, in %s",
+  async (kind) => {
+    const deps = kind === "memory" ? memoryDeps() : await sqliteDeps();
+    const journal = await openJournal(deps, "s");
+    const { ref } = await journal.stageBlob(LARGE);
+    await journal.append({ ...said("named"), blobs: [ref] });
+    await sweep(deps, { graceMs: 0 });
+    expect(Buffer.concat(await collect(journal.readBlob(ref.name))).equals(LARGE)).toBe(true);
+    expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 1 } });
+    await deps.store.close();
+  },
+);
+
 test("[JOURNAL-17] a writer that slept while its content was swept is told, puts it again and goes on", async () => {
   const deps = await sqliteDeps();
   const journal = await openJournal(deps, "s");

@@ -17,7 +17,7 @@ export interface SessionVerdict {
 
 export interface BlobFault {
   readonly name: BlobName;
-  /** `unlisted`: a record names it, but the store does not know that, so a sweep would remove it. */
+  /** `unlisted`: a record names it, and the store does not know of that, or of the content: something was removed. */
   readonly fault: "missing" | "corrupt" | "unreadable" | "unlisted";
 }
 
@@ -52,9 +52,9 @@ export async function verify(store: Store, options: VerifyOptions = {}): Promise
     done.sessions += 1;
   }
   const faults: BlobFault[] = [];
-  for await (const { name } of references(store)) {
+  for await (const { name, size } of references(store)) {
     signal?.throwIfAborted();
-    const fault = await blobFault(store, name);
+    const fault = (await blobFault(store, name)) ?? (size < 0 ? "unlisted" : undefined);
     if (fault !== undefined) faults.push({ name, fault });
     named.delete(name);
     done.blobs += 1;

@@ -11,7 +11,6 @@ import {
 } from "../base/json.ts";
 import { err, ok, type Result } from "../base/result.ts";
 import { flawOf, type RecordFlaw, type SealedRecord } from "./chain.ts";
-import type { BlobName } from "./ids.ts";
 import {
   type BlobRef,
   isRecordKind,
@@ -27,13 +26,16 @@ import { redactDraft } from "./redact-record.ts";
 /** Header fields: in a body they would be overwritten on the way out. */
 const RESERVED = ["seq", "at"] as const;
 
+/** The most levels a writer may choose to accept. Every reader reads them, whatever its own choice. */
+export const DEEPEST = 1_000;
+
 export interface EncodedDraft {
   /** As it will be read back: plain, and without what must not be kept. */
   readonly draft: RecordDraft;
   readonly kind: RecordKind;
   readonly body: string;
   /** Content that the body names. */
-  readonly blobs: readonly BlobName[];
+  readonly blobs: readonly BlobRef[];
   readonly repairs: readonly JsonRepair[];
 }
 
@@ -56,7 +58,7 @@ export function encodeDraft(
   const reserved = RESERVED.find((name) => name in body);
   const fault = reserved === undefined ? RECORD_SHAPES[kind].fault(body, "") : `${reserved} is given by the journal`;
   if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind, fault });
-  const blobs = ((body["blobs"] ?? []) as readonly BlobRef[]).map(({ name }) => name);
+  const blobs = (body["blobs"] ?? []) as unknown as readonly BlobRef[];
   return { draft, kind, body: JSON.stringify(body), blobs, repairs: checked.value.repairs };
 }
 
@@ -89,7 +91,7 @@ export function decodeRecord(
   const { seq, at, version } = sealed;
   if (version > ladder.version) return err({ kind: "too-new", version });
   if (sealed.body === null) return ok({ kind: "dropped", seq, at, was: sealed.kind, reason: sealed.dropped ?? "" });
-  const parsed = parseJson(sealed.body, { ...JSON_LIMITS, characters: Number.POSITIVE_INFINITY });
+  const parsed = parseJson(sealed.body, { depth: DEEPEST, characters: Number.POSITIVE_INFINITY });
   if (!parsed.ok) return err({ kind: "malformed", detail: parsed.error.detail });
   const lifted = tryLift(sealed.kind, parsed.value as JsonObject, version, ladder);
   if (lifted === undefined) return err({ kind: "malformed", detail: `no lift from version ${version}` });

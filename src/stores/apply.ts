@@ -256,7 +256,7 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
     swept.bytes += place === "store" ? size : blobs.remove(name);
   }
   for (const name of batch.candidates) {
-    if (tables.blobPlace(name) !== undefined) continue;
+    if (tables.blobPlace(name) !== undefined || tables.isNamed(name)) continue;
     const bytes = blobs.remove(name);
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;

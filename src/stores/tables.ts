@@ -43,6 +43,8 @@ export interface Tables {
   /** Notes that the blob store holds it. */
   noteBlob(ref: BlobRef): void;
   blobPlace(name: BlobName): "store" | "outside" | undefined;
+  /** Whether a record names it. */
+  isNamed(name: BlobName): boolean;
   addReference(segment: number, seq: number, name: BlobName): void;
   unreferencedBlobs(
     limit: number,

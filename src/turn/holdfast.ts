@@ -1,6 +1,6 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { badOption, OBJECT } from "../base/options.ts";
+import { badOption, checkOptions, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
@@ -24,6 +24,7 @@ import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
+import { FORK_OPTIONS, HOLDFAST_OPTIONS } from "./holdfast-options.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { isShelf, Shelves } from "./shelves.ts";
@@ -64,7 +65,9 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
-  async open(id: string, { recent, ...opening }: SessionOpening = {}): Promise<Session> {
+  async open(id: string, options: SessionOpening = {}): Promise<Session> {
+    if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+    const { recent, ...opening } = options;
     const session = await this.#openWith(id, this.#options, undefined, opening);
     if (recent === undefined) return session;
     try {
@@ -83,6 +86,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
+    checkOptions(options, FORK_OPTIONS);
     const { workspace, as, after } = options;
     if (workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
@@ -128,7 +132,8 @@ export class Holdfast implements AsyncDisposable {
         workspaces: this.#workspaces,
         shelves: new Shelves({ ...this.#deps, open: (shelf) => this.#openWith(shelf, {}, undefined) }),
         teller,
-        fork: (after, how) => this.fork(id, { ...how, after }),
+        fork: (after, { as, workspace }) =>
+          this.fork(id, { as, after, ...(workspace === undefined ? {} : { workspace }) }),
         child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
       };
       const how = { ...sessionOptions, parent: parent?.catalog };
@@ -205,7 +210,7 @@ export class Holdfast implements AsyncDisposable {
 }
 
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {
-  if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+  checkOptions(options, HOLDFAST_OPTIONS);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
   const redactor = new Redactor(options.secrets ?? []);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { createHoldfast, FixedClock, HoldfastError } from "../../src/index.ts";
+import { type CallId, createHoldfast, FixedClock, HoldfastError, type Json } from "../../src/index.ts";
 import { fileBlobs } from "../../src/blobs/files/entry.ts";
 import { memoryStore } from "../../src/stores/memory/entry.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
@@ -108,10 +108,37 @@ test("[ID-16] options that do not exist are refused wherever there are options",
     () => holdfast.retain(session, misspelt as never),
     () => holdfast.verify(misspelt as never),
     () => collect(session.read(misspelt as never)),
+    () => session.append(said("x"), misspelt as never),
+    () => createHoldfast({ store: memoryStore(), ...misspelt } as never),
+    () => holdfast.fork("s", { as: "t", ...misspelt } as never),
     async () => fileBlobs(folder, misspelt as never),
     async () => memoryStore(misspelt as never),
   ];
   for (const attempt of tries) await expect(attempt()).rejects.toMatchObject({ code: "BAD_OPTION" });
+});
+
+test.each([null, 5, "text"])("[ID-16] %j instead of options is refused by name", async (odd) => {
+  const tries = [
+    () => session.append(said("x"), odd as never),
+    () => holdfast.open("s", odd as never),
+    () => holdfast.fork("s", odd as never),
+    () => createHoldfast(odd as never),
+    () => session.append(said("x"), { staged: [odd] } as never),
+    () => createHoldfast({ store: memoryStore(), random: { hex: odd } } as never),
+  ];
+  for (const attempt of tries) await expect(attempt()).rejects.toMatchObject({ code: "BAD_OPTION" });
+});
+
+test("[JOURNAL-19] what the largest limits let in reads back equal, with any limits", async () => {
+  const deep = JSON.parse(`${"[".repeat(900)}7${"]".repeat(900)}`) as Json;
+  const wide = await holdfast.open("deep", { limits: { depth: 1_000, characters: 1e6 } });
+  await wide.append({ kind: "call-late", callId: "c" as CallId, tool: "t", output: deep });
+  await wide.close();
+  const again = await holdfast.open("deep");
+  const late = (await collect(again.read())).find(({ kind }) => kind === "call-late");
+  expect(late).toMatchObject({ output: deep });
+  expect(again.recovered).toMatchObject({ damaged: [] });
+  await again.close();
 });
 
 test("[JOURNAL-5] a clock that gives no time fails what needs one, and nothing else", async () => {

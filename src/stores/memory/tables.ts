@@ -183,6 +183,10 @@ export class MemoryTables implements Tables {
     return blob.bytes === undefined ? "outside" : "store";
   }
 
+  isNamed(name: BlobName): boolean {
+    return this.#references.has(name);
+  }
+
   addReference(segment: number, seq: number, name: BlobName): void {
     const place = `${segment}/${seq}`;
     const places = this.#references.get(name) ?? new Map<string, number>();

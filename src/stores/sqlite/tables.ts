@@ -293,6 +293,10 @@ export class SqliteTables implements Tables {
     return row["outside"] === 1 ? "outside" : "store";
   }
 
+  isNamed(name: BlobName): boolean {
+    return this.#sql("SELECT 1 AS named FROM blob_references WHERE name = ? LIMIT 1").get(name) !== undefined;
+  }
+
   addReference(segment: number, seq: number, name: BlobName): void {
     this.#sql("INSERT OR IGNORE INTO blob_references (record, name) VALUES (?, ?)").run(recordKey(segment, seq), name);
   }

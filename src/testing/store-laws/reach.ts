@@ -164,6 +164,19 @@ export const reach: LawBook<StoreContext> = [
     },
   ],
   [
+    "[STORE-15] content that a record names is never swept, also when the append did not bring it",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      const { name } = await store.blobs.put(new Uint8Array(100_000).fill(9));
+      applied(await store.commit(appendOf(pen, sealed(pen.head, '"1"'), { references: [{ seq: 1, name }] })));
+      const swept = applied(await store.commit({ kind: "sweep", limit: 10, candidates: [name] }));
+      strictEqual(swept.blobs, 0);
+      ok(store.blobs.holds(name));
+      await store.close();
+    },
+  ],
+  [
     "[STORE-15] content put and then swept before its record is committed is reported missing, never lost silently",
     async ({ open }) => {
       const store = await open();
