@@ -50,6 +50,12 @@ process.exitCode = verdicts.every(({ ok }) => ok) ? 0 : 1;
 function narrowed(workload: Workload, text: string | undefined): Workload {
   if (text === undefined) return workload;
   const cases = workload.cases.filter((one) => one.name.includes(text));
+  if (cases.length === 0) {
+    console.error(
+      `no case of ${name} has "${text}" in it; there are: ${workload.cases.map((one) => one.name).join(", ")}`,
+    );
+    process.exit(2);
+  }
   const kept = new Set(cases.map((one) => one.name));
   const bars = workload.bars.filter((bar) => kept.has(bar.of.case) && (!("to" in bar) || kept.has(bar.to.case)));
   return { ...workload, cases, bars };

@@ -13,9 +13,15 @@ export interface CatalogState {
   readonly tools: Readonly<Record<string, Sha256>>;
   /** Why the last change happened. */
   readonly reason: string;
+  /** Offered as in plan mode though it is in act mode, because it works for somebody who plans. */
+  readonly held?: true;
+  /** The session that this one works for, by name. */
+  readonly parent?: string;
 }
 
-export type CatalogChange = Partial<Pick<CatalogState, "mode" | "requestUserInputEnabled" | "tools">>;
+export type CatalogChange = Partial<Pick<CatalogState, "mode" | "requestUserInputEnabled" | "tools">> & {
+  readonly held?: boolean;
+};
 
 export const INITIAL_CATALOG: CatalogState = {
   version: 0,
@@ -30,7 +36,9 @@ export const INITIAL_CATALOG: CatalogState = {
 export function changeCatalog(now: CatalogState, change: CatalogChange, reason: string): CatalogState {
   const { mode = now.mode, requestUserInputEnabled = now.requestUserInputEnabled, tools = now.tools } = change;
   const sameTools = equalTools(now.tools, tools);
-  if (sameTools && mode === now.mode && requestUserInputEnabled === now.requestUserInputEnabled) return now;
+  const held = mode === "act" && (change.held ?? now.held ?? false);
+  const sameMode = mode === now.mode && held === (now.held ?? false);
+  if (sameTools && sameMode && requestUserInputEnabled === now.requestUserInputEnabled) return now;
   return {
     version: sameTools ? now.version : now.version + 1,
     epoch: now.epoch + 1,
@@ -38,6 +46,8 @@ export function changeCatalog(now: CatalogState, change: CatalogChange, reason: 
     requestUserInputEnabled,
     tools: sameTools ? now.tools : tools,
     reason,
+    ...(held ? { held } : {}),
+    ...(now.parent === undefined ? {} : { parent: now.parent }),
   };
 }
 
@@ -56,7 +66,8 @@ export function hashTools(tools: Iterable<CatalogTool>): CatalogState["tools"] {
 
 /** What is offered in a state of the catalog, of the tools there are. */
 export function snapshotCatalog(state: CatalogState, tools: Iterable<CatalogTool>): SessionToolCatalogSnapshot {
-  const { version, epoch, mode, requestUserInputEnabled } = state;
+  const { version, epoch, requestUserInputEnabled } = state;
+  const mode = state.held === true ? "plan" : state.mode;
   const offered = [...tools].flatMap((tool) => {
     if (tool.name === ASK_USER && !requestUserInputEnabled) return [];
     return offerOf(tool, mode) ?? [];

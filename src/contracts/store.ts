@@ -143,6 +143,8 @@ export interface ForkBatch {
   readonly kind: "fork";
   readonly from: SessionId;
   readonly after: Link;
+  /** The newest checkpoint up to there, when the origin has newer ones: opening the fork need not read further back. */
+  readonly checkpoint?: number;
   readonly session: SessionId;
   readonly at: Instant;
 }

@@ -19,11 +19,36 @@ export async function forkSession(
   const origin = await rowOf(deps.store, toSessionId(from));
   const session = toSessionId(options.as);
   const after = await linkAt(deps, origin, options.after === undefined ? origin.head.seq : options.after);
-  const receipt = await deps.store.commit({ kind: "fork", from: origin.id, after, session, at: instantOf(deps.clock) });
+  const checkpoint = origin.checkpoint > after.seq ? await checkpointUpTo(deps, origin, after.seq) : undefined;
+  const receipt = await deps.store.commit({
+    kind: "fork",
+    from: origin.id,
+    after,
+    session,
+    at: instantOf(deps.clock),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  });
   if (!receipt.ok)
     throw conflictError(receipt.conflict.kind === "session-exists" ? session : origin.id, receipt.conflict);
   return session;
 }
+
+/** The newest one that can be begun from. Not found nearby, the fork's opening looks at everything. */
+async function checkpointUpTo(deps: JournalDeps, row: SessionRow, seq: number): Promise<number | undefined> {
+  for (let [at, page] = [seq, 0]; at > row.anchor.seq && page < PAGES; page += 1) {
+    const query = { from: row.anchor.seq + 1, to: at, reverse: true, limit: PAGE };
+    const records = await deps.store.reading((read) => read.records(row, query));
+    const found = records.find(
+      (record) => record.kind === "checkpoint-kept" && record.body !== null && flawOf(record) === undefined,
+    );
+    if (found !== undefined) return found.seq;
+    at = (records.at(-1)?.seq ?? 0) - 1;
+  }
+  return undefined;
+}
+
+const PAGE = 256;
+const PAGES = 8;
 
 async function linkAt(deps: JournalDeps, row: SessionRow, seq: number): Promise<Link> {
   if (seq === row.anchor.seq) return row.anchor;

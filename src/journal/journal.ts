@@ -27,7 +27,10 @@ export interface JournalDeps {
 }
 
 export interface AppendOptions {
-  /** The same operation is applied once, however often it is sent: the way to retry after an unclear failure. */
+  /**
+   * The same operation is applied once, however often it is sent, while its records are kept: the way to retry after an
+   * unclear failure. A fork begins with none.
+   */
   readonly operation?: string;
   /** Content from `stageBlob` that the records name in `blobs`. */
   readonly staged?: readonly NewBlob[];

@@ -203,6 +203,19 @@ describe("[JOURNAL-14] [R10] [K46] one writer", () => {
   });
 });
 
+test("[JOURNAL-15] a fork from before the newest checkpoint opens from the newest it shares, not from the beginning", async () => {
+  const deps = memoryDeps();
+  const journal = await openJournal(deps, "s");
+  const kept = { kind: "checkpoint-kept", openCalls: [] } as const;
+  for (let round = 0; round < 5; round += 1)
+    await journal.append([...Array.from({ length: 19 }, () => said("x")), kept]);
+  await forkSession(deps, "s", { as: "child", after: 70 });
+  const { opened } = await openJournal(deps, "child");
+  expect(opened.tail.map(({ seq }) => seq)).toEqual(Array.from({ length: 11 }, (_, nth) => 60 + nth));
+  await forkSession(deps, "s", { as: "first", after: 5 });
+  expect((await openJournal(deps, "first")).opened.tail).toHaveLength(5);
+});
+
 describe("[JOURNAL-15] [R09] a fork whose inherited records are not all there", () => {
   test("is refused, whichever of them is missing", async () => {
     const { deps } = await made("abcd".replace("c", "x"));

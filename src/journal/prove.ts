@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Link, SealedRecord } from "../records/chain.ts";
+import { flawOf, type Link, type SealedRecord } from "../records/chain.ts";
 import { type DecodeFault, type DroppedRecord, decodeRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 
@@ -10,6 +10,8 @@ export interface DamagedEntry {
   /** Equal to `seq` unless a whole run is missing. */
   readonly through: number;
   readonly detail: string;
+  /** Its kind, where the header is whole and only the body is not. */
+  readonly was?: string;
 }
 
 export type JournalEntry = JournalRecord | DroppedRecord | DamagedEntry;
@@ -108,7 +110,8 @@ function decode(record: SealedRecord): JournalEntry {
   // A newer record is whole; it is this code that is too old. Skipping it would tell half the story.
   if (decoded.error.kind === "too-new")
     throw new HoldfastError("RECORD_TOO_NEW", { seq: record.seq, version: decoded.error.version });
-  return damaged(record.seq, faultText(decoded.error));
+  const entry = damaged(record.seq, faultText(decoded.error));
+  return flawOf(record) === "header-altered" ? entry : { ...entry, was: record.kind };
 }
 
 function damaged(seq: number, detail: string): DamagedEntry {

@@ -207,7 +207,7 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
     leaseUntil: 0,
     head: batch.after,
     anchor: origin.anchor,
-    checkpoint: origin.checkpoint <= batch.after.seq ? origin.checkpoint : 0,
+    checkpoint: origin.checkpoint <= batch.after.seq ? origin.checkpoint : (batch.checkpoint ?? 0),
     segments: [...sharedUpTo(origin, batch.after.seq), { segment: tables.newSegment(), through: null }],
   };
   tables.addSession(row);

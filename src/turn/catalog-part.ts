@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { type CatalogState, INITIAL_CATALOG, restoreCatalog } from "../catalog/state.ts";
-import { boolean, count, fields, json, oneOf, string } from "../records/shape.ts";
+import { boolean, count, fields, json, oneOf, optional, string } from "../records/shape.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { Part, RootChange } from "../state/part.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
@@ -13,6 +13,8 @@ const shape = fields({
   requestUserInputEnabled: boolean,
   tools: json,
   reason: string,
+  held: optional(boolean),
+  parent: optional(string),
 });
 
 /**

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import {
   BOOLEAN,
   FUNCTION,
@@ -9,8 +10,20 @@ import {
   TEXT,
   whole,
 } from "../base/options.ts";
-import type { HoldfastOptions } from "./holdfast.ts";
+import type { Random } from "../base/random.ts";
+import type { Store } from "../contracts/store.ts";
+import type { StoreSource } from "../contracts/store-source.ts";
+import type { Secret, SecretOptions } from "../records/redact.ts";
+import type { SessionOptions } from "./resume.ts";
 import type { ForkOptions } from "./session.ts";
+
+export interface HoldfastOptions extends SessionOptions {
+  readonly store: Store | StoreSource;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** What must never be kept, beside what looks like a secret. */
+  readonly secrets?: readonly Secret[] | SecretOptions;
+}
 
 const having = (...methods: readonly string[]): OptionRule => ({
   wants: `an object with ${methods.join(", ")}`,

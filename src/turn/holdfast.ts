@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { badOption, checkOptions, OBJECT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
+import type { Mode } from "../catalog/tool.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
@@ -17,27 +18,20 @@ import { type RetentionBounds, type Retained, retain } from "../journal/retentio
 import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
-import { Redactor, type Secret, type SecretOptions } from "../records/redact.ts";
+import { Redactor, type Secret } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
+import { type Family, Lineage, type Standing } from "./lineage.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
-import { FORK_OPTIONS, HOLDFAST_OPTIONS } from "./holdfast-options.ts";
+import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { isShelf, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
 import { Workspaces } from "./workspaces.ts";
-
-export interface HoldfastOptions extends SessionOptions {
-  readonly store: Store | StoreSource;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  /** What must never be kept, beside what looks like a secret. */
-  readonly secrets?: readonly Secret[] | SecretOptions;
-}
 
 export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. It is in plan mode whenever its parent is. */
@@ -46,7 +40,7 @@ export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   readonly recent?: number;
 }
 
-type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Pick<Session, "catalog"> };
+type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Family["parent"] };
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -55,12 +49,14 @@ export class Holdfast implements AsyncDisposable {
   readonly #options: SessionOptions;
   readonly #workspaces: Workspaces;
   readonly #redactor: Redactor;
+  readonly #lineage: Lineage;
 
   constructor(deps: JournalDeps, options: SessionOptions = {}) {
     this.#redactor = deps.redactor ?? new Redactor();
     this.#deps = { ...deps, redactor: this.#redactor };
     this.#options = options;
     this.store = deps.store;
+    this.#lineage = Lineage.over(deps.store);
     this.#workspaces = new Workspaces(deps);
   }
 
@@ -95,6 +91,10 @@ export class Holdfast implements AsyncDisposable {
     const session = await this.#openWith(id, this.#options, workspace === "memory" ? "memory" : "read-only");
     try {
       await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
+      // The point may be older than the mode, and than whom the origin works for: going on from it opens nothing up.
+      const origin = await this.#standingOf(from);
+      if (origin?.isPlanning !== false) await session.setMode("plan", "it was forked from a session in plan mode");
+      await session.catalog.join(origin?.parent);
       return await this.#withFiles(session, toSessionId(from), head.seq, workspace);
     } catch (error) {
       await session.close();
@@ -117,6 +117,30 @@ export class Holdfast implements AsyncDisposable {
     return this.#openWith(fork.id, { ...this.#options, workspace }, "host");
   }
 
+  /** Whether a session plans or works for one that does, by its name alone. Nothing where that cannot be told. */
+  async #standingOf(id: string, below: readonly string[] = []): Promise<Standing | undefined> {
+    const open = this.#lineage.find(id);
+    const kept = open === undefined ? await this.#keptOf(id) : undefined;
+    const parent = open === undefined ? kept?.parent : open.own.parent;
+    const told = parent === undefined ? {} : { parent };
+    if (open !== undefined) return { isPlanning: open.isPlanning, ...told };
+    if (kept === undefined) return undefined;
+    if (kept.mode === "plan" || parent === undefined || below.includes(parent))
+      return { isPlanning: kept.mode === "plan", ...told };
+    const above = await this.#standingOf(parent, [...below, id]);
+    return above === undefined ? undefined : { isPlanning: above.isPlanning, ...told };
+  }
+
+  async #keptOf(id: string): Promise<{ readonly mode: Mode; readonly parent: string | undefined } | undefined> {
+    try {
+      const look = await this.look(id);
+      return { mode: await look.mode(), parent: await look.parent() };
+    } catch (error) {
+      if (HoldfastError.is(error)) return undefined; // unknown, lost or damaged: whoever asks takes it for planning
+      throw error;
+    }
+  }
+
   async #openWith(
     id: string,
     sessionOptions: SessionOptions,
@@ -134,9 +158,10 @@ export class Holdfast implements AsyncDisposable {
         teller,
         fork: (after, { as, workspace }) =>
           this.fork(id, { as, after, ...(workspace === undefined ? {} : { workspace }) }),
-        child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { catalog } }),
+        child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { id, catalog } }),
       };
-      const how = { ...sessionOptions, parent: parent?.catalog };
+      const standingOf = (other: string) => this.#standingOf(other);
+      const how = { ...sessionOptions, family: { id, lineage: this.#lineage, standingOf, parent } };
       const session = await resumeSession(this.#deps, journal, how, around, as);
       // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
       const { retention } = sessionOptions;

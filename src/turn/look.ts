@@ -107,8 +107,15 @@ export class SessionLook {
     return conversationOf(this.read());
   }
 
+  /** As opening it would find it: in plan mode, too, where damage may hide that plan mode was begun. */
   async mode(): Promise<Mode> {
-    return ((await this.#state()).root.get(catalogPart.name) as CatalogState).mode;
+    const { root, modeInDoubt } = await this.#state();
+    return modeInDoubt ? "plan" : (root.get(catalogPart.name) as CatalogState).mode;
+  }
+
+  /** The session that this one works for, by name. */
+  async parent(): Promise<string | undefined> {
+    return ((await this.#state()).root.get(catalogPart.name) as CatalogState).parent;
   }
 
   /** What is true, or was after an earlier record, as data by the name of the part. Files are not in it, but by digest. */

@@ -5,6 +5,7 @@ import type { PartIntroduction } from "../state/opaque.ts";
 import { type AnyPart, applyRootDelta, type Parts, type RootDelta } from "../state/part.ts";
 import type { Root } from "../state/root.ts";
 import { type Epoch, type KeptState, keptState, type SessionFold } from "./fold.ts";
+import { catalogPart } from "./catalog-part.ts";
 import { strangerPart } from "./kernel-parts.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 
@@ -17,6 +18,8 @@ export interface Rebuilt {
   readonly parts: Parts;
   /** Changes that could not be applied, because something they build on is lost. */
   readonly skipped: readonly number[];
+  /** Something is lost that may have been a change of the mode, and nothing after it says what the mode is. */
+  readonly modeInDoubt: boolean;
 }
 
 /**
@@ -97,17 +100,30 @@ async function rebuild(
   const parts = withStrangers(known, kept, entries);
   let root = await load(parts, kept?.parts ?? {});
   const skipped: number[] = [];
+  let modeInDoubt = false;
   for (const entry of entries) {
     if (entry.kind === "dropped" && entry.was === "state-changed") skipped.push(entry.seq);
+    // Written down before the change itself: until that is read, it is only a word.
+    if (entry.kind === "mode-changed" || mayHaveChangedMode(entry)) modeInDoubt = true;
     if (entry.kind !== "state-changed") continue;
+    const delta = entry.delta as RootDelta;
     try {
-      root = applyRootDelta(parts, root, entry.delta as RootDelta);
+      root = applyRootDelta(parts, root, delta);
+      if (Object.hasOwn(delta, catalogPart.name)) modeInDoubt = false; // it says the whole of it, whatever was before
     } catch {
       skipped.push(entry.seq);
+      modeInDoubt ||= Object.hasOwn(delta, catalogPart.name);
     }
   }
-  return { root: await blobs.fill(parts, root), parts, skipped };
+  return { root: await blobs.fill(parts, root), parts, skipped, modeInDoubt };
 }
+
+function mayHaveChangedMode(entry: JournalEntry): boolean {
+  if (entry.kind !== "damaged" && entry.kind !== "dropped") return false;
+  return entry.was === undefined || MODE_KINDS.includes(entry.was);
+}
+
+const MODE_KINDS: readonly string[] = ["mode-changed", "state-changed"];
 
 /** A slice that is not registered here must not be lost when this process writes the next checkpoint. */
 function withStrangers(

@@ -20,6 +20,7 @@ import { catalogPolicy } from "./catalog-policy.ts";
 import type { SessionFold } from "./fold.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
+import type { Family } from "./lineage.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
 import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
@@ -80,7 +81,7 @@ export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "shel
 export async function resumeSession(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
-  options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
+  options: SessionOptions & { readonly family: Family },
   around: Around,
   as?: Binding["mode"],
 ): Promise<Session> {
@@ -105,7 +106,7 @@ interface Revived extends Pick<SessionParts, "blobs"> {
 async function revive(
   deps: JournalDeps,
   journal: Journal<SessionFold>,
-  options: SessionOptions & { readonly parent?: SessionCatalog | undefined },
+  options: SessionOptions & { readonly family: Family },
   { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
   const { fork, child, workspaces, shelves, teller } = around;
@@ -133,7 +134,7 @@ async function revive(
   });
   await state.takeUpResources();
   const byCatalog = catalogPolicy(() => catalog);
-  const { tools = [], agents = [], policies = [], prompt, parent } = options;
+  const { tools = [], agents = [], policies = [], prompt, family } = options;
   const context = new SessionContext(state, options.context, shelves);
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const lender: Lender = {
@@ -159,13 +160,14 @@ async function revive(
     policies: [byCatalog, ...policies],
     ...(exec === undefined ? {} : { execHost: exec }),
   });
-  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, parent);
+  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, family);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
   if (isFork) transactions.effects.disown();
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
-  if (parent?.mode === "plan") await catalog.setMode("plan", "the parent session is in plan mode");
+  if (rebuilt.modeInDoubt && catalog.own.mode === "act")
+    await catalog.setMode("plan", "records are damaged, and one of them may have begun plan mode");
   const story = new Story(state, catalog, { teller, ...(prompt === undefined ? {} : { prompt }) });
   if (files !== undefined) await bind(state, files);
   if (!isShelf(journal.session)) await shelves.load();
@@ -192,6 +194,7 @@ async function revive(
   });
   await takeBackCutOff(session, returning);
   await reconcile(session);
+  await catalog.join();
   return session;
 }
 

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Sha256 } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
+import { badOption } from "../base/options.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import { type CatalogChange, type CatalogState, changeCatalog, hashTools, snapshotCatalog } from "../catalog/state.ts";
 import { ASK_USER, type Mode } from "../catalog/tool.ts";
@@ -10,6 +11,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { type Gate, gatesAround } from "../state/gate.ts";
 import type { Tool } from "../transaction/tool.ts";
 import type { Transactions } from "../transaction/transactions.ts";
+import type { Family, Relative } from "./lineage.ts";
 
 /** Where the state of a catalog lies, and how it changes: written down first, true afterwards. */
 export interface CatalogHome {
@@ -24,11 +26,10 @@ export interface CatalogHome {
 const KEPT = 32;
 
 /** Which tools a session offers, and in which mode it is. */
-export class SessionCatalog {
+export class SessionCatalog implements Relative {
   readonly #home: CatalogHome;
   readonly #transactions: Transactions;
-  readonly #parent: SessionCatalog | undefined;
-  readonly #children = new Set<SessionCatalog>();
+  readonly #family: Family | undefined;
   /** Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there. */
   #asksSaid = false;
   readonly #offered = new Map<number, SessionToolCatalogSnapshot>();
@@ -36,12 +37,11 @@ export class SessionCatalog {
     | { readonly of: CatalogState; readonly tools: readonly Tool[]; readonly snapshot: SessionToolCatalogSnapshot }
     | undefined;
 
-  constructor(home: CatalogHome, transactions: Transactions, parent?: SessionCatalog) {
+  constructor(home: CatalogHome, transactions: Transactions, family?: Family) {
     catalogs.set(transactions.state.truth.gate, this);
     this.#home = home;
     this.#transactions = transactions;
-    this.#parent = parent;
-    if (parent !== undefined) parent.#children.add(this);
+    this.#family = family;
   }
 
   /** A flip of the mode is a boundary: what is dirty is committed first. */
@@ -49,7 +49,7 @@ export class SessionCatalog {
 
   /** What is true now. Whoever works for a session in plan mode is in plan mode, whatever it says of itself. */
   get state(): CatalogState {
-    const { state } = this.#home;
+    const { held: _held, ...state } = this.#home.state;
     return state.mode === "act" && this.#isHeld ? { ...state, mode: "plan" } : state;
   }
 
@@ -99,12 +99,17 @@ export class SessionCatalog {
 
   /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
   async setMode(mode: Mode, reason = `${mode} mode was asked for`): Promise<CatalogState> {
+    if (!MODES.includes(mode)) throw badOption("mode", mode, MODES.join(" or "));
     if (mode === "act" && this.#isHeld) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
+    // Waited for only where there is somebody to ask: of two words said at once, the second must not be the faster one.
+    if (this.#parentAway !== undefined && (await this.#keptParent()) === "plan" && mode === "act")
+      throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
     await this.beforeFlip(); // always: of two words said at once, neither may overtake the other
     await this.#change(() => ({ mode }), reason);
     if (mode === "act") return this.state;
     // They are held already; now it is written down for them, too.
-    const told = [...this.#children].map((child) => child.setMode("plan", "the parent session is in plan mode"));
+    const children = this.#family === undefined ? [] : this.#family.lineage.childrenOf(this.#family.id);
+    const told = children.map((child) => child.setMode("plan", PARENT_PLANS));
     for (const one of await Promise.allSettled(told)) if (one.status === "rejected") throw one.reason;
     return this.state;
   }
@@ -131,6 +136,8 @@ export class SessionCatalog {
 
   /** Writes down which tools there are, if that is not what the journal says. */
   async sync(reason = "the session was opened with these tools"): Promise<void> {
+    if (this.own.mode === "act" && this.#parentAway !== undefined && (await this.#keptParent()) === "plan")
+      await this.setMode("plan", PARENT_PLANS);
     // Looked at without waiting first: nearly always there is nothing to do.
     const { state } = this.#home;
     if (changeCatalog(state, this.#present(), reason) !== state) await this.#change(() => this.#present(), reason);
@@ -138,7 +145,7 @@ export class SessionCatalog {
 
   /** What the journal is told of a change. */
   draftsOf(now: CatalogState, to: CatalogState): readonly RecordDraft[] {
-    if (now === to) return [];
+    if (now.epoch === to.epoch) return [];
     const { version, epoch, reason, requestUserInputEnabled } = to;
     const snapshot = snapshotCatalog(to, this.#transactions.tools);
     const tools = (snapshot.tools ?? []).map(({ name, description = "", input }) => ({ name, description, input }));
@@ -166,26 +173,67 @@ export class SessionCatalog {
   /** The tools of this process, and whether it can ask somebody. */
   #present(): CatalogChange {
     const tools = hashTools(this.#transactions.tools);
-    if (this.#asksSaid) return { tools };
-    return { tools, requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
+    // An epoch of its own: what is offered while somebody plans is not what was offered before under the same number.
+    const held = this.own.mode === "act" && this.#isHeld;
+    if (this.#asksSaid) return { tools, held };
+    return { tools, held, requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
   }
 
   /** By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they are. */
   get #isHeld(): boolean {
     const around = gatesAround().flatMap((gate) => catalogs.get(gate) ?? []);
-    return [...around, this.#parent].some((one) => one !== undefined && one !== this && one.#isPlanning);
+    return [...around, this.#parent].some((one) => one !== undefined && one !== this && one.isPlanning);
   }
 
-  get #isPlanning(): boolean {
-    return this.own.mode === "plan" || (this.#parent !== undefined && this.#parent.#isPlanning);
+  get isPlanning(): boolean {
+    return this.own.mode === "plan" || this.#parent?.isPlanning === true;
   }
 
-  /** A session that is closed no longer follows its parent. */
+  /** The parent as it is open now; closed, as it was handed in. */
+  get #parent(): Relative | undefined {
+    const { parent } = this.own;
+    if (parent === undefined) return undefined;
+    const given = this.#family?.parent;
+    return this.#family?.lineage.find(parent) ?? (given?.id === parent ? given.catalog : undefined);
+  }
+
+  /** The name of a parent that is not open here: only the store can tell what it is at. */
+  get #parentAway(): string | undefined {
+    const { parent } = this.own;
+    return parent === undefined || this.#family?.lineage.find(parent) !== undefined ? undefined : parent;
+  }
+
+  async #keptParent(): Promise<"act" | "plan" | "unknown" | undefined> {
+    const away = this.#parentAway;
+    if (away === undefined || this.#family === undefined) return undefined;
+    const standing = await this.#family.standingOf(away);
+    return standing === undefined ? "unknown" : standing.isPlanning ? "plan" : "act";
+  }
+
+  /**
+   * Takes its place among the open sessions: remembers by name whom it works for, and is in plan mode when they are. A
+   * parent that cannot be found may be planning, so it counts as if it were.
+   */
+  async join(parent: string | undefined = this.#family?.parent?.id): Promise<void> {
+    if (this.own.mode === "act") {
+      const kept = await this.#keptParent();
+      if (kept === "plan") await this.setMode("plan", PARENT_PLANS);
+      if (kept === "unknown") await this.setMode("plan", "the session that it works for cannot be found");
+    }
+    if (parent !== undefined && parent !== this.own.parent)
+      await this.#home.change((now) => ({ to: { ...now, parent }, drafts: [] }));
+    this.#family?.lineage.enter(this.#family.id, this);
+    if (this.own.mode === "act" && this.#parent?.isPlanning === true) await this.setMode("plan", PARENT_PLANS);
+  }
+
+  /** A session that is closed is found no more. */
   leave(): void {
-    if (this.#parent !== undefined) this.#parent.#children.delete(this);
+    this.#family?.lineage.leave(this.#family.id, this);
   }
 }
 
+const PARENT_PLANS = "the parent session is in plan mode";
+const MODES: readonly Mode[] = ["act", "plan"];
 const catalogs = new WeakMap<Gate, SessionCatalog>();
 
 function sameState(a: CatalogState, b: CatalogState): boolean {

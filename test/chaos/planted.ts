@@ -164,7 +164,9 @@ const STORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "sweep-without-a-second-look",
-    edits: [{ file: APPLY, find: "if (tables.blobPlace(name) !== undefined) continue;", replace: "" }],
+    edits: [
+      { file: APPLY, find: "if (tables.blobPlace(name) !== undefined || tables.isNamed(name)) continue;", replace: "" },
+    ],
     ...KILL,
   },
   {

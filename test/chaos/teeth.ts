@@ -9,6 +9,11 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Plants every bug of the list in a copy and lets its rig run. A rig that stays green has no teeth. */
 export async function showTeeth(only: readonly string[] | undefined, json: boolean): Promise<number> {
+  const unknown = only?.filter((wanted) => !PLANTED.some(({ name }) => name === wanted)) ?? [];
+  if (unknown.length > 0)
+    throw new TypeError(
+      `no planted bug ${unknown.join(", ")}; there are ${PLANTED.map(({ name }) => name).join(", ")}`,
+    );
   const bugs = only === undefined ? PLANTED : PLANTED.filter(({ name }) => only.includes(name));
   const sound = await soundRigs(bugs);
   let found = 0;

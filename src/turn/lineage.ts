@@ -1,0 +1,61 @@
+import type { CatalogState } from "../catalog/state.ts";
+import type { Mode } from "../catalog/tool.ts";
+
+/** A session's catalog, as those that work for it see it. */
+export interface Relative {
+  /** What is written down of it. */
+  readonly own: CatalogState;
+  /** Whether it is in plan mode, or works for one that is. */
+  readonly isPlanning: boolean;
+  setMode(mode: Mode, reason: string): Promise<unknown>;
+}
+
+/** What is known of a session by its name alone. */
+export interface Standing {
+  readonly isPlanning: boolean;
+  /** Whom it works for. */
+  readonly parent?: string;
+}
+
+/**
+ * Which sessions are open over one store, by name. A session remembers by name whom it works for, so it finds its parent
+ * again, whoever has closed and opened it meanwhile.
+ */
+export class Lineage {
+  readonly #open = new Map<string, Relative>();
+
+  /** One for each store, whichever kernel opens sessions on it. */
+  static over(store: object): Lineage {
+    const known = lineages.get(store) ?? new Lineage();
+    lineages.set(store, known);
+    return known;
+  }
+
+  enter(id: string, catalog: Relative): void {
+    this.#open.set(id, catalog);
+  }
+
+  leave(id: string, catalog: Relative): void {
+    if (this.#open.get(id) === catalog) this.#open.delete(id);
+  }
+
+  find(id: string): Relative | undefined {
+    return this.#open.get(id);
+  }
+
+  childrenOf(id: string): readonly Relative[] {
+    return [...this.#open.values()].filter(({ own }) => own.parent === id);
+  }
+}
+
+const lineages = new WeakMap<object, Lineage>();
+
+/** Where a session stands among the others. */
+export interface Family {
+  readonly id: string;
+  readonly lineage: Lineage;
+  /** Of a session that need not be open here; nothing when nobody knows it. */
+  readonly standingOf: (id: string) => Promise<Standing | undefined>;
+  /** Whom it was said to work for when it was opened. */
+  readonly parent?: { readonly id: string; readonly catalog: Relative } | undefined;
+}
