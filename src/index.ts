@@ -167,6 +167,7 @@ export {
   type ToolMention,
   type Visibility,
 } from "./prompt/section.ts";
+export type { BackgroundCommand, BackgroundOptions } from "./exec/background.ts";
 export type { DriverChoice } from "./exec/choose.ts";
 export {
   EXEC_LIMITS,
@@ -487,7 +488,13 @@ export {
   ToolRunner,
 } from "./transaction/runner.ts";
 export { defineTool, type Tool, type ToolSpec, type WaitsFor } from "./transaction/tool.ts";
-export { type PartedResult, type ResultMedia, type ResultPart, toolResult } from "./transaction/result-parts.ts";
+export {
+  type PartedResult,
+  partsText,
+  type ResultMedia,
+  type ResultPart,
+  toolResult,
+} from "./transaction/result-parts.ts";
 export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/validators.ts";
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { askUser } from "./turn/ask-user.ts";

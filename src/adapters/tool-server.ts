@@ -67,7 +67,8 @@ class Line {
       closed();
       before?.();
     };
-    this.#transport.onmessage = (message: unknown) => void this.#hear(fieldsOf(message));
+    // An answer that cannot be sent has nobody left to hear it: the call is closed in the journal all the same.
+    this.#transport.onmessage = (message: unknown) => void this.#hear(fieldsOf(message)).catch(() => {});
     await this.#transport.start();
   }
 

@@ -37,6 +37,10 @@ export const NO_COUNTS: ContextCounts = {
   hits: 0,
 };
 
+export function isContextFault(text: string): text is ContextFault {
+  return Object.hasOwn(NO_COUNTS.faults, text);
+}
+
 /** Faults and alerts for each page that was there when it was wanted. */
 export function thrashOf({ faults, alerts, hits }: ContextCounts): number {
   const events = Object.values(faults).reduce((sum, count) => sum + count, alerts);

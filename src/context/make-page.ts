@@ -130,7 +130,8 @@ function titleOf(item: Item, call: CallItem | undefined, text: string): string {
       return factsLine(evidenceFacts(item, call, text));
     case "call":
       return [item.name, ...aboutOf(item)].join(" ");
-    case "user":
+    case "user": // a notice is nobody's words: a span must not quote it as the user's
+      return `${item.notice ?? item.kind}: ${oneLine(text)}`;
     case "assistant":
     case "system":
       return `${item.kind}: ${oneLine(text)}`;

@@ -218,7 +218,7 @@ describe("faults", () => {
     expect(watching.counts).toMatchObject({ alerts: 1, faults: { "duplicate-tool": 1, refetch: 1 } });
   });
 
-  test("[RECALL-6] [P15] thrash is events for each hit", () => {
+  test("[RECALL-6] [FAULT-2] [P15] thrash is events for each hit", () => {
     expect(thrashOf({ ...withFault(NO_COUNTS, "refetch", 4), alerts: 6, hits: 99 })).toBe(0.1);
     expect(thrashOf(NO_COUNTS)).toBe(0);
   });

@@ -70,9 +70,9 @@ export class HandleTable {
     });
   }
 
-  /** A list of pages that a boundary left behind. */
+  /** A list of pages, as an earlier process or a boundary left it. One that is known stays as it is. */
   addList(handle: Handle, content: string): void {
-    this.#spans.set(handle, content);
+    if (!this.#spans.has(handle)) this.#spans.set(handle, content);
   }
 
   get size(): number {

@@ -22,7 +22,8 @@ export type MomentKind =
   | "request-over"
   | "prompt-healed"
   | "context-reclaimed"
-  | "call-rerun";
+  | "call-rerun"
+  | "checkpoint-failed";
 
 /** Whose doing an event is. `unknown`: of a kind that this version has no name for. */
 export type EventSource = "session" | "user" | "model" | "tool" | "context" | "catalog" | "state" | "unknown";

@@ -21,12 +21,13 @@ import {
   type ExecResult,
   limitsOf,
 } from "./command.ts";
+import type { BackgroundCommand, BackgroundOptions, Backgrounds } from "./background.ts";
 import type { Drivers } from "./choose.ts";
 import type { DriverDeps, Enclosure } from "./driver.ts";
 import { type ExecNote, execPart, withEvidence } from "./evidence.ts";
 import type { Output } from "./output.ts";
 import { MARK } from "./processes.ts";
-import { runToEnd, type Spawned } from "./spawn.ts";
+import { GO, runToEnd, type Spawned } from "./spawn.ts";
 
 /** What the commands of a session share. */
 export interface ExecHost {
@@ -40,6 +41,21 @@ export interface ExecHost {
   /** Hears which folder the commands of a call run in, and when they are settled. */
   readonly began: (callId: string, exec: string) => void;
   readonly ended: (callId: string) => void;
+  /** Commands that run beside the calls. */
+  readonly backgrounds: Backgrounds;
+}
+
+/** Starts a command that runs on, unprotected, when its call has ended. */
+export function startBackground(
+  host: ExecHost,
+  clock: Clock,
+  command: ExecCommand,
+  { cwd, env, shownBytes }: BackgroundOptions,
+): Promise<BackgroundCommand> {
+  const { workspace, backgrounds } = host;
+  const folder = `${workspace.path}/${namesIn(cwd ?? "").join("/")}`;
+  const ground = { folder, clock, env: environment(ours, host.env, env), mark: workspace.freshExec() };
+  return backgrounds.start(command, ground, shownBytes);
 }
 
 /** The call that runs them. */
@@ -53,8 +69,6 @@ export interface CommandsCall {
 
 const PATHS_TOLD = 50;
 const COMMAND_KEPT = 400;
-/** Starts where it is told to; what does not exist there is told by the shell. */
-const GO = 'cd -- "$1" || exit 126; shift; exec "$@"';
 
 /**
  * The commands of one call. They run one after the other in one enclosure; what they changed is staged on the call's
@@ -121,6 +135,7 @@ export class CallCommands {
         call.progress(text);
         options.onOutput?.(text, stream);
       },
+      onStart: (pid) => enclosure.started?.(pid),
       endStrays: () => enclosure.endStrays(),
     });
     const found = await enclosure.difference();

@@ -33,6 +33,8 @@ export interface Enclosure {
   readonly inside: string;
   /** What starts a program in there. */
   argv(program: readonly string[]): readonly string[];
+  /** Hears of every program that was started in there. */
+  started?(pid: number): void;
   /** Ends what commands have left running. Answers how many processes that were. */
   endStrays(): Promise<number>;
   /** Everything that is otherwise than before the first command, durable if it is to be. */

@@ -13,6 +13,16 @@ export class Output {
     this.bytes += piece.length;
   }
 
+  /** Forgets what is older than what can be shown: for what never ends. */
+  addLast(piece: Uint8Array): void {
+    this.add(piece);
+    for (let first = this.#pieces[0]; first !== undefined && this.bytes - first.length >= 2 * this.#half; ) {
+      this.bytes -= first.length;
+      this.#pieces.shift();
+      first = this.#pieces[0];
+    }
+  }
+
   get truncated(): boolean {
     return this.bytes > 2 * this.#half;
   }

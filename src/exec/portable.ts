@@ -2,7 +2,8 @@ import type { StagedDifference } from "../files/host/aside.ts";
 import type { ExecWork } from "../files/host/exec-work.ts";
 import { InPlace } from "../files/host/in-place.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
-import { endMarked } from "./processes.ts";
+import { endBelonging, heldBy } from "./processes.ts";
+import { TAG } from "./spawn.ts";
 import { syncDisk } from "./sync-disk.ts";
 
 /**
@@ -29,6 +30,7 @@ class PortableEnclosure implements Enclosure {
   readonly #deps: DriverDeps;
   readonly #files: InPlace;
   readonly #sync: () => Promise<void>;
+  readonly #holds = new Set<string>();
 
   constructor(deps: DriverDeps, files: InPlace, sync: () => Promise<void>) {
     this.#deps = deps;
@@ -52,8 +54,13 @@ class PortableEnclosure implements Enclosure {
     return program;
   }
 
+  started(pid: number): void {
+    for (const held of heldBy(pid, TAG)) this.#holds.add(held);
+  }
+
   endStrays(): Promise<number> {
-    return endMarked(this.id, () => this.#deps.clock.sleep(5, undefined, "keep-alive"));
+    const belonging = { mark: this.id, holds: this.#holds };
+    return endBelonging(belonging, () => this.#deps.clock.sleep(5, undefined, "keep-alive"));
   }
 
   async difference(): Promise<StagedDifference> {

@@ -1,30 +1,49 @@
-import { kill } from "node:process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { kill, pid as ours } from "node:process";
 
 /** Under this name every command finds the folder it belongs to in its environment, and so do its children. */
 export const MARK = "HOLDFAST_EXEC";
 
-/**
- * Processes that carry a mark in their environment. The way to find what has left its process group: a daemon, a `setsid`.
- * None where the system does not tell the environment of others.
- */
-function markedProcesses(mark: string): readonly number[] {
+/** How processes that belong to a command are known, when they have left its group: a daemon, a `setsid`. */
+export interface Belonging {
+  /** In their environment. */
+  readonly mark: string;
+  /** Something they hold open, as the system calls it: it is inherited, too, also by those who clear their environment. */
+  readonly holds: ReadonlySet<string>;
+}
+
+/** None where the system does not tell such things of others. */
+function belongingTo({ mark, holds }: Belonging): readonly number[] {
   const wanted = Buffer.from(`${MARK}=${mark}\0`);
   return numbersIn("/proc").filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/environ`).includes(wanted) && !isOver(pid);
+      if (pid === ours || isOver(pid)) return false;
+      return readFileSync(`/proc/${pid}/environ`).includes(wanted) || heldBy(pid).some((one) => holds.has(one));
     } catch {
       return false; // gone, or somebody else's
     }
   });
 }
 
-/** Ends every process that carries a mark. Answers how many there were. */
-export async function endMarked(mark: string, pause: () => Promise<void>): Promise<number> {
+/** What a process holds open under a number, or everything. */
+export function heldBy(pid: number, number?: number): readonly string[] {
+  const folder = `/proc/${pid}/fd`;
+  const numbers = number === undefined ? numbersIn(folder) : [number];
+  return numbers.flatMap((one) => {
+    try {
+      return [readlinkSync(`${folder}/${one}`)];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+}
+
+/** Ends every process that belongs to a command. Answers how many there were. */
+export async function endBelonging(belonging: Belonging, pause: () => Promise<void>): Promise<number> {
   const ended = new Set<number>();
   // What is being ended may start another one meanwhile.
   for (let round = 0; round < 20; round += 1) {
-    const found = markedProcesses(mark);
+    const found = belongingTo(belonging);
     if (found.length === 0) return ended.size;
     for (const pid of found) {
       ended.add(pid);

@@ -13,6 +13,7 @@ export interface SpawnRequest {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly onOutput: (text: string, stream: "stdout" | "stderr") => void;
+  readonly onStart?: (pid: number) => void;
   /** Ends whatever the command has left running, by force. Answers how many there were. */
   readonly endStrays: () => Promise<number>;
 }
@@ -27,8 +28,12 @@ export interface Spawned {
   readonly strays: number;
 }
 
+/** Starts where it is told to; what does not exist there is told by the shell. */
+export const GO = 'cd -- "$1" || exit 126; shift; exec "$@"';
+/** A pipe that nobody uses: whoever holds it comes from this command. */
+export const TAG = 3;
 /** Asked to end, a process has so long to do it. With what follows the whole tree is gone within two seconds. */
-const GRACE_MS = 500;
+export const GRACE_MS = 500;
 /** Output that is under way when the last process has ended arrives within this time, or belongs to nobody we know. */
 const DRAIN_MS = 500;
 
@@ -42,6 +47,7 @@ export async function runToEnd(request: SpawnRequest): Promise<Spawned> {
   const stdout = new Output(limits.shownBytes);
   const stderr = new Output(limits.shownBytes);
   const child = await start(request);
+  if (child.pid !== undefined) request.onStart?.(child.pid);
   const over = new AbortController();
   let cause: ExecEnd | undefined;
   const stop = (why: ExecEnd) => {
@@ -69,7 +75,7 @@ export async function runToEnd(request: SpawnRequest): Promise<Spawned> {
 }
 
 async function start({ argv: [program = "", ...args], env }: SpawnRequest): Promise<ChildProcess> {
-  const child = spawn(program, args, { env, cwd: "/", detached: true, stdio: "pipe" });
+  const child = spawn(program, args, { env, cwd: "/", detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", (cause: NodeJS.ErrnoException) =>
@@ -125,6 +131,7 @@ function ended(child: ChildProcess): Promise<{ readonly exitCode: number | null;
 }
 
 async function drained(child: ChildProcess, clock: Clock): Promise<void> {
+  (child.stdio[TAG] as { destroy(): void } | null | undefined)?.destroy();
   const streams = [child.stdout, child.stderr];
   const closed = Promise.all(
     streams.map((stream) =>

@@ -70,6 +70,24 @@ describe("pictures in results", () => {
     expect(repairMessages(messages, { format: "ai-sdk" }).messages).toBe(messages);
   });
 
+  test.each(Object.keys(PROFILES) as readonly ProfileId[])(
+    "[TOOL-3] a picture that %s would refuse for its size is told in words, and shown in no later request",
+    (id) => {
+      const { mediaBytes } = PROFILES[id];
+      const held = (bytes: number): Part => ({
+        type: "image",
+        media: { mediaType: "image/png", base64: "A".repeat(Math.ceil(bytes / 0.75)) },
+      });
+      const written = (part: Part) => {
+        const items: readonly Item[] = [user("go"), call("c"), output("c", { parts: [part] }), user("on")];
+        return JSON.stringify(writeMessages(repairHistory(items).history, id).messages);
+      };
+      expect(written(held(mediaBytes + 8))).toContain("[image/png: not shown]");
+      expect(written(held(mediaBytes + 8)).length).toBeLessThan(10_000);
+      expect(written(held(mediaBytes - 8)).length).toBeGreaterThan(mediaBytes);
+    },
+  );
+
   const parts: readonly Part[] = [
     { type: "text", text: "some words" },
     picture,

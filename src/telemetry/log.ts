@@ -36,6 +36,7 @@ const LEVELS: { readonly [K in KernelEvent["kind"]]?: Level } = {
   "model-failed": "warn",
   "file-diverged": "warn",
   "call-late": "warn",
+  "checkpoint-failed": "warn",
   "writeback-rejected": "warn",
   "state-changed": "debug",
   "checkpoint-kept": "debug",

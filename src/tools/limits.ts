@@ -20,7 +20,7 @@ const TOOL_LIMITS: ToolLimits = {
   lines: 2_000,
   lineLength: 2_000,
   bytes: 100_000,
-  media: 8 * 1024 * 1024,
+  media: 5 * 1024 * 1024, // more is taken by hardly any provider
   paths: 1_000,
   matches: 200,
 };

@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
+import type { BackgroundCommand, BackgroundOptions } from "../exec/background.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import { filesOnBranch } from "../files/access.ts";
 import type { Branch, Savepoint } from "../state/branch.ts";
@@ -63,13 +64,14 @@ export interface Call {
    * undone whole if it does not. Its exit code is told and judged by nobody here. Only for tools with access `execute`.
    */
   exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult>;
+  /** Starts one that runs on, on the files as they are: nothing of it is undone. Only for tools with access `external`. */
+  exec(command: ExecCommand, options: BackgroundOptions): Promise<BackgroundCommand>;
 }
 
 export interface CallParts
-  extends Pick<
-    Call,
-    "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child" | "exec"
-  > {
+  extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child"> {
+  readonly exec: (command: ExecCommand, options: ExecOptions) => Promise<ExecResult>;
+  readonly background: (command: ExecCommand, options: BackgroundOptions) => Promise<BackgroundCommand>;
   readonly stop: LazySignal;
   readonly random: () => Random;
   readonly branch: Branch;
@@ -185,8 +187,11 @@ export class CallHandle implements Call {
     return this.#use("child").child(child);
   }
 
-  async exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult> {
-    return this.#use("exec").exec(command, options);
+  exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult>;
+  exec(command: ExecCommand, options: BackgroundOptions): Promise<BackgroundCommand>;
+  async exec(command: ExecCommand, options: ExecOptions | BackgroundOptions = {}): Promise<unknown> {
+    const { exec, background } = this.#use("exec");
+    return "background" in options ? background(command, options) : exec(command, options);
   }
 
   /** Every later use is refused. */

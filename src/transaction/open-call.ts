@@ -2,7 +2,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
-import { CallCommands, type ExecHost } from "../exec/commands.ts";
+import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import type { Branch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -215,12 +215,9 @@ export class OpenCall {
   }
 
   /** Started here and nowhere else, so that whoever ends the call knows of them. */
-  #exec(id: string, tool: Tool, command: ExecCommand, options: ExecOptions | undefined): Promise<ExecResult> {
-    const { exec, state } = this.#world;
-    if (tool.access !== "execute")
-      throw new HoldfastError("EXEC_NOT_ALLOWED", { tool: tool.name, access: tool.access });
-    if (exec === undefined) throw new HoldfastError("EXEC_UNAVAILABLE", { call: id });
-    this.#refuseOutside(id, tool);
+  #exec(id: string, tool: Tool, command: ExecCommand, options: ExecOptions): Promise<ExecResult> {
+    const { state } = this.#world;
+    const exec = this.#execHost(id, tool, "execute");
     const stop = this.#stop;
     this.#commands ??= new CallCommands(exec, {
       id: this.call.id,
@@ -237,6 +234,16 @@ export class OpenCall {
   /** The call has settled: what its children did is there to stay. */
   async releaseChildren(): Promise<void> {
     for (const { child } of this.#children.splice(0)) await released(child);
+  }
+
+  /** Where commands run, for a tool that was declared to run such ones, and may at this moment. */
+  #execHost(call: string, tool: Tool, needed: ToolAccess): ExecHost {
+    const { exec } = this.#world;
+    if (tool.access !== needed)
+      throw new HoldfastError("EXEC_NOT_ALLOWED", { tool: tool.name, access: tool.access, needed });
+    if (exec === undefined) throw new HoldfastError("EXEC_UNAVAILABLE", { call });
+    this.#refuseOutside(call, tool);
+    return exec;
   }
 
   tellLate(output: Json): void {
@@ -275,6 +282,10 @@ export class OpenCall {
       },
       child: (child) => this.#adopt(child),
       exec: async (command, options) => this.#exec(id, tool, command, options),
+      background: async (command, options) => {
+        const host = this.#execHost(id, tool, "external");
+        return startBackground(host, state.clock, command, options);
+      },
       runs: () => this.#commands?.runs ?? 0,
       doom: (error) => void this.#commands?.doom(error),
       onLate: (what) => this.tellLate(what),

@@ -42,9 +42,9 @@ export function partsOf(returned: unknown): readonly ResultPart[] | undefined {
   return (returned as PartedResult)[brand];
 }
 
-/** The parts as words: for whoever reads a result as text. */
-export function partsText(parts: readonly ResultPart[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : mediaWords(part))).join("\n");
+/** The parts as words: for whoever reads a result, or the record of one, as text. */
+export function partsText(parts: readonly (ResultPart | KeptResultPart)[]): string {
+  return parts.map((part) => (part.type === "text" ? (part.text ?? "") : mediaWords(part))).join("\n");
 }
 
 /** The parts as a record keeps them. */
@@ -83,6 +83,6 @@ function decoded(bytes: Bytes): string | undefined {
   }
 }
 
-function mediaWords({ mediaType, name, blob }: Exclude<ResultPart, { readonly type: "text" }>): string {
-  return `[${name === undefined ? "" : `${name}, `}${mediaType}, ${blob.size} bytes]`;
+function mediaWords({ type, mediaType = type, name, blob }: KeptResultPart): string {
+  return `[${name === undefined ? "" : `${name}, `}${mediaType}, ${blob?.size ?? 0} bytes]`;
 }

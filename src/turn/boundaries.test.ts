@@ -366,3 +366,16 @@ test("[BOUNDARY-1] a mode flip makes room when there is need of it, because the 
   expect(session.context.view!.tokens).toBeLessThan(tokens);
   expect((await say(session, "and more")).events.map(({ kind }) => kind)).not.toContain("reclaimed");
 });
+
+test("[FAULT-1] [W09] a flush-miss of an earlier process is known again, once", async () => {
+  const { session, fault, deps } = await withShelfDown();
+  await session.writeback.stage(noted("no emoji", "project"));
+  fault.down = true;
+  await expect(session.close()).rejects.toMatchObject({ code: "BOUNDARY_REFUSED" });
+  await session.close({ leave: "staged" });
+  const again = (await open(deps.disk)).session;
+  await say(again, "hello");
+  await say(again, "and again");
+  expect(again.context.counts.faults["flush-miss"]).toBe(1);
+  expect(Object.keys(again.context.counts.faults)).toHaveLength(6);
+});

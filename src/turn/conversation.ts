@@ -34,6 +34,7 @@ export class Conversation {
   next = 1;
   /** How many answers were ever journalled, those that were taken back included. */
   answers = 0;
+  #reading: Promise<void> = Promise.resolve();
   #lastStop: string | undefined;
   #said: Said[] = [];
   #items: Item[] = [];
@@ -80,8 +81,14 @@ export class Conversation {
     return [...this.#waiting.values()];
   }
 
-  async readOn(entries: (from: number) => AsyncIterable<JournalEntry>): Promise<void> {
-    for await (const entry of entries(this.next)) this.take(entry);
+  /** One reader at a time: two would hear everything twice. */
+  readOn(entries: (from: number) => AsyncIterable<JournalEntry>): Promise<void> {
+    const read = async () => {
+      for await (const entry of entries(this.next)) this.take(entry);
+    };
+    const turn = this.#reading.then(read, read);
+    this.#reading = turn.catch(() => {});
+    return turn;
   }
 
   take(entry: JournalEntry): void {

@@ -1,7 +1,7 @@
-import { type Clock, SystemClock } from "../base/clock.ts";
+import { SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { badOption, checkOptions, OBJECT } from "../base/options.ts";
-import { type Random, SystemRandom } from "../base/random.ts";
+import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { Mode } from "../catalog/tool.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";

@@ -12,6 +12,13 @@ const slices = NAMES.map((name) => defineSlice(name, { initial: [] as readonly s
 const parts: Parts = new Map(slices.map((slice) => [anyPartOf(slice).name, anyPartOf(slice)]));
 const valueOf = (letter: string, size: number): readonly string[] => [letter.repeat(size)];
 
+/** What a checkpoint that went through leaves. */
+async function kept(blobs: PartBlobs, root: Root) {
+  const staged = await blobs.stage(parts, root);
+  staged.written();
+  return staged;
+}
+
 /** Content as a store would keep it, and everything that was ever written. */
 async function ground() {
   const { session } = await opened(new MemoryDisk(), { slices });
@@ -32,23 +39,32 @@ test("[TURN-5] what has changed is one piece of content, however many parts it i
   const { journal, written } = await ground();
   const blobs = new PartBlobs(journal);
   const first = Root.of(NAMES.map((name) => [name, valueOf(name, 100)]));
-  const { blobs: named } = await blobs.stage(parts, first);
+  const { blobs: named } = await kept(blobs, first);
   expect([written.length, named.length]).toEqual([1, 1]);
   const second = first.with([["a", valueOf("A", 100)]]);
-  const then = await blobs.stage(parts, second);
+  const then = await kept(blobs, second);
   expect(written).toHaveLength(2);
   expect(written[1]).toBeLessThan(120);
   expect(then.blobs).toHaveLength(2);
-  expect((await blobs.stage(parts, second)).staged).toEqual([]);
+  expect((await kept(blobs, second)).staged).toEqual([]);
+});
+
+test("[TURN-5] what a checkpoint that failed would have named is written again by the next", async () => {
+  const { journal, written } = await ground();
+  const blobs = new PartBlobs(journal);
+  const root = Root.of(NAMES.map((name) => [name, valueOf(name, 100)]));
+  await blobs.stage(parts, root);
+  const { staged } = await kept(blobs, root);
+  expect([staged.length, written[0]]).toEqual([1, written[1]]);
 });
 
 test("[TURN-5] a fresh process names what it found and writes only what it changes", async () => {
   const { journal, written } = await ground();
   const first = Root.of(NAMES.map((name) => [name, valueOf(name, 100)]));
-  const kept = await new PartBlobs(journal).stage(parts, first);
+  const before = await kept(new PartBlobs(journal), first);
   const fresh = new PartBlobs(journal);
-  const found = await fresh.resume(parts, kept.parts);
-  const { staged, blobs } = await fresh.stage(parts, found.with([["d", valueOf("D", 10)]]));
+  const found = await fresh.resume(parts, before.parts);
+  const { staged, blobs } = await kept(fresh, found.with([["d", valueOf("D", 10)]]));
   expect(written[1]).toBeLessThan(20);
   expect([staged.length, blobs.length]).toEqual([1, 2]);
 });
@@ -57,13 +73,13 @@ test("[TURN-5] content of which less than half is of use is left, and what is mo
   const { journal, written } = await ground();
   const blobs = new PartBlobs(journal);
   let root = Root.of(NAMES.map((name) => [name, valueOf(name, 100)]));
-  await blobs.stage(parts, root);
+  await kept(blobs, root);
   for (const name of ["a", "b"] as const) {
     root = root.with([[name, valueOf(name.toUpperCase(), 100)]]);
-    expect((await blobs.stage(parts, root)).blobs.length).toBeGreaterThan(1);
+    expect((await kept(blobs, root)).blobs.length).toBeGreaterThan(1);
   }
   root = root.with([["c", valueOf("y", 100)]]);
-  const { blobs: named, parts: places } = await blobs.stage(parts, root);
+  const { blobs: named, parts: places } = await kept(blobs, root);
   expect(places["d"]?.name).toBe(places["c"]?.name); // moved on, though it never changed
   expect(named).toHaveLength(3);
   expect(written[3]).toBeGreaterThan(200);
@@ -81,13 +97,13 @@ test("[TURN-5] through any changes and restarts, what is loaded is what was kept
       let root = Root.of(NAMES.map((name) => [name, valueOf(name, 50)]));
       for (const [at, { changes, restart }] of steps.entries()) {
         root = root.with(changes.map(([name, size]) => [name, valueOf(String(at % 10), size)]));
-        const kept = await blobs.stage(parts, root);
+        const { parts: places, blobs: named } = await kept(blobs, root);
         if (restart) blobs = new PartBlobs(journal);
-        const found = restart ? await blobs.resume(parts, kept.parts) : await blobs.load(parts, kept.parts);
+        const found = restart ? await blobs.resume(parts, places) : await blobs.load(parts, places);
         expect(NAMES.map((name) => found.get(name))).toEqual(NAMES.map((name) => root.get(name)));
         if (restart) root = found;
-        const used = Object.values(kept.parts).reduce((sum, { from, to }) => sum + to - from, 0);
-        const lying = kept.blobs.reduce((sum, { size }) => sum + size, 0);
+        const used = Object.values(places).reduce((sum, { from, to }) => sum + to - from, 0);
+        const lying = named.reduce((sum, { size }) => sum + size, 0);
         expect(lying).toBeLessThanOrEqual(2 * used);
       }
     }),

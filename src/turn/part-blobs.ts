@@ -16,6 +16,8 @@ export interface StagedRoot {
   readonly blobs: readonly BlobRef[];
   /** What of it is new. */
   readonly staged: readonly NewBlob[];
+  /** To be called when it is durable: named before, content that was never written would fail every later checkpoint. */
+  readonly written: () => void;
 }
 
 /** Where a part's value lies: a piece of the content that one checkpoint wrote, together with whatever else had changed. */
@@ -50,13 +52,15 @@ export class PartBlobs {
         places.set(part.name, { name: ref.name, policy: part.policy, from, to, size: ref.size, ...told });
         from = to;
       }
-    this.#kept = new Map([...places].map(([name, place]) => [name, { value: root.get(name), place }]));
+    const written = () => {
+      this.#kept = new Map([...places].map(([name, place]) => [name, { value: root.get(name), place }]));
+    };
     const blobs = new Map([...places.values()].map(({ name, size }) => [name as BlobName, { name, size } as BlobRef]));
     for (const [name, part] of parts)
       for (const { name: content, bytes } of part.contents?.of(root.get(name) as never) ?? [])
         blobs.set(content, { name: content, size: bytes.length });
     const named = Object.fromEntries([...parts.keys()].map((name) => [name, places.get(name) as Place]));
-    return { parts: named, blobs: [...blobs.values()], staged };
+    return { parts: named, blobs: [...blobs.values()], staged, written };
   }
 
   /** The root that a checkpoint kept. Parts it does not name are at their initial value. */

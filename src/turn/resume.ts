@@ -6,6 +6,7 @@ import type { WorkspaceOptions } from "../files/host/options.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
 import type { Prompt } from "../prompt/section.ts";
+import { toSessionId } from "../records/ids.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
@@ -115,7 +116,7 @@ async function revive(
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
-      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(() => {});
+      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(teller.checkpointFailed);
   };
   const ledger = new JournalLedger(journal, written, () => state.truth.parts, files);
   const state = ExecutionState.create({
@@ -135,7 +136,7 @@ async function revive(
   await state.takeUpResources();
   const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, family } = options;
-  const context = new SessionContext(state, options.context, shelves);
+  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
   const lender: Lender = {
     open: (id, agent) => {
@@ -143,6 +144,7 @@ async function revive(
       const offered = transactions.tools.filter((tool) => !own.has(tool));
       return child(id, toolsFor(agent, offered), catalog);
     },
+    known: (id) => deps.store.reading(async (read) => (await read.session(toSessionId(id))) !== undefined),
     ground: () => grounds.get(state) as Ground,
   };
   const kernel = [

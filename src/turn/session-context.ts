@@ -5,7 +5,14 @@ import type { TokenCounter } from "../contracts/token-counter.ts";
 import { deriveView, MARKS, type Marks } from "../context/derive.ts";
 import { type Explanation, explainPage } from "../context/explain.ts";
 import { type Pressure, pressureOf } from "../context/boundary/pressure.ts";
-import { type CallSeen, type ContextCounts, type ContextFault, FaultObserver, withFault } from "../context/faults.ts";
+import {
+  type CallSeen,
+  type ContextCounts,
+  type ContextFault,
+  FaultObserver,
+  isContextFault,
+  withFault,
+} from "../context/faults.ts";
 import { demandPage, type Page } from "../context/page.ts";
 import type { Preference, Rule } from "../context/producers.ts";
 import type { UpgradeOrder } from "../context/select.ts";
@@ -70,6 +77,14 @@ export interface ViewAsk extends Pick<PageSources, "history" | "idOf"> {
   readonly tooLong?: boolean;
 }
 
+/** What a session's context begins with. */
+export interface ContextOrigin {
+  /** The durable pages that sessions share. */
+  readonly shelves?: Pick<Shelves, "pages">;
+  /** The newest record that earlier processes have written. */
+  readonly openedAt?: number;
+}
+
 const WINDOW = 128_000;
 /** Of the window, what an answer is given when nobody says how long it may be. */
 const ANSWER_SHARE = 0.25;
@@ -81,6 +96,7 @@ export class SessionContext {
   readonly #state: ExecutionState;
   readonly #options: ContextOptions;
   readonly #shelves: Pick<Shelves, "pages"> | undefined;
+  readonly #openedAt: number;
   readonly #counter: TokenCounter;
   readonly #log = new ViewLog();
   readonly #table = new HandleTable();
@@ -94,10 +110,10 @@ export class SessionContext {
   /** So many tokens were too many for the provider. */
   #ceiling = Number.POSITIVE_INFINITY;
 
-  /** `shelves`: the durable pages that sessions share. */
-  constructor(state: ExecutionState, options: ContextOptions = {}, shelves?: Pick<Shelves, "pages">) {
+  constructor(state: ExecutionState, options: ContextOptions = {}, origin: ContextOrigin = {}) {
     this.#state = state;
-    this.#shelves = shelves;
+    this.#shelves = origin.shelves;
+    this.#openedAt = origin.openedAt ?? 0;
     this.#options = options;
     this.#counter = options.counter ?? estimateCounter;
   }
@@ -107,7 +123,7 @@ export class SessionContext {
     return this.#view;
   }
 
-  /** Faults, alerts and hits in this process. */
+  /** Faults of the session, as far as its journal was read; alerts and hits of this process. */
   get counts(): ContextCounts {
     return this.#observer.counts;
   }
@@ -148,6 +164,9 @@ export class SessionContext {
   /** Hears what the journal holds, on its way to whoever reads it. */
   async *hearing(entries: AsyncIterable<JournalEntry>): AsyncIterable<JournalEntry> {
     for await (const entry of entries) {
+      // Of earlier processes; this one counts its own when they happen.
+      if (entry.kind === "fault-raised" && entry.seq <= this.#openedAt && isContextFault(entry.fault))
+        this.missed(entry.fault);
       if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
       yield entry;
     }

@@ -1,5 +1,6 @@
 import { bounded } from "../files/host/limits.ts";
 import type { CoverLimits } from "../files/host/manifest.ts";
+import { Backgrounds } from "../exec/background.ts";
 import { Drivers } from "../exec/choose.ts";
 import { type ExecLimits, limitsOf } from "../exec/command.ts";
 import type { ExecHost } from "../exec/commands.ts";
@@ -34,6 +35,7 @@ export function execIn(
     env,
     redact,
     cover: bounded(COVER, cover, "exec.cover"),
+    backgrounds: new Backgrounds(),
     began: (callId, exec) => files.commands.set(callId, exec),
     ended: (callId) => files.commands.delete(callId),
   };

@@ -2,6 +2,7 @@ import { canonicalHash } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
 import { PageMaker } from "../context/ingest.ts";
 import type { PageDeps } from "../context/make-page.ts";
+import { isSummaryItem, summaryPage } from "../context/boundary/summary.ts";
 import type { Page } from "../context/page.ts";
 import { constraintPage, planPage, type Preference, preferencePage, type Rule } from "../context/producers.ts";
 import type { Plan } from "../state/default-slices.ts";
@@ -123,7 +124,12 @@ export class SessionPages {
   }
 
   #leave(seq: number, cut: KeptCut, gone: readonly Page[]): readonly Page[] {
-    const left = unkeepItems(cut.items).map((item, nth) => this.#maker.add(item, `boundary-${seq}.${nth}`));
+    const left = unkeepItems(cut.items).map((item, nth) => {
+      const id = `boundary-${seq}.${nth}`;
+      return isSummaryItem(item)
+        ? summaryPage(id, item, { items: gone.length, listed: cut.handle }, this.#deps)
+        : this.#maker.add(item, id);
+    });
     for (const page of left) this.#made(page);
     this.#listed(cut.handle, linesOf(gone));
     this.#left.set(seq, left);

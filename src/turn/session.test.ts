@@ -3,6 +3,7 @@ import { counter, quiet, steps, writes } from "../../test/support/calls.ts";
 import { kernel, look, OPTIONS, opened, run, step } from "../../test/support/durable.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
 import { FixedClock } from "../base/clock.ts";
+import type { KernelEvent } from "../contracts/event-sink.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { defineTool } from "../transaction/tool.ts";
 import { Holdfast } from "./holdfast.ts";
@@ -255,4 +256,26 @@ describe("a durable session", () => {
     }
     expect(texts[0]).toBe(texts[1]);
   });
+});
+
+test("[TELEMETRY-9] a checkpoint that could not be kept is told; what was appended stands, and the next append tries again", async () => {
+  const { store, ...deps } = memoryDeps();
+  let full = true;
+  const flaky = between(store, {
+    before: (batch) => {
+      if (full && batch.kind === "append" && batch.checkpoint !== undefined) throw ioError();
+      return undefined;
+    },
+  });
+  const heard: unknown[] = [];
+  const emit = ({ kind, facts }: KernelEvent) => {
+    if (kind.startsWith("checkpoint-")) heard.push([kind, facts["code"]]);
+  };
+  const holdfast = new Holdfast({ ...deps, store: flaky }, { telemetry: { sinks: [{ emit }] } });
+  const session = await holdfast.open("s");
+  await session.append(Array.from({ length: 256 }, () => said("x")));
+  expect([heard, session.journal.head.seq]).toEqual([[["checkpoint-failed", "STORE_IO"]], 257]);
+  full = false;
+  await session.append(said("y"));
+  expect(heard.slice(1)).toEqual([["checkpoint-kept", undefined]]);
 });

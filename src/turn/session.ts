@@ -372,7 +372,7 @@ export class Session implements AsyncDisposable {
 
   async append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
     const appended = await this.journal.append(drafts, options);
-    if (isDue(this.journal)) await this.checkpoint().catch(() => {}); // the next append tries again
+    if (isDue(this.journal)) await this.checkpoint().catch(this.#parts.teller.checkpointFailed);
     return appended;
   }
 
@@ -419,6 +419,7 @@ export class Session implements AsyncDisposable {
     this.catalog.leave();
     teller.moment("session-closed");
     try {
+      await this.#parts.exec?.backgrounds.close();
       if (files === undefined) return;
       await this.state.truth.gate.run(async () => {}); // a commit under way is let through first
       await workspaces.leave(files.workspace);
@@ -468,9 +469,10 @@ export async function keepCheckpoint(
   root: Root,
   note: CheckpointNote,
 ): Promise<Appended> {
-  const { staged, ...kept } = await blobs.stage(state.truth.parts, root);
+  const { staged, written, ...kept } = await blobs.stage(state.truth.parts, root);
   const checkpoint: StateNote = { ...note, ...kept };
   const appended = await journal.append([], { staged, checkpoint });
+  written();
   await reclaim(store, journal);
   return appended;
 }

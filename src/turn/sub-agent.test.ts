@@ -289,6 +289,32 @@ describe("going back", () => {
     expect(await session.rewind({ before: callId, scope: "conversation" })).not.toHaveProperty("agents");
   });
 
+  test("[AGENT-7] a fork takes back nothing of the origin's, and makes no session to look for it", async () => {
+    const { session, holdfast } = await withHelper([steps("a"), { text: "done" }]);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    await using fork = await session.fork({ after: callId, as: "fork" });
+    const before = await collect(holdfast.sessions());
+    expect(await fork.rewind({ before: callId })).not.toHaveProperty("agents");
+    expect(await collect(holdfast.sessions())).toHaveLength(before.length);
+    await using child = await holdfast.open(await childOf(holdfast));
+    expect((await look(child)).steps).toEqual(["a"]);
+  });
+
+  test("[AGENT-7] a sub-agent that is no longer among the agents is taken back all the same", async () => {
+    const disk = new MemoryDisk();
+    const { session, holdfast } = await withHelper([steps("a"), { text: "done" }], {}, {}, disk);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    const id = await childOf(holdfast);
+    await session.close();
+    const { holdfast: next } = kernel(disk);
+    await using again = await next.open("s");
+    expect((await again.rewind({ before: callId })).agents).toMatchObject([
+      { callId, session: id, rewound: { done: true } },
+    ]);
+    await using child = await next.open(id);
+    expect((await look(child)).steps).toEqual([]);
+  });
+
   test("[AGENT-8] after a crash in the middle, opening the session takes it back", async () => {
     const disk = new MemoryDisk();
     const hang = Promise.withResolvers<void>();

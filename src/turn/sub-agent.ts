@@ -31,7 +31,9 @@ export interface SubAgent extends RequestOptions {
 /** What a session lends to its sub-agents. */
 export interface Lender {
   /** Opens the session of a sub-agent: it is in plan mode whenever this one is. */
-  readonly open: (id: string, agent: SubAgent) => Promise<Session>;
+  readonly open: (id: string, agent: SubAgent | undefined) => Promise<Session>;
+  /** Whether there is such a session. */
+  readonly known: (id: string) => Promise<boolean>;
   readonly ground: () => Ground;
 }
 
@@ -82,8 +84,9 @@ export function agentSessionOf(session: string, callId: string): string {
   return `${session.slice(0, 120)}.agent-${sha256(`${session} ${callId}`).slice(0, 24)}`;
 }
 
-/** Which tools a sub-agent may use, of those that its session has. */
-export function toolsFor({ name, tools: wanted }: SubAgent, offered: readonly Tool[]): readonly Tool[] {
+/** Which tools a sub-agent may use, of those that its session has. One that is no longer known is only taken back. */
+export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]): readonly Tool[] {
+  const { name = "", tools: wanted } = agent ?? {};
   const unknown = wanted?.filter((one) => !offered.some((tool) => tool.name === one)) ?? [];
   if (unknown.length > 0)
     throw new HoldfastError("BAD_OPTION", { option: `agents.${name}.tools`, value: unknown.join(", ") });
@@ -102,11 +105,13 @@ export async function takeBack(
 ): Promise<readonly AgentReturn[]> {
   const returns: AgentReturn[] = [];
   for (const { callId, tool } of calls.toReversed()) {
-    const agent = agents.find(({ name }) => name === tool);
-    if (agent === undefined) continue;
     const id = agentSessionOf(session.id, callId);
     try {
-      const child = await lender.open(id, agent);
+      if (!(await lender.known(id))) continue;
+      const child = await lender.open(
+        id,
+        agents.find(({ name }) => name === tool),
+      );
       try {
         const first = child.checkpoints.list().find(({ rewound }) => !rewound);
         const rewound = first === undefined ? undefined : await child.rewind({ before: first.callId, dryRun });

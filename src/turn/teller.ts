@@ -1,5 +1,6 @@
 import { type Clock, instantOf } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { HoldfastError } from "../base/errors.ts";
 import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contracts/event-sink.ts";
 import type { Sealed } from "../journal/journal.ts";
 import type { SessionId } from "../records/ids.ts";
@@ -53,6 +54,11 @@ export class Teller {
       const all = { ...facts, bytes, ...(elapsed === undefined ? {} : { elapsedMs: elapsed }) };
       this.#tell({ kind: draft.kind, ...this.#about(draft.kind), at, seq, facts: all, ...content });
     }
+  };
+
+  /** What was appended is durable all the same, and the next append tries again. */
+  readonly checkpointFailed = (error: unknown): void => {
+    this.moment("checkpoint-failed", { code: HoldfastError.is(error) ? error.code : String(error) });
   };
 
   /** What only the outcome of a call knows. */

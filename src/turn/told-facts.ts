@@ -48,6 +48,7 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "prompt-healed": ["catalog"],
   "context-reclaimed": ["context"],
   "call-rerun": ["tool"],
+  "checkpoint-failed": ["state"],
 };
 
 /** A kind that somebody else's version wrote is told all the same. */

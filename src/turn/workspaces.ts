@@ -3,13 +3,15 @@ import type { Store } from "../contracts/store.ts";
 import type { Intent } from "../files/host/intent.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import { endMarked } from "../exec/processes.ts";
+import { endBelonging } from "../exec/processes.ts";
 import { Workspace } from "../files/host/workspace.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import { readEntries, rowOf } from "../journal/read.ts";
 import { toSessionId } from "../records/ids.ts";
 import type { RootDelta } from "../state/part.ts";
 import { SessionFiles } from "./session-files.ts";
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 /** Opens the folders that sessions work in. Sessions of one kernel share a folder; other processes wait outside. */
 export class Workspaces {
@@ -74,7 +76,7 @@ export class Workspaces {
           locks: (folder) => locksIn.call(store, folder),
           sync: store.durability === "power",
           decided: (intent) => wasDecided(store, intent),
-          endStrays: (exec) => endMarked(exec, () => clock.sleep(5, undefined, "keep-alive")),
+          endStrays: (mark) => endBelonging({ mark, holds: NOTHING }, () => clock.sleep(5, undefined, "keep-alive")),
           ...(store.place === undefined ? {} : { store: store.place }),
         });
       const workspace = await opening;

@@ -34,11 +34,14 @@ export interface WireProfile {
   readonly refusesResultMedia: boolean;
   /** Media types that may stand in a message. What may stand nowhere is told in words. */
   readonly messageMedia: RegExp;
+  /** Bytes that one picture or file of a result may have. A larger one would be refused in every later request. */
+  readonly mediaBytes: number;
 }
 
 const WORD = /^[A-Za-z0-9_-]+$/;
 const ANY = /^.+$/s;
 const NONE = /(?!)/;
+const MB = 1024 * 1024;
 const PICTURES = /^image\/(png|jpeg|gif|webp)$/;
 const PICTURES_PDF = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/;
 const PICTURES_PDF_SOUND = /^(image\/(png|jpeg|gif|webp)|application\/pdf|audio\/(wav|x-wav|mpeg|mp3))$/;
@@ -62,6 +65,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: NONE,
     refusesResultMedia: true,
     messageMedia: PICTURES_PDF_SOUND,
+    mediaBytes: 20 * MB,
   },
   "openai-responses": {
     id: "openai-responses",
@@ -80,6 +84,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: PICTURES_PDF,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
+    mediaBytes: 20 * MB,
   },
   anthropic: {
     id: "anthropic",
@@ -98,6 +103,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: PICTURES_PDF,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
+    mediaBytes: 5 * MB,
   },
   gemini: {
     id: "gemini",
@@ -116,6 +122,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: /^(image|audio|video)\/|^application\/pdf$/,
+    mediaBytes: 15 * MB,
   },
   "ai-sdk": {
     id: "ai-sdk",
@@ -134,6 +141,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
+    mediaBytes: 5 * MB,
   },
   "openai-compatible": {
     id: "openai-compatible",
@@ -152,6 +160,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: PICTURES,
+    mediaBytes: 5 * MB,
   },
 };
 

@@ -6,7 +6,7 @@ type Media = Extract<Part, { readonly media: unknown }>;
 
 /**
  * Pictures and files in results, for providers that take none there: a result says in words that one follows, and a
- * message after all results of the answer shows it. A media type that the provider takes nowhere is only told.
+ * message after all results of the answer shows it. What the provider takes nowhere, by its type or its size, is only told.
  */
 export function resultMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   if (!items.some((item) => item.kind === "output" && misplaced(item, profile).length > 0)) return items;
@@ -24,7 +24,7 @@ export function resultMedia(items: readonly Item[], profile: WireProfile, told: 
       continue;
     }
     told.push({ kind: "media-moved", at });
-    const shown = moved.filter(({ media, type }) => profile.messageMedia.test(typeOf(type, media)));
+    const shown = moved.filter((part) => !isTooLarge(part, profile) && profile.messageMedia.test(typeOf(part)));
     const { origin: _origin, ...rest } = item;
     const parts = item.parts.map((part) => (isMedia(part) && moved.includes(part) ? words(part, shown) : part));
     placed.push({ ...rest, parts });
@@ -37,10 +37,15 @@ export function resultMedia(items: readonly Item[], profile: WireProfile, told: 
 function misplaced({ parts, server, callKind }: OutputItem, profile: WireProfile): readonly Media[] {
   if (server === true) return [];
   if (callKind === "computer" && profile.format === "openai-responses") return []; // there a screen is a picture by its form
-  return parts.filter(isMedia).filter(({ type, media, origin }) => {
-    if (origin?.format === profile.format && !profile.refusesResultMedia) return false; // it was taken there before
-    return !profile.resultMedia.test(typeOf(type, media));
+  return parts.filter(isMedia).filter((part) => {
+    if (part.origin?.format === profile.format && !profile.refusesResultMedia) return false; // it was taken there before
+    return isTooLarge(part, profile) || !profile.resultMedia.test(typeOf(part));
   });
+}
+
+/** Three bytes in four letters. */
+function isTooLarge({ media: { base64 = "" } }: Media, { mediaBytes }: WireProfile): boolean {
+  return base64.length * 0.75 > mediaBytes;
 }
 
 function isMedia(part: Part): part is Media {
@@ -48,7 +53,7 @@ function isMedia(part: Part): part is Media {
 }
 
 /** What media without a type is taken for, here as in the codecs. */
-function typeOf(type: Media["type"], { mediaType }: Media["media"]): string {
+function typeOf({ type, media: { mediaType } }: Media): string {
   return mediaType ?? { image: "image/png", audio: "audio/wav", file: "application/pdf" }[type];
 }
 
@@ -57,8 +62,9 @@ function words(part: Media, shown: readonly Media[]): Part {
   return { type: "text", text: shown.includes(part) ? `[${what}: shown after the results]` : `[${what}: not shown]` };
 }
 
-function labelOf({ type, media }: Media): string {
-  return media.name === undefined ? typeOf(type, media) : `${media.name}, ${typeOf(type, media)}`;
+function labelOf(part: Media): string {
+  const { name } = part.media;
+  return name === undefined ? typeOf(part) : `${name}, ${typeOf(part)}`;
 }
 
 /** No turn of the user's: it belongs to the results before it. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { HoldfastError, type Session } from "../../src/index.ts";
 import { type Fault, FaultPlan } from "./fault-plan.ts";
 import { DONE_AND_DENIED, faultyHost, HOST_FAULTS } from "./faulty-host.ts";
-import { type FilesPlace, lay, manifest, openFiles, reached, treeOf, unlikeness } from "./files-model.ts";
+import { type Driver, type FilesPlace, lay, manifest, openFiles, reached, treeOf, unlikeness } from "./files-model.ts";
 import { sample, type Tally, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
 import { describe } from "./workload.ts";
@@ -15,19 +15,24 @@ interface Case {
 }
 
 /** Every touch of the workspace by a script of calls with files × every error × once and for ever. */
-export async function faultHost(tally: Tally, limit: number): Promise<void> {
+export async function faultHost(tally: Tally, limit: number, driver?: Driver): Promise<void> {
   const folder = scratchFolder("fault-host");
   const count = FaultPlan.none();
-  tally.done("no fault at all", await runCase(join(folder, "count"), count));
+  tally.done("no fault at all", await runCase(join(folder, "count"), count, driver));
   const all = casesOf(count.calls.host);
-  tally.count("touches of the workspace by the script", count.calls.host.length);
+  tally.count(
+    `touches of the workspace by the script${driver === undefined ? "" : ` with ${driver}`}`,
+    count.calls.host.length,
+  );
   for (const [index, { at, fault, forever }] of (limit < all.length
     ? sample(all, limit, tally.random)
     : all
   ).entries()) {
     const plan = new FaultPlan("host", at, fault, forever);
     const place = join(folder, String(index));
-    const wrong = await within(60_000, "a case", runCase(place, plan)).catch((error: unknown) => [describe(error)]);
+    const wrong = await within(60_000, "a case", runCase(place, plan, driver)).catch((error: unknown) => [
+      describe(error),
+    ]);
     tally.count("faults struck", plan.struck > 0 ? 1 : 0);
     const call = `${count.calls.host[at] ?? ""} (${at})`;
     tally.done(`${call} ${fault.error} ${fault.when} ${forever ? "for ever" : "once"}`, wrong);
@@ -47,8 +52,9 @@ function casesOf(calls: readonly string[]): readonly Case[] {
   return cases;
 }
 
-async function runCase(folder: string, plan: FaultPlan): Promise<readonly string[]> {
-  const place: FilesPlace = { root: join(folder, "root"), store: join(folder, "store.db") };
+async function runCase(folder: string, plan: FaultPlan, driver: Driver | undefined): Promise<readonly string[]> {
+  const paths = { root: join(folder, "root"), store: join(folder, "store.db") };
+  const place: FilesPlace = driver === undefined ? paths : { ...paths, driver };
   mkdirSync(place.root, { recursive: true });
   lay(place.root);
   const wrong: string[] = [];

@@ -2,11 +2,12 @@ import { imagesMissing } from "./disk-image.ts";
 import { faultDisk } from "./fault-disk.ts";
 import { faultHost } from "./fault-host.ts";
 import { faultPorts } from "./fault-ports.ts";
+import { driverMissing } from "./files-model.ts";
 import { faultSyscalls } from "./fault-syscalls.ts";
 import type { Rig } from "./rig.ts";
 import { straceMissing } from "./strace.ts";
 
-const PARTS = ["driver", "files", "workspace", "syscalls", "disk"] as const;
+const PARTS = ["driver", "files", "workspace", "commands", "syscalls", "disk"] as const;
 type Part = (typeof PARTS)[number];
 
 /** Through the ports it is exhaustive anywhere; system calls need strace, a full disk needs root. */
@@ -14,6 +15,7 @@ const MISSING: Readonly<Record<Part, () => string | undefined>> = {
   driver: () => undefined,
   files: () => undefined,
   workspace: () => undefined,
+  commands: () => driverMissing("overlay"),
   syscalls: straceMissing,
   disk: () => imagesMissing("ext4"),
 };
@@ -32,6 +34,9 @@ export const fault: Rig = {
       await faultPorts(tally, "sqlite", limit(cases, quick ? 120 : Number.POSITIVE_INFINITY));
     if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 70 : Number.POSITIVE_INFINITY));
     if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 60 : 2_000));
+    if (parts.includes("commands"))
+      for (const driver of ["overlay", "portable"] as const)
+        await faultHost(tally, limit(cases, quick ? 20 : 1_000), driver);
     if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 12 : 400), seed);
     if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 2 : 30));
   },

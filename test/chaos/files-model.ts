@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { createHoldfast, defineSlice, defineTool, type Holdfast, type Session } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
@@ -59,19 +60,63 @@ const step = defineTool<{ readonly n: number }>({
   },
 });
 
+/** The same by a command, which also leaves a process behind that must not be there afterwards. */
+const shellStep = defineTool<{ readonly n: number }>({
+  name: "step",
+  access: "execute",
+  async run({ n }, call) {
+    const [from, to] = n % 2 === 0 ? ["odd", "even"] : ["even", "odd"];
+    const line = [
+      ...WRITTEN.map((path, at) => `printf '%s' '${n}:${at}:${PAD}' > ${path}`),
+      'setsid /bin/sh -c "while :; do sleep 0.2; done" "$PWD" > /dev/null 2>&1 &',
+      `mkdir ${to} && mv ${from}/walker ${to}/walker && rmdir ${from}`,
+      `chmod ${n % 3 === 0 ? 755 : 644} run.sh && ln -sfn ${WRITTEN[n % WRITTEN.length]} link`,
+      `rm -rf made && mkdir -p made/${n} && printf '%s' 'made by ${n}' > made/${n}/file`,
+    ].join("\n");
+    const { exitCode, stderr } = await call.exec(line);
+    if (exitCode !== 0) return call.fail("exit", `${exitCode} ${stderr.text}`);
+    call.dispatch(reached.set(n));
+    return n;
+  },
+});
+
+export type Driver = "overlay" | "portable";
+
 export interface FilesPlace {
   readonly root: string;
   readonly store: string;
+  /** Changed by commands, with this protection, and not by the call's own files. */
+  readonly driver?: Driver;
+}
+
+/** Why commands cannot be run with a driver here. */
+export function driverMissing(driver: Driver): string | undefined {
+  if (driver === "portable") return undefined;
+  const user = process.getuid?.() === 0 ? [] : ["--user", "--map-current-user", "--keep-caps"];
+  return spawnSync("unshare", [...user, "--mount", "true"]).status === 0 ? undefined : "no namespaces here";
+}
+
+/** Processes of a workspace's commands. */
+export function leftRunning(root: string): readonly string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^[0-9]+$/.test(pid)) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").endsWith(`\0${root}\0`);
+    } catch {
+      return false; // gone meanwhile
+    }
+  });
 }
 
 export async function openFiles(
-  { root, store }: FilesPlace,
+  { root, store, driver }: FilesPlace,
   options: SessionOptions = {},
 ): Promise<{ readonly holdfast: Holdfast; readonly session: Session }> {
   const holdfast = await createHoldfast({
     store: sqlite(store),
     workspace: root,
-    tools: [step],
+    tools: [driver === undefined ? step : shellStep],
+    ...(driver === undefined ? {} : { exec: { driver } }),
     slices: [reached],
     ...options,
   });

@@ -2,7 +2,17 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../../src/index.ts";
 import { startWitness } from "./child.ts";
-import { type FilesPlace, lay, manifest, openFiles, reached, treeOf, unlikeness } from "./files-model.ts";
+import {
+  type Driver,
+  type FilesPlace,
+  lay,
+  leftRunning,
+  manifest,
+  openFiles,
+  reached,
+  treeOf,
+  unlikeness,
+} from "./files-model.ts";
 import type { Testimony } from "./ledger.ts";
 import { pause, type Tally, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
@@ -10,12 +20,16 @@ import { describe } from "./workload.ts";
 
 const LIVES = 12;
 
-/** Kills a process that commits and rewinds calls with files: afterwards the folder is before or after, never a mix. */
-export async function killFiles(tally: Tally, cases: number, seed: string): Promise<void> {
+/**
+ * Kills a process that commits and rewinds calls with files, or calls that run commands: afterwards the folder is before or
+ * after, never a mix, and nothing of a command is running.
+ */
+export async function killFiles(tally: Tally, cases: number, seed: string, driver?: Driver): Promise<void> {
   const { random } = tally;
   for (let life = 0; life < cases; ) {
     const folder = scratchFolder("kill-files");
-    const place: FilesPlace = { root: join(folder, "root"), store: join(folder, "store.db") };
+    const paths = { root: join(folder, "root"), store: join(folder, "store.db") };
+    const place: FilesPlace = driver === undefined ? paths : { ...paths, driver };
     mkdirSync(place.root);
     lay(place.root);
     let at = 0;
@@ -33,11 +47,17 @@ export async function killFiles(tally: Tally, cases: number, seed: string): Prom
       worker.child.kill("SIGKILL");
       const { signal, code } = await worker.ended;
       if (signal !== "SIGKILL") wrong.push(`the worker ended by itself with ${code}`);
-      wrong.push(...brokenIn(worker.said), ...mixIn(place, at, worker.said));
+      wrong.push(...brokenIn(worker.said));
+      // Commands that work on the files themselves are in the middle of it, until somebody opens the folder.
+      if (driver !== "portable") wrong.push(...mixIn(place, at, worker.said));
       const audited = await within(60_000, "audit", audit(place, mayBe(at, worker.said)));
       at = audited.at;
-      tally.count("file calls", worker.said.filter(({ kind }) => kind === "reached").length);
-      tally.done(`file life ${life}`, [...wrong, ...audited.wrong]);
+      for (const pid of leftRunning(place.root)) wrong.push(`process ${pid} of a command outlived its session`);
+      tally.count(
+        driver === undefined ? "file calls" : `${driver} calls`,
+        worker.said.filter(({ kind }) => kind === "reached").length,
+      );
+      tally.done(`${driver ?? "file"} life ${life}`, [...wrong, ...audited.wrong]);
     }
     removeFolder(folder);
   }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { audit } from "./auditor.ts";
 import { startWorker } from "./child.ts";
 import { killFiles } from "./kill-files.ts";
+import { driverMissing } from "./files-model.ts";
 import { Ledger } from "./ledger.ts";
 import { pause, type Rig, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
@@ -11,14 +12,20 @@ const LIVES = 20;
 
 export const kill: Rig = {
   about:
-    "SIGKILL at seeded delays, reopen, audit, and on with the same store; then the same with calls that change files",
+    "SIGKILL at seeded delays, reopen, audit, and on with the same store; the same with calls that change files or run commands",
   cases: 300,
   quickCases: 24,
   async run(tally, { cases, seed, extra, quick }) {
     const { random } = tally;
     const only = extra.get("only");
-    if (only !== "records") await killFiles(tally, quick ? Math.ceil(cases / 3) : cases, seed);
-    if (only === "files") return;
+    if (only !== "records" && only !== "commands") await killFiles(tally, quick ? Math.ceil(cases / 3) : cases, seed);
+    for (const driver of ["overlay", "portable"] as const) {
+      if (only === "records" || only === "files") continue;
+      const why = driverMissing(driver);
+      if (why !== undefined) tally.skipped.push(`${driver}: ${why}`);
+      else await killFiles(tally, Math.ceil(quick ? cases / 3 : cases / 2), seed, driver);
+    }
+    if (only === "files" || only === "commands") return;
     for (let life = 0; life < cases; ) {
       const folder = scratchFolder("kill");
       const path = join(folder, "store.db");

@@ -48,8 +48,8 @@ options
   --state FILE  fuzz: keep count there, and go on from there
   --workers N   fuzz: threads, instead of one for each core
   --seconds N   fuzz: stop after this long
-  --only NAMES  fuzz: one format; fault: driver, files, workspace, syscalls, disk;
-                kill: records, files; flip: blob, wal, walcut, cut, swap, zero, near, db;
+  --only NAMES  fuzz: one format; fault: driver, files, workspace, commands, syscalls, disk;
+                kill: records, files, commands; flip: blob, wal, walcut, cut, swap, zero, near, db;
                 syscall-kill: names of system calls; teeth: names of planted bugs; comma separated
 
 exit codes      0 no violation, 1 violations, 64 not understood, 75 a rig could not run here and was skipped`;

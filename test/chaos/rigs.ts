@@ -11,6 +11,7 @@ import { replay } from "./replay.ts";
 import type { Rig } from "./rig.ts";
 import { sim } from "./sim.ts";
 import { soak } from "./soak.ts";
+import { strays } from "./strays.ts";
 import { syscallKill } from "./syscall-kill.ts";
 import { workspace } from "./workspace.ts";
 import { zombie } from "./zombie.ts";
@@ -29,6 +30,7 @@ export const RIGS: Readonly<Record<string, Rig>> = {
   sim,
   model,
   zombie,
+  strays,
   replay,
   soak,
 };

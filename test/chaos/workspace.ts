@@ -9,6 +9,7 @@ import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import type { MeddlerOrders, Saved } from "./meddler.ts";
 import { pause, type Rig, type Tally, within } from "./rig.ts";
 import { ended, removeFolder, scratchFolder, startChild } from "./scratch.ts";
+import { driverMissing } from "./files-model.ts";
 import { describe } from "./workload.ts";
 
 /** So many calls, rewinds and openings share a folder and a user. */
@@ -33,12 +34,25 @@ const remove = defineTool<{ readonly paths: readonly string[] }>({
   },
 });
 
+/** The same by a command, some of which fail in the end. */
+const command = defineTool<{ readonly n: number; readonly paths: readonly string[] }>({
+  name: "command",
+  access: "execute",
+  async run({ n, paths }, call) {
+    const lines = paths.map((path) => (n % 5 === 0 ? `rm -f ${path}` : `mkdir -p dir; echo 'command ${n}' > ${path}`));
+    const { exitCode } = await call.exec(`${lines.join("\n")}\nsleep 0.0${n % 7}; exit ${n % 4 === 0 ? 1 : 0}`);
+    return exitCode === 0 ? "kept" : call.fail("exit", "undone");
+  },
+});
+
 export const workspace: Rig = {
   about:
     "a user edits and rename-saves in the same folder while calls commit, rewind and recover: nothing they wrote is lost",
   cases: 10_000,
   quickCases: 500,
   async run(tally, { cases, seed }) {
+    const why = driverMissing("overlay");
+    if (why !== undefined) tally.skipped.push(`commands: ${why}`);
     for (let at = 0; at < cases; at += STEPS) await interleave(tally, `${seed}/${at}`, Math.min(STEPS, cases - at));
   },
 };
@@ -51,8 +65,14 @@ async function interleave(tally: Tally, seed: string, steps: number): Promise<vo
   const git = digestOf(join(root, ".git"));
   const user = startUser({ root, seed, paths: PATHS });
   while (user.saved.length === 0) await pause(5);
+  const tools = [change, remove, command];
   const open = async () => {
-    const holdfast = await createHoldfast({ store: sqlite(store), workspace: root, tools: [change, remove] });
+    const holdfast = await createHoldfast({
+      store: sqlite(store),
+      workspace: root,
+      tools,
+      exec: { driver: "overlay" },
+    });
     return { holdfast, session: await holdfast.open("agent") };
   };
   let { holdfast, session } = await open();
@@ -99,11 +119,12 @@ async function act(tally: Tally, session: Session, n: number): Promise<void> {
     tally.count("paths a rewind kept", files?.kept.length ?? 0);
     return;
   }
-  const name = kind === 1 ? "remove" : "change";
+  const name = kind === 1 ? "remove" : kind < 4 && driverMissing("overlay") === undefined ? "command" : "change";
   const { ok, reason } = await within(30_000, "a call", session.runTool({ name, input: { n, paths } }));
-  tally.count(ok ? "commits" : `refused: ${reason}`);
+  tally.count(ok ? (name === "command" ? "commands kept" : "commits") : `refused: ${reason}`);
   // The user may also have removed a file between the tool's two looks at it.
-  if (!ok && reason !== "conflict" && reason !== "FILE_NOT_FOUND") throw new Error(`a call ended as ${reason}`);
+  if (!ok && !["conflict", "FILE_CONFLICT", "FILE_NOT_FOUND", "exit"].includes(reason))
+    throw new Error(`a call ended as ${reason}`);
 }
 
 /** Versions of the user's that are nowhere: not in place, not written over by the user, not in rescue, not kept. */

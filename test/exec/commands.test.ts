@@ -2,8 +2,15 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { defineTool, type ExecNote, type ExecResult, HoldfastError, realHost } from "../../src/index.ts";
-import { runningLike, DRIVERS, missing, portrait, withCommands } from "../support/commands.ts";
+import {
+  type BackgroundCommand,
+  defineTool,
+  type ExecNote,
+  type ExecResult,
+  HoldfastError,
+  realHost,
+} from "../../src/index.ts";
+import { eachDriver, runningLike, missing, portrait, withCommands } from "../support/commands.ts";
 import { work } from "../support/workspaces.ts";
 
 /** A tool that does with its call whatever the test says. */
@@ -18,309 +25,306 @@ function longTime(): string {
   return `${70_000 + unique}.${process.pid}`;
 }
 
-for (const driver of DRIVERS) {
-  const why = missing(driver);
-  describe.skipIf(why !== undefined)(`${driver}${why === undefined ? "" : ` (skipped: ${why})`}`, () => {
-    test("[EXEC-2] exit codes and signals are told as they are, whatever the output says", async () => {
-      const { sh, results } = await withCommands(driver);
-      for (const line of ["exit 7", "kill -9 $$", "exit 137", "echo 'error: failed' >&2", "nowhere-to-be-found"])
-        await sh(line);
-      expect(results.map(({ end, exitCode, signal }) => [end, exitCode, signal])).toEqual([
-        ["exited", 7, null],
-        ["signaled", null, "SIGKILL"],
-        ["exited", 137, null],
-        ["exited", 0, null],
-        ["exited", 127, null],
-      ]);
-      expect(results[3]?.stderr.text).toBe("error: failed\n");
-    });
+eachDriver((driver) => {
+  test("[EXEC-2] exit codes and signals are told as they are, whatever the output says", async () => {
+    const { sh, results } = await withCommands(driver);
+    for (const line of ["exit 7", "kill -9 $$", "exit 137", "echo 'error: failed' >&2", "nowhere-to-be-found"])
+      await sh(line);
+    expect(results.map(({ end, exitCode, signal }) => [end, exitCode, signal])).toEqual([
+      ["exited", 7, null],
+      ["signaled", null, "SIGKILL"],
+      ["exited", 137, null],
+      ["exited", 0, null],
+      ["exited", 127, null],
+    ]);
+    expect(results[3]?.stderr.text).toBe("error: failed\n");
+  });
 
-    test("[EXEC-2] a program with arguments is read by no shell", async () => {
-      const { sh, results } = await withCommands(driver);
-      await sh(["printf", "%s|", "a b;c", "$HOME", "*"]);
-      expect(results[0]?.stdout.text).toBe("a b;c|$HOME|*|");
-    });
+  test("[EXEC-2] a program with arguments is read by no shell", async () => {
+    const { sh, results } = await withCommands(driver);
+    await sh(["printf", "%s|", "a b;c", "$HOME", "*"]);
+    expect(results[0]?.stdout.text).toBe("a b;c|$HOME|*|");
+  });
 
-    test("[EXEC-3] output is heard as it comes, and told to whoever follows the call", async () => {
-      const heard: string[] = [];
-      let beforeEnd = false;
-      const tool = hands(async (_, call) => {
-        await call.exec("echo one; sleep 0.2; echo two >&2", {
-          onOutput: (text, stream) => heard.push(`${stream} ${text}`),
-        });
-        beforeEnd = heard.length > 0;
-        return "done";
+  test("[EXEC-3] output is heard as it comes, and told to whoever follows the call", async () => {
+    const heard: string[] = [];
+    let beforeEnd = false;
+    const tool = hands(async (_, call) => {
+      await call.exec("echo one; sleep 0.2; echo two >&2", {
+        onOutput: (text, stream) => heard.push(`${stream} ${text}`),
       });
-      const { session } = await withCommands(driver, { tools: [tool] });
-      const progress: string[] = [];
-      await session.runTool({ name: "hands", input: {} }, { onProgress: (text) => progress.push(text) });
-      expect([heard, progress, beforeEnd]).toEqual([["stdout one\n", "stderr two\n"], ["one\n", "two\n"], true]);
+      beforeEnd = heard.length > 0;
+      return "done";
     });
+    const { session } = await withCommands(driver, { tools: [tool] });
+    const progress: string[] = [];
+    await session.runTool({ name: "hands", input: {} }, { onProgress: (text) => progress.push(text) });
+    expect([heard, progress, beforeEnd]).toEqual([["stdout one\n", "stderr two\n"], ["one\n", "two\n"], true]);
+  });
 
-    test("[EXEC-3] the result holds beginning and end, and the whole is kept under its name, also of a call that was undone", async () => {
-      const { sh, results, session } = await withCommands(driver, { exec: { limits: { shownBytes: 2000 } } });
-      await sh("seq 1 20000; printf 'ü%.0s' $(seq 3000) >&2", { undo: true });
-      const [{ stdout, stderr }] = results as [ExecResult];
-      expect(stdout.text).toMatch(/^1\n2\n3\n[^]*bytes left out[^]*19999\n20000\n$/);
-      expect(stderr.text).toMatch(/^ü+\n… \d+ bytes left out …\nü+$/);
-      expect([stdout.truncated, stdout.bytes, Buffer.byteLength(stdout.text) < 2100]).toEqual([true, 108_894, true]);
-      const pieces = [];
-      for await (const piece of session.journal.readBlob(stdout.whole!)) pieces.push(piece);
-      const whole = Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join("");
-      expect(Buffer.concat(pieces).toString()).toBe(whole);
-      const [note] = session.state.root.get("holdfast.exec") as readonly ExecNote[];
-      expect(note).toMatchObject({ driver, end: "exited", exitCode: 0, stdout: stdout.whole, stderr: stderr.whole });
+  test("[EXEC-3] the result holds beginning and end, and the whole is kept under its name, also of a call that was undone", async () => {
+    const { sh, results, session } = await withCommands(driver, { exec: { limits: { shownBytes: 2000 } } });
+    await sh("seq 1 20000; printf 'ü%.0s' $(seq 3000) >&2", { undo: true });
+    const [{ stdout, stderr }] = results as [ExecResult];
+    expect(stdout.text).toMatch(/^1\n2\n3\n[^]*bytes left out[^]*19999\n20000\n$/);
+    expect(stderr.text).toMatch(/^ü+\n… \d+ bytes left out …\nü+$/);
+    expect([stdout.truncated, stdout.bytes, Buffer.byteLength(stdout.text) < 2100]).toEqual([true, 108_894, true]);
+    const pieces = [];
+    for await (const piece of session.journal.readBlob(stdout.whole!)) pieces.push(piece);
+    const whole = Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join("");
+    expect(Buffer.concat(pieces).toString()).toBe(whole);
+    const [note] = session.state.root.get("holdfast.exec") as readonly ExecNote[];
+    expect(note).toMatchObject({ driver, end: "exited", exitCode: 0, stdout: stdout.whole, stderr: stderr.whole });
+  });
+
+  test("[EXEC-3] a command that never stops talking is ended at the bound", async () => {
+    const { sh, results } = await withCommands(driver);
+    await sh("yes", { options: { limits: { outputBytes: 100_000 } } });
+    expect([results[0]?.end, results[0]?.stdout.bytes]).toEqual(["output-limit", 100_000]);
+  });
+
+  test("[EXEC-4] a command finds its folder, its environment and its input", async () => {
+    const line = 'pwd; cat f; echo; echo "$COLOUR ${SHAPE-none} $SIZE"; cat; test -n "$PATH" && echo path';
+    const options = { cwd: "sub/folder", env: { SHAPE: undefined, SIZE: "big" }, stdin: "from us" };
+    const tool = hands(async (_, call) => (await call.exec(line, options)).stdout.text);
+    const { sh, session, put, root } = await withCommands(driver, {
+      tools: [tool],
+      exec: { env: { COLOUR: "blue", SHAPE: "round" } },
     });
+    put("sub/folder/f", "here");
+    expect((await session.runTool({ name: "hands", input: {} })).output).toBe(
+      `${root}/sub/folder\nhere\nblue none big\nfrom uspath\n`,
+    );
+    for (const cwd of ["../up", "/etc"]) expect((await sh("pwd", { options: { cwd } })).reason).toBe("FILE_BAD_PATH");
+    expect((await sh("pwd", { options: { cwd: "not/there" } })).ok).toBe(false);
+  });
 
-    test("[EXEC-3] a command that never stops talking is ended at the bound", async () => {
+  test.runIf(realHost.platform === "linux")(
+    "[EXEC-4] memory and processes are bounded where the system can",
+    async () => {
       const { sh, results } = await withCommands(driver);
-      await sh("yes", { options: { limits: { outputBytes: 100_000 } } });
-      expect([results[0]?.end, results[0]?.stdout.bytes]).toEqual(["output-limit", 100_000]);
-    });
+      const limits = { memoryBytes: 512 * 1024 * 1024, processes: 4321 };
+      await sh("grep -E 'address space|processes' /proc/self/limits", { options: { limits } });
+      expect(results[0]?.stdout.text).toMatch(/Max processes +4321 [^]*Max address space +536870912 /);
+      expect(results[0]?.protection.unbounded).toEqual([]);
+    },
+  );
 
-    test("[EXEC-4] a command finds its folder, its environment and its input", async () => {
-      const line = 'pwd; cat f; echo; echo "$COLOUR ${SHAPE-none} $SIZE"; cat; test -n "$PATH" && echo path';
-      const options = { cwd: "sub/folder", env: { SHAPE: undefined, SIZE: "big" }, stdin: "from us" };
-      const tool = hands(async (_, call) => (await call.exec(line, options)).stdout.text);
-      const { sh, session, put, root } = await withCommands(driver, {
-        tools: [tool],
-        exec: { env: { COLOUR: "blue", SHAPE: "round" } },
-      });
-      put("sub/folder/f", "here");
-      expect((await session.runTool({ name: "hands", input: {} })).output).toBe(
-        `${root}/sub/folder\nhere\nblue none big\nfrom uspath\n`,
-      );
-      for (const cwd of ["../up", "/etc"]) expect((await sh("pwd", { options: { cwd } })).reason).toBe("FILE_BAD_PATH");
-      expect((await sh("pwd", { options: { cwd: "not/there" } })).ok).toBe(false);
-    });
+  test("[EXEC-5] [K40] when a command runs out of time nothing that it started is running, and nothing that it did is left", async () => {
+    const time = longTime();
+    const { sh, results, put, root } = await withCommands(driver);
+    put("a", "old");
+    const before = portrait(root, { times: true });
+    const line = `trap '' TERM; echo new > a; sleep ${time} & setsid sleep ${time} & (setsid sh -c 'sleep ${time}; echo late > late' &) ; sleep ${time}`;
+    const { ok } = await sh(line, { options: { limits: { timeMs: 400 } } });
+    expect([ok, results[0]?.end]).toEqual([false, "timeout"]);
+    expect(runningLike(time)).toEqual([]);
+    expect(portrait(root, { times: true })).toEqual(before);
+  });
 
-    test.runIf(realHost.platform === "linux")(
-      "[EXEC-4] memory and processes are bounded where the system can",
-      async () => {
-        const { sh, results } = await withCommands(driver);
-        const limits = { memoryBytes: 512 * 1024 * 1024, processes: 4321 };
-        await sh("grep -E 'address space|processes' /proc/self/limits", { options: { limits } });
-        expect(results[0]?.stdout.text).toMatch(/Max processes +4321 [^]*Max address space +536870912 /);
-        expect(results[0]?.protection.unbounded).toEqual([]);
+  test("[EXEC-5] a call that is aborted ends its commands before it is closed", async () => {
+    const time = longTime();
+    const { session, put, root } = await withCommands(driver);
+    put("a", "old");
+    const before = portrait(root, { times: true });
+    const stop = new AbortController();
+    const line = `echo new > a; setsid sleep ${time} & echo begun; sleep ${time}`;
+    const { status } = await session.runTool(
+      { name: "shell", input: { line } },
+      { signal: stop.signal, onProgress: () => stop.abort() },
+    );
+    expect([status, runningLike(time), portrait(root, { times: true })]).toEqual(["canceled", [], before]);
+  });
+
+  test("[EXEC-5] what a command leaves running when it ends is ended and counted", async () => {
+    const time = longTime();
+    const { sh, results } = await withCommands(driver);
+    await sh(`sleep ${time} & setsid sleep ${time} & echo away`);
+    expect([results[0]?.end, results[0]?.strays, results[0]?.stdout.text]).toEqual(["exited", 2, "away\n"]);
+    expect(runningLike(time)).toEqual([]);
+  });
+
+  test("[EXEC-6] a command waits for the calls before it, and the calls after it wait for the command", async () => {
+    const write = defineTool<string>({
+      name: "write",
+      access: "write",
+      async run(path, { files }) {
+        await pause(60);
+        await files.writeText(path, `${path} saw ${(await files.list()).map(({ name }) => name).join(",")}`);
+      },
+    });
+    const { session, text } = await withCommands(driver, { tools: [write] });
+    const outcomes = await session.runTools([
+      { name: "write", input: "a" },
+      { name: "write", input: "b" },
+      { name: "shell", input: { line: "ls > c; sleep 0.1" } },
+      { name: "shell", input: { line: "cat c > d" } },
+      { name: "write", input: "e" },
+    ]);
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, true, true]);
+    expect([text("c"), text("d"), text("e")]).toEqual(["a\nb\nc\n", "a\nb\nc\n", "e saw a,b,c,d"]);
+  });
+
+  test("[EXEC-6] whoever is aborted while waiting for a command does not wait for it", async () => {
+    const { session, text } = await withCommands(driver);
+    const stop = new AbortController();
+    const first = session.runTool({ name: "shell", input: { line: "sleep 0.4; echo x > a" } });
+    const second = session.runTool({ name: "shell", input: { line: "echo y > a" } }, { signal: stop.signal });
+    stop.abort();
+    expect((await second).status).toBe("canceled");
+    expect([(await first).ok, text("a")]).toEqual([true, "x\n"]);
+  });
+
+  test("[EXEC-7] commands and files of one call see each other, and are one change", async () => {
+    const seen: string[] = [];
+    let fails = true;
+    const tool = hands(async (_, call) => {
+      await call.files.writeText("made/one", "from files");
+      await call.files.delete("gone");
+      seen.push((await call.exec("cat made/one; ls; echo ' and shell' >> made/one; echo new > two")).stdout.text);
+      seen.push(await call.files.readText("made/one"), await call.files.readText("two"));
+      await call.files.writeText("two", "files again");
+      await call.files.delete("old");
+      seen.push((await call.exec("cat two; ls; rm made/one")).stdout.text);
+      seen.push(String(await call.files.exists("made/one")));
+      await call.files.writeText("two", "at last");
+      return fails ? call.fail("no", "no") : "yes";
+    });
+    const { session, put, text, root } = await withCommands(driver, { tools: [tool] });
+    put("old", "old");
+    put("gone", "gone");
+    const before = portrait(root, { times: true });
+    expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("no");
+    expect(portrait(root, { times: true })).toEqual(before);
+    fails = false;
+    const { ok, callId } = await session.runTool({ name: "hands", input: {} });
+    expect([ok, text("two"), existsSync(join(root, "made/one")), existsSync(join(root, "old"))]).toEqual([
+      true,
+      "at last",
+      false,
+      false,
+    ]);
+    expect(seen.slice(0, 5)).toEqual([
+      "from filesmade\nold\n",
+      "from files and shell\n",
+      "new\n",
+      "files againmade\ntwo\n",
+      "false",
+    ]);
+    await session.rewind({ before: callId });
+    expect([text("old"), text("gone"), text("two")]).toEqual(["old", "gone", undefined]);
+  });
+
+  test("[EXEC-9] what is not covered is told, and run all the same when that is asked for", async () => {
+    const { sh, results, text } = await withCommands(driver);
+    await sh("mkfifo pipe; echo new > a", { options: { uncovered: "report" } });
+    expect(results[0]?.protection.uncovered).toEqual([{ path: "pipe", why: "special" }]);
+    expect(text("a")).toBe("new\n");
+  });
+
+  test("[EXEC-12] a rewind takes back what a command did, in another process too, and a fork has it", async () => {
+    const { sh, put, session, holdfast, text, root, store } = await withCommands(driver);
+    put("src/a", "a");
+    put("keep", "k");
+    const { callId } = await sh("mv src lib; echo b > lib/a; rm keep; mkdir -m 700 new");
+    const forked = await session.fork({ after: callId, as: "f", workspace: `${root}-fork` });
+    expect(readFileSync(`${root}-fork/lib/a`, "utf8")).toBe("b\n");
+    await forked.close();
+    await session.close();
+    await holdfast.close();
+    const again = await work({}, { root, store });
+    const { files } = await again.session.rewind({ before: callId });
+    expect([files?.kept, files?.unlike]).toEqual([[], []]);
+    expect([text("src/a"), text("keep"), existsSync(join(root, "lib")), existsSync(join(root, "new"))]).toEqual([
+      "a",
+      "k",
+      false,
+      false,
+    ]);
+  });
+
+  test("[EXEC-13] only a tool that is declared to runs commands, outside plan mode, and never inside another call", async () => {
+    const started: string[] = [];
+    const writes = defineTool({ name: "writes", access: "write", run: (_, call) => call.exec("echo x > x") });
+    const outer = defineTool({
+      name: "outer",
+      access: "write",
+      run: async (_, call) => (await call.run({ name: "shell", input: { line: "echo x > x" } })).reason,
+    });
+    const { session, text, sh } = await withCommands(driver, { tools: [writes, outer] });
+    expect((await session.runTool({ name: "writes", input: {} })).reason).toBe("EXEC_NOT_ALLOWED");
+    expect((await session.runTool({ name: "outer", input: {} })).output).toBe("denied");
+    await session.setMode("plan");
+    expect((await sh("echo x > x")).reason).toBe("denied");
+    expect([text("x"), started]).toEqual([undefined, []]);
+  });
+
+  test("[EXEC-13] a part of a call cannot be rolled back past a command, and the call cannot go on as if", async () => {
+    const tool = hands(async (_, call) => {
+      const savepoint = call.savepoint();
+      await call.exec("echo new > a");
+      try {
+        savepoint.rollback();
+      } catch (error) {
+        return HoldfastError.is(error, "EXEC_SAVEPOINT") ? "went on" : "odd";
+      }
+      return "rolled back";
+    });
+    const { session, put, text } = await withCommands(driver, { tools: [tool] });
+    put("a", "old");
+    expect([(await session.runTool({ name: "hands", input: {} })).reason, text("a")]).toEqual([
+      "EXEC_SAVEPOINT",
+      "old",
+    ]);
+  });
+
+  test("[EXEC-13] a result that its validators refuse takes the commands of that attempt back", async () => {
+    let attempts = 0;
+    const tool = defineTool({
+      name: "hands",
+      access: "execute",
+      validators: [(value) => (value === "2" ? undefined : "not yet")],
+      async run(_, call) {
+        attempts += 1;
+        const { stdout } = await call.exec(`ls; echo x > try-${attempts}`);
+        return stdout.text === "" ? String(attempts) : `saw ${stdout.text}`;
+      },
+    });
+    const { session, root } = await withCommands(driver, { tools: [tool] });
+    expect((await session.runTool({ name: "hands", input: {} })).ok).toBe(true);
+    expect(readdirSync(root).filter((name) => name !== ".holdfast")).toEqual(["try-2"]);
+  });
+
+  test("[EXEC-18] a command that the disk refuses to put in place waits, and the next process puts it there", async () => {
+    let broken = false;
+    const port = {
+      ...realHost,
+      linkAs: (from: string, to: string) => {
+        if (broken) throw Object.assign(new Error("the disk"), { code: "EIO" });
+        realHost.linkAs(from, to);
+      },
+    };
+    const { root, store, session, holdfast, sh, put, text } = await withCommands(driver, {}, undefined).then(
+      async (first) => {
+        await first.session.close();
+        await first.holdfast.close();
+        return withCommands(
+          driver,
+          { workspace: { root: first.root, port } },
+          { root: first.root, store: first.store },
+        );
       },
     );
-
-    test("[EXEC-5] [K40] when a command runs out of time nothing that it started is running, and nothing that it did is left", async () => {
-      const time = longTime();
-      const { sh, results, put, root } = await withCommands(driver);
-      put("a", "old");
-      const before = portrait(root, { times: true });
-      const line = `trap '' TERM; echo new > a; sleep ${time} & setsid sleep ${time} & (setsid sh -c 'sleep ${time}; echo late > late' &) ; sleep ${time}`;
-      const { ok } = await sh(line, { options: { limits: { timeMs: 400 } } });
-      expect([ok, results[0]?.end]).toEqual([false, "timeout"]);
-      expect(runningLike(time)).toEqual([]);
-      expect(portrait(root, { times: true })).toEqual(before);
-    });
-
-    test("[EXEC-5] a call that is aborted ends its commands before it is closed", async () => {
-      const time = longTime();
-      const { session, put, root } = await withCommands(driver);
-      put("a", "old");
-      const before = portrait(root, { times: true });
-      const stop = new AbortController();
-      const line = `echo new > a; setsid sleep ${time} & echo begun; sleep ${time}`;
-      const { status } = await session.runTool(
-        { name: "shell", input: { line } },
-        { signal: stop.signal, onProgress: () => stop.abort() },
-      );
-      expect([status, runningLike(time), portrait(root, { times: true })]).toEqual(["canceled", [], before]);
-    });
-
-    test("[EXEC-5] what a command leaves running when it ends is ended and counted", async () => {
-      const time = longTime();
-      const { sh, results } = await withCommands(driver);
-      await sh(`sleep ${time} & setsid sleep ${time} & echo away`);
-      expect([results[0]?.end, results[0]?.strays, results[0]?.stdout.text]).toEqual(["exited", 2, "away\n"]);
-      expect(runningLike(time)).toEqual([]);
-    });
-
-    test("[EXEC-6] a command waits for the calls before it, and the calls after it wait for the command", async () => {
-      const write = defineTool<string>({
-        name: "write",
-        access: "write",
-        async run(path, { files }) {
-          await pause(60);
-          await files.writeText(path, `${path} saw ${(await files.list()).map(({ name }) => name).join(",")}`);
-        },
-      });
-      const { session, text } = await withCommands(driver, { tools: [write] });
-      const outcomes = await session.runTools([
-        { name: "write", input: "a" },
-        { name: "write", input: "b" },
-        { name: "shell", input: { line: "ls > c; sleep 0.1" } },
-        { name: "shell", input: { line: "cat c > d" } },
-        { name: "write", input: "e" },
-      ]);
-      expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, true, true]);
-      expect([text("c"), text("d"), text("e")]).toEqual(["a\nb\nc\n", "a\nb\nc\n", "e saw a,b,c,d"]);
-    });
-
-    test("[EXEC-6] whoever is aborted while waiting for a command does not wait for it", async () => {
-      const { session, text } = await withCommands(driver);
-      const stop = new AbortController();
-      const first = session.runTool({ name: "shell", input: { line: "sleep 0.4; echo x > a" } });
-      const second = session.runTool({ name: "shell", input: { line: "echo y > a" } }, { signal: stop.signal });
-      stop.abort();
-      expect((await second).status).toBe("canceled");
-      expect([(await first).ok, text("a")]).toEqual([true, "x\n"]);
-    });
-
-    test("[EXEC-7] commands and files of one call see each other, and are one change", async () => {
-      const seen: string[] = [];
-      let fails = true;
-      const tool = hands(async (_, call) => {
-        await call.files.writeText("made/one", "from files");
-        await call.files.delete("gone");
-        seen.push((await call.exec("cat made/one; ls; echo ' and shell' >> made/one; echo new > two")).stdout.text);
-        seen.push(await call.files.readText("made/one"), await call.files.readText("two"));
-        await call.files.writeText("two", "files again");
-        await call.files.delete("old");
-        seen.push((await call.exec("cat two; ls; rm made/one")).stdout.text);
-        seen.push(String(await call.files.exists("made/one")));
-        await call.files.writeText("two", "at last");
-        return fails ? call.fail("no", "no") : "yes";
-      });
-      const { session, put, text, root } = await withCommands(driver, { tools: [tool] });
-      put("old", "old");
-      put("gone", "gone");
-      const before = portrait(root, { times: true });
-      expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("no");
-      expect(portrait(root, { times: true })).toEqual(before);
-      fails = false;
-      const { ok, callId } = await session.runTool({ name: "hands", input: {} });
-      expect([ok, text("two"), existsSync(join(root, "made/one")), existsSync(join(root, "old"))]).toEqual([
-        true,
-        "at last",
-        false,
-        false,
-      ]);
-      expect(seen.slice(0, 5)).toEqual([
-        "from filesmade\nold\n",
-        "from files and shell\n",
-        "new\n",
-        "files againmade\ntwo\n",
-        "false",
-      ]);
-      await session.rewind({ before: callId });
-      expect([text("old"), text("gone"), text("two")]).toEqual(["old", "gone", undefined]);
-    });
-
-    test("[EXEC-9] what is not covered is told, and run all the same when that is asked for", async () => {
-      const { sh, results, text } = await withCommands(driver);
-      await sh("mkfifo pipe; echo new > a", { options: { uncovered: "report" } });
-      expect(results[0]?.protection.uncovered).toEqual([{ path: "pipe", why: "special" }]);
-      expect(text("a")).toBe("new\n");
-    });
-
-    test("[EXEC-12] a rewind takes back what a command did, in another process too, and a fork has it", async () => {
-      const { sh, put, session, holdfast, text, root, store } = await withCommands(driver);
-      put("src/a", "a");
-      put("keep", "k");
-      const { callId } = await sh("mv src lib; echo b > lib/a; rm keep; mkdir -m 700 new");
-      const forked = await session.fork({ after: callId, as: "f", workspace: `${root}-fork` });
-      expect(readFileSync(`${root}-fork/lib/a`, "utf8")).toBe("b\n");
-      await forked.close();
-      await session.close();
-      await holdfast.close();
-      const again = await work({}, { root, store });
-      const { files } = await again.session.rewind({ before: callId });
-      expect([files?.kept, files?.unlike]).toEqual([[], []]);
-      expect([text("src/a"), text("keep"), existsSync(join(root, "lib")), existsSync(join(root, "new"))]).toEqual([
-        "a",
-        "k",
-        false,
-        false,
-      ]);
-    });
-
-    test("[EXEC-13] only a tool that is declared to runs commands, outside plan mode, and never inside another call", async () => {
-      const started: string[] = [];
-      const writes = defineTool({ name: "writes", access: "write", run: (_, call) => call.exec("echo x > x") });
-      const outer = defineTool({
-        name: "outer",
-        access: "write",
-        run: async (_, call) => (await call.run({ name: "shell", input: { line: "echo x > x" } })).reason,
-      });
-      const { session, text, sh } = await withCommands(driver, { tools: [writes, outer] });
-      expect((await session.runTool({ name: "writes", input: {} })).reason).toBe("EXEC_NOT_ALLOWED");
-      expect((await session.runTool({ name: "outer", input: {} })).output).toBe("denied");
-      await session.setMode("plan");
-      expect((await sh("echo x > x")).reason).toBe("denied");
-      expect([text("x"), started]).toEqual([undefined, []]);
-    });
-
-    test("[EXEC-13] a part of a call cannot be rolled back past a command, and the call cannot go on as if", async () => {
-      const tool = hands(async (_, call) => {
-        const savepoint = call.savepoint();
-        await call.exec("echo new > a");
-        try {
-          savepoint.rollback();
-        } catch (error) {
-          return HoldfastError.is(error, "EXEC_SAVEPOINT") ? "went on" : "odd";
-        }
-        return "rolled back";
-      });
-      const { session, put, text } = await withCommands(driver, { tools: [tool] });
-      put("a", "old");
-      expect([(await session.runTool({ name: "hands", input: {} })).reason, text("a")]).toEqual([
-        "EXEC_SAVEPOINT",
-        "old",
-      ]);
-    });
-
-    test("[EXEC-13] a result that its validators refuse takes the commands of that attempt back", async () => {
-      let attempts = 0;
-      const tool = defineTool({
-        name: "hands",
-        access: "execute",
-        validators: [(value) => (value === "2" ? undefined : "not yet")],
-        async run(_, call) {
-          attempts += 1;
-          const { stdout } = await call.exec(`ls; echo x > try-${attempts}`);
-          return stdout.text === "" ? String(attempts) : `saw ${stdout.text}`;
-        },
-      });
-      const { session, root } = await withCommands(driver, { tools: [tool] });
-      expect((await session.runTool({ name: "hands", input: {} })).ok).toBe(true);
-      expect(readdirSync(root).filter((name) => name !== ".holdfast")).toEqual(["try-2"]);
-    });
-
-    test("[EXEC-18] a command that the disk refuses to put in place waits, and the next process puts it there", async () => {
-      let broken = false;
-      const port = {
-        ...realHost,
-        linkAs: (from: string, to: string) => {
-          if (broken) throw Object.assign(new Error("the disk"), { code: "EIO" });
-          realHost.linkAs(from, to);
-        },
-      };
-      const { root, store, session, holdfast, sh, put, text } = await withCommands(driver, {}, undefined).then(
-        async (first) => {
-          await first.session.close();
-          await first.holdfast.close();
-          return withCommands(
-            driver,
-            { workspace: { root: first.root, port } },
-            { root: first.root, store: first.store },
-          );
-        },
-      );
-      put("a", "old");
-      broken = true;
-      expect((await sh("echo new > a; echo fresh > b")).ok).toBe(true);
-      await session.close().catch(() => {});
-      await holdfast.close().catch(() => {});
-      const again = await work({}, { root, store });
-      expect([text("a"), text("b"), await again.files.readText("a")]).toEqual(["new\n", "fresh\n", "new\n"]);
-      expect(readdirSync(join(root, ".holdfast/workspace/exec"))).toEqual([]);
-    });
+    put("a", "old");
+    broken = true;
+    expect((await sh("echo new > a; echo fresh > b")).ok).toBe(true);
+    await session.close().catch(() => {});
+    await holdfast.close().catch(() => {});
+    const again = await work({}, { root, store });
+    expect([text("a"), text("b"), await again.files.readText("a")]).toEqual(["new\n", "fresh\n", "new\n"]);
+    expect(readdirSync(join(root, ".holdfast/workspace/exec"))).toEqual([]);
   });
-}
+});
 
 describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
   test("[EXEC-10] an edit of somebody else while a command writes the same file is a conflict, and theirs stays", async () => {
@@ -467,6 +471,36 @@ test("[EXEC-2] a shell that cannot be started is said so", async () => {
     endStrays: async () => 0,
   });
   await expect(ran).rejects.toMatchObject({ code: "EXEC_NOT_STARTED" });
+});
+
+test("[EXEC-22] a command in the background runs on after its call, unprotected, and ends with its session", async () => {
+  const time = longTime();
+  const started: BackgroundCommand[] = [];
+  const serve = defineTool<string>({
+    name: "serve",
+    access: "external",
+    async run(line, call) {
+      const server = await call.exec(line, { background: true, cwd: "", env: { PORT: "1" } });
+      started.push(server);
+      return call.fail("failed", "its call is undone, and it is not");
+    },
+  });
+  const wrong = hands((_, call) => call.exec("true", { background: true }));
+  const { session, text } = await work({ tools: [serve, wrong] });
+  await session.runTool({
+    name: "serve",
+    input: `echo "port $PORT"; echo here > here; setsid sleep ${time} & sleep ${time}`,
+  });
+  await session.runTool({ name: "serve", input: `trap '' TERM; sleep ${time}; sleep ${time}` });
+  await session.runTool({ name: "serve", input: "exit 4" });
+  expect(started.map(({ protection }) => protection)).toEqual(["none", "none", "none"]);
+  expect(await started[2]?.ended).toEqual({ exitCode: 4, signal: null });
+  await expect.poll(() => [text("here"), started[0]?.output().stdout]).toEqual(["here\n", "port 1\n"]);
+  expect(runningLike(time)).not.toEqual([]);
+  await started[1]?.stop();
+  expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("EXEC_NOT_ALLOWED");
+  await session.close();
+  expect([runningLike(time), text("here")]).toEqual([[], "here\n"]);
 });
 
 test("[EXEC-20] what is kept of the output has no secret in it", async () => {

@@ -2,10 +2,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { describe } from "vitest";
 import { defineTool, type ExecOptions, type ExecResult } from "../../src/index.ts";
 import { work } from "./workspaces.ts";
 
-export const DRIVERS = ["overlay", "portable"] as const;
+const DRIVERS = ["overlay", "portable"] as const;
 export type Driver = (typeof DRIVERS)[number];
 
 /** Why a driver cannot be tried on this machine; told by name in the tests that are left out. */
@@ -18,6 +19,16 @@ export function missing(driver: Driver): string | undefined {
 /** Whom the system refuses nothing. */
 export const IS_ROOT = process.getuid?.() === 0;
 const AS_USER = IS_ROOT ? [] : ["--user", "--map-current-user", "--keep-caps"];
+
+/** The same tests with every driver that works here; one that does not is left out by name. */
+export function eachDriver(tests: (driver: Driver) => void): void {
+  for (const driver of DRIVERS) {
+    const why = missing(driver);
+    describe.skipIf(why !== undefined)(`${driver}${why === undefined ? "" : ` (skipped: ${why})`}`, () => {
+      tests(driver);
+    });
+  }
+}
 
 export interface Line {
   readonly line: string | readonly string[];

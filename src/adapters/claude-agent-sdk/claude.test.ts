@@ -305,6 +305,24 @@ describe("the life of a turn", () => {
     ]);
   });
 
+  test("[CLAUDE-6] what the session must not lose is written back before the host compacts", async () => {
+    const { ask, session } = await hosted();
+    const kept = {
+      kind: "preference",
+      page: "style",
+      field: "notes",
+      op: "append",
+      value: "tabs",
+      scope: "session",
+    } as const;
+    await session.writeback.stage(kept);
+    expect(await ask("PreCompact", { trigger: "auto" })).toEqual({});
+    const kinds = (await collect(session.read())).map(({ kind }) => kind);
+    expect(kinds.indexOf("writeback-committed")).toBeGreaterThan(0);
+    expect(kinds.indexOf("writeback-committed")).toBeLessThan(kinds.indexOf("boundary-crossed"));
+    expect(session.writeback.pending).toEqual([]);
+  });
+
   test("[CLAUDE-7] the user's options stay, and ours stand before them", async () => {
     const { session } = await work({ tools: [note] });
     const theirs = { hooks: [async () => ({})] };

@@ -3,7 +3,14 @@ import type { Session } from "../../index.ts";
 import { serveTools } from "../tool-server.ts";
 import { HostCalls } from "./hooks.ts";
 import { type Ends, nativeTools } from "./native-tool.ts";
-import { type ClaudeOptions, FILE_ARGUMENT, type HookInput, type HookMatcher, NATIVE_ACCESS } from "./vendor.ts";
+import {
+  type ClaudeOptions,
+  FILE_ARGUMENT,
+  type HookInput,
+  type HookMatcher,
+  type HookOutput,
+  NATIVE_ACCESS,
+} from "./vendor.ts";
 
 export { type LoadRepair, repairOnLoad } from "./session-store.ts";
 export type { SessionKey, SessionStore, StoreEntry } from "./vendor.ts";
@@ -61,15 +68,7 @@ export async function holdfastOptions<O extends object>(
         },
       ],
     },
-    PreCompact: {
-      hooks: [
-        async () => {
-          await session.append({ kind: "boundary-crossed", boundary: "compaction" });
-          await session.checkpoint({ tag: "before the host compacts" });
-          return {};
-        },
-      ],
-    },
+    PreCompact: { hooks: [() => beforeCompaction(session)] },
     Stop: {
       hooks: [
         async () => {
@@ -97,6 +96,22 @@ export async function holdfastOptions<O extends object>(
       await instance.close();
     },
   };
+}
+
+/** What the session must not lose is written back first. The host does not wait for it: what was missed is told. */
+async function beforeCompaction(session: Session): Promise<HookOutput> {
+  let missed: string | undefined;
+  try {
+    await session.writeback.commit();
+  } catch (error) {
+    missed = error instanceof Error ? error.message : String(error);
+    const staged = session.writeback.pending.length;
+    await session.append({ kind: "fault-raised", fault: "flush-miss", detail: { boundary: "compaction", staged } });
+  }
+  await session.append({ kind: "boundary-crossed", boundary: "compaction" });
+  await session.checkpoint({ tag: "before the host compacts" });
+  if (missed === undefined) return {};
+  return { systemMessage: `Holdfast: something could not be written back before the host compacts: ${missed}` };
 }
 
 /** Ours first: what we deny, nobody else has let through. */

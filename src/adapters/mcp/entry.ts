@@ -83,6 +83,7 @@ class Server implements McpTools {
 
   async follow(session: Session, failed: (error: unknown) => void = () => {}): Promise<() => void> {
     const follower: Follower = async (tools, gone) => {
+      if (session.journal.signal.aborted) return void this.#followers.delete(follower); // it is closed, or somebody else's
       const changed = tools.filter((tool) => session.transactions.tool(tool.name) !== tool);
       if (gone.length > 0) await session.catalog.remove(gone, "the server's tools changed");
       if (changed.length > 0) await session.catalog.add(changed, "the server's tools changed");

@@ -225,6 +225,18 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(one.catalog.snapshot().activeNames).toContain("echo");
   });
 
+  test("[MCP-7] a session that was closed is followed no more, and disturbs no other", async () => {
+    const { client, serve } = await connect(echo);
+    const server = await mcpTools(client);
+    const [{ session: closed }, { session: open }] = [await opened(), await opened()];
+    const failures: unknown[] = [];
+    for (const one of [closed, open]) await server.follow(one, (error) => failures.push(error));
+    await closed.close();
+    await serve([write]);
+    await expect.poll(() => open.catalog.snapshot().activeNames).toContain("write");
+    expect(failures).toEqual([]);
+  });
+
   test("[MCP-7] whoever listened to the client before goes on hearing everything", async () => {
     const { client, serve } = await connect(echo);
     const heard: string[] = [];

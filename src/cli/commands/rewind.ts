@@ -11,7 +11,7 @@ import type {
 } from "../../index.ts";
 import type { CommandBody, Parsed } from "../command.ts";
 import { flagOf, sessionIn, STORE_OPTION, textOf, usage, WORKSPACE_OPTION } from "../options.ts";
-import { type AgentPlan, agentPlans, rewindAgents } from "../session/agents.ts";
+import { type AgentPlan, agentPlans, everyPlan, withAgents } from "../session/agents.ts";
 import { targetIn } from "../session/calls.ts";
 import { inStore, kernelOn, lookIn, type Place, workspaceFor } from "../session/place.ts";
 import { rewindLines } from "../session/rewind-text.ts";
@@ -42,20 +42,20 @@ export const rewind: CommandBody = {
     const json = flagOf(parsed, "json");
     return inStore(parsed, terminal, async (place) => {
       const { kernel, look, plan, agents } = await planned(parsed, place, id, scope);
-      const told = agents.map(({ callId, look: child, plan: rewound }) => ({ callId, session: child.id, rewound }));
-      const whole = agents.length === 0 ? plan : { ...plan, agents: told };
       if (dryRun) {
+        const whole = withAgents(plan, agents);
         const { openCalls: closesFirst, undoing } = look;
         if (json) terminal.out(JSON.stringify({ ok: true, session: id, ...whole, closesFirst, undoing }));
         else for (const line of rewindLines(terminal, look, whole)) terminal.out(line);
         return 0;
       }
       const leave = flagOf(parsed, "leave-effects");
-      for (const one of [{ look, plan }, ...agents]) refuseEffects(one.plan.effects, one.look.undoing, leave);
+      for (const one of [{ look, plan }, ...everyPlan(agents)])
+        refuseEffects(one.plan.effects, one.look.undoing, leave);
       const { report, recovered } = await whileSaying(
         terminal,
         () => "rewinding",
-        () => rewound(kernel, look, { ...targetIn(parsed, look), scope }, agents, leave),
+        () => rewound(kernel, look, { ...targetIn(parsed, look), scope }, leave),
       );
       if (json) terminal.out(JSON.stringify({ ok: true, session: id, ...report, recovered }));
       else for (const line of rewindLines(terminal, look, report, { recovered })) terminal.out(line);
@@ -89,20 +89,16 @@ async function rewound(
   kernel: Holdfast,
   look: SessionLook,
   target: RewindOptions,
-  agents: readonly AgentPlan[],
   leave: boolean,
 ): Promise<{ readonly report: RewindReport; readonly recovered: Recovered }> {
   const session = await kernel.open(look.id, { create: false });
-  let report: RewindReport;
   try {
     // It may have gone on since it was looked at; from here on nobody else writes it.
     refuseEffects((await session.rewind({ ...target, dryRun: true })).effects, [], leave);
-    report = await session.rewind(target);
+    return { report: await session.rewind(target), recovered: session.recovered };
   } finally {
     await session.close();
   }
-  const returned = await rewindAgents(kernel, agents);
-  return { report: returned.length === 0 ? report : { ...report, agents: returned }, recovered: session.recovered };
 }
 
 /** This process has nobody's tools, so it can undo nothing; what it leaves is left knowingly. */

@@ -1,23 +1,17 @@
 import { HoldfastError } from "../../base/errors.ts";
-import {
-  type AgentReturn,
-  agentSessionOf,
-  type Holdfast,
-  type LookedRewind,
-  type RewindTarget,
-  type SessionLook,
-} from "../../index.ts";
+import { agentSessionOf, type Holdfast, type LookedRewind, type SessionLook } from "../../index.ts";
 
 /** What a sub-agent did for a call that goes, and how it goes with it. */
 export interface AgentPlan {
   readonly callId: string;
   readonly look: SessionLook;
-  readonly target: RewindTarget;
   readonly plan: LookedRewind;
+  /** Those that worked for it in turn. */
+  readonly inner: readonly AgentPlan[];
 }
 
 /**
- * Sub-agents that worked for calls which are taken back, or were cut off, newest first, and theirs. Their sessions are
+ * Sub-agents that worked for calls which are taken back, or were cut off, newest first. Their sessions are
  * found by the calls alone: which agents a program declares is not known here, and what they did must not stay unseen.
  */
 export async function agentPlans(
@@ -36,30 +30,26 @@ export async function agentPlans(
     const child = await lookIfThere(kernel, agentSessionOf(look.id, callId));
     const first = child?.boundaries.find(({ rewound }) => !rewound);
     if (child === undefined || first === undefined) continue;
-    const target = { before: first.callId };
-    const own = { callId, look: child, target, plan: await child.planRewind(target) };
-    plans.push(own, ...(await agentPlans(kernel, child, own.plan)));
+    const own = await child.planRewind({ before: first.callId });
+    plans.push({ callId, look: child, plan: own, inner: await agentPlans(kernel, child, own) });
   }
   return plans;
 }
 
-/** Takes them back. One that refuses is told with its reason, and stops nothing: its session is gone from before. */
-export async function rewindAgents(kernel: Holdfast, plans: readonly AgentPlan[]): Promise<readonly AgentReturn[]> {
-  const returns: AgentReturn[] = [];
-  for (const { callId, look, target } of plans) {
-    try {
-      const child = await kernel.open(look.id, { create: false });
-      try {
-        returns.push({ callId, session: look.id, rewound: await child.rewind(target) });
-      } finally {
-        await child.close();
-      }
-    } catch (error) {
-      if (!HoldfastError.is(error)) throw error;
-      returns.push({ callId, session: look.id, why: `${error.code}: ${error.message}` });
-    }
-  }
-  return returns;
+/** Everything that goes with a plan, in one list. */
+export function everyPlan(plans: readonly AgentPlan[]): readonly AgentPlan[] {
+  return plans.flatMap((one) => [one, ...everyPlan(one.inner)]);
+}
+
+/** As the rewind itself reports it. */
+export function withAgents(plan: LookedRewind, agents: readonly AgentPlan[]): LookedRewind {
+  if (agents.length === 0) return plan;
+  const told = agents.map(({ callId, look, plan: own, inner }) => ({
+    callId,
+    session: look.id,
+    rewound: withAgents(own, inner),
+  }));
+  return { ...plan, agents: told };
 }
 
 async function lookIfThere(kernel: Holdfast, id: string): Promise<SessionLook | undefined> {

@@ -1,6 +1,6 @@
 import type { Json } from "../../base/json.ts";
 import { count } from "../words.ts";
-import { type JournalEntry, textOf, unkeepItems, type KeptItems } from "../../index.ts";
+import { type JournalEntry, partsText, textOf, unkeepItems, type KeptItems } from "../../index.ts";
 
 /** One thing that happened in a session, as it is shown and as `--json` tells it. */
 export interface TimelineEvent {
@@ -200,6 +200,7 @@ function close({ call, at }: TimelineEvent, closed: Entry<"call-closed">): void 
   call.ended = closed.seq;
   if (closed.reason !== undefined) call.reason = closed.reason;
   if (closed.output !== undefined) call.output = closed.output;
+  if (closed.parts !== undefined) call.output = partsText(closed.parts);
   call.ms = Math.max(0, Date.parse(closed.at) - Date.parse(at));
 }
 

@@ -4,6 +4,7 @@ import { deps, longText, pages as pagesFrom, viewOf } from "../../../test/suppor
 import { HoldfastError } from "../../base/errors.ts";
 import { type Item, textOf } from "../../wire/item.ts";
 import { constraintPage } from "../producers.ts";
+import { spanOf } from "../span.ts";
 import { planCut } from "./cut.ts";
 import { pressureOf } from "./pressure.ts";
 import { leaveBehind, plainSummary, pointTo } from "./summary.ts";
@@ -127,4 +128,9 @@ test("[BOUNDARY-12] [C03] a newest call that is too large alone is shown shorter
 
 test("[BOUNDARY-9] [C10] pressure is none, soft, or hard", () => {
   expect([85, 91, 101].map((used) => pressureOf(used, 100))).toEqual(["none", "soft", "hard"]);
+});
+
+test("[BOUNDARY-6] [C08] the pointer of a span does not quote a summary as words of the user's", () => {
+  const { item } = spanOf(pagesFrom([user("rename it"), summary("[in short] they renamed it"), say("done")]));
+  expect(textOf(item.parts)).toContain("the user said “rename it”;");
 });

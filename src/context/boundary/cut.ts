@@ -1,5 +1,6 @@
 import type { Page } from "../page.ts";
 import { isUserTurn, unitsOf } from "../units.ts";
+import { isSummaryItem } from "./summary.ts";
 
 /** What may stay of the conversation when a boundary is crossed. */
 export interface CutLimits {
@@ -65,11 +66,11 @@ function hasUser(units: ReturnType<typeof unitsOf>, pages: readonly Page[]): boo
 
 /** What an earlier boundary left behind: the next one says it anew, so it is never part of what stays. */
 function isSummary(page: Page | undefined): boolean {
-  const item = page?.representations.full?.item;
-  return item?.kind === "user" && item.notice === "summary";
+  return isSummaryItem(page?.representations.full?.item);
 }
 
 /** What was said and what tools answered. Everything else holds, and outlives every boundary. */
-function isTalk({ kind, pin }: Page): boolean {
-  return pin !== "hard" && (kind === "conversation" || kind === "evidence");
+function isTalk(page: Page): boolean {
+  const { kind, pin } = page;
+  return (pin !== "hard" || isSummary(page)) && (kind === "conversation" || kind === "evidence");
 }

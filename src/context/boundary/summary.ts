@@ -4,6 +4,7 @@ import { protocolGroups } from "../../history/groups.ts";
 import { type CallItem, type Item, textOf, type UserItem } from "../../wire/item.ts";
 import { head } from "../compress/cut.ts";
 import { digestOf, type Handle, handleOf } from "../handle.ts";
+import { makePage, type PageDeps } from "../make-page.ts";
 import type { Page } from "../page.ts";
 import { looksLikeCall } from "../compress/weigh.ts";
 import { evidenceFacts, factsLine, oneLine } from "../facts.ts";
@@ -24,6 +25,29 @@ export function leaveBehind(gone: readonly Page[], summary: Summary, kept: reado
   if (text.trim() === "" && groups.length === 0) throw new HoldfastError("SUMMARY_FAILED", { reason: "it was empty" });
   const words = `[What was said before, in short. Every item of it is listed at ${handle}]\n${text}`;
   return { items: [note(words), ...groups], handle, content };
+}
+
+export function isSummaryItem(item: Item | undefined): item is UserItem {
+  return item?.kind === "user" && item.notice === "summary";
+}
+
+/**
+ * What a boundary left, as a page. It stands for more than any other: it is not folded away with its neighbours, and however
+ * short it is shown it says where everything is.
+ */
+export function summaryPage(
+  id: string,
+  item: UserItem,
+  about: { readonly items: number; readonly listed: Handle },
+  deps: PageDeps,
+): Page {
+  const text = textOf(item.parts);
+  const whole = handleOf(deps.lineage, digestOf(`user\n${text}`));
+  const pointer = `[${about.items} earlier items, in short at ${whole}, each listed at ${about.listed}]`;
+  return makePage(
+    { id, item, pin: "hard", structured: pointer, pointer, title: `summary of ${about.items} items` },
+    deps,
+  );
 }
 
 /** One pointer, without a word about what was said. */

@@ -34,6 +34,8 @@ export interface ApplyGround {
 }
 
 const OURS = "-ours";
+/** Between two looks at whether a folder is still where it was. */
+const LINKED_AT_ONCE = 64;
 const OWNER_ALL = 0o700;
 
 /**
@@ -43,9 +45,13 @@ const OWNER_ALL = 0o700;
  */
 export async function apply(ground: ApplyGround, { steps }: Intent): Promise<Applied> {
   const work = new Application(ground);
-  for (const step of inOrder(steps)) {
-    if (step.placed !== true) await work.step(step);
-    ground.done(step.path);
+  const ordered = inOrder(steps);
+  for (let at = 0; at < ordered.length; ) {
+    const run = runOfNew(ordered, at);
+    if (run.length > 1) work.linkAll(run);
+    else if (ordered[at]?.placed !== true) await work.step(ordered[at] as PlannedStep);
+    for (const { path } of ordered.slice(at, at + Math.max(run.length, 1))) ground.done(path);
+    at += Math.max(run.length, 1);
   }
   // A folder that may not be written is closed when everything is in it.
   for (const step of inOrder(steps).toReversed()) if (step.placed !== true) work.close(step);
@@ -61,6 +67,28 @@ function inOrder(steps: readonly PlannedStep[]): readonly PlannedStep[] {
     ...up.filter(({ to }) => to.kind === "folder"),
     ...up.filter(({ to }) => to.kind === "file" || to.kind === "link"),
   ];
+}
+
+/**
+ * New files of one folder that wait in one other folder, one after the other: a command may leave thousands of them. They
+ * are put in place without looking for the two folders again each time.
+ */
+function runOfNew(steps: readonly PlannedStep[], from: number): readonly PlannedStep[] {
+  const first = steps[from];
+  const isNew = ({ from: was, to, temp, placed }: PlannedStep) =>
+    was.kind === "absent" && to.kind === "file" && temp !== undefined && placed !== true;
+  if (first === undefined || !isNew(first)) return [];
+  const folder = folderOf(first.path);
+  let to = from + 1;
+  for (let next = steps[to]; next !== undefined && to - from < LINKED_AT_ONCE; next = steps[to]) {
+    if (!isNew(next) || next.temp?.folder !== first.temp?.folder || folderOf(next.path) !== folder) break;
+    to += 1;
+  }
+  return steps.slice(from, to);
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 class Application implements Applied {
@@ -86,6 +114,38 @@ class Application implements Applied {
     const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
     await done;
+  }
+
+  /** Whatever does not go smoothly goes the way of any other step. */
+  linkAll(steps: readonly PlannedStep[]): void {
+    const { root, disk } = this.#ground;
+    const [first] = steps;
+    const temp = first?.temp;
+    if (first === undefined || temp === undefined || disk.isOwn(namesIn(first.path))) return;
+    const target = namesIn(first.path).slice(0, -1);
+    const found = root.within(target, (folder) =>
+      root.within(namesIn(temp.folder), (waiting) => {
+        this.folders.add(folder.names.join("/"));
+        this.folders.add(temp.folder);
+        folder.mustBeHere();
+        for (const step of steps) this.#linkNew(folder, waiting, step);
+        return true;
+      }),
+    );
+    if (found === undefined) for (const step of steps) if (this.#waits(step)) this.#giveUp(step, "no-folder");
+  }
+
+  #linkNew(folder: Folder, waiting: Folder, step: PlannedStep): void {
+    const { port } = this.#ground.root;
+    const [from, name] = [waiting.at(step.temp?.name), step.path.slice(step.path.lastIndexOf("/") + 1)];
+    try {
+      port.linkAs(from, folder.at(name));
+    } catch (error) {
+      if (isSystem(error, "ENOENT") && !this.#waits(step)) return this.#recall(step);
+      if (!isSystem(error, "EEXIST")) throw error;
+      if (!this.#isIn(folder, name, step)) return this.#giveUp(step, "made");
+    }
+    port.unlink(from);
   }
 
   async #in(folder: Folder, name: string, step: PlannedStep): Promise<void> {

@@ -62,7 +62,7 @@ export class Aside {
   difference(inside: string): StagedDifference {
     const { root, disk } = this.#ground;
     const { port, path: lower } = root;
-    const isOwn = (path: string) => disk.isOwn(path.split("/"));
+    const isOwn = (path: string) => disk.isOwnPath(path);
     const { upper, index } = this;
     const found = upperDifference({ port, lower, upper, inside, since: this.#since, isOwn, index });
     return { ...found, changes: found.changes.map((change) => this.#staged(change, inside)) };

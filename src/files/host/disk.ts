@@ -28,8 +28,18 @@ export class Disk {
     this.#exact = options.caseMatters;
   }
 
+  /** Whether `A` and `a` are two names here, and any name can be made. */
+  get exact(): boolean {
+    return this.#exact && this.#port.platform !== "win32";
+  }
+
   isOwn(names: readonly string[]): boolean {
     return isOwn(names, this.#own);
+  }
+
+  /** The same of a path, quickly: a walk asks of every name. */
+  isOwnPath(path: string): boolean {
+    return (this.#own.length > 0 || /\.holdfast/i.test(path)) && this.isOwn(path.split("/"));
   }
 
   /** What the system says of a name; undefined when there is nothing under exactly this name. */
@@ -173,7 +183,7 @@ export class Disk {
   #textNames(folder: Folder): readonly string[] {
     return this.#port
       .names(folder.at())
-      .filter(isText)
+      .filter((name) => isText(name))
       .map(nameText)
       .filter((name) => !isOwnName(name));
   }

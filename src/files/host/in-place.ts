@@ -112,7 +112,7 @@ export class InPlace {
 }
 
 function walkIn({ root, disk }: ExecGround): WalkGround {
-  return { port: root.port, base: root.path, isOwn: (path) => disk.isOwn(path.split("/")) };
+  return { port: root.port, base: root.path, isOwn: (path) => disk.isOwnPath(path) };
 }
 
 function imagesIn({ root, known }: ExecGround): Images {

@@ -179,9 +179,10 @@ export function isSystem(error: unknown, ...codes: readonly string[]): boolean {
 
 /** A name that is text, as text. */
 export function nameText(name: Uint8Array): string {
-  return Buffer.from(name).toString("utf8");
+  return Buffer.from(name.buffer, name.byteOffset, name.length).toString("utf8");
 }
 
-export function isText(name: Uint8Array): boolean {
-  return Buffer.from(nameText(name), "utf8").equals(name);
+/** Whether a name comes back as it was from its text. */
+export function isText(name: Uint8Array, text: string = nameText(name)): boolean {
+  return !text.includes("\uFFFD") || Buffer.from(text, "utf8").equals(name);
 }

@@ -60,10 +60,13 @@ export async function prepare(
   planned: (intent: Intent) => void,
 ): Promise<Prepared> {
   const images: NewBlob[] = [];
-  for (const step of steps) images.push(...(await inOurWords(step.path, () => checked(ground, step, steps))));
+  const fresh = await inOurWords("", async () => checkedNew(ground, steps));
+  for (const step of steps)
+    if (!fresh.has(step)) images.push(...(await inOurWords(step.path, () => checked(ground, step, steps))));
+  const existing = new Map<string, string>();
   const intent = await inOurWords("", async () => ({
     ...about,
-    steps: steps.map((step, at) => plan(ground, step, `${about.tx}-${at}`)),
+    steps: steps.map((step, at) => plan(ground, step, `${about.tx}-${at}`, existing)),
   }));
   planned(intent);
   const open: number[] = [];
@@ -114,6 +117,30 @@ export function abandon({ root, places }: Pick<PrepareGround, "root" | "places">
   root.port.close(writeSlot(root.port, places, slot, slotText("none")));
 }
 
+/**
+ * New files that a command left: nobody else may have made one of the same name. Folder by folder, because there may be
+ * thousands. Answers those that were looked at.
+ */
+function checkedNew({ root, left, disk }: PrepareGround, steps: readonly Step[]): ReadonlySet<Step> {
+  const folders = new Map<string, Step[]>();
+  for (const step of steps) {
+    const lying = left(step.path);
+    const isNew = step.from.kind === "absent" && step.to.kind === "file" && lying !== undefined && "lies" in lying;
+    if (!isNew || !disk.exact || disk.isOwn(step.path.split("/"))) continue; // looked at more closely
+    const folder = step.path.slice(0, Math.max(0, step.path.lastIndexOf("/")));
+    const known = folders.get(folder);
+    if (known === undefined) folders.set(folder, [step]);
+    else known.push(step);
+  }
+  for (const [path, inside] of folders)
+    root.within(namesIn(path), (folder) => {
+      for (const step of inside)
+        if (root.port.stat(folder.at(step.path.slice(step.path.lastIndexOf("/") + 1))) !== undefined)
+          throw new HoldfastError("FILE_CONFLICT", { path: step.path, found: "made by somebody else" });
+    });
+  return new Set([...folders.values()].flat());
+}
+
 /** Refuses what somebody else changed; answers the old content. */
 async function checked(ground: PrepareGround, step: Step, all: readonly Step[]): Promise<readonly NewBlob[]> {
   const { path, from, to } = step;
@@ -155,12 +182,15 @@ function foundWords(now: HostEntry, from: HostEntry): string {
   return from.kind === "absent" ? "made by somebody else" : "changed by somebody else";
 }
 
-function plan(ground: PrepareGround, step: Step, aside: string): PlannedStep {
+function plan(ground: PrepareGround, step: Step, aside: string, existing: Map<string, string>): PlannedStep {
   const { path, from, to } = step;
   if (sameEntry(from, to)) return { ...step, aside };
   const left = ground.left(path);
   if (left !== undefined && "placed" in left) return { ...step, aside, placed: true };
-  const beside = { folder: existingFolder(ground, namesIn(path)).join("/"), name: `${OWN_PREFIX}${aside}` };
+  const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  const folder = existing.get(parent) ?? existingFolder(ground, namesIn(path)).join("/");
+  existing.set(parent, folder);
+  const beside = { folder, name: `${OWN_PREFIX}${aside}` };
   if (left !== undefined && to.kind === "file") return { ...step, aside, temp: placeOf(left.lies), probe: beside };
   return to.kind === "file" || to.kind === "link"
     ? { ...step, aside, temp: beside }

@@ -68,18 +68,19 @@ class UpperWalk {
     const written = new Set(this.#names(upper, path).map(nameText));
     const seen = this.#names(inside, path);
     const visible = new Set(seen.map(nameText));
-    for (const name of this.#names(lower, path)) {
-      const gone = below(path, nameText(name));
-      if (visible.has(nameText(name)) || isOwn(gone)) continue;
+    for (const name of this.#names(lower, path).map(nameText)) {
+      const gone = below(path, name);
+      if (visible.has(name) || isOwn(gone)) continue;
       // Made below by somebody else after the commands had begun: they never saw it.
-      if (!written.has(nameText(name)) && this.#isNewer(port.stat(`${lower}/${gone}`))) continue;
+      if (!written.has(name) && this.#isNewer(port.stat(`${lower}/${gone}`))) continue;
       this.#removed(gone);
     }
-    for (const name of seen) {
-      const one = below(path, nameText(name));
+    for (const bytes of seen) {
+      const name = nameText(bytes);
+      const one = below(path, name);
       if (isOwn(one)) continue;
-      if (isText(name)) this.#one(one, written.has(nameText(name)));
-      else if (written.has(nameText(name))) this.uncovered.push({ path: one, why: "not-text" });
+      if (isText(bytes, name)) this.#one(one, written.has(name));
+      else if (written.has(name)) this.uncovered.push({ path: one, why: "not-text" });
     }
   }
 

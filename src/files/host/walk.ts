@@ -41,9 +41,10 @@ export function walkTree({ port, base, isOwn }: WalkGround): Walked {
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const beginning = folder === "" ? "" : `${folder}/`;
     for (const name of namesIn(port, `${base}/${folder}`, folder, uncovered)) {
-      const path = `${beginning}${nameText(name)}`;
+      const text = nameText(name);
+      const path = `${beginning}${text}`;
       if (isOwn(path)) continue;
-      if (!isText(name)) {
+      if (!isText(name, text)) {
         uncovered.push({ path, why: "not-text" });
         unnamed.push({ path, at: Buffer.concat([Buffer.from(`${base}/${beginning}`), name]) });
         continue;

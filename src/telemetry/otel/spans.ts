@@ -86,6 +86,7 @@ const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
   "prompt-healed",
   "context-reclaimed",
   "call-rerun",
+  "checkpoint-failed",
   "call-waiting",
   "call-late",
   "approval-given",

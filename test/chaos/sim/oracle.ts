@@ -10,6 +10,7 @@ import type { Op } from "../script/ops.ts";
 import { type BoxMarks, type Changed, Story } from "../script/story.ts";
 import { BOX, type News, total } from "../script/tools.ts";
 import type { World } from "./world.ts";
+import { WritebackStory } from "./writeback.ts";
 
 /** A change outside any call, to be recognised in the journal by a word that nothing else holds. */
 export interface Outside {
@@ -23,6 +24,7 @@ export class Oracle {
   readonly #world: World;
   #stories = new Map<string, Story>();
   #records = new Map<string, RecordDraft[]>();
+  #writebacks = new Map<string, WritebackStory>();
   readonly #boxes = new Map<string, BoxMarks>();
   readonly #parsed = new Map<string, RecordDraft>();
   readonly #halfRewound = new Set<string>();
@@ -71,13 +73,15 @@ export class Oracle {
       this.#boxes.set(batch.session, boxes);
       this.#stories.set(batch.session, this.story(batch.from).forkAt(seq, records, boxes));
       this.#records.set(batch.session, records.slice(0, batch.after.seq));
+      this.#writebacks.set(batch.session, this.#writeback(batch.from).forkAt(seq));
     }
     if (batch.kind !== "append" || ("repeated" in receipt && receipt.repeated)) return;
     const story = this.story(batch.session);
     for (const sealed of batch.records) {
       const record = this.#read(sealed);
-      this.#records.get(batch.session)?.push(record);
+      const seq = this.#records.get(batch.session)?.push(record) ?? 0;
       story.hear(record);
+      this.#writeback(batch.session).hear(record, seq);
     }
   }
 
@@ -85,6 +89,7 @@ export class Oracle {
   retell(tell: () => void): void {
     this.#stories = new Map();
     this.#records = new Map();
+    this.#writebacks = new Map();
     tell();
     for (const [callId, { session, status }] of this.#acked) {
       const closed = this.#stories.get(session)?.closed.get(callId);
@@ -173,6 +178,13 @@ export class Oracle {
     }
     this.#checkLines(session, story);
     this.#checkEffects(session.id, story);
+    this.wrong.push(...this.#writeback(session.id).check(session));
+  }
+
+  #writeback(session: string): WritebackStory {
+    const known = this.#writebacks.get(session) ?? new WritebackStory();
+    this.#writebacks.set(session, known);
+    return known;
   }
 
   /** Everything found wrong so far, the journals' own faults included. */

@@ -8,6 +8,7 @@ import type { Session, SessionCall } from "../../../src/turn/session.ts";
 import { drawScript, type Script, TOOL_NAMES } from "../script/ops.ts";
 import { keepSteps, perform, steps } from "../script/tools.ts";
 import { lookAtSnapshot, restoredTo } from "./snapshots.ts";
+import { boundary, learn } from "./writeback.ts";
 import { LEASE_MS, type Simulation, type StepKind, type StepKinds } from "./simulation.ts";
 
 const EFFECT_KEYS = ["k1", "k2", "k?", "hard", "stuck", "once"];
@@ -33,6 +34,8 @@ export const STEPS: StepKinds = {
   snapshot: { weight: 2, take: withSession(snapshot) },
   restore: { weight: 2, take: withSession(restore) },
   checkpoint: { weight: 2, take: withSession(checkpoint) },
+  learn: { weight: 4, take: withSession(learn) },
+  boundary: { weight: 3, take: withSession(boundary) },
   look: { weight: 3, take: withSession(look) },
   sweep: { weight: 1, take: withSession(sweep) },
   reopen: { weight: 2, take: (sim) => sim.open() },

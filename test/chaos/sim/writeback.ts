@@ -1,0 +1,102 @@
+import type { SeededRandom } from "../../../src/base/random.ts";
+import type { RecordDraft } from "../../../src/records/kinds.ts";
+import type { Session } from "../../../src/turn/session.ts";
+import type { Simulation } from "./simulation.ts";
+
+interface Heard {
+  readonly seq: number;
+  readonly kind: "staged" | "settled";
+  readonly id: string;
+  readonly value?: string;
+}
+
+/** What a session's journal says of its durable pages: what waits, and what is kept. */
+export class WritebackStory {
+  readonly wrong: string[] = [];
+  #heard: Heard[] = [];
+  /** A snapshot was put back by hand: what waits now is known to the snapshot only. */
+  #lost = false;
+
+  hear(record: RecordDraft, seq: number): void {
+    switch (record.kind) {
+      case "writeback-staged":
+        this.#heard.push({ seq, kind: "staged", id: idOf(record.change).id });
+        return;
+      case "writeback-committed":
+      case "writeback-rejected": {
+        const { id, value } = idOf(record.change);
+        if (!this.#waiting.has(id) && !this.#lost) this.wrong.push(`${id} was settled and did not wait`);
+        this.#heard.push({ seq, kind: "settled", id, ...(record.kind === "writeback-committed" ? { value } : {}) });
+        return;
+      }
+      case "boundary-crossed":
+        if (this.#waiting.size > 0 && !this.#lost)
+          this.wrong.push(`${record.boundary} was crossed while ${[...this.#waiting].join(", ")} waited`);
+        return;
+      case "rewound":
+        if (record.scope.includes("state")) this.#heard = this.#heard.filter((one) => one.seq <= record.to);
+        return;
+      case "state-changed":
+        this.#lost ||= record.cause.startsWith("restored");
+        return;
+      default:
+        return;
+    }
+  }
+
+  forkAt(seq: number): WritebackStory {
+    const story = new WritebackStory();
+    story.#heard = this.#heard.filter((one) => one.seq <= seq);
+    story.#lost = this.#lost;
+    return story;
+  }
+
+  /** Nothing that was committed is gone, and nothing is kept that was not. */
+  check(session: Session): readonly string[] {
+    if (this.#lost) return this.wrong;
+    const due = [...new Set(this.#heard.flatMap(({ value }) => value ?? []))].sort();
+    const kept = session.writeback.pages("session")["preference:sim"]?.fields["notes"];
+    const found = kept?.type === "list" ? kept.list.map(({ value }) => value as string).sort() : [];
+    const waits = session.writeback.pending.flatMap((one) => ("id" in one ? [one.id] : [])).sort();
+    const dueWaits = [...this.#waiting].sort();
+    return [
+      ...this.wrong,
+      ...(found.join() === due.join() ? [] : [`durable are ${found.join()}, and should be ${due.join()}`]),
+      ...(waits.join() === dueWaits.join() ? [] : [`${waits.join()} wait, and ${dueWaits.join()} should`]),
+    ];
+  }
+
+  get #waiting(): ReadonlySet<string> {
+    const waiting = new Set<string>();
+    for (const { kind, id } of this.#heard) waiting[kind === "staged" ? "add" : "delete"](id);
+    return waiting;
+  }
+}
+
+function idOf(change: unknown): { readonly id: string; readonly value: string } {
+  return change as { readonly id: string; readonly value: string };
+}
+
+/** Something is learnt, and waits. */
+export function learn(sim: Simulation, _random: SeededRandom, session: Session): void {
+  const value = `learnt ${sim.word()}!`;
+  sim.oracle.asked({ token: value, change: (state) => state });
+  sim.follow("learn", [], () =>
+    session.writeback.stage({ kind: "preference", page: "sim", field: "notes", op: "append", value, scope: "session" }),
+  );
+}
+
+/** A moment that gives context up. */
+export function boundary(sim: Simulation, random: SeededRandom, session: Session): void {
+  const crossings: readonly (() => Promise<unknown>)[] = [
+    () => session.compact({ tail: 200, said: 50 }),
+    () => session.reset(),
+    () => session.prune({ keep: 1 + random.below(4) }),
+    () => session.writeback.commit(),
+  ];
+  const cross = random.pick(crossings);
+  sim.follow("boundary", [], async () => {
+    await cross();
+    sim.count("boundaries");
+  });
+}
