@@ -15,6 +15,8 @@ export default defineConfig({
     "adapters/ai-sdk": "src/adapters/ai-sdk/entry.ts",
     "adapters/mcp": "src/adapters/mcp/entry.ts",
     "adapters/claude-agent-sdk": "src/adapters/claude-agent-sdk/entry.ts",
+    "adapters/quickjs": "src/adapters/quickjs/entry.ts",
+    "adapters/quickjs-worker": "src/adapters/quickjs/worker.ts",
     "adapters/scripted": "src/adapters/scripted/entry.ts",
     "cli/main": "src/cli/main.ts",
   },

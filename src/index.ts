@@ -273,6 +273,15 @@ export {
   parseOutputStatus,
 } from "./wire/status.ts";
 export type { BlobStore, ByteRange, Bytes, ByteSource } from "./contracts/blob-store.ts";
+export type {
+  CodeAnswer,
+  CodeFault,
+  CodeHost,
+  CodeQuestion,
+  CodeResult,
+  CodeRunner,
+  CodeSeen,
+} from "./contracts/code-runner.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";
 export type {

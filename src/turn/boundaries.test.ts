@@ -379,3 +379,19 @@ test("[FAULT-1] [W09] a flush-miss of an earlier process is known again, once", 
   expect(again.context.counts.faults["flush-miss"]).toBe(1);
   expect(Object.keys(again.context.counts.faults)).toHaveLength(6);
 });
+
+test("[BOUNDARY-3] every handle that reclaims have ever shown resolves in the next process, and lists what it listed", async () => {
+  const { disk, session } = await open(undefined, { context: { window: 12_000 } });
+  const shown = new Map<string, string>();
+  const { sent } = await say(session, "read", reading(40));
+  for (const { items } of sent)
+    for (const handle of handlesIn(items)) {
+      const answer = session.context.recall({ handle });
+      if (answer.ok) shown.set(handle, answer.text);
+    }
+  expect(shown.size).toBeGreaterThan(20);
+  await session.close();
+  const again = (await open(disk, { context: { window: 12_000 } })).session;
+  await say(again, "and now?");
+  for (const [handle, text] of shown) expect(again.context.recall({ handle })).toMatchObject({ ok: true, text });
+});

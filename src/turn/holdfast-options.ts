@@ -51,6 +51,7 @@ export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
   context: OBJECT,
   resources: FUNCTION,
   ids: having("next"),
+  code: having("run"),
   telemetry: OBJECT,
   checkpoints: OBJECT,
   development: BOOLEAN,

@@ -11,6 +11,7 @@ import type { EffectEntry } from "../transaction/effect.ts";
 import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
 import type { SessionFold } from "./fold.ts";
 import { introductions } from "./kernel-parts.ts";
+import { withoutMediaSecrets } from "./media-secrets.ts";
 import type { DecidedFiles, SessionFiles } from "./session-files.ts";
 
 /** Where transactions and the state write: the session's journal. A call's end and what it changed are one commit. */
@@ -46,7 +47,8 @@ export class JournalLedger implements Ledger, StateLedger {
   async closed(calls: readonly ClosedCall[], change: RootChange): Promise<void> {
     const closings: RecordDraft[] = [];
     const staged: NewBlob[] = [];
-    for (const { callId, contents = [], ...call } of calls) {
+    const clean = calls.map((call) => withoutMediaSecrets(call, this.#journal.redactor));
+    for (const { callId, contents = [], ...call } of clean) {
       const blobs = contents.length === 0 ? [] : await beforeWriting(this.#stage({ contents }));
       staged.push(...blobs);
       const named = blobs.length === 0 ? {} : { blobs: blobs.map(({ ref }) => ref) };

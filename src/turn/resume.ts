@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
+import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
@@ -32,6 +33,7 @@ import { isShelf } from "./shelves.ts";
 import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
 import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
+import { runCodeTool, SessionHistory } from "./run-code-tool.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
 import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
@@ -62,6 +64,8 @@ export interface SessionOptions
   readonly ids?: IdSource;
   /** Upper bounds on what is kept, put into effect whenever a session is opened. What is cut off leaves a record of it. */
   readonly retention?: RetentionBounds;
+  /** Runs programs that a model writes, e.g. `quickjs()`: with it there is a tool `run_code`. */
+  readonly code?: CodeRunner;
   /** Who hears of what happens. */
   readonly telemetry?: TelemetryOptions;
   /** How many tool boundaries can be returned to. Default 100. */
@@ -150,6 +154,7 @@ async function revive(
   const kernel = [
     ...kernelTools(options, context, (name) => journal.readBlob(name)),
     ...agents.map((agent) => subAgentTool(agent, lender)),
+    ...codeTools(options.code, journal, () => transactions.tools),
   ];
   const transactions = new Transactions(state, {
     ...options,
@@ -226,6 +231,15 @@ function kernelTools(
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
   const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
+}
+
+/** Programs, where somebody brought what runs them. */
+function codeTools(
+  runner: CodeRunner | undefined,
+  journal: Journal<SessionFold>,
+  tools: () => readonly Tool[],
+): readonly Tool[] {
+  return runner === undefined ? [] : [runCodeTool({ runner, history: new SessionHistory(journal), tools })];
 }
 
 /** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */

@@ -16,6 +16,7 @@ import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { digestOf, type Ledger, type Promised } from "./ledger.ts";
 import { auditState } from "./script/audit-state.ts";
 import { scriptKernel, standingBeside } from "./script/outside.ts";
+import { WritebackStory } from "./sim/writeback.ts";
 import { describe, type Mark } from "./workload.ts";
 
 export interface AuditOptions {
@@ -30,7 +31,7 @@ type Say = (rule: string, what: string) => void;
  * The one checker. Opens the store as anybody would, lets it recover, and holds what it finds against what was promised:
  *   I1 no acknowledged record lost or changed       I2 sequence gap-free, chain whole
  *   I3 each call closed exactly once, no orphan     I4 state and files equal to what the calls make of them
- *   I6 named content there, bytes equal
+ *   I6 named content there, bytes equal             writeback: nothing staged is lost, nothing waits at a boundary
  *   I8 a second open changes nothing                whole: a batch is there in full, once, or not at all
  * I5 and I9 speak of a workspace on disk and I7 of requests; other rigs ask for those.
  */
@@ -58,6 +59,7 @@ async function firstOpen(path: string, ledger: Ledger, say: Say, options: AuditO
     for (const row of rows) {
       const session = await hf.open(row.id, { create: false });
       if (row.id.endsWith("-state")) await auditStateOf(path, session, ledger.owedTo(row.id), say);
+      if (row.id.endsWith("-memory")) await auditMemory(session, ledger.owedTo(row.id), say);
       await session.close();
     }
     const took = performance.now() - started;
@@ -90,6 +92,17 @@ async function secondOpen(path: string, heads: ReadonlyMap<string, Link>, say: S
   } finally {
     await hf.close();
   }
+}
+
+/** Nothing that was staged is lost, and no boundary was crossed while something waited. */
+async function auditMemory(session: Session, { learnt }: Promised, say: Say): Promise<void> {
+  const story = new WritebackStory();
+  for await (const entry of session.read())
+    if (entry.kind !== "damaged" && entry.kind !== "dropped") story.hear(entry, entry.seq);
+  for (const wrong of story.check(session)) say("writeback", wrong);
+  const kept = JSON.stringify(session.writeback.pages("session"));
+  for (const value of learnt)
+    if (!kept.includes(JSON.stringify(value))) say("writeback", `${value} was acknowledged and is lost`);
 }
 
 /** I4, for sessions whose calls change slices, files and the world outside. */

@@ -15,6 +15,8 @@ export type Testimony =
       readonly names?: readonly string[];
     }
   | { readonly kind: "called"; readonly session: string; readonly callId: string; readonly status: string }
+  /** Something was staged: from now on no death loses it. */
+  | { readonly kind: "learnt"; readonly session: string; readonly value: string }
   | { readonly kind: "forking"; readonly session: string; readonly from: string; readonly after: number }
   | { readonly kind: "forked"; readonly session: string }
   | { readonly kind: "cutting"; readonly session: string }
@@ -37,6 +39,8 @@ export interface Promised {
   readonly dropping: Set<number>;
   /** Calls whose end was acknowledged, and how they ended. */
   readonly called: Map<string, string>;
+  /** What its durable pages must say. */
+  readonly learnt: Set<string>;
   mayCut: boolean;
   /** Something about the session was acknowledged, so it must be there. */
   mustExist: boolean;
@@ -76,6 +80,13 @@ export class Ledger {
         const session = this.#session(said.session);
         session.mustExist = true;
         session.called.set(said.callId, said.status);
+        this.acks += 1;
+        return;
+      }
+      case "learnt": {
+        const session = this.#session(said.session);
+        session.mustExist = true;
+        session.learnt.add(said.value);
         this.acks += 1;
         return;
       }
@@ -142,6 +153,7 @@ function newPromise(from?: Promised["from"]): Promised {
     acked: new Map(),
     dropping: new Set(),
     called: new Map(),
+    learnt: new Set(),
     mayCut: false,
     mustExist: false,
     ...(from === undefined ? {} : { from }),

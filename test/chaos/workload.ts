@@ -61,6 +61,7 @@ const STEPS: Readonly<Record<string, { readonly weight: number; readonly step: S
   reopen: { weight: 0.5, step: (work) => work.reopen() },
   stateful: { weight: 6, step: (work) => work.statefulCalls() },
   rewind: { weight: 1, step: (work) => work.rewind() },
+  learn: { weight: 3, step: (work) => work.learn() },
 };
 
 /** A fixed order that meets every step; for rigs that count calls instead of time. */
@@ -91,6 +92,8 @@ export class Workload {
   #session: Session;
   /** Where calls change slices and files; its story must be told whole, so nothing is cut from it. */
   #state: Session | undefined;
+  /** Where something is learnt, and context given up. */
+  #memory: Session | undefined;
   #batch = 0;
   #forks = 0;
 
@@ -297,6 +300,37 @@ export class Workload {
     if (kept.length === 0) return;
     const { callId } = random.pick(kept.slice(-5));
     await session.rewind(random.below(2) === 0 ? { before: callId } : { after: callId });
+  }
+
+  /** Learns something, and now and then gives context up: whoever dies in between loses nothing. */
+  async learn(): Promise<void> {
+    const { random, say, run, session: name } = this.#options;
+    if (this.#memory === undefined || this.#memory.journal.signal.aborted || this.#memory.state.poisoned) {
+      await this.#memory?.close({ leave: "staged" });
+      this.#memory = await this.#hf.open(`${name}-memory`, lease(this.#options));
+    }
+    const memory = this.#memory;
+    const value = `${run}.${this.#nextBatch()}`;
+    await memory.append([
+      { kind: "user-said", text: value },
+      { kind: "model-said", text: this.#text(300) },
+    ]);
+    await memory.writeback.stage({
+      kind: "preference",
+      page: "sim",
+      field: "notes",
+      op: "append",
+      value,
+      scope: "session",
+    });
+    say({ kind: "learnt", session: memory.id, value });
+    const crossings = [
+      () => memory.compact({ tail: 100, said: 20 }),
+      () => memory.reset(),
+      () => memory.prune({ keep: 2 }),
+      () => memory.writeback.commit(),
+    ];
+    await crossings[random.below(8)]?.();
   }
 
   #scriptedCall(session: Session): SessionCall {

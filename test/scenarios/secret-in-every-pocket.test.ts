@@ -6,6 +6,7 @@ import {
   defineSlice,
   reducers,
   resourceKey,
+  toolResult,
   type ModelRequest,
   type Session,
 } from "../../src/index.ts";
@@ -52,6 +53,14 @@ const TOOLS = [
     access: "external",
     effects: { payment: { run: () => ({ receipt: BOTH }), undo: () => {} } },
   }),
+  writes("attaches", async () =>
+    toolResult([
+      BOTH,
+      { mediaType: "text/plain", bytes: Buffer.from(BOTH) },
+      { mediaType: "application/json", name: "config.json", bytes: Buffer.from(JSON.stringify({ key: BOTH })) },
+      { mediaType: "image/png", bytes: Buffer.from([137, 80, 78, 71, 0, 255]) },
+    ]),
+  ),
   writes("waits", async () => "ran", { approval: () => true }),
   writes("slow", async (_input, call) => {
     call.progress(`so far ${BOTH}`);
@@ -75,7 +84,7 @@ test("[REDACT-9] no file that a session leaves, its workspace apart, holds a sec
       {
         reasoning: `I shall use ${BOTH}`,
         text: `You gave me ${BOTH}`,
-        calls: ["says", "throws", "fails", "notes"].map(call),
+        calls: ["says", "throws", "fails", "notes", "attaches"].map(call),
       },
       {
         calls: [

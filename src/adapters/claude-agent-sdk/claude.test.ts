@@ -24,6 +24,9 @@ const look = defineTool({
   run: () => toolResult(["see", { mediaType: "image/png", bytes: PNG }]),
 });
 
+/** Far longer than it takes, also where everything is slow. */
+const SOON = { timeout: 20_000 };
+
 interface Given {
   readonly hooks?: Readonly<Record<string, readonly unknown[]>>;
   readonly mcpServers?: Readonly<Record<string, unknown>>;
@@ -136,7 +139,7 @@ describe("the session's tools", () => {
     await began.promise;
     stop.abort();
     await expect(running).rejects.toThrow(/abort/i);
-    await expect.poll(async () => (await closings(session)).map(({ status }) => status)).toEqual(["canceled"]);
+    await expect.poll(async () => (await closings(session)).map(({ status }) => status), SOON).toEqual(["canceled"]);
   });
 });
 

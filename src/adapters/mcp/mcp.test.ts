@@ -20,6 +20,9 @@ const echo: ServedTool = {
 const write: ServedTool = { name: "write", annotations: { destructiveHint: true }, run: () => text("written") };
 const base64 = Buffer.from(PNG).toString("base64");
 
+/** Far longer than it takes, also where everything is slow. */
+const SOON = { timeout: 20_000 };
+
 const scratch = scratchFolder();
 const connections: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -188,12 +191,12 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
         return text("done");
       },
     };
-    const { session: one } = await session([told, { name: "hangs", run: () => new Promise(() => {}) }], {
-      timeoutMs: 60,
-    });
+    const { session: one } = await session([told]);
     const outcome = await one.runTool({ name: "told", input: {} }, { onProgress: (said) => heard.push(said) });
     expect([outcome.output, heard]).toEqual(["done", ["half way\n"]]);
-    expect((await one.runTool({ name: "hangs", input: {} })).ok).toBe(false);
+    const hangs: ServedTool = { name: "hangs", run: () => new Promise(() => {}) };
+    const { session: other } = await session([hangs], { timeoutMs: 60 });
+    expect((await other.runTool({ name: "hangs", input: {} })).ok).toBe(false);
   });
 
   test("[MCP-7] when the server's tools change, sessions that follow offer the others from the next request on", async () => {
@@ -201,7 +204,7 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     const before = one.catalog.snapshot();
     const first = server.tools[0];
     await serve([echo, { ...write, name: "fresh" }]);
-    await expect.poll(() => one.catalog.snapshot().activeNames).toContain("fresh");
+    await expect.poll(() => one.catalog.snapshot().activeNames, SOON).toContain("fresh");
     const after = one.catalog.snapshot();
     expect(after.activeNames).not.toContain("write");
     expect(after.epoch).toBeGreaterThan(before.epoch);
@@ -221,7 +224,7 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
       { get: (target, key) => (key === "name" ? undefined : Reflect.get(target, key)) },
     );
     await serve([broken]);
-    await expect.poll(() => failures.length).toBeGreaterThan(0);
+    await expect.poll(() => failures.length, SOON).toBeGreaterThan(0);
     expect(one.catalog.snapshot().activeNames).toContain("echo");
   });
 
@@ -233,7 +236,7 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     for (const one of [closed, open]) await server.follow(one, (error) => failures.push(error));
     await closed.close();
     await serve([write]);
-    await expect.poll(() => open.catalog.snapshot().activeNames).toContain("write");
+    await expect.poll(() => open.catalog.snapshot().activeNames, SOON).toContain("write");
     expect(failures).toEqual([]);
   });
 
@@ -245,7 +248,7 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     const { session: one } = await opened();
     await server.follow(one);
     await serve([write]);
-    await expect.poll(() => one.catalog.snapshot().activeNames).toContain("write");
+    await expect.poll(() => one.catalog.snapshot().activeNames, SOON).toContain("write");
     expect(heard).toEqual(["notifications/tools/list_changed"]);
   });
 

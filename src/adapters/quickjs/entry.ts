@@ -1,0 +1,34 @@
+/** `holdfast/adapters/quickjs`: runs programs that a model wrote, in QuickJS in WebAssembly in a thread of its own. */
+import { type ClockDep, SystemClock } from "../../base/clock.ts";
+import { checkOptions, OBJECT, whole } from "../../base/options.ts";
+import type { CodeRunner } from "../../contracts/code-runner.ts";
+import { type CodeLimits, runInThread } from "./thread.ts";
+
+export type { CodeLimits };
+export type { CodeRunner };
+
+const DEFAULTS: CodeLimits = {
+  memoryBytes: 64 * 1024 * 1024,
+  stackBytes: 512 * 1024,
+  timeMs: 5_000,
+  resultCharacters: 1024 * 1024,
+};
+
+export interface QuickJsOptions extends Partial<ClockDep> {
+  readonly limits?: Partial<CodeLimits>;
+}
+
+/** No network, no files, no timers, no host objects: a program reaches what its host answers, and nothing else. */
+export function quickjs({ clock = new SystemClock(), limits = {} }: QuickJsOptions = {}): CodeRunner {
+  checkOptions({ limits }, { limits: OBJECT });
+  checkOptions(limits, {
+    memoryBytes: whole(1024 * 1024, 1024 ** 3),
+    stackBytes: whole(64 * 1024, 16 * 1024 * 1024),
+    timeMs: whole(1, 600_000),
+    resultCharacters: whole(2, 32 * 1024 * 1024),
+  });
+  return {
+    name: "quickjs",
+    run: (program, host, signal) => runInThread(program, host, { limits: { ...DEFAULTS, ...limits }, clock, signal }),
+  };
+}

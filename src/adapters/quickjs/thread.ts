@@ -1,0 +1,164 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import type { Clock } from "../../base/clock.ts";
+import { type Json, parseJson } from "../../base/json.ts";
+import type { CodeFault, CodeHost, CodeQuestion, CodeResult, CodeSeen } from "../../contracts/code-runner.ts";
+
+export interface CodeLimits {
+  /** Of the engine. Default 64 MB. */
+  readonly memoryBytes: number;
+  /** Of the engine's own stack. Default 512 KB. */
+  readonly stackBytes: number;
+  /** That the program itself may take; waiting for tools is not counted. Default 5 s. */
+  readonly timeMs: number;
+  /** Of what it returns, in characters. Default 1 MB. */
+  readonly resultCharacters: number;
+}
+
+/** What the thread is given. */
+export interface Task {
+  readonly program: string;
+  readonly setting: string;
+  readonly limits: CodeLimits;
+  readonly flag: SharedArrayBuffer;
+  readonly port: unknown;
+}
+
+/** How it ended in there: with a text, or with a fault. */
+export interface Ended {
+  readonly text?: string;
+  readonly fault?: CodeFault;
+  readonly message?: string;
+}
+
+/** Beyond its time, for an engine that hangs where it cannot be interrupted. */
+const GRACE_MS = 2_000;
+const EVERY_MS = 250;
+const NOTHING: CodeSeen = { log: [], recordsRead: 0 };
+
+/** One program in a thread of its own, which is gone when this resolves, whatever the program does. */
+export async function runInThread(
+  program: string,
+  host: CodeHost,
+  how: { readonly limits: CodeLimits; readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<CodeResult> {
+  const { limits, clock, signal } = how;
+  if (signal.aborted) return failed("aborted", "The call was canceled before the program began.");
+  const { port1: ours, port2: theirs } = new MessageChannel();
+  const { now, seed, records, tools } = host;
+  const flag = new SharedArrayBuffer(4);
+  const task: Task = { program, setting: JSON.stringify({ now, seed, records, tools }), limits, flag, port: theirs };
+  const worker = new Worker(new URL(FILE, import.meta.url), {
+    workerData: task,
+    transferList: [theirs],
+    env: {},
+    stdin: false,
+    stdout: true,
+    stderr: true,
+  });
+  const over = Promise.withResolvers<CodeResult>();
+  const stop = new AbortController();
+  const answering = { since: clock.monotonic(), asked: false };
+  const hear = (message: { readonly kind: string; readonly question?: string; readonly ended?: Ended }) => {
+    if (message.kind === "ended") over.resolve(resultOf(message.ended ?? {}, limits));
+    else void answer(host, String(message.question), ours, flag, answering, clock);
+  };
+  ours.on("message", hear);
+  worker.on("error", (error) => over.resolve(failed("broken", error.message)));
+  worker.on("exit", () => {
+    // Its last word may still be on the way when it is gone.
+    for (let last = receiveMessageOnPort(ours); last !== undefined; last = receiveMessageOnPort(ours))
+      hear(last.message as Parameters<typeof hear>[0]);
+    over.resolve(failed("broken", "The engine ended without a result."));
+  });
+  signal.addEventListener("abort", () => over.resolve(failed("aborted", "The call was canceled.")), {
+    once: true,
+    signal: stop.signal,
+  });
+  void watch(answering, limits, clock, stop.signal).then((late) => {
+    if (late) over.resolve(failed("out-of-time", "The program did not come to an end."));
+  });
+  try {
+    return await over.promise;
+  } finally {
+    stop.abort();
+    ours.close();
+    await worker.terminate();
+  }
+}
+
+interface Answering {
+  /** Since when the program has been at work without asking. */
+  since: number;
+  asked: boolean;
+}
+
+async function answer(
+  host: CodeHost,
+  question: string,
+  port: MessagePort,
+  flag: SharedArrayBuffer,
+  answering: Answering,
+  clock: Clock,
+): Promise<void> {
+  answering.asked = true;
+  let text: string;
+  try {
+    const parsed = parseJson(question);
+    const asked = parsed.ok ? (parsed.value as unknown as CodeQuestion) : undefined;
+    text = JSON.stringify(asked === undefined ? { ok: false, message: "not JSON" } : await host.answer(asked));
+  } catch (error) {
+    text = JSON.stringify({ ok: false, message: error instanceof Error ? error.message : String(error) });
+  }
+  answering.asked = false;
+  answering.since = clock.monotonic();
+  port.postMessage(text);
+  const shared = new Int32Array(flag);
+  Atomics.store(shared, 0, 1);
+  Atomics.notify(shared, 0);
+}
+
+/** True when the engine works on and on, and does not even listen to its own limit. */
+async function watch(
+  answering: Answering,
+  { timeMs }: CodeLimits,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    try {
+      await clock.sleep(EVERY_MS, signal, "keep-alive");
+    } catch {
+      return false;
+    }
+    if (!answering.asked && clock.monotonic() - answering.since > timeMs + GRACE_MS) return true;
+  }
+}
+
+function resultOf({ text, fault, message = "" }: Ended, { resultCharacters }: CodeLimits): CodeResult {
+  const parsed = text === undefined ? undefined : parseJson(text, { depth: 96, characters: resultCharacters });
+  const told = parsed?.ok === true ? (parsed.value as unknown as Told) : undefined;
+  const seen = told === undefined ? NOTHING : { log: told.log, recordsRead: told.read };
+  if (fault !== undefined) return { ...seen, ok: false, fault, message };
+  if (told === undefined)
+    return {
+      ...seen,
+      ok: false,
+      fault: "too-large",
+      message: parsed?.ok === false ? parsed.error.detail : "no result",
+    };
+  return { ...seen, ok: true, value: told.value };
+}
+
+/** As the prelude puts it together. */
+interface Told {
+  readonly value: Json;
+  readonly log: readonly string[];
+  readonly read: number;
+}
+
+function failed(fault: CodeFault, message: string): CodeResult {
+  return { ...NOTHING, ok: false, fault, message };
+}
+
+/** Beside this file: as it is written, and as it is built. */
+const FILE = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./quickjs-worker.js";
