@@ -93,7 +93,7 @@ describe("an exported session", () => {
 
 test("[BUNDLE-3] a secret that was only ever a former value does not leave with what lies beside it", async () => {
   const latest = defineSlice("latest", { initial: "", on: { set: (_: string, to: string) => to } });
-  const set = writes<string>("set", async (to, call) => void call.dispatch(latest.set(to)));
+  const set = writes<string>("set", async (to, call) => call.dispatch(latest.set(to)));
   const { holdfast, session } = await opened(new MemoryDisk(), { tools: [note, set], slices: [steps, latest] });
   await session.runTool({ name: "note", input: "unchanged ".repeat(2_000) });
   await session.runTool({ name: "set", input: LATE });
