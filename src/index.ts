@@ -527,7 +527,7 @@ export type { LookedView } from "./turn/look-view.ts";
 export { INTERRUPTED, type Recovered } from "./turn/recover.ts";
 export type { SessionOptions } from "./turn/resume.ts";
 export type { ExecSettings } from "./turn/session-exec.ts";
-export type { SubAgent } from "./turn/sub-agent.ts";
+export { agentSessionOf, type SubAgent } from "./turn/sub-agent.ts";
 export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
 export type { RunOptions, UserInput } from "./turn/run.ts";

@@ -9,18 +9,34 @@ export interface SentShape {
   readonly schema: string;
   /** From a body to the one name that it demands. */
   readonly demanded: (body: Readonly<Record<string, unknown>>) => unknown;
+  /** Fields in which a provider takes words or tools, beside `tools` and the choice among them. */
+  readonly speaking: readonly string[];
 }
 
 /**
  * What a written body offers, read back from the body itself: fields of a caller's own may have replaced ours. A tool of
- * the provider's own, without name or schema, counts as what it is called.
+ * the provider's own, without name or schema, counts as what it is called. `own`: the caller's fields.
  */
-export function sentIn(body: object, shape: SentShape): SentRequest {
+export function sentIn(body: object, shape: SentShape, own: object = {}): SentRequest {
   const fields = fieldsOf(body);
   const { tools } = fields;
   const offered = Array.isArray(tools) ? tools.map((tool) => offerIn(tool as object, shape)) : [];
   const toolChoice = wordOf(shape.demanded(fields));
-  return toolChoice === undefined ? { tools: offered } : { tools: offered, toolChoice };
+  return {
+    tools: offered,
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    foreign: shape.speaking.filter((name) => Object.hasOwn(own, name)),
+    says: (words) => saysIn(body, words),
+  };
+}
+
+/** From the end, where what is said of the catalog nearly always stands. */
+export function saysIn(value: unknown, words: string): boolean {
+  if (typeof value === "string") return value.includes(words);
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return false;
+  return Object.values(value)
+    .toReversed()
+    .some((one) => saysIn(one, words));
 }
 
 function offerIn(tool: object, { described, schema }: SentShape): ToolOffer {

@@ -15,6 +15,8 @@ export interface AlignedPrompt {
   readonly healed: readonly AlignmentFault[];
   /** Sent in spite of these faults, because somebody insisted. */
   readonly overridden?: { readonly because: string; readonly faults: readonly AlignmentFault[] };
+  /** Why somebody wants it sent, whatever is found later. */
+  readonly insisted?: string;
   /** Tools of the conversation that are no longer offered. */
   readonly toolsGone: readonly string[];
 }
@@ -48,12 +50,12 @@ export type Alignment =
 /** Checks, and heals by building snapshot and prompt anew, exactly once. What is still misaligned is refused. */
 export function alignPrompt(sources: StorySources, options: AlignOptions = {}): Alignment {
   const first = tell(sources, options, sources.held ?? build(sources));
-  if (first.verdict.outcome === "verified") return receipt(first, []);
-  const second = tell(sources, options, build(sources));
-  if (second.verdict.outcome === "verified") return receipt(second, first.verdict.faults);
   const { sendMisaligned } = options;
+  if (first.verdict.outcome === "verified") return receipt(first, [], sendMisaligned);
+  const second = tell(sources, options, build(sources));
+  if (second.verdict.outcome === "verified") return receipt(second, first.verdict.faults, sendMisaligned);
   if (sendMisaligned !== undefined && second.story !== undefined)
-    return receipt(second, first.verdict.faults, { because: sendMisaligned, faults: second.verdict.faults });
+    return receipt(second, first.verdict.faults, sendMisaligned, second.verdict.faults);
   const afterRebuild = second.verdict.faults;
   return { ok: false, report: { first: first.verdict.faults, afterRebuild, says: afterRebuild.map(explainFault) } };
 }
@@ -87,10 +89,17 @@ function tell(sources: StorySources, options: AlignOptions, built: Built): Told 
 function receipt(
   { story, verdict }: Told,
   healed: readonly AlignmentFault[],
-  overridden?: AlignedPrompt["overridden"],
+  insisted: string | undefined,
+  faults: readonly AlignmentFault[] = [],
 ): Alignment {
   if (story === undefined) throw new Error("a receipt without a story");
   const { toolsGone } = verdict;
-  const made = { ...story, healed, toolsGone, ...(overridden === undefined ? {} : { overridden }) };
+  const made = {
+    ...story,
+    healed,
+    toolsGone,
+    ...(insisted === undefined ? {} : { insisted }),
+    ...(insisted === undefined || faults.length === 0 ? {} : { overridden: { because: insisted, faults } }),
+  };
   return { ok: true, aligned: Object.freeze(made) as AlignedPrompt };
 }

@@ -2,7 +2,7 @@ import { sha256 } from "../base/hash.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { policyLine } from "../prompt/policy-lines.ts";
-import type { RenderedPrompt, Segment } from "../prompt/render.ts";
+import { type RenderedPrompt, type Segment, wordsOf } from "../prompt/render.ts";
 import { readStamp, stampFields } from "../prompt/stamp.ts";
 import type { AlignmentFault } from "./faults.ts";
 
@@ -77,8 +77,11 @@ function pairFaults(prompt: RenderedPrompt, catalog: SessionToolCatalogSnapshot)
 }
 
 /** Something put together by hand may still change, and must be looked at each time. */
-function isFrozenWhole({ prefix, tail, ...rest }: RenderedPrompt): boolean {
-  return [prefix, tail, rest.toolHashes, ...prefix, ...tail].every(Object.isFrozen);
+function isFrozenWhole(prompt: RenderedPrompt): boolean {
+  const { prefix, tail, toolHashes } = prompt;
+  const segments = [...prefix, ...tail];
+  const said = segments.flatMap(({ mentions, policyLines }) => [mentions, policyLines, ...mentions]);
+  return [prompt, prefix, tail, toolHashes, ...segments, ...said].every(Object.isFrozen);
 }
 
 function findPairFaults(prompt: RenderedPrompt, catalog: SessionToolCatalogSnapshot): readonly AlignmentFault[] {
@@ -87,6 +90,8 @@ function findPairFaults(prompt: RenderedPrompt, catalog: SessionToolCatalogSnaps
     ...stampFaults(segments, catalog),
     ...toolFaults(prompt, catalog),
     ...segments.filter(({ text, hash }) => sha256(text) !== hash).map(altered),
+    ...(prompt.prefixText === wordsOf(prompt.prefix) ? [] : [altered({ id: "the prefix" })]),
+    ...(prompt.tailText === wordsOf(prompt.tail) ? [] : [altered({ id: "the tail" })]),
     ...policyFaults(segments, catalog),
     ...segments.flatMap((segment) => mentionFaults(segment, catalog)),
   ];
@@ -136,6 +141,6 @@ function mentionFaults(
   });
 }
 
-function altered({ id }: Segment): AlignmentFault {
+function altered({ id }: Pick<Segment, "id">): AlignmentFault {
   return { kind: "segment-altered", segment: id };
 }

@@ -32,6 +32,10 @@ export type AlignmentFault =
       readonly extra: readonly string[];
       readonly changed: readonly string[];
     }
+  /** The request carries fields of the caller's own that could say or offer anything. */
+  | { readonly kind: "request-fields-foreign"; readonly fields: readonly string[] }
+  /** The request does not say what the kernel says of the mode and the catalog. */
+  | { readonly kind: "request-words-missing"; readonly segments: readonly string[] }
   | { readonly kind: "prompt-not-rendered"; readonly why: PromptFault };
 
 export type AlignmentFaultKind = AlignmentFault["kind"];
@@ -60,6 +64,9 @@ const WORDS: Words = {
   "tool-choice-missing": ({ tool }) => `the request demands ${tool}, which is not offered`,
   "request-tools-differ": ({ missing, extra, changed }) =>
     `the request offers other tools than the catalog (missing: ${list(missing)}; extra: ${list(extra)}; changed: ${list(changed)})`,
+  "request-fields-foreign": ({ fields }) =>
+    `the request carries fields of its caller's that could say or offer anything: ${list(fields)}`,
+  "request-words-missing": ({ segments }) => `the request does not say what it must: ${list(segments)}`,
   "prompt-not-rendered": ({ why }) => `the prompt cannot be rendered: ${JSON.stringify(why)}`,
 };
 

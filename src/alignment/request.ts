@@ -1,11 +1,17 @@
-import { canonicalJson } from "../base/canonical.ts";
-import type { Json } from "../base/json.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
+import type { RenderedPrompt } from "../prompt/render.ts";
 import type { AlignmentFault } from "./faults.ts";
 
-/** Whether the request that is about to leave offers what the snapshot offers: no more, no less, nothing else. */
-export function checkRequest(sent: SentRequest, catalog: SessionToolCatalogSnapshot): readonly AlignmentFault[] {
+/**
+ * Whether the request that is about to leave offers what the snapshot offers, no more, no less, nothing else, and says what
+ * the kernel has to say of it. Fields of a caller's own that carry words or tools can say anything, so there may be none.
+ */
+export function checkRequest(
+  sent: SentRequest,
+  catalog: SessionToolCatalogSnapshot,
+  prompt?: Pick<RenderedPrompt, "tail">,
+): readonly AlignmentFault[] {
   const byName = new Map(sent.tools.map((tool) => [tool.name, tool]));
   const missing = catalog.activeNames.filter((name) => !byName.has(name));
   const extra = sent.tools.map(({ name }) => name).filter((name) => catalog.tool(name) === undefined);
@@ -18,20 +24,34 @@ export function checkRequest(sent: SentRequest, catalog: SessionToolCatalogSnaps
   const faults: AlignmentFault[] = [];
   if (missing.length + extra.length + changed.length > 0)
     faults.push({ kind: "request-tools-differ", missing, extra, changed });
-  const { toolChoice } = sent;
+  const { toolChoice, foreign = [], says } = sent;
   if (toolChoice !== undefined && catalog.tool(toolChoice) === undefined)
     faults.push({ kind: "tool-choice-missing", tool: toolChoice });
+  if (foreign.length > 0) faults.push({ kind: "request-fields-foreign", fields: foreign });
+  const ours = prompt?.tail.filter(({ kind }) => kind !== "section") ?? [];
+  const unsaid = says === undefined ? [] : ours.filter(({ text }) => !says(text)).map(({ id }) => id);
+  if (unsaid.length > 0) faults.push({ kind: "request-words-missing", segments: unsaid });
   return faults;
 }
 
+/** Providers want `type: "object"` written out; with or without, the schema says the same. */
 function sameOffer(a: ToolOffer, b: ToolOffer): boolean {
-  return textOf(a) === textOf(b);
+  if ((a.description ?? "") !== (b.description ?? "")) return false;
+  return sameJson({ type: "object", ...a.input }, { type: "object", ...b.input });
 }
 
-/** Providers want `type: "object"` written out; with or without, the schema says the same. */
-function textOf({ description = "", input }: ToolOffer): string {
-  return canonicalJson([description, { type: "object", ...input } as Json]);
+/** What was written from the snapshot holds the snapshot's own values, and those need no second look. */
+function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as Fields, b as Fields];
+  const names = Object.keys(left).filter((name) => left[name] !== undefined);
+  const others = Object.keys(right).filter((name) => right[name] !== undefined);
+  return names.length === others.length && names.every((name) => sameJson(left[name], right[name]));
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 function twice(names: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];

@@ -30,6 +30,10 @@ export interface SentRequest {
   readonly tools: readonly ToolOffer[];
   /** The one tool that it demands. */
   readonly toolChoice?: string;
+  /** Fields of a caller's own that carry words or tools. */
+  readonly foreign?: readonly string[];
+  /** Whether these words stand in it. Left out where nobody can tell. */
+  readonly says?: (words: string) => boolean;
 }
 
 export interface ModelAbilities {

@@ -83,6 +83,36 @@ describe("sections", () => {
     expect(only.prefixText).toBe(identity.body); // without a summary there is nothing else to show
   });
 
+  test("[PROMPT-4] [K59] another text for a section is refused once a tool that the section offers has changed", () => {
+    const editing: PromptSection = { id: "editing", body: "Use it.", tools: [{ tool: "edit_file", as: "offered" }] };
+    const override = { section: "editing", replaces: sectionHash(editing, act), body: "Use it so." };
+    expect(rendered(act, [editing], { overrides: [override] }).prefixText).toBe("Use it so.");
+    const other = snapshotOf([
+      tool("edit_file", { access: "write", inputSchema: { type: "object", required: ["x"] } }),
+    ]);
+    expect(renderPrompt(definePrompt("p", [editing]), { catalog: other, overrides: [override] })).toMatchObject({
+      error: [{ kind: "override-stale", section: "editing", hash: sectionHash(editing, other) }],
+    });
+    // In plan mode the section is left out with its tool, and comes back with its other text.
+    const planning = snapshotOf(TOOLS, { mode: "plan" });
+    expect(rendered(planning, [editing], { overrides: [override] }).omitted).toHaveLength(1);
+    const masked: PromptSection = { ...editing, tools: [{ tool: "unified_file", as: "offered" }] };
+    const kept = { ...override, replaces: sectionHash(masked, act) };
+    expect(rendered(planning, [masked], { overrides: [kept] }).prefixText).toBe("Use it so.");
+  });
+
+  test.each(["instructions", "policy", "stamp"])(
+    "[PROMPT-12] a section cannot be called %s, as the kernel's own are",
+    (id) => {
+      expect(() => definePrompt("p", [{ id, body: "NEVER DELETE" }])).toThrow(/kernel's own/);
+    },
+  );
+
+  test("[PROMPT-2] a section that is said verbatim asks for no parameter", () => {
+    const verbatim = { id: "raw", body: "{{name}} stays.", verbatim: true };
+    expect(rendered(act, [verbatim]).prefixText).toBe("{{name}} stays.");
+  });
+
   test("[PROMPT-4] [K59] another text for a section is refused once the section it was written for has changed", () => {
     const override = { section: "identity", replaces: sectionHash(identity), body: "You are bold." };
     expect(rendered(act, [identity], { overrides: [override] }).prefixText).toBe("You are bold.");

@@ -5,7 +5,7 @@ import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import { POLICY_LINES, policyLine } from "./policy-lines.ts";
 import {
   fillIn,
-  parametersIn,
+  parametersOf,
   type Prompt,
   type PromptSection,
   sectionHash,
@@ -72,13 +72,13 @@ export type PromptFault =
 
 /** Renders the sections for one catalog. The same input gives the same bytes. */
 export function renderPrompt(prompt: Prompt, options: RenderOptions): Result<RenderedPrompt, readonly PromptFault[]> {
-  const { sections, faults } = overridden(prompt, options.overrides ?? []);
+  const { sections, faults } = overridden(prompt, options);
   const all = [...faults, ...parameterFaults(sections, options.parameters ?? {})];
   if (all.length > 0) return err(all);
   const { catalog } = options;
   const omitted: { section: string; tool: string }[] = [];
   const shown = sections.filter((section) => {
-    const untrue = section.tools?.find(({ tool, as }) => (as === "offered") !== (catalog.tool(tool) !== undefined));
+    const untrue = untrueIn(section, catalog);
     if (untrue !== undefined) omitted.push({ section: section.id, tool: untrue.tool });
     return untrue === undefined;
   });
@@ -91,8 +91,8 @@ export function renderPrompt(prompt: Prompt, options: RenderOptions): Result<Ren
     name: prompt.name,
     prefix,
     tail,
-    prefixText: textOf(prefix),
-    tailText: textOf(tail),
+    prefixText: wordsOf(prefix),
+    tailText: wordsOf(tail),
     prefixHash,
     hash: sha256(`${prefixHash}\n${tailHash}`),
     toolHashes: Object.fromEntries(catalog.activeNames.map((name) => [name, catalog.toolHash(name) ?? ""])),
@@ -102,14 +102,21 @@ export function renderPrompt(prompt: Prompt, options: RenderOptions): Result<Ren
   return ok(deepFreeze(rendered));
 }
 
-function overridden(prompt: Prompt, overrides: readonly SectionOverride[]) {
+/** What a section says of a tool and is not so. */
+function untrueIn({ tools = [] }: PromptSection, catalog: SessionToolCatalogSnapshot): ToolMention | undefined {
+  return tools.find(({ tool, as }) => (as === "offered") !== (catalog.tool(tool) !== undefined));
+}
+
+function overridden(prompt: Prompt, { overrides = [], catalog }: RenderOptions) {
   const byId = new Map(prompt.sections.map((section) => [section.id, section]));
   const faults: PromptFault[] = [];
   for (const { section: id, replaces, body } of overrides) {
     const section = byId.get(id);
+    const hash = section === undefined ? "" : sectionHash(section, catalog);
     if (section === undefined) faults.push({ kind: "override-unknown", section: id });
-    else if (sectionHash(section) !== replaces)
-      faults.push({ kind: "override-stale", section: id, replaces, hash: sectionHash(section) });
+    // Of a section that is left out nothing is said, and its tool cannot be compared.
+    else if (untrueIn(section, catalog) !== undefined) continue;
+    else if (hash !== replaces) faults.push({ kind: "override-stale", section: id, replaces, hash });
     else byId.set(id, { ...section, body });
   }
   return { sections: [...byId.values()], faults };
@@ -121,10 +128,10 @@ function parameterFaults(
   given: NonNullable<RenderOptions["parameters"]>,
 ): readonly PromptFault[] {
   const asked = new Set<string>();
-  const missing = sections.flatMap(({ id, body, summary = "" }) =>
-    [...new Set([...parametersIn(body), ...parametersIn(summary)])].flatMap((parameter): PromptFault[] => {
+  const missing = sections.flatMap((section) =>
+    parametersOf(section).flatMap((parameter): PromptFault[] => {
       asked.add(parameter);
-      return Object.hasOwn(given, parameter) ? [] : [{ kind: "parameter-missing", section: id, parameter }];
+      return Object.hasOwn(given, parameter) ? [] : [{ kind: "parameter-missing", section: section.id, parameter }];
     }),
   );
   const odd = Object.entries(given).flatMap(([parameter, value]): PromptFault[] => {
@@ -146,7 +153,11 @@ function renderSection(section: PromptSection, options: RenderOptions): Segment 
     return hash === undefined ? mention : { ...mention, hash };
   });
   const policyLines = POLICY_LINES.filter((line) => shown.includes(line));
-  return segment("section", id, fillIn(shown, parameters), { visibility, mentions, policyLines });
+  return segment("section", id, section.verbatim === true ? shown : fillIn(shown, parameters), {
+    visibility,
+    mentions,
+    policyLines,
+  });
 }
 
 function visibilityOf({ id, visibility = "full" }: PromptSection, options: RenderOptions): Visibility {
@@ -172,7 +183,8 @@ function segment(
   return { kind, id, text, hash: sha256(text), mentions: [], policyLines: [], ...more };
 }
 
-function textOf(segments: readonly Segment[]): string {
+/** What segments say together, as it is sent. */
+export function wordsOf(segments: readonly Segment[]): string {
   return segments.map(({ text }) => text).join("\n\n");
 }
 

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import { type Sha256, sha256 } from "../base/hash.ts";
+import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 
 /** How much of a section is shown. */
 export type Visibility = "full" | "summary";
@@ -29,6 +30,8 @@ export interface PromptSection {
   readonly order?: number;
   /** Goes to the tail, which may differ in every request. Everything else is the stable prefix. */
   readonly volatile?: boolean;
+  /** Said as it is: its braces ask for nothing. */
+  readonly verbatim?: boolean;
 }
 
 export interface Prompt {
@@ -52,13 +55,26 @@ export function definePrompt(name: string, sections: readonly PromptSection[]): 
   return deepFreeze({ name, sections: structuredClone(sections).toSorted(byOrder) });
 }
 
-/** What a replacement of the section's text must name, so that it is refused once the text has changed. */
-export function sectionHash({ body, summary = "" }: PromptSection): Sha256 {
-  return sha256(`${body}\0${summary}`);
+/**
+ * What a replacement of the section's text must name, so that it is refused once what it was written for has changed: the
+ * text, or one of the tools that the section offers. Those are named by how they are defined, so the mode makes no difference.
+ */
+export function sectionHash(
+  { body, summary = "", tools = [] }: PromptSection,
+  catalog?: Pick<SessionToolCatalogSnapshot, "tool" | "toolHash">,
+): Sha256 {
+  const offered = tools.flatMap(({ tool, as }) => (as === "offered" ? [tool] : []));
+  const hashes = offered.map((tool) => `\0${tool}:${catalog?.tool(tool)?.definition ?? catalog?.toolHash(tool) ?? ""}`);
+  return sha256(`${body}\0${summary}${hashes.join("")}`);
+}
+
+/** Names of the parameters that a section asks for, whatever of it is shown. */
+export function parametersOf({ body, summary = "", verbatim = false }: PromptSection): readonly string[] {
+  return verbatim ? [] : [...new Set([...parametersIn(body), ...parametersIn(summary)])];
 }
 
 /** Names of the parameters that a text asks for. */
-export function parametersIn(text: string): readonly string[] {
+function parametersIn(text: string): readonly string[] {
   return [...text.matchAll(PARAMETER)].map(([, name = ""]) => name);
 }
 
@@ -67,8 +83,12 @@ export function fillIn(text: string, parameters: Readonly<Record<string, string>
   return text.replace(PARAMETER, (_, name: string) => parameters[name] ?? "");
 }
 
+/** What the kernel itself puts into a prompt: a section of that name would stand in for it, or be lost behind it. */
+const RESERVED: readonly string[] = ["instructions", "policy", "stamp"];
+
 function faultOf({ id, summary, visibility, order = 0 }: PromptSection): string | undefined {
   if (!ID.test(id)) return "not an id";
+  if (RESERVED.includes(id)) return "an id that is the kernel's own";
   if (visibility === "summary" && summary === undefined) return "to be shown as a summary, but has none";
   return Number.isFinite(order) ? undefined : "its order is no number";
 }

@@ -37,6 +37,8 @@ export interface Asking {
   readonly signal: AbortSignal;
   /** Looks at the request in the moment of sending, and throws PROMPT_MISALIGNED. */
   readonly inspect: (sent?: SentRequest) => void;
+  /** Tells, and writes down, what the look found and somebody wants sent all the same. */
+  readonly insisted: () => AsyncGenerator<RunEvent, void, undefined>;
   /** Keeps what became of a question that will be asked again, before it is. */
   readonly failed: (failure: ModelFailure, partial: PartialAnswer, attempt: number) => Promise<void>;
   readonly teller?: Teller | undefined;
@@ -117,7 +119,9 @@ async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEv
   };
   const { inspect } = asking;
   inspect(); // also for a model that shows nothing of what it sends
-  for await (const event of model.ask(request, { signal, inspect })) {
+  const events = model.ask(request, { signal, inspect });
+  yield* asking.insisted(); // before anything leaves: a model shows its body when it is asked
+  for await (const event of events) {
     switch (event.kind) {
       case "text-delta":
         yield { kind: "text", text: event.text };

@@ -7,6 +7,7 @@ import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
 import { verifyBundle } from "../journal/bundle/read.ts";
 import { sealManifest } from "../records/bundle.ts";
+import { defineSlice } from "../state/slice.ts";
 import type { Holdfast } from "./holdfast.ts";
 
 const TOKEN = `ghp_${"a7Z9".repeat(9)}`;
@@ -88,6 +89,24 @@ describe("an exported session", () => {
     expect(files.get("state/after.json")).toContain("[redacted:secret]");
     expect([...files.values()].join("")).toContain("it held a secret when it was exported");
   });
+});
+
+test("[BUNDLE-3] a secret that was only ever a former value does not leave with what lies beside it", async () => {
+  const latest = defineSlice("latest", { initial: "", on: { set: (_: string, to: string) => to } });
+  const set = writes<string>("set", async (to, call) => call.dispatch(latest.set(to)));
+  const { holdfast, session } = await opened(new MemoryDisk(), { tools: [note, set], slices: [steps, latest] });
+  await session.runTool({ name: "note", input: "unchanged ".repeat(2_000) });
+  await session.runTool({ name: "set", input: LATE });
+  await session.checkpoint();
+  await session.runTool({ name: "set", input: "something else" });
+  await session.checkpoint(); // names the large slice where it lies: in the content that still holds the former value
+  holdfast.registerSecret(LATE);
+  const bytes = await bundleOf(holdfast);
+  expect(bytes.includes(LATE)).toBe(false);
+  expect(await verifyBundle(pieces(bytes))).toMatchObject({ ok: true });
+  await session.close();
+  expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [] });
+  expect((await bundleOf(holdfast)).includes(LATE)).toBe(false);
 });
 
 describe("a bundle that was tampered with", () => {

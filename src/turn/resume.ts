@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
+import { badOption } from "../base/options.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
@@ -156,6 +157,10 @@ async function revive(
     ...agents.map((agent) => subAgentTool(agent, lender)),
     ...codeTools(options.code, journal, () => transactions.tools),
   ];
+  const reserved = kernel.map(({ name }) => name);
+  const taken = tools.find(({ name }) => reserved.includes(name));
+  // One of the two would be lost, and nobody would know which.
+  if (taken !== undefined) throw badOption("tools", taken.name, "names that are not the kernel's own");
   const transactions = new Transactions(state, {
     ...options,
     observe: (outcome) => {
@@ -167,7 +172,7 @@ async function revive(
     policies: [byCatalog, ...policies],
     ...(exec === undefined ? {} : { execHost: exec }),
   });
-  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, family);
+  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, family, reserved);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
   if (isFork) transactions.effects.disown();

@@ -21,7 +21,7 @@ import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./requ
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { showMedia } from "./show-media.ts";
 import { Stop, type StopCause } from "./stop.ts";
-import { faultRecord, type StoryOptions } from "./story.ts";
+import { faultRecord, sentRecord, type StoryOptions } from "./story.ts";
 
 /** What the user says: words, or words with pictures and files. */
 export type UserInput = string | readonly Part[];
@@ -191,10 +191,11 @@ class Turn {
 
   /** Station: prompt, tools and mode tell one story, or nothing is sent. */
   async *#align(): AsyncGenerator<RunEvent, AlignedPrompt | RunEnd, undefined> {
-    const { story } = this.#ground;
+    const { story, conversation } = this.#ground;
     const { toolChoice, ...told } = this.#options;
+    const calledTools = conversation.items.flatMap((item) => (item.kind === "call" ? [item.name] : []));
     const choice = typeof toolChoice === "object" ? { toolChoice: toolChoice.name } : {};
-    const alignment = await story.align({ ...told, ...choice });
+    const alignment = await story.align({ ...told, ...choice, calledTools });
     if (!alignment.ok) return this.#refused(alignment.report);
     const { aligned } = alignment;
     const { drafts, events } = story.notesOf(aligned);
@@ -318,6 +319,7 @@ class Turn {
     const { model, retry = {} } = this.#options;
     return ask({
       inspect: (sent) => story.inspect(aligned, sent),
+      insisted: () => this.#insisted(),
       model,
       request,
       retry,
@@ -329,6 +331,13 @@ class Turn {
       teller: this.#ground.teller,
       failed: (failure, partial, attempt) => this.#write([modelFailed(model, failure, partial, attempt)]),
     });
+  }
+
+  async *#insisted(): AsyncGenerator<RunEvent, void, undefined> {
+    for (const overridden of this.#ground.story.takeOverridden()) {
+      await this.#write([sentRecord(overridden)]);
+      yield { kind: "misaligned", ...overridden };
+    }
   }
 
   /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
@@ -371,10 +380,11 @@ class Turn {
     const how = { stop: this.stop, deadline: this.budget.deadline, ask };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
-        signals.push(event.outcome.expansion.sections);
+        signals.push(this.#ground.story.sectionsAmong(event.outcome.expansion.sections));
       yield event;
     }
-    if (signals.length === 0) return undefined;
+    // Of sections that the prompt does not have none can be opened, and none is counted.
+    if (signals.every((sections) => sections.length === 0)) return undefined;
     if (signals.some(() => !this.budget.expand())) return this.#end({ status: "limit", limit: "expansions" });
     const sections = [...new Set(signals.flat())];
     await this.#write(

@@ -30,6 +30,7 @@ export class SessionCatalog implements Relative {
   readonly #home: CatalogHome;
   readonly #transactions: Transactions;
   readonly #family: Family | undefined;
+  readonly #reserved: readonly string[];
   /** Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there. */
   #asksSaid = false;
   readonly #offered = new Map<number, SessionToolCatalogSnapshot>();
@@ -37,7 +38,14 @@ export class SessionCatalog implements Relative {
     | { readonly of: CatalogState; readonly tools: readonly Tool[]; readonly snapshot: SessionToolCatalogSnapshot }
     | undefined;
 
-  constructor(home: CatalogHome, transactions: Transactions, family?: Family) {
+  constructor(
+    home: CatalogHome,
+    transactions: Transactions,
+    family?: Family,
+    /** Names of the kernel's own tools. */
+    reserved: readonly string[] = [],
+  ) {
+    this.#reserved = reserved;
     catalogs.set(transactions.state.truth.gate, this);
     this.#home = home;
     this.#transactions = transactions;
@@ -125,6 +133,8 @@ export class SessionCatalog implements Relative {
 
   /** Offers further tools, or others under the same names. Calls of the running request keep what it offered. */
   async add(tools: readonly Tool[], reason = "tools were added"): Promise<void> {
+    const taken = tools.find(({ name }) => this.#reserved.includes(name));
+    if (taken !== undefined) throw badOption("tools", taken.name, "names that are not the kernel's own");
     this.#transactions.add(tools);
     await this.sync(reason);
   }

@@ -52,7 +52,7 @@ import { type RunOptions, runTurn, type UserInput } from "./run.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
-import { faultRecord, misaligned, type Story, type StoryOptions } from "./story.ts";
+import { faultRecord, misaligned, type Story, type StoryOptions, type StoryRequest } from "./story.ts";
 import type { Shelves } from "./shelves.ts";
 import type { Teller } from "./teller.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -209,7 +209,7 @@ export class Session implements AsyncDisposable {
    * PROMPT_MISALIGNED when they do not agree, also not after they were built anew. Calls of the answer carry
    * `aligned.catalog.epoch`.
    */
-  async align(options: StoryOptions & { readonly toolChoice?: string } = {}): Promise<AlignedPrompt> {
+  async align(options: StoryOptions & StoryRequest = {}): Promise<AlignedPrompt> {
     const { story } = this.#parts;
     const alignment = await story.align(options);
     if (!alignment.ok) {

@@ -6,6 +6,7 @@ import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { kernel } from "../../test/support/durable.ts";
 import type { Model, ModelRequest } from "../contracts/model.ts";
+import { PLAN_MODE_INTERVIEW_POLICY_LINE } from "../prompt/policy-lines.ts";
 import { definePrompt } from "../prompt/section.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import { PromptExecuted, PromptRendered, VisibilityOverrides } from "../state/default-slices.ts";
@@ -92,6 +93,42 @@ describe("sections", () => {
     expect(end).toMatchObject({ status: "limit", limit: "expansions", spent: { steps: 4 } });
   });
 
+  test("[PROMPT-10] a section that the prompt does not have is not opened, and costs nothing", async () => {
+    const lost = defineTool({
+      name: "lost",
+      access: "read",
+      run: () => {
+        throw new VisibilityExpansionRequired(["nope"]);
+      },
+    });
+    const { session } = await opened(undefined, { prompt, tools: [lost] });
+    const script = [{ calls: [{ name: "lost", input: {} }] }, { calls: [{ name: "lost", input: {} }] }, { text: "ok" }];
+    const { events, end } = await watch(
+      session.run("go", { model: scripted(script), parameters, limits: { expansions: 1 } }),
+    );
+    expect(end.status).toBe("done");
+    expect(events.filter(({ kind }) => kind === "expanded")).toEqual([]);
+    expect(session.state.session.get(VisibilityOverrides)).toEqual([]);
+  });
+
+  test("[CAT-9] a tool of the host's under a name of the kernel's is refused, when it is given and when it is added", async () => {
+    const mine = defineTool({ name: "recall", access: "write", run: () => "mine" });
+    await expect(opened(undefined, { tools: [mine] })).rejects.toMatchObject({
+      code: "BAD_OPTION",
+      details: { option: "tools", value: "recall" },
+    });
+    const { session } = await opened(undefined, { prompt });
+    for (const name of ["recall", "open_sections"])
+      await expect(
+        session.catalog.add([defineTool({ name, access: "write", run: () => "mine" })]),
+      ).rejects.toMatchObject({
+        code: "BAD_OPTION",
+      });
+    expect(session.transactions.tool("recall")?.access).toBe("read");
+    const without = await opened(undefined, { tools: [mine], context: { recall: false } });
+    expect(without.session.catalog.snapshot().activeNames).toEqual(["recall"]);
+  });
+
   test("[PROMPT-11] what was rendered and sent is logged, and the journal holds the exact schemas of its epoch", async () => {
     const { session } = await opened(undefined, { prompt });
     const { model, requests } = heard(scripted(() => ({ text: "ok" })));
@@ -174,11 +211,54 @@ describe("a request", () => {
     const model = smuggling(scripted([{ text: "sent" }]));
     const { events, end } = await watch(session.run("go", { model, ...how }));
     expect(end).toMatchObject({ status: "done", text: "sent" });
-    expect(events.find(({ kind }) => kind === "misaligned")).toMatchObject({ because: "a demonstration" });
+    const told = events.flatMap((event) => (event.kind === "misaligned" ? [event] : []));
+    expect(told.map(({ because, faults }) => [because, faults.map(({ kind }) => kind)])).toEqual([
+      ["a demonstration", ["tool-choice-missing"]],
+      ["a demonstration", ["request-tools-differ"]], // found in the moment of sending, told and recorded, too
+    ]);
     expect(await bodies(session, "fault-raised")).toMatchObject([
-      { fault: "misaligned-request-sent", detail: { because: "a demonstration" } },
+      {
+        fault: "misaligned-request-sent",
+        detail: { because: "a demonstration", faults: [{ kind: "tool-choice-missing" }] },
+      },
+      { fault: "misaligned-request-sent", detail: { faults: [{ kind: "request-tools-differ", extra: ["smuggled"] }] } },
     ]);
     expect(session.alignment.requests.overridden).toBe(1);
+  });
+
+  test("[ALIGN-17] somebody who insists is heard, also where only the written body is at fault", async () => {
+    const { session } = await opened();
+    const model = smuggling(scripted([{ text: "sent" }]));
+    const { events, end } = await watch(session.run("go", { model, sendMisaligned: "I know it" }));
+    expect(end).toMatchObject({ status: "done", text: "sent" });
+    expect(events.findIndex(({ kind }) => kind === "misaligned")).toBeLessThan(
+      events.findIndex(({ kind }) => kind === "text"),
+    );
+    expect(await bodies(session, "fault-raised")).toMatchObject([
+      {
+        fault: "misaligned-request-sent",
+        detail: { because: "I know it", faults: [{ kind: "request-tools-differ" }] },
+      },
+    ]);
+    // A host that looks for itself has it on record with its next request.
+    const aligned = await session.align({ sendMisaligned: "again" });
+    session.inspect(aligned, { tools: [] });
+    await session.align();
+    expect((await bodies(session, "fault-raised")).at(-1)).toMatchObject({ detail: { because: "again" } });
+  });
+
+  test("[ALIGN-6] instructions are the host's own words: the other mode's policy line among them is refused", async () => {
+    const { session } = await opened();
+    const instructions = `Note. ${PLAN_MODE_INTERVIEW_POLICY_LINE}`;
+    await expect(session.align({ instructions })).rejects.toMatchObject({ code: "PROMPT_MISALIGNED" });
+    await session.catalog.setRequestUserInput(true);
+    await session.setMode("plan");
+    expect((await session.align({ instructions })).prompt.prefixText).toBe(instructions);
+  });
+
+  test("[ALIGN-8] tools that the conversation has called and that are gone stand in the receipt", async () => {
+    const { session } = await opened();
+    expect((await session.align({ calledTools: ["step", "gone"] })).toolsGone).toEqual(["gone"]);
   });
 
   test("[ALIGN-17] carries the instructions word for word, and the stamp behind the conversation", async () => {

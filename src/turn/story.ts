@@ -23,6 +23,16 @@ export interface StoryOptions extends Pick<RenderOptions, "parameters" | "overri
   readonly sendMisaligned?: string;
 }
 
+/** What the request is about, beside what is said. */
+export interface StoryRequest {
+  /** The one tool that it demands. */
+  readonly toolChoice?: string;
+  /** Names of the tools that the conversation has called: those that are gone are told in the receipt. */
+  readonly calledTools?: Iterable<string>;
+}
+
+type Overridden = NonNullable<AlignedPrompt["overridden"]>;
+
 interface Told {
   readonly inputs: readonly unknown[];
   readonly prompt: RenderedPrompt;
@@ -36,6 +46,7 @@ export class Story {
   readonly #state: ExecutionState;
   readonly #prompt: Prompt;
   readonly #teller: Teller | undefined;
+  readonly #overridden: Overridden[] = [];
   #told: Told | undefined;
   #logged: string | undefined;
 
@@ -51,14 +62,14 @@ export class Story {
   }
 
   /** Builds what was not built yet, checks it, heals once, and hands out the receipt or the report. */
-  async align(options: StoryOptions & { readonly toolChoice?: string } = {}): Promise<Alignment> {
+  async align(options: StoryOptions & StoryRequest = {}): Promise<Alignment> {
     await this.catalog.sync();
     return this.alignNow(options);
   }
 
   /** The same without waiting for anything: what it finds is of one moment. */
-  alignNow(options: StoryOptions & { readonly toolChoice?: string }): Alignment {
-    const { instructions, parameters, overrides, toolChoice, sendMisaligned } = options;
+  alignNow(options: StoryOptions & StoryRequest): Alignment {
+    const { instructions, parameters, overrides, toolChoice, calledTools, sendMisaligned } = options;
     const visibility = this.#state.session.get(VisibilityOverrides);
     const inputs = [visibility, instructions, parameters, overrides];
     const alignment = alignPrompt(
@@ -70,6 +81,7 @@ export class Story {
       },
       {
         ...(toolChoice === undefined ? {} : { toolChoice }),
+        ...(calledTools === undefined ? {} : { calledTools }),
         ...(sendMisaligned === undefined ? {} : { sendMisaligned }),
       },
     );
@@ -85,16 +97,25 @@ export class Story {
 
   /**
    * Looks at the request in the moment in which it is sent: at the body that the adapter wrote, and at what is true now.
-   * Throws PROMPT_MISALIGNED, so that nothing leaves, unless the receipt says that somebody insisted.
+   * Throws PROMPT_MISALIGNED, so that nothing leaves. Where somebody insisted, what is found here is told and recorded like
+   * what was found before: see `takeOverridden`.
    */
   inspect(aligned: AlignedPrompt, sent: SentRequest | undefined): void {
     const faults = [
       ...stillAligned(aligned, this.catalog.state),
-      ...(sent === undefined ? [] : checkRequest(sent, aligned.catalog)),
+      ...(sent === undefined ? [] : checkRequest(sent, aligned.catalog, aligned.prompt)),
     ];
     if (faults.length === 0) return;
+    const known = new Set(aligned.overridden?.faults.map((fault) => JSON.stringify(fault)));
+    const news = faults.filter((fault) => !known.has(JSON.stringify(fault)));
     this.counters.countFaults(faults);
-    if (aligned.overridden === undefined) throw misaligned(faults);
+    if (aligned.insisted === undefined) throw misaligned(faults);
+    if (news.length > 0) this.#overridden.push({ because: aligned.insisted, faults: news });
+  }
+
+  /** Faults that were found in the moment of sending and overridden, since it was last asked: to be told and written down. */
+  takeOverridden(): readonly Overridden[] {
+    return this.#overridden.splice(0);
   }
 
   /** What the journal and the log are told of a request that is about to be sent. */
@@ -102,13 +123,19 @@ export class Story {
     readonly drafts: readonly RecordDraft[];
     readonly events: readonly SliceEvent[];
   } {
-    const drafts = overridden === undefined ? [] : [faultRecord("misaligned-request-sent", overridden)];
+    const sent = [...this.takeOverridden(), ...(overridden === undefined ? [] : [overridden])];
+    const drafts = sent.map(sentRecord);
     if (this.#logged === prompt.hash) return { drafts, events: [] };
     this.#logged = prompt.hash;
     const { name, hash, prefixHash } = prompt;
     const { epoch, contentHash } = catalog;
     const at = instantOf(this.#state.clock);
     return { drafts, events: [PromptRendered.rendered({ prompt: name, at, hash, prefixHash, epoch, contentHash })] };
+  }
+
+  /** Those of these sections that the prompt has. */
+  sectionsAmong(ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => this.#prompt.sections.some((section) => section.id === id));
   }
 
   /** The name of the prompt, for the log. */
@@ -124,8 +151,9 @@ export class Story {
 
   #render({ instructions, ...options }: StoryOptions & RenderOptions) {
     if (instructions === undefined) return renderPrompt(this.#prompt, options);
-    const prompt = { ...this.#prompt, sections: [...this.#prompt.sections, INSTRUCTIONS] };
-    return renderPrompt(prompt, { ...options, parameters: { ...options.parameters, [GIVEN]: instructions } });
+    // The host's own words, so a policy line among them counts as one of ours.
+    const given = { id: "instructions", body: instructions, verbatim: true } as const;
+    return renderPrompt({ ...this.#prompt, sections: [...this.#prompt.sections, given] }, options);
   }
 }
 
@@ -134,11 +162,13 @@ export function misaligned(faults: readonly AlignmentFault[]): HoldfastError {
   return new HoldfastError("PROMPT_MISALIGNED", details, { cause: faults });
 }
 
+/** What the journal is told of a request that was sent because somebody insisted. */
+export function sentRecord(overridden: Overridden): RecordDraft {
+  return faultRecord("misaligned-request-sent", overridden);
+}
+
 export function faultRecord(fault: string, detail: unknown): RecordDraft {
   return { kind: "fault-raised", fault, detail: detail as Json };
 }
 
 const NO_PROMPT = definePrompt("default", []);
-/** Given as a parameter: its own braces ask for nothing. */
-const GIVEN = "__instructions";
-const INSTRUCTIONS = { id: "instructions", body: `{{${GIVEN}}}`, order: Number.MAX_SAFE_INTEGER } as const;

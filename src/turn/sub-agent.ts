@@ -61,7 +61,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
     },
     run: async ({ task }, call) => {
       const ground = lender.ground();
-      const child = await lender.open(childId(ground.id, call.id), agent);
+      const child = await lender.open(agentSessionOf(ground.id, call.id), agent);
       await call.child(lent(child));
       const { within } = ground;
       const turn = runTurn(
@@ -80,7 +80,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
 }
 
 /** Where the work of a call lies. From the call alone, so that a later process finds it. */
-function childId(session: string, callId: string): string {
+export function agentSessionOf(session: string, callId: string): string {
   return `${session.slice(0, 120)}.agent-${sha256(`${session} ${callId}`).slice(0, 24)}`;
 }
 
@@ -105,7 +105,7 @@ export async function takeBack(
 ): Promise<readonly AgentReturn[]> {
   const returns: AgentReturn[] = [];
   for (const { callId, tool } of calls.toReversed()) {
-    const id = childId(session.id, callId);
+    const id = agentSessionOf(session.id, callId);
     try {
       if (!(await lender.known(id))) continue;
       const child = await lender.open(

@@ -50,7 +50,7 @@ inEveryWay(
     await session.catalog.add([tool({ name: "deploy", approval: true })]);
     await session.setMode("plan");
     const { events } = await turn([{ calls: [{ name: "deploy", input: {} }] }, { text: "ok" }]);
-    expect(events.map(({ kind }) => kind)).not.toContain("question");
+    expect(events.map(({ kind }) => kind)).not.toContain("call-waiting");
   },
 );
 

@@ -38,7 +38,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
     can: { streams: stream, sealsReasoning: sealedReasoning && SEALING.includes(behind), cacheMarks: 0 },
     ask(request, { signal, inspect }) {
       const written = callOptions(request, how);
-      inspect?.(sentIn(written, OPTIONS_SENT));
+      const own = Object.fromEntries(Object.values(providerOptions).flatMap((one) => Object.entries(fieldsOf(one))));
+      inspect?.(sentIn(written, OPTIONS_SENT, own));
       const open = async (abortSignal: AbortSignal) => {
         const asked = { ...written, abortSignal } as never;
         if (stream) return (await model.doStream(asked)).stream as AsyncIterable<unknown>;

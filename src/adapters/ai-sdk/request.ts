@@ -37,6 +37,7 @@ export const OPTIONS_SENT: SentShape = {
   described: (tool) => tool,
   schema: "inputSchema",
   demanded: ({ toolChoice }) => fieldsOf(toolChoice)["toolName"],
+  speaking: ["instructions", "prompt", "previousResponseId", "conversation", "mcpServers", "container"],
 };
 
 /** A message as the SDK hands it to its providers: everything in parts, pictures as files, arguments as values. */

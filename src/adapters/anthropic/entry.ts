@@ -41,7 +41,7 @@ export function anthropic(options: AnthropicOptions): Model {
     can: { streams: stream, sealsReasoning: true, cacheMarks: cache ? CACHE_MARKS : 0 },
     ask(request, { signal, inspect }) {
       const written = messagesBody(request, how);
-      inspect?.(sentIn(written, MESSAGES_SENT));
+      inspect?.(sentIn(written, MESSAGES_SENT, body));
       const open = async (own: AbortSignal) => {
         const sent = (await connected()).messages.create(written, { signal: own, maxRetries: 0 });
         return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);

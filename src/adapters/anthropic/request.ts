@@ -63,6 +63,7 @@ export const MESSAGES_SENT: SentShape = {
   described: (tool) => tool,
   schema: "input_schema",
   demanded: ({ tool_choice }) => fieldsOf(tool_choice)["name"],
+  speaking: ["messages", "system", "mcp_servers", "container"],
 };
 
 const CHOICES = { auto: "auto", none: "none", required: "any" } as const;

@@ -83,7 +83,7 @@ function modelOf(vendor: string, options: OpenAiOptions, limitField: Writing["li
     can: { streams: stream, sealsReasoning: api.sealsReasoning && sealedReasoning, cacheMarks: 0 },
     ask(request, { signal, inspect }) {
       const written = api.body(request, how);
-      inspect?.(sentIn(written, api.sent));
+      inspect?.(sentIn(written, api.sent, body));
       const open = async (own: AbortSignal) => {
         const sent = api.send(await connected(), written, { signal: own, maxRetries: 0 });
         return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);

@@ -6,6 +6,7 @@ import { type ProfileChoice, profileOf } from "../../wire/profiles.ts";
 import { writeMessages } from "../../wire/project.ts";
 import { askOnce } from "../ask.ts";
 import { mustBeSendable } from "../send.ts";
+import { saysIn } from "../sent.ts";
 import { failureOf } from "./errors.ts";
 import { play, ScriptReader } from "./stream.ts";
 
@@ -25,12 +26,13 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Model {
     profile,
     can: { streams: true, sealsReasoning: false, cacheMarks: 0 },
     ask(request, { signal, inspect }) {
-      const { messages } = writeMessages(request.items, profile);
+      const { messages, instructions } = writeMessages(request.items, profile);
       const { tools } = request;
       mustBeSendable(tools === undefined ? { messages } : { messages, tools }, profile);
       const { toolChoice } = request;
       inspect?.({
         tools: tools ?? [],
+        says: (words) => saysIn([messages, instructions], words),
         ...(typeof toolChoice === "object" ? { toolChoice: toolChoice.name } : {}),
       });
       const nth = asked;

@@ -47,6 +47,19 @@ describe("holdfast run", () => {
     expect(err).toContain("holdfast chat --session job");
   });
 
+  test("[CLI-16] a command that may change something waits for consent, and with it is kept like any call", async () => {
+    const shell = (command: string) => ({ calls: [{ name: "shell", input: { command } }] });
+    const model = await provider([shell("ls"), shell("echo one > a.txt"), { text: "Done." }]);
+    const waiting = await at.json("run", "make it", "--model", model, "--session", "job");
+    expect(waiting).toMatchObject({ ok: false, status: "waiting", waiting: [{ tool: "shell" }] });
+    expect(existsSync(join(at.folder, "a.txt"))).toBe(false);
+    expect(await at.json("run", "--model", model, "--session", "job", "--yes")).toMatchObject({ ok: true });
+    expect(readFileSync(join(at.folder, "a.txt"), "utf8")).toBe("one\n");
+    expect(await at.run("rewind", "job", "--before", "last")).toMatchObject({ code: 0 });
+    expect(existsSync(join(at.folder, "a.txt"))).toBe(false);
+    expect(server.refused).toEqual([]);
+  });
+
   test("[CLI-15] plan mode offers nothing that could change something, and changes nothing", async () => {
     const model = await provider([writes("a.txt", "one"), { text: "I cannot." }]);
     expect(await at.json("run", "write", "--model", model, "--plan")).toMatchObject({ ok: true });
@@ -149,6 +162,29 @@ describe("holdfast chat, in a terminal", () => {
     expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("blue");
     const { sessions } = await at.json<{ sessions: { id: string }[] }>("sessions");
     expect(sessions.map(({ id }) => id).sort()).toEqual(["other", "talk"]);
+  });
+
+  test("[CLI-16] [CLI-17] asks before a command runs, and takes back what one had done that is cancelled", async () => {
+    const shell = (command: string) => ({ calls: [{ name: "shell", input: { command } }] });
+    const model = await provider([
+      shell("echo no > no.txt"),
+      { text: "As you wish." },
+      shell("echo half > half.txt; echo begun; sleep 60"),
+      { text: "Never said." },
+      { text: "Gone on." },
+    ]);
+    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
+    await chat.sees("› ");
+    await chat.types("make no.txt\r", "allow it?");
+    await chat.types("rather not\r", "As you wish.");
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("rather not");
+    await chat.types("make half.txt\r", "allow it?");
+    await chat.types("y\r", "│ begun");
+    await chat.types("\u0003", "cancelled; what was running has changed nothing");
+    for (const name of ["no.txt", "half.txt"]) expect(existsSync(join(at.folder, name))).toBe(false);
+    await chat.types("/exit\r", "goes on here");
+    expect(await chat.ended).toBe(0);
+    expect(server.refused).toEqual([]);
   });
 
   test("[CLI-17] Ctrl-C once cancels the turn and keeps the conversation, twice leaves", async () => {

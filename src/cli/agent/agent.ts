@@ -19,6 +19,7 @@ import { readConfig } from "../config/config.ts";
 import type { Values } from "../config/settings.ts";
 import { flagOf, STORE_OPTION, textOf, WORKSPACE_OPTION } from "../options.ts";
 import { modelOf } from "./model.ts";
+import { shellTool } from "./shell.ts";
 
 /** A session with a model and tools for its folder. */
 export interface Agent {
@@ -67,7 +68,8 @@ export async function withAgent(
     // A store that is there keeps the class it was made with.
     store: sqlite(store, { durability: existsSync(store) ? "kept" : (values.durability ?? "power") }),
     workspace,
-    tools: [...workspaceTools(), planTool, askUser].map(asking),
+    tools: [...workspaceTools(), shellTool, planTool, askUser].map(asking),
+    exec: { driver: values["exec.driver"] ?? "auto", limits: { timeMs: values["exec.time"] ?? 0 } },
     prompt: PROMPT,
     context: { rules: rulesIn(workspace) },
   });
@@ -96,10 +98,14 @@ export async function isUnfinished(session: Session): Promise<boolean> {
   return false;
 }
 
-/** What runs a program or reaches outside waits for consent, whoever wrote it. */
+/** What runs a program or reaches outside waits for consent, whoever wrote it, unless it is proved to change nothing. */
 export function asking(tool: Tool): Tool {
   if (tool.access !== "execute" && tool.access !== "external") return tool;
-  return { ...tool, waitsFor: async (input) => (await tool.waitsFor(input)) ?? "approval" };
+  const proved = (input: unknown) => tool.access === "execute" && tool.readOnly?.(input).readOnly === true;
+  return {
+    ...tool,
+    waitsFor: async (input) => (await tool.waitsFor(input)) ?? (proved(input) ? undefined : "approval"),
+  };
 }
 
 /** What the project tells every agent is a rule, and stays in view however long the session is. */

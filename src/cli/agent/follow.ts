@@ -4,10 +4,13 @@ import { paint } from "../paint.ts";
 import { shortCall } from "../session/calls.ts";
 import { grouped, harmless, lasted, oneLine } from "../words.ts";
 
+const MOST_LINES = 12;
+
 /** Shows a turn as it happens: words as they arrive, a line for every call. */
 export class Follower {
   readonly #terminal: Terminal;
   readonly #begun = new Map<string, { readonly tool: string; readonly at: number }>();
+  readonly #shown = new Map<string, number>();
   #column = 0;
 
   constructor(terminal: Terminal) {
@@ -22,6 +25,8 @@ export class Follower {
         return void this.#begun.set(event.callId, { tool: event.tool, at: performance.now() });
       case "call-closed":
         return this.#closed(event.callId, event.outcome);
+      case "call-progress":
+        return this.#progress(event.callId, event.text);
       case "retry":
         return this.line(
           paint(this.#terminal, "yellow", `  … ${event.failure.kind}; asked again in ${lasted(event.waitMs)}`),
@@ -54,6 +59,19 @@ export class Follower {
     this.#terminal.write(shown);
     const last = shown.lastIndexOf("\n");
     this.#column = last === -1 ? this.#column + shown.length : shown.length - last - 1;
+  }
+
+  /** The first lines that a command puts out; the rest is in the session. */
+  #progress(callId: string, text: string): void {
+    const shown = this.#shown.get(callId) ?? 0;
+    const lines = harmless(text)
+      .split("\n")
+      .filter((line) => line.trim() !== "");
+    const room = (this.#terminal.columns ?? 120) - 6;
+    for (const line of lines.slice(0, Math.max(0, MOST_LINES - shown)))
+      this.line(paint(this.#terminal, "dim", `    │ ${oneLine(line, room)}`));
+    if (shown < MOST_LINES && shown + lines.length > MOST_LINES) this.line(paint(this.#terminal, "dim", "    │ …"));
+    this.#shown.set(callId, shown + lines.length);
   }
 
   #closed(callId: string, outcome: CallOutcome): void {

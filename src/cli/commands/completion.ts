@@ -54,7 +54,7 @@ function flagsOf({ options }: Command): readonly Flag[] {
 }
 
 /** Sessions are asked of the command itself, so that what is offered is what is there. */
-const ABOUT_SESSIONS = ["show", "rewind", "fork", "context", "verify", "gc"];
+const ABOUT_SESSIONS = ["show", "rewind", "fork", "context", "verify", "export", "gc"];
 const LIST = "holdfast sessions --limit 0 --json 2>/dev/null";
 
 function bash(commands: readonly Command[]): string {

@@ -1,7 +1,17 @@
 import { HoldfastError } from "../../base/errors.ts";
-import type { LookedRewind, Recovered, RewindScope, SessionLook } from "../../index.ts";
+import type {
+  EffectReport,
+  Holdfast,
+  LookedRewind,
+  Recovered,
+  RewindOptions,
+  RewindReport,
+  RewindScope,
+  SessionLook,
+} from "../../index.ts";
 import type { CommandBody, Parsed } from "../command.ts";
 import { flagOf, sessionIn, STORE_OPTION, textOf, usage, WORKSPACE_OPTION } from "../options.ts";
+import { type AgentPlan, agentPlans, everyPlan, withAgents } from "../session/agents.ts";
 import { targetIn } from "../session/calls.ts";
 import { inStore, kernelOn, lookIn, type Place, workspaceFor } from "../session/place.ts";
 import { rewindLines } from "../session/rewind-text.ts";
@@ -31,54 +41,68 @@ export const rewind: CommandBody = {
     const dryRun = flagOf(parsed, "dry-run");
     const json = flagOf(parsed, "json");
     return inStore(parsed, terminal, async (place) => {
-      const { look, plan } = await planned(parsed, place, id, scope);
+      const { kernel, look, plan, agents } = await planned(parsed, place, id, scope);
       if (dryRun) {
-        if (json)
-          terminal.out(
-            JSON.stringify({ ok: true, session: id, ...plan, closesFirst: look.openCalls, undoing: look.undoing }),
-          );
-        else for (const line of rewindLines(terminal, look, plan)) terminal.out(line);
+        const whole = withAgents(plan, agents);
+        const { openCalls: closesFirst, undoing } = look;
+        if (json) terminal.out(JSON.stringify({ ok: true, session: id, ...whole, closesFirst, undoing }));
+        else for (const line of rewindLines(terminal, look, whole)) terminal.out(line);
         return 0;
       }
-      refuseEffects(plan, look, flagOf(parsed, "leave-effects"));
+      const leave = flagOf(parsed, "leave-effects");
+      for (const one of [{ look, plan }, ...everyPlan(agents)])
+        refuseEffects(one.plan.effects, one.look.undoing, leave);
       const { report, recovered } = await whileSaying(
         terminal,
         () => "rewinding",
-        () => rewound(parsed, place, look, scope),
+        () => rewound(kernel, look, { ...targetIn(parsed, look), scope }, leave),
       );
       if (json) terminal.out(JSON.stringify({ ok: true, session: id, ...report, recovered }));
       else for (const line of rewindLines(terminal, look, report, { recovered })) terminal.out(line);
-      return (report.files?.unlike.length ?? 0) > 0 ? 1 : 0;
+      const unlike = [report, ...(report.agents ?? []).flatMap((one) => one.rewound ?? [])].flatMap(
+        ({ files }) => files?.unlike ?? [],
+      );
+      return unlike.length > 0 || report.agents?.some(({ why }) => why !== undefined) === true ? 1 : 0;
     });
   },
 };
 
-/** Planned without taking the session: whoever is writing it goes on. */
-async function planned(
-  parsed: Parsed,
-  place: Place,
-  id: string,
-  scope: readonly RewindScope[],
-): Promise<{ readonly look: SessionLook; readonly plan: LookedRewind }> {
-  const first = await lookIn(place, await kernelOn(place), id);
-  const workspace = scope.includes("files") ? workspaceFor(place, await first.binding()) : undefined;
-  const look = workspace === undefined ? first : await (await kernelOn(place, workspace)).look(id);
-  return { look, plan: await look.planRewind({ ...targetIn(parsed, look), scope }) };
+interface Planned {
+  readonly kernel: Holdfast;
+  readonly look: SessionLook;
+  readonly plan: LookedRewind;
+  readonly agents: readonly AgentPlan[];
 }
 
-async function rewound(parsed: Parsed, place: Place, look: SessionLook, scope: readonly RewindScope[]) {
-  const holdfast = await kernelOn(place, workspaceFor(place, await look.binding()));
-  const session = await holdfast.open(look.id, { create: false });
+/** Planned without taking the session: whoever is writing it goes on. */
+async function planned(parsed: Parsed, place: Place, id: string, scope: readonly RewindScope[]): Promise<Planned> {
+  const bare = await kernelOn(place);
+  const first = await lookIn(place, bare, id);
+  const workspace = scope.includes("files") ? workspaceFor(place, await first.binding()) : undefined;
+  const kernel = workspace === undefined ? bare : await kernelOn(place, workspace);
+  const look = workspace === undefined ? first : await kernel.look(id);
+  const plan = await look.planRewind({ ...targetIn(parsed, look), scope });
+  return { kernel, look, plan, agents: await agentPlans(kernel, look, plan) };
+}
+
+async function rewound(
+  kernel: Holdfast,
+  look: SessionLook,
+  target: RewindOptions,
+  leave: boolean,
+): Promise<{ readonly report: RewindReport; readonly recovered: Recovered }> {
+  const session = await kernel.open(look.id, { create: false });
   try {
-    const report = await session.rewind({ ...targetIn(parsed, look), scope });
-    return { report, recovered: session.recovered satisfies Recovered };
+    // It may have gone on since it was looked at; from here on nobody else writes it.
+    refuseEffects((await session.rewind({ ...target, dryRun: true })).effects, [], leave);
+    return { report: await session.rewind(target), recovered: session.recovered };
   } finally {
     await session.close();
   }
 }
 
 /** This process has nobody's tools, so it can undo nothing; what it leaves is left knowingly. */
-function refuseEffects({ effects }: LookedRewind, { undoing }: SessionLook, leave: boolean): void {
+function refuseEffects(effects: readonly EffectReport[], undoing: readonly EffectReport[], leave: boolean): void {
   const standing = [...effects.filter(({ is }) => is === "happened" || is === "unknown"), ...undoing];
   if (leave || standing.length === 0) return;
   const left = standing.map(({ tool, name, key, is }) => ({ tool, name, key, is }));

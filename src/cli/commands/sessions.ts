@@ -33,7 +33,12 @@ export const sessions: CommandBody = {
         terminal,
         () => `${read} sessions read`,
         async () => {
-          const all = await newestFirst(place.store, () => (read += 1));
+          const known = new Set<string>();
+          for await (const { id } of holdfast.sessions()) known.add(id);
+          // What sessions share lies in the store like one, and is none; a damaged row may be anything.
+          const all = (await newestFirst(place.store, () => (read += 1))).filter(
+            ({ row }) => "damaged" in row || known.has(row.id),
+          );
           const from = startAfter(all, textOf(parsed, "after"));
           const chosen = all.slice(from, limit === 0 ? undefined : from + limit);
           const listed: Listed[] = [];

@@ -53,6 +53,13 @@ function setting<T>(kind: Kind<T>, env: string, about: string, more: Partial<Set
   return { kind, env: `HOLDFAST_${env}`, about, ...more };
 }
 
+type AnySetting =
+  | Setting<string>
+  | Setting<boolean>
+  | Setting<number>
+  | Setting<"power" | "process">
+  | Setting<"auto" | "overlay" | "portable">;
+
 /** Every key of `holdfast.toml`, in the order it is shown in. A dot is a table. */
 export const SETTINGS = {
   store: setting(path, "STORE", "the store file", { otherwise: ".holdfast/sessions.db", flag: "store", isPath: true }),
@@ -73,6 +80,13 @@ export const SETTINGS = {
   "limits.steps": setting(whole, "LIMITS_STEPS", "answers of the model in one turn", { otherwise: 100, flag: "steps" }),
   "limits.tokens": setting(whole, "LIMITS_TOKENS", "tokens read and written in one turn", { flag: "tokens" }),
   "limits.time": setting(duration, "LIMITS_TIME", "how long one turn may take", { flag: "time" }),
+  "exec.driver": setting<"auto" | "overlay" | "portable">(
+    oneOf("auto", "overlay", "portable"),
+    "EXEC_DRIVER",
+    "who looks after commands",
+    { otherwise: "auto" },
+  ),
+  "exec.time": setting(duration, "EXEC_TIME", "how long one command may take", { otherwise: 600_000 }),
   "context.enforce_history_invariants": setting(
     yesNo,
     "CONTEXT_ENFORCE_HISTORY_INVARIANTS",
@@ -94,10 +108,7 @@ export const SETTINGS = {
   "retention.grace": setting(duration, "RETENTION_GRACE", "gc leaves unnamed content alone for so long", {
     otherwise: 3_600_000,
   }),
-} as const satisfies Record<
-  string,
-  Setting<string> | Setting<boolean> | Setting<number> | Setting<"power" | "process">
->;
+} as const satisfies Record<string, AnySetting>;
 
 export type Key = keyof typeof SETTINGS;
 type ValueOf<K extends Key> = (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;

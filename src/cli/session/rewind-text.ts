@@ -57,6 +57,14 @@ export function rewindLines(
     "outside",
     effects.map((effect) => paint(terminal, "yellow", outside(effect, done))),
   );
+  section(
+    lines,
+    "sub-agents",
+    (report.agents ?? []).flatMap(({ session, rewound, why }) => [
+      `${session}: ${why ?? `${rewound?.calls.length ?? 0} calls taken back`}`,
+      ...(rewound?.files?.files ?? []).map(({ path, does }) => `  ${does}  ${path}`),
+    ]),
+  );
   const closing = done ? (recovered?.closedCalls ?? []).map(String) : look.openCalls.map(({ callId }) => callId);
   section(lines, done ? "cut off, closed first" : "open, and closed first", closing.map(shortCall));
   if (unfinished === true)

@@ -205,6 +205,27 @@ describe("holdfast rewind", () => {
     expect(left.effects).toMatchObject([{ name: "payment", key: "order-7", is: "not-undone" }]);
   });
 
+  test("[CLI-9] what a sub-agent did for a call goes with it, though nobody here declares the agent", async () => {
+    const makes = scripted([
+      { calls: [{ name: "write", input: { path: "by-agent.txt", text: "x" } }] },
+      { text: "Made." },
+    ]);
+    const agents = [{ name: "helper", description: "Helps.", model: makes }];
+    const holdfast = await program(at.folder, { agents });
+    const session = await holdfast.open("boss");
+    const script = [{ calls: [{ name: "helper", input: { task: "make it" } }] }, { text: "Done." }];
+    await watch(session.run("go", { model: scripted(script) }));
+    await session.close();
+    await holdfast.close();
+    expect(existsSync(join(at.folder, "by-agent.txt"))).toBe(true);
+    const dry = await at.run("rewind", "boss", "--before", "last", "--dry-run");
+    expect(dry.out).toMatch(/sub-agents .*\n +boss\.agent-\w+: 1 calls taken back\n +remove +by-agent\.txt/);
+    expect(existsSync(join(at.folder, "by-agent.txt"))).toBe(true);
+    const done = await at.json<{ agents: { rewound: { done: boolean } }[] }>("rewind", "boss", "--before", "last");
+    expect(done.agents).toMatchObject([{ rewound: { done: true } }]);
+    expect(existsSync(join(at.folder, "by-agent.txt"))).toBe(false);
+  });
+
   test("[CLI-9] bad input is refused with what to do: no side, both sides, no such call, several, a rewound one", async () => {
     const { calls } = await threeWrites(at.folder);
     const first = calls[0] ?? "";

@@ -46,6 +46,7 @@ export const CHAT_SENT: SentShape = {
   described: (tool) => fieldsOf(tool)["function"],
   schema: "parameters",
   demanded: ({ tool_choice }) => fieldsOf(fieldsOf(tool_choice)["function"])["name"],
+  speaking: ["messages", "functions", "function_call", "web_search_options", "prediction"],
 };
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): unknown {

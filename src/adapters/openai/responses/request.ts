@@ -59,6 +59,7 @@ export const RESPONSES_SENT: SentShape = {
   described: (tool) => tool,
   schema: "parameters",
   demanded: ({ tool_choice }) => fieldsOf(tool_choice)["name"],
+  speaking: ["input", "instructions", "prompt", "previous_response_id", "conversation"],
 };
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): unknown {
