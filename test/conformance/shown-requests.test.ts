@@ -21,16 +21,22 @@ function shownBy(model: Model): SentRequest | undefined {
 }
 
 test.each([
-  ["anthropic", (body: object) => anthropic({ ...key, body: body as never })],
-  ["openai responses", (body: object) => openai({ ...key, body: body as never })],
-  ["openai chat", (body: object) => openai({ ...key, api: "chat", body: body as never })],
-])("[ALIGN-16] %s shows the body as it is, also where a caller's own fields took the place of ours", (_, modelWith) => {
-  expect(shownBy(modelWith({}))).toEqual({ tools: request.tools });
-  expect(shownBy(modelWith({ tools: [] }))).toEqual({ tools: [] });
-  expect(shownBy(modelWith({ tools: "none" }))).toEqual({ tools: [] });
-  const builtIn = { type: "web_search_20250305" };
-  expect(shownBy(modelWith({ tools: [builtIn] }))?.tools).toEqual([{ name: "web_search_20250305", input: {} }]);
-});
+  ["anthropic", (body: object) => anthropic({ ...key, body: body as never }), "mcp_servers"],
+  ["openai responses", (body: object) => openai({ ...key, body: body as never }), "instructions"],
+  ["openai chat", (body: object) => openai({ ...key, api: "chat", body: body as never }), "functions"],
+])(
+  "[ALIGN-16] %s shows the body as it is, also where a caller's own fields took the place of ours",
+  (_, modelWith, speaking) => {
+    const shown = shownBy(modelWith({}));
+    expect(shown).toMatchObject({ tools: request.tools, foreign: [] });
+    expect([shown?.says?.("go"), shown?.says?.("stay")]).toEqual([true, false]);
+    expect(shownBy(modelWith({ [speaking]: [] }))?.foreign).toEqual([speaking]);
+    expect(shownBy(modelWith({ tools: [] }))?.tools).toEqual([]);
+    expect(shownBy(modelWith({ tools: "none" }))?.tools).toEqual([]);
+    const builtIn = { type: "web_search_20250305" };
+    expect(shownBy(modelWith({ tools: [builtIn] }))?.tools).toEqual([{ name: "web_search_20250305", input: {} }]);
+  },
+);
 
 test("[ALIGN-16] a demanded tool is shown by its name, and a general wish is none", () => {
   const choices = {
