@@ -1,4 +1,3 @@
-import { env as ours } from "node:process";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
@@ -24,6 +23,7 @@ import {
 import type { BackgroundCommand, BackgroundOptions, Backgrounds } from "./background.ts";
 import type { Drivers } from "./choose.ts";
 import type { DriverDeps, Enclosure } from "./driver.ts";
+import { here } from "./here.ts";
 import { type ExecNote, execPart, withEvidence } from "./evidence.ts";
 import type { Output } from "./output.ts";
 import { MARK } from "./processes.ts";
@@ -54,7 +54,7 @@ export function startBackground(
 ): Promise<BackgroundCommand> {
   const { workspace, backgrounds } = host;
   const folder = `${workspace.path}/${namesIn(cwd ?? "").join("/")}`;
-  const ground = { folder, clock, env: environment(ours, host.env, env), mark: workspace.freshExec() };
+  const ground = { folder, clock, env: environment(here.env, host.env, env), mark: workspace.freshExec() };
   return backgrounds.start(command, ground, shownBytes);
 }
 
@@ -126,7 +126,7 @@ export class CallCommands {
     const bounds = boundsOf(limits, part.host.disk.root.port.platform);
     const spawned = await runToEnd({
       argv: enclosure.argv(["/bin/sh", "-c", GO, "sh", `${this.#host.workspace.path}/${cwd}`, ...bounds.argv, ...argv]),
-      env: environment(ours, this.#host.env, options.env, { [MARK]: enclosure.id }),
+      env: environment(here.env, this.#host.env, options.env, { [MARK]: enclosure.id }),
       ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
       limits,
       signal: call.signal,

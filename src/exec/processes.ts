@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { kill, pid as ours } from "node:process";
+import { here } from "./here.ts";
 
 /** Under this name every command finds the folder it belongs to in its environment, and so do its children. */
 export const MARK = "HOLDFAST_EXEC";
@@ -17,7 +17,7 @@ function belongingTo({ mark, holds }: Belonging): readonly number[] {
   const wanted = Buffer.from(`${MARK}=${mark}\0`);
   return numbersIn("/proc").filter((pid) => {
     try {
-      if (pid === ours || isOver(pid)) return false;
+      if (pid === here.pid || isOver(pid)) return false;
       return readFileSync(`/proc/${pid}/environ`).includes(wanted) || heldBy(pid).some((one) => holds.has(one));
     } catch {
       return false; // gone, or somebody else's
@@ -57,7 +57,7 @@ export async function endBelonging(belonging: Belonging, pause: () => Promise<vo
 /** False when there is no such process. A negative number means the group of it. */
 export function endProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    return kill(pid, signal);
+    return here.kill(pid, signal);
   } catch {
     return false; // it has ended, or is no longer ours
   }

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { constants, existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { plant, readTree, ROOT } from "./tree.ts";
 import { findVendors } from "./vendor-free-core.ts";
@@ -46,6 +47,26 @@ describe("the gate sees", () => {
     ]);
   });
 });
+
+test.runIf(existsSync("/proc/self/fdinfo"))(
+  "a process that imports the door can still read its standard input itself",
+  () => {
+    expect(inputFlags(`${ROOT}${ENTRY}`) & constants.O_NONBLOCK).toBe(0);
+    expect(inputFlags("node:process") & constants.O_NONBLOCK).not.toBe(0);
+  },
+);
+
+/** What the system says of standard input after an import. */
+function inputFlags(specifier: string): number {
+  const program = `await import(${JSON.stringify(specifier)});
+    const { readFileSync } = await import("node:fs");
+    console.log(readFileSync("/proc/self/fdinfo/0", "utf8"));`;
+  const child = spawnSync(process.execPath, ["--no-warnings", "--input-type=module", "-e", program], {
+    encoding: "utf8",
+  });
+  expect(child.stderr).toBe("");
+  return Number.parseInt(/flags:\s+(\d+)/.exec(child.stdout)?.[1] ?? "", 8);
+}
 
 function loadedBy(specifier: string): readonly string[] {
   const program = `await import(${JSON.stringify(specifier)});
