@@ -5,7 +5,7 @@ import { campaign } from "./fuzz-campaign.ts";
 import type { FuzzProgress } from "./fuzz-progress.ts";
 import type { Rig } from "./rig.ts";
 
-/** Two minutes over all readers; without `--quick`, the issue's figure for each of them. */
+/** With the last shares that come on top, two minutes over all readers; without `--quick`, the full count for each. */
 const QUICK_SECONDS = 80;
 
 export const fuzz: Rig = {
