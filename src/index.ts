@@ -361,11 +361,11 @@ export { LARGEST_FILE } from "./files/tree-layer.ts";
 export { type FilesystemSnapshot, InMemoryFilesystem } from "./files/memory.ts";
 export { filesPart } from "./files/part.ts";
 export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";
+export type { AppendOptions } from "./journal/append-options.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
 export { forkSession } from "./journal/fork.ts";
 export {
   type Appended,
-  type AppendOptions,
   type Fold,
   Journal,
   type JournalDeps,

@@ -7,7 +7,7 @@ import { flawOf } from "../records/chain.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalDeps } from "./journal.ts";
-import { rowOf } from "./read.ts";
+import { PAGE, rowOf } from "./read.ts";
 
 /** A new session that shares its origin's records up to `after` and goes its own way from there. Nothing is copied. */
 export async function forkSession(
@@ -47,7 +47,6 @@ async function checkpointUpTo(deps: JournalDeps, row: SessionRow, seq: number): 
   return undefined;
 }
 
-const PAGE = 256;
 const PAGES = 8;
 
 async function linkAt(deps: JournalDeps, row: SessionRow, seq: number): Promise<Link> {

@@ -1,11 +1,9 @@
 import { type Clock, type Instant, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { type Json, JSON_LIMITS, type JsonLimits } from "../base/json.ts";
-import { checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
+import { JSON_LIMITS, type JsonLimits } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
-import { nameOfBytes } from "../records/blob-name.ts";
 import { type Link, MAX_SEQ, type SealedRecord, seal } from "../records/chain.ts";
 import { type EncodedDraft, encodeDraft } from "../records/codec.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
@@ -15,6 +13,7 @@ import { KNOWN_SHAPES, type Redactor } from "../records/redact.ts";
 import { readBlob, stageBlob } from "./blobs.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalEntry } from "./prove.ts";
+import { type AppendOptions, type CheckpointNote, NO_OPTIONS, refuseBadOptions } from "./append-options.ts";
 import { NewestRecords } from "./newest.ts";
 import { type ReadOptions, readEntries, rowOf } from "./read.ts";
 
@@ -24,25 +23,6 @@ export interface JournalDeps {
   readonly random: Random;
   /** What takes secrets out of everything that is written. Default: what looks like one goes. */
   readonly redactor?: Redactor;
-}
-
-export interface AppendOptions {
-  /**
-   * The same operation is applied once, however often it is sent, while its records are kept: the way to retry after an
-   * unclear failure. A fork begins with none.
-   */
-  readonly operation?: string;
-  /** Content from `stageBlob` that the records name in `blobs`. */
-  readonly staged?: readonly NewBlob[];
-  /** Retention: forget everything up to here in the same commit. */
-  readonly anchor?: Link;
-  /** Ends the batch with a checkpoint, made from what the chain folds to there: a caller cannot know what is under way. */
-  readonly checkpoint?: CheckpointNote;
-}
-
-export interface CheckpointNote {
-  readonly tag?: string;
-  readonly state?: Json;
 }
 
 export interface Appended {
@@ -101,7 +81,6 @@ interface SealedBatch<T> {
   readonly sealed: readonly Sealed[];
 }
 
-const NO_OPTIONS: AppendOptions = {};
 const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
 
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
@@ -413,42 +392,5 @@ export class Journal<T = unknown> implements AsyncDisposable {
         // Otherwise the store is in trouble now: the next append will say so, or the next renewal will succeed.
       }
     }
-  }
-}
-
-function isLink(value: unknown): boolean {
-  return OBJECT.fits(value) && Number.isSafeInteger((value as Link).seq) && typeof (value as Link).hash === "string";
-}
-
-const LONGEST_OPERATION = 200;
-
-/** A misspelt `operation` would be no operation, and a retry would write everything twice. */
-const APPEND_OPTIONS: OptionRules<AppendOptions> = {
-  operation: {
-    wants: `a text of 1 to ${LONGEST_OPERATION} characters`,
-    // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
-    fits: (value) =>
-      typeof value === "string" && value.length > 0 && value.length <= LONGEST_OPERATION && value.isWellFormed(),
-  },
-  staged: {
-    wants: "a list of what stageBlob answered",
-    fits: (value) => Array.isArray(value) && value.every(isNewBlob),
-  },
-  anchor: { wants: "the link of a record", fits: isLink },
-  checkpoint: OBJECT,
-};
-
-function isNewBlob(value: unknown): boolean {
-  const { ref, bytes } = Object(value) as Partial<NewBlob>;
-  const named = typeof ref?.name === "string" && Number.isSafeInteger(ref.size);
-  return named && (bytes === undefined || bytes instanceof Uint8Array);
-}
-
-function refuseBadOptions(options: AppendOptions): void {
-  if (options === NO_OPTIONS) return;
-  checkOptions(options, APPEND_OPTIONS);
-  for (const { ref, bytes } of options.staged ?? []) {
-    if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
-      throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });
   }
 }

@@ -9,7 +9,7 @@ import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import { type Fold, Journal, type JournalDeps, type Sealed } from "./journal.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
-import { rowOf } from "./read.ts";
+import { PAGE, rowOf } from "./read.ts";
 
 export interface OpenOptions<T = unknown> {
   /** Make the session when there is none. Default true. */
@@ -22,8 +22,6 @@ export interface OpenOptions<T = unknown> {
   /** Hears of records when they are durable. It must not throw. */
   readonly written?: (records: readonly Sealed[]) => void;
 }
-
-const PAGE = 256;
 
 const OPTIONS: OptionRules<OpenOptions> = {
   create: BOOLEAN,

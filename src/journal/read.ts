@@ -13,7 +13,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-const PAGE = 256;
+/** Records of one look at the store: a slow reader holds up nobody. */
+export const PAGE = 256;
 const OPTIONS: OptionRules<ReadOptions> = { from: whole(0), to: whole(0), reverse: BOOLEAN, signal: OBJECT };
 
 export async function rowOf(store: Store, session: SessionId): Promise<SessionRow> {

@@ -6,7 +6,7 @@ import { flawOf, type Link } from "../records/chain.ts";
 import { toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import type { Journal } from "./journal.ts";
-import { rowOf } from "./read.ts";
+import { PAGE, rowOf } from "./read.ts";
 
 /** Upper bounds on what a session keeps. Whatever is left out is not bounded. */
 export interface RetentionBounds {
@@ -32,7 +32,6 @@ export interface Retained {
 }
 
 const BOUNDS: OptionRules<RetentionBounds> = { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT, tokens: AMOUNT };
-const PAGE = 256;
 /** The record that tells of a cut counts too, and comes on top of what is kept. */
 const CUT: Kept = { records: 1, bytes: 256, tokens: 64 };
 const CHARACTERS_PER_TOKEN = 4;

@@ -4,7 +4,7 @@ import type { SessionRow, Store, StoreRead } from "../contracts/store.ts";
 import { type BlobName, type SessionId, toSessionId } from "../records/ids.ts";
 import { readBlob } from "./blobs.ts";
 import type { DamagedEntry } from "./prove.ts";
-import { readEntries, rowOf } from "./read.ts";
+import { PAGE, readEntries, rowOf } from "./read.ts";
 
 export interface SessionVerdict {
   readonly session: SessionId;
@@ -34,8 +34,6 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal;
   readonly progress?: (done: { readonly sessions: number; readonly records: number; readonly blobs: number }) => void;
 }
-
-const PAGE = 256;
 
 /** Walks the container, every chain and every reference, and names every fault. Reads only. */
 export async function verify(store: Store, options: VerifyOptions = {}): Promise<VerifyReport> {

@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { git, shadow } from "../../harness/git.ts";
 
 /** A way to undo a command that nobody has told what it will change. */
 export interface Way {
@@ -58,17 +59,6 @@ export const statWalk: Way = {
       if (before.get(path) !== stat) writeFileSync(path, readFileSync(join(beside, known.names.get(path) ?? "")));
   },
 };
-
-function git(root: string, args: readonly string[]): string {
-  const identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "gc.auto=0"];
-  return execFileSync("git", ["-C", root, ...identity, ...args], {
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-    maxBuffer: 1 << 28,
-  }).trim();
-}
-
-const shadow = (root: string, beside: string) => [`--git-dir=${beside}`, `--work-tree=${root}`];
 
 function begin(root: string, beside: string): void {
   git(root, ["init", "-q", "--bare", beside]);

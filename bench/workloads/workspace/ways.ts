@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import {
   closeSync,
   cpSync,
@@ -14,6 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { git, shadow } from "../../harness/git.ts";
 import { edit } from "./tree.ts";
 
 /** A way to take a snapshot, to let three files be edited, and to go back. */
@@ -83,17 +83,6 @@ export const statWalk: Way = {
     for (const [n, path] of paths.entries()) writeFileSync(join(root, path), readFileSync(join(beside, String(n))));
   },
 };
-
-function git(root: string, args: readonly string[]): string {
-  const identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "gc.auto=0"];
-  return execFileSync("git", ["-C", root, ...identity, ...args], {
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-    maxBuffer: 1 << 28,
-  }).trim();
-}
-
-const shadow = (root: string, beside: string) => [`--git-dir=${beside}`, `--work-tree=${root}`];
 
 /** opencode: a git directory elsewhere, `add -A` and `write-tree`; back by `read-tree` and `checkout-index -a -f`. */
 export const opencode: Way = {

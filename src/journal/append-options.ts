@@ -1,0 +1,64 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
+import type { NewBlob } from "../contracts/store.ts";
+import { nameOfBytes } from "../records/blob-name.ts";
+import type { Link } from "../records/chain.ts";
+
+export interface AppendOptions {
+  /**
+   * The same operation is applied once, however often it is sent, while its records are kept: the way to retry after an
+   * unclear failure. A fork begins with none.
+   */
+  readonly operation?: string;
+  /** Content from `stageBlob` that the records name in `blobs`. */
+  readonly staged?: readonly NewBlob[];
+  /** Retention: forget everything up to here in the same commit. */
+  readonly anchor?: Link;
+  /** Ends the batch with a checkpoint, made from what the chain folds to there: a caller cannot know what is under way. */
+  readonly checkpoint?: CheckpointNote;
+}
+
+export interface CheckpointNote {
+  readonly tag?: string;
+  readonly state?: Json;
+}
+
+export const NO_OPTIONS: AppendOptions = {};
+
+function isLink(value: unknown): boolean {
+  return OBJECT.fits(value) && Number.isSafeInteger((value as Link).seq) && typeof (value as Link).hash === "string";
+}
+
+const LONGEST_OPERATION = 200;
+
+/** A misspelt `operation` would be no operation, and a retry would write everything twice. */
+const APPEND_OPTIONS: OptionRules<AppendOptions> = {
+  operation: {
+    wants: `a text of 1 to ${LONGEST_OPERATION} characters`,
+    // Two texts that a store would keep as the same one would be taken for one operation, and the second would be lost.
+    fits: (value) =>
+      typeof value === "string" && value.length > 0 && value.length <= LONGEST_OPERATION && value.isWellFormed(),
+  },
+  staged: {
+    wants: "a list of what stageBlob answered",
+    fits: (value) => Array.isArray(value) && value.every(isNewBlob),
+  },
+  anchor: { wants: "the link of a record", fits: isLink },
+  checkpoint: OBJECT,
+};
+
+function isNewBlob(value: unknown): boolean {
+  const { ref, bytes } = Object(value) as Partial<NewBlob>;
+  const named = typeof ref?.name === "string" && Number.isSafeInteger(ref.size);
+  return named && (bytes === undefined || bytes instanceof Uint8Array);
+}
+
+export function refuseBadOptions(options: AppendOptions): void {
+  if (options === NO_OPTIONS) return;
+  checkOptions(options, APPEND_OPTIONS);
+  for (const { ref, bytes } of options.staged ?? []) {
+    if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
+      throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });
+  }
+}
