@@ -198,7 +198,8 @@ export interface Swept {
 
 interface ReceiptValues {
   create: { readonly row: SessionRow };
-  lease: { readonly row: SessionRow; readonly previousWriter: PreviousWriter };
+  /** `mended`: what was wrong with the session's own row, and was put right from what proves it. */
+  lease: { readonly row: SessionRow; readonly previousWriter: PreviousWriter; readonly mended?: string };
   renew: { readonly until: number };
   release: { readonly released: true };
   /** `repeated`: the operation had been applied before; the sequence numbers are those of the first time. */

@@ -66,6 +66,8 @@ export interface JournalOptions<T> {
 export interface Opened {
   readonly previousWriter: PreviousWriter;
   readonly tail: readonly JournalEntry[];
+  /** What was wrong with the session's own entry in the store, and was put right from what proves it. */
+  readonly mended?: string;
 }
 
 /** Where the next record hangs, and what the chain up to there folds to. */

@@ -57,6 +57,8 @@ export const RECORD_SHAPES = {
     closedCalls: list(callId),
     damaged: list(count),
     previousWriter: oneOf("closed", "died", "expired"),
+    /** What was wrong with the session's own entry in the store. */
+    mended: optional(string),
   }),
   "user-said": kind({ text: string, parts: optional(list(json)) }),
   "model-said": kind({

@@ -177,6 +177,27 @@ function framesOf(path: string): {
   return { frames: frames.filter(({ at }) => at < (ends.at(-1) ?? 0)), ends };
 }
 
+/** Whether all that was altered lies on these pages of the database, counted from 0. */
+export function liesOn(pages: ReadonlySet<number>, done: Damage): boolean {
+  if (done.file !== "db") return false;
+  if (done.at !== undefined) return pages.has(Math.floor(done.at / PAGE));
+  return done.pages !== undefined && done.pages.length > 0 && done.pages.every((page) => pages.has(page));
+}
+
+const INTERIOR = 2;
+
+/** The pages of a small index tree, counted from 0: its root, and its leaves when it has grown beyond it. */
+export function pagesOfTree(path: string, root: number): ReadonlySet<number> {
+  const bytes = readFileSync(path);
+  const start = (root - 1) * PAGE;
+  const pages = new Set([root - 1]);
+  if (bytes[start] !== INTERIOR) return pages;
+  pages.add(bytes.readUInt32BE(start + 8) - 1);
+  for (let cell = 0; cell < bytes.readUInt16BE(start + 3); cell += 1)
+    pages.add(bytes.readUInt32BE(start + bytes.readUInt16BE(start + 12 + 2 * cell)) - 1);
+  return pages;
+}
+
 /** Where the last transaction of the log begins. Damage from there on looks like a write that the power cut short. */
 export function lastTransactionAt(path: string): number {
   return framesOf(path).ends.at(-2) ?? WAL_HEADER;

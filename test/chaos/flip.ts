@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import {
   type BlobName,
   createHoldfast,
@@ -16,7 +17,16 @@ import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { salvageSqlite } from "../../src/stores/sqlite/salvage.ts";
 import { markOf } from "./auditor.ts";
 import { startWorker } from "./child.ts";
-import { type Copy, copiesOf, type Damage, damage, lastTransactionAt, survives } from "./damage.ts";
+import {
+  type Copy,
+  copiesOf,
+  type Damage,
+  damage,
+  lastTransactionAt,
+  liesOn,
+  pagesOfTree,
+  survives,
+} from "./damage.ts";
 import { digestOf, Ledger } from "./ledger.ts";
 import { type Rig, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
@@ -36,6 +46,8 @@ interface Base {
   /** By session, the calls that nobody closed: recovery must. */
   readonly dangling: ReadonlyMap<string, ReadonlySet<string>>;
   readonly lastTransactionAt: number;
+  /** Where the sessions' own rows lie: whatever is altered there costs no record. */
+  readonly rowPages: ReadonlySet<number>;
   readonly targets: readonly string[];
 }
 
@@ -122,8 +134,14 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
     copies,
     dangling,
     lastTransactionAt: lastTransactionAt(path),
+    rowPages: pagesOfTree(path, rootOfRows(join(copy, "store.db"))),
     targets,
   };
+}
+
+function rootOfRows(path: string): number {
+  using database = new DatabaseSync(path, { readOnly: true });
+  return Number(database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'sessions'").get()?.["rootpage"]);
 }
 
 /** As it stands in its row: the texts follow each other without a gap, and version 1 takes no byte. */
@@ -211,6 +229,7 @@ async function look(base: Base, path: string, done: Damage, wrong: string[]): Pr
     }
     const excused = done.file === "wal" && (done.length !== undefined || (done.at ?? 0) >= base.lastTransactionAt);
     if (lost.length > 0 && reports.length === 0 && !excused) wrong.push(`lost without a word: ${lost.join(", ")}`);
+    if (lost.length > 0 && liesOn(base.rowPages, done)) wrong.push(`a damaged row cost records: ${lost.join(", ")}`);
     for (const id of base.sessions.keys())
       await recoverSession(hf, id, base.dangling.get(id) ?? new Set(), tell, wrong);
   } finally {

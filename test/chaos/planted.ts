@@ -233,6 +233,17 @@ const STORE_BUGS: readonly PlantedBug[] = [
     ...FLIP_NEAR,
   },
   {
+    name: "damaged-rows-not-mended",
+    edits: [
+      {
+        file: "src/stores/sqlite/read.ts",
+        find: "const row = tables.rebuiltSession(session);",
+        replace: "const row = undefined as ReturnType<typeof tables.rebuiltSession>;",
+      },
+    ],
+    ...FLIP_NEAR,
+  },
+  {
     name: "damaged-log-accepted",
     edits: [{ file: OPEN, find: 'if (durability === "power" && lost > 1)', replace: "if (lost < 0)" }],
     ...FLIP_LOG,
