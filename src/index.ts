@@ -363,6 +363,7 @@ export { filesPart } from "./files/part.ts";
 export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";
 export type { AppendOptions } from "./journal/append-options.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
+export { type Deleted, deleteSession, planDeletion } from "./journal/delete.ts";
 export { forkSession } from "./journal/fork.ts";
 export {
   type Appended,

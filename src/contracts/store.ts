@@ -147,6 +147,8 @@ export interface ForkBatch {
   readonly checkpoint?: number;
   readonly session: SessionId;
   readonly at: Instant;
+  /** Its own first records, which hang on `after`: they are there from the moment the fork is. */
+  readonly records?: readonly SealedRecord[];
 }
 /** Bodies go, headers stay: the chain still proves that the records were there, and `reason` says why they are not. */
 export interface DropBatch extends Fence {

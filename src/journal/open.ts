@@ -78,7 +78,7 @@ async function ensureSession(deps: JournalDeps, session: SessionId, create: bool
   if (!receipt.ok && receipt.conflict.kind !== "session-exists") throw conflictError(session, receipt.conflict);
 }
 
-async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number) {
+export async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number) {
   const { store } = deps;
   const take = (over?: number): Promise<Receipt<LeaseBatch>> =>
     store.commit({

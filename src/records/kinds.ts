@@ -161,7 +161,8 @@ export const RECORD_SHAPES = {
     callId: optional(callId),
     side: optional(oneOf("before", "after")),
   }),
-  forked: kind({ from: sessionId, after: count }),
+  /** The first record of a fork says that it is not ready; another tells when its mode and its files are in place. */
+  forked: kind({ from: sessionId, after: count, ready: optional(boolean) }),
   "fault-raised": kind({ fault: string, detail: json }),
 } as const satisfies Record<string, Shape<unknown>>;
 

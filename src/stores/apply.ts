@@ -176,7 +176,7 @@ function isSameLink(a: Link, b: Link): boolean {
 }
 
 /** A journal never sends this; if it ever did, a gap or a spliced chain must not become durable. */
-function mustChain({ after, records }: contract.AppendBatch): void {
+function mustChain({ after, records }: Pick<contract.AppendBatch, "after" | "records">): void {
   let link = after;
   for (const record of records) {
     if (record.seq !== link.seq + 1 || record.prev !== link.hash || record.seq > MAX_SEQ)
@@ -204,18 +204,22 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   const taken = whyTaken(tables, batch.session);
   if (taken !== undefined) return taken;
   if (!holdsLink(tables, origin, batch.after)) return refuse({ kind: "link-unknown" });
+  const { after, records = [] } = batch;
+  mustChain({ after, records });
+  const { seq, hash } = records.at(-1) ?? after;
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
     epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
-    head: batch.after,
+    head: { seq, hash },
     anchor: origin.anchor,
     checkpoint: origin.checkpoint <= batch.after.seq ? origin.checkpoint : (batch.checkpoint ?? 0),
     segments: [...sharedUpTo(origin, batch.after.seq), { segment: tables.newSegment(), through: null }],
   };
   tables.addSession(row);
+  for (const record of records) tables.insertRecord(growing(row), record, undefined);
   return { ok: true, row };
 }
 

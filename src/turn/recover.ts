@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../journal/prove.ts";
-import type { Journal } from "../journal/journal.ts";
+import { appendReserved, type Journal } from "../journal/journal.ts";
 import { type EffectReport, effectWords } from "../transaction/effect.ts";
 import type { SessionFold } from "./fold.ts";
 import type { CallId } from "../records/ids.ts";
@@ -39,7 +39,7 @@ export async function recover(journal: Journal<SessionFold>, skipped: readonly n
     const drafts = [...closingsOf(journal.folded, closedCalls)];
     const how = previousWriter === "none" ? "closed" : previousWriter;
     drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how, ...row });
-    await journal.append(drafts);
+    await appendReserved(journal, drafts);
   }
   return {
     closedCalls,

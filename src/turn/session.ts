@@ -12,7 +12,7 @@ import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { AppendOptions, CheckpointNote } from "../journal/append-options.ts";
-import type { Appended, Journal } from "../journal/journal.ts";
+import { type Appended, appendReserved, type Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
@@ -371,7 +371,11 @@ export class Session implements AsyncDisposable {
     return { records: records.all, tombstones: records.tombstones };
   }
 
-  async append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
+  /** Records of what was said and what happened. What goes with state, files or effects is the kernel's to write. */
+  async append(
+    drafts: RecordDraft | readonly RecordDraft[],
+    options?: Omit<AppendOptions, "anchor" | "checkpoint">,
+  ): Promise<Appended> {
     const appended = await this.journal.append(drafts, options);
     if (isDue(this.journal)) await this.checkpoint().catch(this.#parts.teller.checkpointFailed);
     return appended;
@@ -472,7 +476,7 @@ export async function keepCheckpoint(
 ): Promise<Appended> {
   const { staged, written, ...kept } = await blobs.stage(state.truth.parts, root);
   const checkpoint: StateNote = { ...note, ...kept };
-  const appended = await journal.append([], { staged, checkpoint });
+  const appended = await appendReserved(journal, [], { staged, checkpoint });
   written();
   await reclaim(store, journal);
   return appended;

@@ -137,7 +137,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "repair-not-saved",
-    edits: [{ file: "src/turn/recover.ts", find: "await journal.append(drafts);", replace: "void drafts;" }],
+    edits: [{ file: "src/turn/recover.ts", find: "await appendReserved(journal, drafts);", replace: "void drafts;" }],
     ...KILL,
   },
   {
