@@ -18,7 +18,7 @@ registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
     const mine = edits.filter(({ file }) => url.startsWith("file:") && fileURLToPath(url) === root + file);
-    if (mine.length === 0 || loaded.source == null) return loaded;
+    if (mine.length === 0 || loaded.source === undefined || loaded.source === null) return loaded;
     let source = typeof loaded.source === "string" ? loaded.source : new TextDecoder().decode(loaded.source);
     for (const { file, find, replace } of mine) {
       if (source.split(find).length !== 2) throw new TypeError(`${file} does not have exactly once: ${find}`);

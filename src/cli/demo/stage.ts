@@ -30,23 +30,24 @@ export interface Ground {
 export type Line = ScriptedAnswer | ((request: string) => ScriptedAnswer);
 
 /** A turn of the agent, as it went. */
-export interface Turn {
+interface Turn {
   readonly end: RunEnd;
   readonly outcomes: readonly CallOutcome[];
 }
 
 /** A kernel over a real store and a real folder, and a model behind a provider that refuses what real ones refuse. */
-export interface Stage extends AsyncDisposable {
+export interface Stage {
   readonly holdfast: Holdfast;
   readonly session: Session;
   readonly provider: ProviderServer;
   readonly witness: Witness;
   readonly model: Model;
   /** One turn, shown call by call. Without input it goes on where the session stands. */
-  turn(input: string | undefined, lines: readonly Line[], how?: How): Promise<Turn>;
+  readonly turn: (input: string | undefined, lines: readonly Line[], how?: How) => Promise<Turn>;
+  readonly leave: () => Promise<void>;
 }
 
-export interface How {
+interface How {
   readonly model?: Model;
   /** Calls are not shown one by one. */
   readonly quietly?: boolean;
@@ -59,6 +60,20 @@ export interface StageOptions {
 
 export function storeIn(workspace: string): string {
   return join(workspace, ".holdfast", "sessions.db");
+}
+
+/** A scene, with everything put away afterwards, also when it breaks down. */
+export async function onStage<T>(
+  ground: Ground,
+  scene: (stage: Stage) => Promise<T>,
+  options?: StageOptions,
+): Promise<T> {
+  const stage = await setStage(ground, options);
+  try {
+    return await scene(stage);
+  } finally {
+    await stage.leave();
+  }
 }
 
 export async function setStage(ground: Ground, options: StageOptions = {}): Promise<Stage> {
@@ -94,7 +109,7 @@ export async function setStage(ground: Ground, options: StageOptions = {}): Prom
       if (input !== undefined) show.quote("user", input);
       return follow(session.run(input, { model }), quietly ? undefined : show);
     },
-    async [Symbol.asyncDispose]() {
+    async leave() {
       await session.close();
       await holdfast.close();
       await provider.close();

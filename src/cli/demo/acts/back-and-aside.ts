@@ -1,14 +1,15 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { textIn } from "../project.ts";
-import { setStage, type Theatre } from "../stage.ts";
+import { onStage, type Stage, type Theatre } from "../stage.ts";
 import { steps } from "../tools.ts";
 
 /** Goes on from the middle in a new session, and takes the old one back to its first edit. */
-export async function backAndAside(theatre: Theatre): Promise<void> {
-  const { show, workspace, folder } = theatre;
-  await using stage = await setStage(theatre);
-  const { session, holdfast } = stage;
+export function backAndAside(theatre: Theatre): Promise<void> {
+  return onStage(theatre, (stage) => goBack(theatre, stage));
+}
+
+async function goBack({ show, workspace, folder }: Theatre, { session, holdfast }: Stage): Promise<void> {
   const edits = session.checkpoints.list().filter(({ tool, status }) => tool === "edit_file" && status === "success");
   const [firstEdit, secondEdit] = edits;
   if (firstEdit === undefined || secondEdit === undefined) return show.claim("there are edits to go back to", false);

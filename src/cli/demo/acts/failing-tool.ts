@@ -1,11 +1,13 @@
 import { pictureOf } from "../project.ts";
-import { setStage, type Theatre } from "../stage.ts";
+import { onStage, type Stage, type Theatre } from "../stage.ts";
 import { steps } from "../tools.ts";
 
 /** A tool changes two files and a slice, and then fails. */
-export async function failingTool(theatre: Theatre): Promise<void> {
-  const { show, workspace } = theatre;
-  await using stage = await setStage(theatre);
+export function failingTool(theatre: Theatre): Promise<void> {
+  return onStage(theatre, (stage) => fail(theatre, stage));
+}
+
+async function fail({ show, workspace }: Theatre, stage: Stage): Promise<void> {
   const { session, witness, provider } = stage;
   const before = pictureOf(workspace);
   const paths = ["src/cart.ts", "src/report.ts", "src/tax.ts"];

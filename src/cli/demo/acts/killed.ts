@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { INTERRUPTED, type JournalEntry, type Session } from "../../../index.ts";
 import { type ChildSays, QUESTION } from "../child.ts";
 import { textIn } from "../project.ts";
-import { setStage, type Stage, type Theatre } from "../stage.ts";
+import { onStage, type Stage, type Theatre } from "../stage.ts";
 
 /** A process is killed while a call runs; another one opens the session and goes on. */
 export async function killed(theatre: Theatre): Promise<void> {
@@ -15,10 +15,11 @@ export async function killed(theatre: Theatre): Promise<void> {
   show.text("A call without an output: sent like this, providers refuse the session, now and on every later turn.");
 
   const started = performance.now();
-  await using stage = await setStage(theatre);
-  show.note("reopenedInMs", Math.round(performance.now() - started));
-  await checkRecovery(theatre, stage.session, acknowledged);
-  await goOn(theatre, stage);
+  await onStage(theatre, async (stage) => {
+    show.note("reopenedInMs", Math.round(performance.now() - started));
+    await checkRecovery(theatre, stage.session, acknowledged);
+    await goOn(theatre, stage);
+  });
 }
 
 /** Runs a turn in a child and kills it as soon as it says that the tests run. */

@@ -1,11 +1,13 @@
 import type { Model } from "../../../index.ts";
 import { pictureOf } from "../project.ts";
-import { setStage, type Theatre } from "../stage.ts";
+import { onStage, type Stage, type Theatre } from "../stage.ts";
 
 /** Plan mode begins while a request is on its way; then the model tries to write all the same. */
-export async function planMode(theatre: Theatre): Promise<void> {
-  const { show, workspace } = theatre;
-  await using stage = await setStage(theatre);
+export function planMode(theatre: Theatre): Promise<void> {
+  return onStage(theatre, (stage) => plan(theatre, stage));
+}
+
+async function plan({ show, workspace }: Theatre, stage: Stage): Promise<void> {
   const { session, provider } = stage;
   let flipped = false;
   const flipping: Model = {

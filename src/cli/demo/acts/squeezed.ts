@@ -1,6 +1,6 @@
 import type { ScriptedCall } from "../../../records/script.ts";
 import { DOCUMENTS, documentText, RULES } from "../project.ts";
-import { type Line, setStage, type Theatre } from "../stage.ts";
+import { type Line, onStage, type Stage, type Theatre } from "../stage.ts";
 
 const AT_ONCE = 5;
 const WANTED = "docs/order-03.md";
@@ -10,10 +10,12 @@ const OUTPUT = /(holdfast:\/\/[a-z0-9]+) read_file docs\/order-03\.md · success
 
 /** A conversation grows, and is then read by a model with a quarter of the room. */
 export async function squeezed(theatre: Theatre): Promise<void> {
-  const { show } = theatre;
-  const { full, around } = await readEverything(theatre);
-  const room = Math.floor(full / 4);
-  await using stage = await setStage(theatre, { window: Math.floor((room + around) / 0.75) }); // a quarter is for the answer
+  const { full, around } = await onStage(theatre, (stage) => readEverything(theatre, stage));
+  const window = Math.floor((full / 4 + around) / 0.75); // a quarter is for the answer
+  await onStage(theatre, (stage) => readLittle(theatre, stage, full), { window });
+}
+
+async function readLittle({ show }: Theatre, stage: Stage, full: number): Promise<void> {
   let [asked, tokens] = ["", Number.POSITIVE_INFINITY];
   const { outcomes } = await stage.turn(`What stands in ${WANTED}?`, [
     (request) => {
@@ -26,7 +28,7 @@ export async function squeezed(theatre: Theatre): Promise<void> {
   ]);
   show.note("tokensBefore", full);
   show.note("tokensAfter", tokens);
-  await show.claim(`the request went from ${full} tokens to ${tokens}: a quarter, or less`, tokens <= room);
+  await show.claim(`the request went from ${full} tokens to ${tokens}: a quarter, or less`, tokens * 4 <= full);
   const ruled = RULES.every(({ text }) => asked.includes(text));
   await show.claim(`all ${RULES.length} rules of the project are in it, word for word`, ruled);
   const [, oneLine = ""] = documentText(WANTED).split("\n");
@@ -36,8 +38,10 @@ export async function squeezed(theatre: Theatre): Promise<void> {
   await show.claim("the strict provider took every request", stage.provider.refused.length === 0);
 }
 
-async function readEverything(theatre: Theatre): Promise<{ readonly full: number; readonly around: number }> {
-  await using stage = await setStage(theatre);
+async function readEverything(
+  { show }: Theatre,
+  stage: Stage,
+): Promise<{ readonly full: number; readonly around: number }> {
   const { session, holdfast } = stage;
   const lines: Line[] = [];
   for (let at = 0; at < DOCUMENTS.length; at += AT_ONCE) {
@@ -45,9 +49,7 @@ async function readEverything(theatre: Theatre): Promise<{ readonly full: number
     lines.push({ calls: paths.map((path) => ({ name: "read_file", input: { path } })) });
   }
   await stage.turn("Read all the orders.", [...lines, { text: "I have read them all." }], { quietly: true });
-  theatre.show.text(
-    `The agent reads ${DOCUMENTS.length} orders, ${AT_ONCE} at a time. All of it is in its request now.`,
-  );
+  show.text(`The agent reads ${DOCUMENTS.length} orders, ${AT_ONCE} at a time. All of it is in its request now.`);
   const seen = await (await holdfast.look(session.id)).view();
   return { full: session.context.view?.tokens ?? 0, around: seen?.around ?? 0 };
 }

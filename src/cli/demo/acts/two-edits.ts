@@ -1,21 +1,23 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { textIn } from "../project.ts";
-import { setStage, type Theatre } from "../stage.ts";
+import { onStage, type Stage, type Theatre } from "../stage.ts";
 
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 10_000;
 
 /** Two calls of one answer read the same file before either has written it. */
-export async function twoEdits(theatre: Theatre): Promise<void> {
-  const { show, workspace } = theatre;
-  await using stage = await setStage(theatre);
+export function twoEdits(theatre: Theatre): Promise<void> {
+  return onStage(theatre, (stage) => edit(theatre, stage));
+}
+
+async function edit({ show, workspace }: Theatre, stage: Stage): Promise<void> {
   const meeting = new Meeting(2);
   stage.witness.meet = () => meeting.arrive();
-  const edit = (find: string, replace: string) => ({
+  const change = (find: string, replace: string) => ({
     name: "edit_file",
     input: { path: "src/cart.ts", find, replace },
   });
   const { outcomes } = await stage.turn("Go on, and make the parameter readonly.", [
-    { text: "Both in one go.", calls: [edit("total", "sum"), edit("number[]", "readonly number[]")] },
+    { text: "Both in one go.", calls: [change("total", "sum"), change("number[]", "readonly number[]")] },
     { text: "Both are in." },
   ]);
   const text = textIn(workspace, "src/cart.ts");
