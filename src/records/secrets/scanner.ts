@@ -32,7 +32,7 @@ export class SecretScanner {
   find(text: string): readonly Hidden[] {
     const hidden: Hidden[] = [];
     if (text.length < SHORTEST) return hidden;
-    const scan = new Scan(text);
+    let scan: Scan | undefined; // made when something may begin: in most texts nothing does
     const first = this.#first;
     const second = this.#second;
     let code = text.charCodeAt(0) & 127;
@@ -40,8 +40,8 @@ export class SecretScanner {
       const next = text.charCodeAt(at + 1) & 127;
       const is = first[code] as number;
       const begins = is === 0 ? false : (is & MARK) !== 0 || second[(code << 7) | next] !== 0;
-      const found = begins ? this.#at(scan, at, code, is) : undefined;
-      if (found === undefined) {
+      const found = begins ? this.#at((scan ??= new Scan(text)), at, code, is) : undefined;
+      if (scan === undefined || found === undefined) {
         at += 1;
         code = next;
         continue;
