@@ -518,7 +518,7 @@ export type { ExportOptions } from "./turn/bundle.ts";
 export type { DroppedSecrets } from "./turn/drop-secrets.ts";
 export type { RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
-export { createHoldfast, Holdfast, type SessionOpening } from "./turn/holdfast.ts";
+export { createHoldfast, type DamagedSession, Holdfast, type SessionOpening } from "./turn/holdfast.ts";
 export type { HoldfastOptions } from "./turn/holdfast-options.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";

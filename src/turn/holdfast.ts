@@ -4,7 +4,7 @@ import { BOOLEAN, badOption, checkOptions, OBJECT } from "../base/options.ts";
 import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { Mode } from "../catalog/tool.ts";
-import type { SessionRow, Store } from "../contracts/store.ts";
+import type { DamagedRow, SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
@@ -46,6 +46,11 @@ export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
 
 type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Family["parent"] };
 
+/** A session whose own entry in the store is damaged: what opening it would say, unless it can be mended. */
+export interface DamagedSession extends DamagedRow {
+  readonly code: "SESSION_DAMAGED";
+}
+
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
   readonly store: Store;
@@ -68,7 +73,8 @@ export class Holdfast implements AsyncDisposable {
   async open(id: string, options: SessionOpening = {}): Promise<Session> {
     if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
     const { recent, ...opening } = options;
-    if (await isUnfinishedFork(this.store, toSessionId(id))) throw new HoldfastError("FORK_UNFINISHED", { session: id });
+    if (await isUnfinishedFork(this.store, toSessionId(id)))
+      throw new HoldfastError("FORK_UNFINISHED", { session: id });
     const session = await this.#openWith(id, this.#options, undefined, opening);
     if (recent === undefined) return session;
     try {
@@ -214,9 +220,10 @@ export class Holdfast implements AsyncDisposable {
     }
   }
 
-  /** Every session; the pages that sessions share are none. */
-  async *sessions(): AsyncIterable<SessionRow> {
-    for await (const row of sessionRows(this.store)) if (!("damaged" in row) && !isShelf(row.id)) yield row;
+  /** Every session, damaged ones as that; the pages that sessions share are none. Opening one mends what can be proven. */
+  async *sessions(): AsyncIterable<SessionRow | DamagedSession> {
+    for await (const row of sessionRows(this.store))
+      if (!isShelf(row.id)) yield "damaged" in row ? { ...row, code: "SESSION_DAMAGED" } : row;
   }
 
   /**

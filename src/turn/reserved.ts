@@ -44,6 +44,10 @@ const WRITER: Readonly<Record<RecordKind, "anybody" | "kernel">> = {
   "fault-raised": "anybody",
 };
 
+/** What an append may be told by the kernel alone. */
+const OWN_OPTIONS = ["anchor", "checkpoint", "checked"] as const satisfies readonly (keyof AppendOptions)[];
+export type OpenAppendOptions = Omit<AppendOptions, (typeof OWN_OPTIONS)[number]>;
+
 /** Refuses what a caller of `session.append` may not write, where the session stands at that moment. */
 export function refuseReserved(
   { openCalls }: SessionFold,
@@ -51,7 +55,7 @@ export function refuseReserved(
   options: AppendOptions,
   running: readonly string[],
 ): void {
-  const own = options.anchor === undefined ? options.checkpoint && "checkpoint" : "anchor";
+  const own = OWN_OPTIONS.find((name) => options[name] !== undefined);
   if (own !== undefined) throw new HoldfastError("RECORD_RESERVED", { option: own });
   const opened = new Set<CallId>();
   const closed = new Set<CallId>();

@@ -11,7 +11,7 @@ import { filesOf } from "../files/access.ts";
 import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
 import type { PairedHistory } from "../history/paired.ts";
-import type { AppendOptions, CheckpointNote } from "../journal/append-options.ts";
+import type { CheckpointNote } from "../journal/append-options.ts";
 import { type Appended, appendReserved, type Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ReadOptions } from "../journal/read.ts";
@@ -40,6 +40,7 @@ import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
+import type { OpenAppendOptions } from "./reserved.ts";
 import {
   type AgentReturn,
   type RewindOptions,
@@ -373,10 +374,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** Records of what was said and what happened. What goes with state, files or effects is the kernel's to write. */
-  async append(
-    drafts: RecordDraft | readonly RecordDraft[],
-    options?: Omit<AppendOptions, "anchor" | "checkpoint">,
-  ): Promise<Appended> {
+  async append(drafts: RecordDraft | readonly RecordDraft[], options?: OpenAppendOptions): Promise<Appended> {
     const appended = await this.journal.append(drafts, options);
     if (isDue(this.journal)) await this.checkpoint().catch(this.#parts.teller.checkpointFailed);
     return appended;

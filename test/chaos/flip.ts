@@ -103,6 +103,7 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
   const targets: string[] = [];
   const dangling = new Map<string, ReadonlySet<string>>();
   for await (const row of hf.sessions()) {
+    if ("damaged" in row) throw new Error(`the store was made damaged: ${row.damaged}`);
     const all: JournalEntry[] = [];
     for await (const entry of readEntries(hf.store, row.id)) all.push(entry);
     const open = new Set<string>();

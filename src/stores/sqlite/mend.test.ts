@@ -84,6 +84,31 @@ function flipped(path: string, at: number, bit: number): string {
   return copy;
 }
 
+describe("[STORE-35] a damaged session", () => {
+  test.each([
+    ["its row is altered", "UPDATE sessions SET epoch = 77 WHERE id = 'one'"],
+    ["its row is gone", "DELETE FROM sessions WHERE id = 'one'"],
+  ])("is listed as that when %s, and listed as any other when it was mended", async (_, sql) => {
+    const path = change(await made(), sql);
+    await using holdfast = await createHoldfast({ store: sqlite(path) });
+    const listed = await collect(holdfast.sessions());
+    expect(listed.map(({ id }) => id)).toEqual(["one", "two"]);
+    expect(listed[0]).toMatchObject({ code: "SESSION_DAMAGED", damaged: expect.stringContaining("row") });
+    expect(listed[1]).not.toHaveProperty("damaged");
+    await (await holdfast.open("one", { create: false })).close();
+    expect((await collect(holdfast.sessions())).some((row) => "damaged" in row)).toBe(false);
+  });
+
+  test("is listed when the page of the rows cannot be read at all", async () => {
+    const path = await made();
+    const { start } = rowsPage(path);
+    await using holdfast = await createHoldfast({ store: sqlite(flipped(path, start, 0)) });
+    const listed = await collect(holdfast.sessions());
+    expect(listed).toMatchObject(["one", "two"].map((id) => ({ id, code: "SESSION_DAMAGED" })));
+    await expect(holdfast.open("one")).rejects.toMatchObject({ code: "STORE_DAMAGED" });
+  });
+});
+
 describe("[STORE-34] damage to a session's own row", () => {
   test.each([
     ["of a closed store", false],
