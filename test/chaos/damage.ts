@@ -21,8 +21,10 @@ export interface Damage {
 
 /** What a case may aim at, beside blind chance: places in the database file by their meaning. */
 export interface Targets {
-  /** Texts whose surroundings are worth a hit: session rows, checkpoints. */
+  /** Texts whose surroundings are worth a hit: checkpoints, names of content. */
   readonly texts: readonly string[];
+  /** How the sessions' own rows begin. */
+  readonly rows: readonly string[];
 }
 
 type Strike = (folder: string, targets: Targets, random: SeededRandom) => Damage | undefined;
@@ -41,8 +43,9 @@ const STRIKES: Readonly<Record<string, { readonly weight: number; readonly strik
   cut: { weight: 10, strike: (folder, _, random) => truncate(dbOf(folder), "db", random) },
   swap: { weight: 10, strike: (folder, _, random) => swapPages(dbOf(folder), random) },
   zero: { weight: 3, strike: (folder, _, random) => zeroPage(dbOf(folder), random) },
-  near: { weight: 14, strike: (folder, targets, random) => flipNear(dbOf(folder), targets, random) },
-  db: { weight: 13, strike: (folder, _, random) => flip(dbOf(folder), "db", random) },
+  rows: { weight: 8, strike: (folder, { rows }, random) => flipNear(dbOf(folder), rows, random) },
+  near: { weight: 14, strike: (folder, { texts }, random) => flipNear(dbOf(folder), texts, random) },
+  db: { weight: 5, strike: (folder, _, random) => flip(dbOf(folder), "db", random) },
 };
 
 /** Damages a closed or crashed store in one way, drawn by chance; with `only`, from these ways. */
@@ -65,7 +68,7 @@ function flip(path: string, file: Damage["file"], random: SeededRandom, near?: n
   return { what: `${what} ${bit} of byte ${at} in the ${file}`, file, at };
 }
 
-function flipNear(path: string, { texts }: Targets, random: SeededRandom): Damage {
+function flipNear(path: string, texts: readonly string[], random: SeededRandom): Damage {
   const bytes = readFileSync(path);
   const text = random.pick(texts);
   const places: number[] = [];

@@ -49,6 +49,7 @@ interface Base {
   /** Where the sessions' own rows lie: whatever is altered there costs no record. */
   readonly rowPages: ReadonlySet<number>;
   readonly targets: readonly string[];
+  readonly rows: readonly string[];
 }
 
 const STEPS =
@@ -72,7 +73,7 @@ export const flip: Rig = {
       const base = tally.random.pick(bases);
       const place = join(folder, `case-${nth}`);
       cpSync(base.folder, place, { recursive: true });
-      const done = damage(place, { texts: base.targets }, tally.random, extra.get("only")?.split(","));
+      const done = damage(place, { texts: base.targets, rows: base.rows }, tally.random, extra.get("only")?.split(","));
       const wrong = await within(60_000, "a case", examine(base, place, done, tally)).catch((error: unknown) => [
         describe(error),
       ]);
@@ -101,6 +102,7 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
   const hashes = new Map<string, string>();
   const records = new Map<string, SealedRecord>();
   const targets: string[] = [];
+  const rows: string[] = [];
   const dangling = new Map<string, ReadonlySet<string>>();
   for await (const row of hf.sessions()) {
     if ("damaged" in row) throw new Error(`the store was made damaged: ${row.damaged}`);
@@ -113,7 +115,7 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
     }
     dangling.set(row.id, open);
     sessions.set(row.id, new Map(all.map((entry) => [entry.seq, digestOf(entry)])));
-    targets.push(`${row.id}${row.createdAt}`);
+    rows.push(`${row.id}${row.createdAt}`);
     for (let from = 1; from <= row.head.seq; ) {
       const page = await hf.store.reading((read) => read.records(row, { from, to: row.head.seq, limit: 256 }));
       for (const record of page) {
@@ -137,6 +139,7 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
     lastTransactionAt: lastTransactionAt(path),
     rowPages: pagesOfTree(path, rootOfRows(join(copy, "store.db"))),
     targets,
+    rows,
   };
 }
 

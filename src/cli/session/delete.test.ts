@@ -20,7 +20,7 @@ describe("holdfast delete", () => {
       out: expect.stringMatching(/^deleted work with \d+ records; \d+ records? stay/),
     });
     expect(await names()).toEqual(["other"]);
-    expect(existsSync(join(at.folder, "c.txt"))).toBe(true);
+    expect(existsSync(join(at.folder, "b.txt"))).toBe(true);
     expect(await at.json("gc", "--grace", "0s")).toMatchObject({ ok: true });
     expect(await at.json("verify")).toMatchObject({ ok: true });
   });
