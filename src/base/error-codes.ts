@@ -66,6 +66,10 @@ export const ERROR_CODES = {
     says: "A summariser was given more than it can read.",
     tryThis: "Throw this in a summariser of your own: it is asked again with less.",
   },
+  ASIDE_FAILED: {
+    says: "A model that was asked for a shorter text or a summary did not answer with one.",
+    tryThis: "Look at the reason. Nothing is lost: what is made without a model stands in its place.",
+  },
   SUMMARY_FAILED: {
     says: "A conversation could not be summarised, so nothing was compacted. Everything is as it was.",
     tryThis: "Look at the cause; compact again, or with another summariser.",

@@ -50,6 +50,7 @@ const NOTHING: Record<Counted, number> = {
   denials: 0,
   requests: 0,
   retries: 0,
+  asides: 0,
   repairs: 0,
   faults: 0,
   heals: 0,

@@ -9,6 +9,8 @@ export type Counted =
   | "denials"
   | "requests"
   | "retries"
+  /** Questions to a model beside conversations. */
+  | "asides"
   | "repairs"
   | "faults"
   | "heals"
@@ -36,6 +38,11 @@ const ADDS: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]
     requests: 1,
     ...(Number(attempt) > 1 ? { retries: 1 } : {}),
     ...(failure === "misaligned" ? { refusals: 1 } : {}),
+    inputTokens: numberIn(usage, "input") ?? 0,
+    outputTokens: numberIn(usage, "output") ?? 0,
+  }),
+  "aside-over": ({ usage }) => ({
+    asides: 1,
     inputTokens: numberIn(usage, "input") ?? 0,
     outputTokens: numberIn(usage, "output") ?? 0,
   }),

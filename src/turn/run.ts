@@ -13,7 +13,7 @@ import { textOf } from "../wire/item.ts";
 import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
-import { RunBudget, type RunLimits } from "./limits.ts";
+import { type LimitKind, RunBudget, type RunLimits } from "./limits.ts";
 import { type AskSomebody, unansweredOf } from "./waiting.ts";
 import { repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
@@ -120,7 +120,7 @@ class Turn {
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
     const { maxOutputTokens: answer, window } = options;
     const write: Ground["write"] = (...what) => this.#write(...what);
-    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, write });
+    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, budget: this.budget, write });
   }
 
   /** The walk of ARCHITECTURE.md, station by station. */
@@ -143,6 +143,7 @@ class Turn {
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
+      yield* this.#views.prepare();
       const limit = this.budget.met;
       if (limit !== undefined) return this.#end({ status: "limit", limit });
       const aligned = yield* this.#align();
@@ -153,6 +154,7 @@ class Turn {
       for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
       const asked = yield* this.#askInView(history, aligned, saying);
       if ("unmet" in asked) return this.#overfull(asked);
+      if ("limit" in asked) return this.#end({ status: "limit", limit: asked.limit });
       if ("misaligned" in asked) {
         const refused = await this.#unsent(asked.misaligned);
         if (refused !== undefined) return refused;
@@ -217,9 +219,11 @@ class Turn {
     history: PairedHistory,
     aligned: AlignedPrompt,
     saying: RequestOptions,
-  ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
+  ): AsyncGenerator<RunEvent, Asked | RefusedView | { readonly limit: LimitKind }, undefined> {
     const view = yield* this.#views.choose(history, aligned);
     if (!view.ok) return view;
+    const limit = this.budget.met; // a summary may have used up what was left
+    if (limit !== undefined && limit !== "timeMs") return { limit };
     const asked = yield* this.#ask(await this.#views.request(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
     await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);

@@ -85,6 +85,7 @@ const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
   "fault-raised",
   "prompt-healed",
   "context-reclaimed",
+  "aside-over",
   "call-rerun",
   "checkpoint-failed",
   "call-waiting",
