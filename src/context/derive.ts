@@ -111,6 +111,7 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
       entries: [...kept.entries, ...fresh],
       limit: budget - tailTokens - extra,
       target: (policy === "incremental" ? marks.low : marks.high) * budget - tailTokens - extra,
+      targetAnew: marks.high * budget - tailTokens - extra,
       cap,
       order: options.order ?? "utility",
       demands: options.demands ?? new Map(),

@@ -14,6 +14,8 @@ export interface ReclaimAsk {
   readonly limit: number;
   /** What it should come down to. */
   readonly target: number;
+  /** The same for a view that is chosen without one before it. */
+  readonly targetAnew: number;
   /** The most that one output may take. */
   readonly cap: number;
   readonly order: UpgradeOrder;
@@ -33,10 +35,22 @@ const SPAN_TOKENS = 160;
 /** Each reclaim adds a span; beyond so many they become one. */
 const MOST_SPANS = 8;
 
-/** Chooses the level of every page anew, in one batch: old units into spans, floors for the rest, upgrades to the target. */
+/**
+ * Chooses the level of every page anew, in one batch: old units into spans, floors for the rest, upgrades to the target. When
+ * that does not fit, the spans that earlier reclaims have left become as few as they can: a pointer for each of them is more
+ * than there is room for, and sending nothing costs more than a prefix.
+ */
 export function reclaim(ask: ReclaimAsk): Reclaimed {
+  const spans = spansIn(ask.entries);
+  const chosen = reclaimBeside(ask, spans);
+  if (chosen.ok || spans.length === 0) return chosen;
+  const fewer = reclaimBeside(ask, []);
+  // Nothing is refused that would have been sent in a session without a past.
+  return fewer.ok ? fewer : reclaimBeside({ ...ask, target: ask.targetAnew }, []);
+}
+
+function reclaimBeside(ask: ReclaimAsk, before: readonly ViewEntry[]): Reclaimed {
   const { pages, limit, target } = ask;
-  const before = spansIn(ask.entries);
   const unfolded = openPositions(pages.length, before);
   const missing = unfolded.filter((at) => enteringLevel(pages[at] as Page, Number.POSITIVE_INFINITY) === undefined);
   if (missing.length > 0) return { ok: false, needed: 0, unmet: missing.map((at) => unshowable(pages[at] as Page)) };
@@ -142,9 +156,16 @@ function foldOldest(
     if (last?.to === from) last.to = to;
     else ranges.push({ from, to });
   }
-  const fresh = ranges.map(({ from, to }) => spanEntry(pages, from, to, counter));
+  // A pointer that is longer than what it stands for makes no room.
+  const fresh = ranges
+    .map(({ from, to }) => spanEntry(pages, from, to, counter))
+    .filter(({ from, to, tokens }) => tokens < range(from, to).reduce((sum, at) => sum + floorOf(at), 0));
   const spans = [...before, ...fresh].sort((a, b) => a.from - b.from);
   return spans.length <= MOST_SPANS ? spans : merged(spans, pages, counter);
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, nth) => from + nth);
 }
 
 /** Neighbouring spans as one. */

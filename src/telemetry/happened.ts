@@ -17,6 +17,11 @@ export type Counted =
   | "refusals"
   | "reclaims"
   | "cacheLossTokens"
+  | "boundaries"
+  /** Boundaries that would have lost something, and were not crossed. */
+  | "boundariesRefused"
+  | "writebacks"
+  | "writebacksRejected"
   | "divergedFiles"
   | "rewinds"
   | "effectsNotUndone"
@@ -47,7 +52,14 @@ const ADDS: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]
     outputTokens: numberIn(usage, "output") ?? 0,
   }),
   "history-repaired": () => ({ repairs: 1 }),
-  "fault-raised": ({ fault }) => ({ faults: 1, ...(fault === "misaligned-request-refused" ? { refusals: 1 } : {}) }),
+  "fault-raised": ({ fault }) => ({
+    faults: 1,
+    ...(fault === "misaligned-request-refused" ? { refusals: 1 } : {}),
+    ...(fault === "flush-miss" ? { boundariesRefused: 1 } : {}),
+  }),
+  "boundary-crossed": () => ({ boundaries: 1 }),
+  "writeback-committed": () => ({ writebacks: 1 }),
+  "writeback-rejected": () => ({ writebacksRejected: 1 }),
   "prompt-healed": () => ({ heals: 1 }),
   "context-reclaimed": (facts) => ({ reclaims: 1, cacheLossTokens: numberIn(facts, "cacheLoss") ?? 0 }),
   "file-diverged": () => ({ divergedFiles: 1 }),

@@ -4,6 +4,7 @@ import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
+import { thrashOf } from "../context/faults.ts";
 import type { RefusedView } from "../context/view.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { CallId } from "../records/ids.ts";
@@ -84,7 +85,7 @@ export async function* runTurn(
 }
 
 /** Tells that a turn begins; the answer tells, once, how it ended. Without an end it was left, or threw. */
-function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void {
+function tellTurn({ teller, context, state: { clock } }: Ground): (end?: RunEnd) => void {
   const begun = clock.monotonic();
   let told = false;
   teller?.moment("turn-begun");
@@ -92,7 +93,9 @@ function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void 
     if (told) return;
     told = true;
     const how = end === undefined ? { status: "unfinished" } : { status: end.status, spent: { ...end.spent } };
-    teller?.moment("turn-over", { ...how, elapsedMs: clock.monotonic() - begun });
+    const { alerts, hits } = context.counts;
+    const seen = { alerts, hits, thrash: thrashOf(context.counts) }; // faults are records, and told by themselves
+    teller?.moment("turn-over", { ...how, context: seen, elapsedMs: clock.monotonic() - begun });
   };
 }
 

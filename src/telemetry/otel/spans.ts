@@ -95,6 +95,8 @@ const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
   "effect-undone",
   "mode-changed",
   "boundary-crossed",
+  "writeback-committed",
+  "writeback-rejected",
   "model-failed",
   "turn-interrupted",
 ]);
