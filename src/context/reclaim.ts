@@ -4,7 +4,7 @@ import { type Page, representationAt } from "./page.ts";
 import { enteringLevel, entryAt, levelBelow, spanEntry, unshowable } from "./place.ts";
 import { type Candidate, candidateOf, type Selection, selectLevels, type Unmet, type UpgradeOrder } from "./select.ts";
 import { heldIn, isFoldable, spansIn, type Unit, unitsOf } from "./units.ts";
-import type { ViewEntry } from "./view.ts";
+import type { RefusedView, ViewEntry } from "./view.ts";
 
 export interface ReclaimAsk {
   readonly pages: readonly Page[];
@@ -26,7 +26,7 @@ export interface ReclaimAsk {
 
 export type Reclaimed =
   | { readonly ok: true; readonly entries: readonly ViewEntry[] }
-  | { readonly ok: false; readonly needed: number; readonly unmet: readonly Unmet[] };
+  | Pick<RefusedView, "ok" | "needed" | "unmet" | "largest">;
 
 /** Of the target, what floors may take before the oldest units are folded into spans: the rest is for upgrades. */
 const FLOOR_SHARE = 0.6;
@@ -34,6 +34,8 @@ const FLOOR_SHARE = 0.6;
 const SPAN_TOKENS = 160;
 /** Each reclaim adds a span; beyond so many they become one. */
 const MOST_SPANS = 8;
+/** So many of the largest pages are named when nothing fits. */
+const MOST_NAMED = 3;
 
 /**
  * Chooses the level of every page anew, in one batch: old units into spans, floors for the rest, upgrades to the target. When
@@ -53,7 +55,8 @@ function reclaimBeside(ask: ReclaimAsk, before: readonly ViewEntry[]): Reclaimed
   const { pages, limit, target } = ask;
   const unfolded = openPositions(pages.length, before);
   const missing = unfolded.filter((at) => enteringLevel(pages[at] as Page, Number.POSITIVE_INFINITY) === undefined);
-  if (missing.length > 0) return { ok: false, needed: 0, unmet: missing.map((at) => unshowable(pages[at] as Page)) };
+  if (missing.length > 0)
+    return { ok: false, needed: 0, unmet: missing.map((at) => unshowable(pages[at] as Page)), largest: [] };
 
   const units = unitsOf(pages, unfolded);
   const held = heldLevels(ask, heldIn(units, pages));
@@ -81,9 +84,21 @@ function reclaimBeside(ask: ReclaimAsk, before: readonly ViewEntry[]): Reclaimed
   const selection = wanted.unmet.length === 0 ? wanted : floorsOnly(candidates, limit - spanTokens, ask.order);
   if (selection.unmet.length > 0) {
     const needed = spanTokens + selection.tokens + selection.unmet.reduce((sum, { needs = 0 }) => sum + needs, 0);
-    return { ok: false, needed, unmet: selection.unmet.map((one) => ({ ...one, page: named(one.page) })) };
+    const told = (all: readonly Unmet[]) => all.map((one) => ({ ...one, page: named(one.page) }));
+    return { ok: false, needed, unmet: told(selection.unmet), largest: told(largestOf(candidates)) };
   }
   return { ok: true, entries: entriesOf(ask, open, spans, selection, held) };
+}
+
+/** The pages whose floors need most. */
+function largestOf(candidates: readonly Candidate[]): readonly Unmet[] {
+  return candidates
+    .map(({ id, kind, demanded, tokens }) => {
+      const level = demanded ?? minFidelity(kind);
+      return { page: id, level, needs: tokens[level] ?? 0 };
+    })
+    .sort((a, b) => b.needs - a.needs || (a.page < b.page ? -1 : 1))
+    .slice(0, MOST_NAMED);
 }
 
 /** What must be there and nothing more, when even that is over the target. */

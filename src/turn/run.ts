@@ -241,10 +241,11 @@ class Turn {
   }
 
   /** What must be shown does not fit: nothing is sent, and what is unmet is told. */
-  async #overfull({ fault, needed, budget, unmet }: RefusedView): Promise<RunEnd> {
-    await this.#write([faultRecord(fault, { needed, budget, unmet })]);
-    const names = unmet.map(({ page, level }) => `${page} (${level})`).join(", ");
-    const message = `What must be shown needs ${needed} tokens and there are ${budget}: ${names}.`;
+  async #overfull({ fault, needed, budget, unmet, largest }: RefusedView): Promise<RunEnd> {
+    await this.#write([faultRecord(fault, { needed, budget, unmet, largest })]);
+    const names = (all: RefusedView["unmet"]) => all.map(({ page, level }) => `${page} (${level})`).join(", ");
+    const most = largest.length === 0 ? "" : ` Most is taken by ${names(largest)}.`;
+    const message = `What must be shown needs ${needed} tokens and there are ${budget}.${most} There is no room for ${names(unmet)}.`;
     return this.#end({ status: "failed", failure: { kind: "too-long", message, retryable: false, reached: "no" } });
   }
 

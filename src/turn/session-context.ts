@@ -374,5 +374,5 @@ export class SessionContext {
 
 function nothingFits(needed: number, budget: number): RefusedView {
   const unmet = [{ page: "instructions and tools", level: "full" as const, needs: needed }];
-  return { ok: false, fault: "floors-exceed-budget", budget: Math.max(0, budget), needed, unmet };
+  return { ok: false, fault: "floors-exceed-budget", budget: Math.max(0, budget), needed, unmet, largest: unmet };
 }
