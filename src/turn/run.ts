@@ -17,7 +17,7 @@ import type { RunEnd, RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
 import { type AskSomebody, unansweredOf } from "./waiting.ts";
-import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
+import { aroundOf, guidanceIn, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { showMedia } from "./show-media.ts";
 import { Stop, type StopCause } from "./stop.ts";
@@ -116,6 +116,8 @@ class Turn {
   #unsentInARow = 0;
   /** Nothing is gained by compacting again before the next turn. */
   #isCompacted = false;
+  /** Whether the newest request said how programs read the history. */
+  #guidance: { readonly historyGuidance?: boolean } = {};
 
   constructor(ground: Ground, options: RunOptions, within: RunBudget | undefined) {
     this.#ground = ground;
@@ -227,7 +229,7 @@ class Turn {
     if (!view.ok) return view;
     const asked = yield* this.#ask(await this.#writeRequest(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
-    await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
+    await this.#write([this.#failed(asked.failure, asked.partial, asked.attempt)]);
     const shorter = yield* this.#choose(history, aligned, true);
     if (!shorter.ok) return shorter;
     return yield* this.#ask(await this.#writeRequest(shorter, aligned, saying), aligned);
@@ -317,6 +319,7 @@ class Turn {
   #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
     const { state, conversation, story } = this.#ground;
     const { model, retry = {} } = this.#options;
+    this.#guidance = story.hasHistory ? defined({ historyGuidance: guidanceIn(request) }) : {};
     return ask({
       inspect: (sent) => story.inspect(aligned, sent),
       insisted: () => this.#insisted(),
@@ -329,7 +332,7 @@ class Turn {
       random: state.random,
       signal: this.stop.signal,
       teller: this.#ground.teller,
-      failed: (failure, partial, attempt) => this.#write([modelFailed(model, failure, partial, attempt)]),
+      failed: (failure, partial, attempt) => this.#write([this.#failed(failure, partial, attempt)]),
     });
   }
 
@@ -342,7 +345,6 @@ class Turn {
 
   /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
   async *#answered(answer: Answer, aligned: AlignedPrompt): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
-    const { model } = this.#options;
     await this.#readOn();
     this.budget.step();
     this.#text = spokenIn(answer);
@@ -351,7 +353,7 @@ class Turn {
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
     const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
-    const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
+    const said = [this.#said(answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
     await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
       const end = yield* this.#run(calls);
@@ -396,16 +398,14 @@ class Turn {
   }
 
   async #unanswered(asked: Extract<Asked, { readonly failure: ModelFailure }>): Promise<RunEnd> {
-    const { model } = this.#options;
     const { failure, partial, attempt } = asked;
     if (this.stop.cause === undefined) {
-      await this.#write([modelFailed(model, failure, partial, attempt)]);
+      await this.#write([this.#failed(failure, partial, attempt)]);
       return this.#end({ status: "failed", failure });
     }
     this.#text = spokenIn(partial);
     // The user has read it, so the model must know that it said it.
-    if (partial.items.length > 0 && this.stop.cause !== "lost")
-      await this.#write([modelSaid(model, partial, "aborted")]);
+    if (partial.items.length > 0 && this.stop.cause !== "lost") await this.#write([this.#said(partial, "aborted")]);
     return this.#stopped();
   }
 
@@ -433,6 +433,17 @@ class Turn {
     const used = usage === undefined ? {} : { usage: { ...usage } };
     const { name, hash } = prompt;
     return PromptExecuted.executed({ prompt: name, at, hash, epoch: catalog.epoch, model, ...used });
+  }
+
+  #said(answer: PartialAnswer, stop: string): RecordDraft {
+    const about = { ...aboutOf(this.#options.model, answer), ...this.#guidance };
+    return { kind: "model-said", ...about, items: kept(answer.items), stop };
+  }
+
+  #failed(failure: ModelFailure, partial: PartialAnswer, attempt: number): RecordDraft {
+    const said = partial.items.length === 0 ? {} : { items: kept(partial.items) };
+    const about = { ...aboutOf(this.#options.model, partial), ...this.#guidance };
+    return { kind: "model-failed", failure: { ...failure }, attempt, ...about, ...said };
   }
 
   async #write(...[drafts, events]: Parameters<Ground["write"]>): Promise<void> {
@@ -463,15 +474,6 @@ function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K],
 function userSaid(input: UserInput): RecordDraft {
   if (typeof input === "string") return { kind: "user-said", text: input };
   return { kind: "user-said", text: textOf(input), parts: input as unknown as readonly Json[] };
-}
-
-function modelSaid(model: Model, answer: PartialAnswer, stop: string): RecordDraft {
-  return { kind: "model-said", ...aboutOf(model, answer), items: kept(answer.items), stop };
-}
-
-function modelFailed(model: Model, failure: ModelFailure, partial: PartialAnswer, attempt: number): RecordDraft {
-  const said = partial.items.length === 0 ? {} : { items: kept(partial.items) };
-  return { kind: "model-failed", failure: { ...failure }, attempt, ...aboutOf(model, partial), ...said };
 }
 
 function aboutOf({ name }: Model, { model = name, usage }: PartialAnswer) {
