@@ -295,6 +295,7 @@ export type {
   CodeResult,
   CodeRunner,
   CodeSeen,
+  HistoryUse,
 } from "./contracts/code-runner.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";

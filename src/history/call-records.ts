@@ -54,7 +54,7 @@ export class CallRecords {
   }
 }
 
-export function recordOf(told: Told): CallRecord {
+function recordOf(told: Told): CallRecord {
   return told.kind === "said" ? userRecord(told.said) : callRecord(told.closed, told.begun);
 }
 

@@ -28,7 +28,8 @@ export function keyName(node: Node): string | undefined {
   if (!isNode(key)) return undefined;
   if (node["computed"] !== true && key.type === "Identifier") return String(key["name"]);
   if (key.type === "Literal" && typeof key["value"] === "string") return key["value"];
-  const quasis = key.type === "TemplateLiteral" ? (key["quasis"] as readonly Node[]) : [];
-  const cooked = quasis.length === 1 ? (quasis[0]?.["value"] as { readonly cooked?: unknown }).cooked : undefined;
+  const [only, another] = key.type === "TemplateLiteral" ? (key["quasis"] as readonly Node[]) : [];
+  if (only === undefined || another !== undefined) return undefined;
+  const { cooked } = only["value"] as { readonly cooked?: unknown };
   return typeof cooked === "string" ? cooked : undefined;
 }
