@@ -1,9 +1,10 @@
 import { sha256 } from "../base/hash.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { CodeAnswer, CodeHost, CodeQuestion, CodeResult, CodeRunner } from "../contracts/code-runner.ts";
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
 import type { AnyPart, Part } from "../state/part.ts";
 import type { Call } from "../transaction/call.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { findProgram, type FoundProgram, isProgramName, Programs, sourceOf } from "./programs.ts";
 import { RUN_CODE, type SessionHistory } from "./session-history.ts";
@@ -45,7 +46,7 @@ export function runCodeTool(world: CodeWorld): Tool {
       "There is no network, no timer and no await. If the program throws, everything it did is undone. " +
       "With a name the program is kept, and `name` alone, with another `input` if need be, runs it again.",
     access: "write",
-    input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<Asked>,
+    input: checkedBy(validate),
     inputSchema: {
       type: "object",
       properties: {
