@@ -34,6 +34,7 @@ export const show: CommandBody = {
       help: "how conversation_history was kept and read, in these sessions or in all; exit 1 when a record or a hint is missing",
     },
   },
+  pages: true,
   async run(parsed, terminal) {
     if (flagOf(parsed, "history-usage")) return inStore(parsed, terminal, (place) => usage(parsed, terminal, place));
     const id = sessionIn(parsed);
