@@ -6,7 +6,9 @@ import { loadParser } from "./vendor.ts";
 
 let parser: JsParser;
 beforeAll(async () => {
-  parser = (await loadParser()) as JsParser;
+  const loaded = await loadParser();
+  if (loaded === undefined) throw new Error("acorn is not installed here: npm ci brings it");
+  parser = loaded;
 });
 
 const use = (program: string) => historyUseOf(program, parser);
