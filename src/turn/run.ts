@@ -5,6 +5,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
 import type { RefusedView } from "../context/view.ts";
+import { CONTEXT_DEFAULTS, type ContextConfig } from "../history/config.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -29,6 +30,8 @@ export interface RunOptions extends RequestOptions, StoryOptions {
   readonly retry?: RetryOptions;
   /** How many tokens this model reads and writes in one request, when it is not the session's. */
   readonly window?: number;
+  /** Seed 000's `[context]` table, as `contextConfig` reads it. Recovery is the matter of whoever opens the session. */
+  readonly history?: ContextConfig;
   /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
   readonly ask?: AskSomebody;
 }
@@ -148,9 +151,11 @@ class Turn {
       const aligned = yield* this.#align();
       if ("status" in aligned) return aligned;
       const tools = aligned.catalog.activeNames;
-      const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools });
+      const { history: config = CONTEXT_DEFAULTS } = this.#options;
+      const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools, config });
       if (records.length > 0) await this.#write(records);
-      for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
+      if (config.warnOnInvariantViolations)
+        for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
       const asked = yield* this.#askInView(history, aligned, saying);
       if ("unmet" in asked) return this.#overfull(asked);
       if ("misaligned" in asked) {
