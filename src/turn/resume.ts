@@ -6,7 +6,9 @@ import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
+import { rowOf } from "../journal/read.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
+import type { RecordDraft } from "../records/kinds.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { toSessionId } from "../records/ids.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
@@ -180,11 +182,17 @@ async function revive(
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, family, reserved);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
-  if (isFork) transactions.effects.disown();
+  const cutOff = isFork ? undefined : await cutOffFork(deps.store, journal);
+  if (isFork || cutOff !== undefined) transactions.effects.disown();
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
   if (rebuilt.modeInDoubt && catalog.own.mode === "act")
     await catalog.setMode("plan", "records are damaged, and one of them may have begun plan mode");
+  if (cutOff !== undefined) {
+    if (catalog.own.mode === "act")
+      await catalog.setMode("plan", "it was forked, and nobody knows whether from a session in plan mode");
+    await journal.append(cutOff);
+  }
   const story = new Story(state, catalog, {
     teller,
     ...(prompt === undefined ? {} : { prompt }),
@@ -217,6 +225,23 @@ async function revive(
   await reconcile(session);
   await catalog.join();
   return session;
+}
+
+/**
+ * A fork says that it is one when its mode, and whom it works for, are those of its origin. One that does not was cut off
+ * in between, and what it would have inherited is not known any more. Answers what it had still to say.
+ */
+async function cutOffFork(
+  store: JournalDeps["store"],
+  journal: Journal<SessionFold>,
+): Promise<Extract<RecordDraft, { readonly kind: "forked" }> | undefined> {
+  const { segments, anchor } = await rowOf(store, journal.session);
+  const after = segments.at(-2)?.through ?? 0;
+  if (after === 0 || anchor.seq > after) return undefined; // no fork, or one so old that its beginning is gone
+  for await (const { kind } of journal.read({ from: after + 1 })) if (kind === "forked") return undefined;
+  let from = journal.session;
+  for await (const entry of journal.read({ to: 1 })) if (entry.kind === "session-created") from = entry.session;
+  return { kind: "forked", from, after };
 }
 
 /** What an earlier process staged and did not commit. A shelf out of reach leaves it staged: it is tried again at the next boundary. */
