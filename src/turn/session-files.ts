@@ -9,6 +9,7 @@ import {
   type Step,
   takeStaged,
   WORKSPACE_PART,
+  type WorkspaceDelta,
   workspaceDelta,
   type WorkspaceValue,
 } from "../files/host/part.ts";
@@ -61,7 +62,10 @@ export class SessionFiles {
 
   /** Whether a change is about files at all. */
   concerns({ delta }: RootChange): boolean {
-    return Object.hasOwn(delta, WORKSPACE_PART) && this.#steps(delta).length > 0;
+    const change = Object.hasOwn(delta, WORKSPACE_PART)
+      ? (delta[WORKSPACE_PART] as unknown as WorkspaceDelta)
+      : undefined;
+    return change !== undefined && change.steps.length > 0; // looked at closely when it is written down
   }
 
   async commit(
