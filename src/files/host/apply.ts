@@ -122,9 +122,8 @@ class Application implements Applied {
     const names = namesIn(step.path);
     const { from, to } = step;
     if (disk.isOwn(names) || sameEntry(from, to)) return;
-    if (to.kind === "file" || to.kind === "link") {
-      if (!this.#waits(step)) return this.#recall(step);
-    }
+    const mayBeDone = this.#ground.again && (to.kind === "file" || to.kind === "link");
+    if (mayBeDone && !this.#waits(step)) return this.#recall(step);
     const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
     await done;
@@ -165,7 +164,8 @@ class Application implements Applied {
   async #in(folder: Folder, name: string, step: PlannedStep): Promise<void> {
     const { from, to } = step;
     this.folders.add(folder.names.join("/"));
-    if (to.kind !== "absent" && to.kind !== "folder" && this.#isIn(folder, name, step)) return this.#unlinkTemp(step);
+    const mayBeIn = this.#ground.again && to.kind !== "absent" && to.kind !== "folder";
+    if (mayBeIn && this.#isIn(folder, name, step)) return this.#unlinkTemp(step);
     if (from.kind === "folder" && to.kind !== "folder") {
       if (!this.#emptied(folder, name)) return this.#giveUp(step, "not-empty");
     } else if (from.kind !== "absent" && from.kind !== "folder") {
@@ -180,7 +180,7 @@ class Application implements Applied {
   async #asideOf(folder: Folder, name: string, step: PlannedStep): Promise<Diverged["why"] | undefined> {
     const { root, disk, places } = this.#ground;
     const place = places.rescue.at(step.aside);
-    if (root.port.stat(place) === undefined) {
+    if (!this.#ground.again || root.port.stat(place) === undefined) {
       folder.mustBeHere();
       try {
         root.port.rename(folder.at(name), place);
