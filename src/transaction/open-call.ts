@@ -320,7 +320,7 @@ export class OpenCall {
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
-      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports };
+      return { callId: id, tool: name, access: this.#named(name).access, elapsed, attempts: 1, effects: reports };
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
@@ -365,9 +365,13 @@ export class OpenCall {
     return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
+  #named(name: string): Tool {
+    return this.#world.tool(name) ?? absentTool(name);
+  }
+
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
     const { policies } = this.#world;
-    const tool = this.#world.tool(name) ?? absentTool(name);
+    const tool = this.#named(name);
     if (!NESTABLE[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool);
