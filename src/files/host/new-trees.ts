@@ -70,6 +70,16 @@ function treesIn(steps: readonly PlannedStep[], exec: readonly string[]): readon
   return trees.filter(({ files }) => files.length > 0);
 }
 
+/** Where the content of a step may lie while it is being put in place, as paths of the workspace. */
+export function placesOfContent({ exec, steps }: Intent, path: string): readonly (readonly string[])[] {
+  const step = steps.find((one) => one.path === path);
+  if (step === undefined) return [];
+  const waits = step.temp === undefined ? [] : [[...namesIn(step.temp.folder), step.temp.name]];
+  const trees = exec === undefined ? [] : treesIn(steps, [...PLACES.exec, exec]);
+  const together = trees.filter(({ files }) => files.includes(step)).map((tree) => placeOf(tree, path));
+  return [...waits, ...together, namesIn(path)];
+}
+
 function isFree({ root, disk }: TreeGround, top: string): boolean {
   const names = namesIn(top);
   if (disk.isOwn(names)) return false;

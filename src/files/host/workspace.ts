@@ -4,6 +4,7 @@ import type { HeldLock } from "../../contracts/lock.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
 import { refuseLarge } from "../filesystem.ts";
+import { namesIn } from "../path.ts";
 import { type Applied, apply, type Diverged } from "./apply.ts";
 import type { FilesDecision, FilesToCommit, Finished } from "./commit.ts";
 import { Disk } from "./disk.ts";
@@ -14,6 +15,7 @@ import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
 import type { Intent } from "./intent.ts";
 import { bounded, RESCUE_BOUNDS, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
 import { closePlaces, makePlaces, openPlaces, PLACES, type Places, workspaceId } from "./meta.ts";
+import { placesOfContent } from "./new-trees.ts";
 import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
 import { nameText, realHost } from "./port.ts";
@@ -166,6 +168,11 @@ export class Workspace {
   /** Puts in place what waits. Throws WORKSPACE_PENDING while something is in its way. */
   settle(): Promise<readonly Diverged[]> {
     return this.#alone(() => this.#ready());
+  }
+
+  /** Where something that was decided may lie: where it waits, on its way, or in place. */
+  placesOf(path: string): readonly (readonly string[])[] {
+    return this.#stuck === undefined ? [namesIn(path)] : placesOfContent(this.#stuck.intent, path);
   }
 
   rescued(): readonly Rescued[] {
