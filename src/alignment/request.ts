@@ -37,18 +37,27 @@ export function checkRequest(
 /** Providers want `type: "object"` written out; with or without, the schema says the same. */
 function sameOffer(a: ToolOffer, b: ToolOffer): boolean {
   if ((a.description ?? "") !== (b.description ?? "")) return false;
-  return sameJson({ type: "object", ...a.input }, { type: "object", ...b.input });
+  return a.input === b.input || sameFields(a.input, b.input, OBJECT);
 }
+
+const OBJECT: Fields = { type: "object" };
 
 /** What was written from the snapshot holds the snapshot's own values, and those need no second look. */
 function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [a as Fields, b as Fields];
-  const names = Object.keys(left).filter((name) => left[name] !== undefined);
-  const others = Object.keys(right).filter((name) => right[name] !== undefined);
-  return names.length === others.length && names.every((name) => sameJson(left[name], right[name]));
+  return Array.isArray(a) === Array.isArray(b) && sameFields(a as Fields, b as Fields);
+}
+
+/** `unsaid`: what a field holds that is left out. */
+function sameFields(a: Fields, b: Fields, unsaid: Fields = {}): boolean {
+  const agree = (name: string) => a[name] === b[name] || sameJson(valueOf(a, name, unsaid), valueOf(b, name, unsaid));
+  return Object.keys(a).every(agree) && Object.keys(b).every((name) => Object.hasOwn(a, name) || agree(name));
+}
+
+function valueOf(fields: Fields, name: string, unsaid: Fields): unknown {
+  const said = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return said === undefined ? unsaid[name] : said;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -480,6 +480,10 @@ export const ERROR_CODES = {
   },
 
   // history and wire
+  RECOVERY_OFF: {
+    says: "The session was cut off, and recovering it is switched off. It was not opened, and nothing was changed.",
+    tryThis: "Look at it with `holdfast show`; `auto_recover_from_crash = true` closes what was cut off and goes on.",
+  },
   HISTORY_INVALID: {
     says: "The history breaks a pairing invariant. Nothing was sent.",
     tryThis: "Repair it with `normalize(items)`, or read every fault in the report that is this error's cause.",

@@ -14,13 +14,13 @@ export interface CatalogState {
   /** Why the last change happened. */
   readonly reason: string;
   /** Offered as in plan mode though it is in act mode, because it works for somebody who plans. */
-  readonly held?: true;
+  readonly parentPlans?: true;
   /** The session that this one works for, by name. */
   readonly parent?: string;
 }
 
 export type CatalogChange = Partial<Pick<CatalogState, "mode" | "requestUserInputEnabled" | "tools">> & {
-  readonly held?: boolean;
+  readonly parentPlans?: boolean;
 };
 
 export const INITIAL_CATALOG: CatalogState = {
@@ -36,8 +36,8 @@ export const INITIAL_CATALOG: CatalogState = {
 export function changeCatalog(now: CatalogState, change: CatalogChange, reason: string): CatalogState {
   const { mode = now.mode, requestUserInputEnabled = now.requestUserInputEnabled, tools = now.tools } = change;
   const sameTools = equalTools(now.tools, tools);
-  const held = mode === "act" && (change.held ?? now.held ?? false);
-  const sameMode = mode === now.mode && held === (now.held ?? false);
+  const parentPlans = mode === "act" && (change.parentPlans ?? now.parentPlans ?? false);
+  const sameMode = mode === now.mode && parentPlans === (now.parentPlans ?? false);
   if (sameTools && sameMode && requestUserInputEnabled === now.requestUserInputEnabled) return now;
   return {
     version: sameTools ? now.version : now.version + 1,
@@ -46,7 +46,7 @@ export function changeCatalog(now: CatalogState, change: CatalogChange, reason: 
     requestUserInputEnabled,
     tools: sameTools ? now.tools : tools,
     reason,
-    ...(held ? { held } : {}),
+    ...(parentPlans ? { parentPlans } : {}),
     ...(now.parent === undefined ? {} : { parent: now.parent }),
   };
 }
@@ -67,7 +67,7 @@ export function hashTools(tools: Iterable<CatalogTool>): CatalogState["tools"] {
 /** What is offered in a state of the catalog, of the tools there are. */
 export function snapshotCatalog(state: CatalogState, tools: Iterable<CatalogTool>): SessionToolCatalogSnapshot {
   const { version, epoch, requestUserInputEnabled } = state;
-  const mode = state.held === true ? "plan" : state.mode;
+  const mode = state.parentPlans === true ? "plan" : state.mode;
   const offered = [...tools].flatMap((tool) => {
     if (tool.name === ASK_USER && !requestUserInputEnabled) return [];
     return offerOf(tool, mode) ?? [];
@@ -76,6 +76,7 @@ export function snapshotCatalog(state: CatalogState, tools: Iterable<CatalogTool
 }
 
 function equalTools(a: CatalogState["tools"], b: CatalogState["tools"]): boolean {
+  if (a === b) return true;
   const names = Object.keys(a);
-  return a === b || (names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]));
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }

@@ -10,8 +10,9 @@ export interface Terminal {
   onInterrupt(hear: () => void): () => void;
   /** Colours and pauses are for people: off in pipes, with NO_COLOR and with --json. */
   readonly forPeople: boolean;
-  /** How wide it is; nothing where lines are read by programs. */
+  /** How wide and how high it is; nothing where lines are read by programs. */
   readonly columns?: number;
+  readonly rows?: number;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard input, for commands that read `-`. */
@@ -32,6 +33,8 @@ export interface CommandBody {
   readonly usage: string;
   readonly examples: readonly string[];
   readonly options: Readonly<Record<string, CommandOption>>;
+  /** Its answer may be longer than the screen. */
+  readonly pages?: true;
   run(parsed: Parsed, terminal: Terminal): Promise<ExitCode>;
 }
 

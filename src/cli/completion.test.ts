@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { desk } from "../../test/support/cli.ts";
+import { BIN, desk, threeWrites } from "../../test/support/cli.ts";
+import { openTerminal } from "../../test/support/terminal.ts";
 import { COMMANDS } from "./table.ts";
 
 const at = desk();
@@ -35,3 +36,64 @@ test("[CLI-13] bash completes commands, flags and the values of flags with it", 
   expect(complete("holdfast", "sessions", "--store", "a-")).toEqual(["a-file.db"]);
   expect(complete("holdfast", "completion", "f")).toEqual(["fish"]);
 });
+
+/** Whether a shell is here; a test that needs one that is not is skipped, by name. */
+function has(shell: string): boolean {
+  return spawnSync(shell, ["--version"]).status === 0;
+}
+
+/** `holdfast` as a command, the way a package manager puts it there. */
+function installed(): string {
+  const bin = join(at.folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "holdfast"), `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`);
+  chmodSync(join(bin, "holdfast"), 0o755);
+  return `${bin}${delimiter}${process.env["PATH"]}`;
+}
+
+test.skipIf(!has("zsh"))(
+  "[CLI-13] zsh loads it from its functions, and completes commands, flags and sessions at once",
+  async () => {
+    const path = installed();
+    await threeWrites(at.folder, "rename-foo");
+    const functions = join(at.folder, "functions");
+    mkdirSync(functions);
+    writeFileSync(join(functions, "_holdfast"), (await at.run("completion", "zsh")).out);
+    const shell = openTerminal(["zsh", "-f", "-i"], { cwd: at.folder, env: { PATH: path, PS1: "ready> " } });
+    try {
+      await shell.types(
+        `fpath=('${functions}' $fpath); autoload -Uz compinit; compinit -u -D; echo load''ed\r`,
+        "loaded",
+      );
+      await shell.types("holdfast rew\t", "ind"); // what it adds to what was typed
+      await shell.types("--dry\t", "-run");
+      await shell.types("ren\t", "ame-foo");
+    } finally {
+      shell.child.kill("SIGKILL");
+    }
+  },
+);
+
+test.skipIf(!has("fish"))(
+  "[CLI-13] fish loads it from its completions, and completes commands, flags and sessions",
+  async () => {
+    const path = installed();
+    await threeWrites(at.folder, "rename-foo");
+    const folder = join(at.folder, "home", ".config", "fish", "completions");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "holdfast.fish"), (await at.run("completion", "fish")).out);
+    const complete = (line: string) => {
+      const { stdout, stderr } = spawnSync("fish", ["-c", `complete -C '${line}'`], {
+        encoding: "utf8",
+        cwd: at.folder,
+        env: { PATH: path, HOME: join(at.folder, "home") },
+      });
+      expect(stderr).toBe("");
+      return stdout.split("\n").map((one) => one.split("\t")[0]);
+    };
+    expect(complete("holdfast rew")).toContain("rewind");
+    expect(complete("holdfast rewind --dry")).toContain("--dry-run");
+    expect(complete("holdfast show ren")).toContain("rename-foo");
+    expect(complete("holdfast completion f")).toContain("fish");
+  },
+);

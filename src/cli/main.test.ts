@@ -1,15 +1,12 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createHoldfast, type SealedRecord } from "../index.ts";
 import { openSqlite, sqlite } from "../stores/sqlite/entry.ts";
 import { main } from "./main.ts";
 import { COMMANDS } from "./table.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
@@ -49,33 +46,6 @@ function damage(path: string, needle: string): void {
   bytes[at + 2] = (bytes[at + 2] ?? 0) ^ 1;
   writeFileSync(path, bytes);
 }
-
-test("[CLI-1] the demo kills a real process, recovers the session and checks every claim it makes", () => {
-  const { status, stdout } = spawnSync(process.execPath, [BIN, "demo", "--json"], { encoding: "utf8" });
-  const report = JSON.parse(stdout) as { ok: boolean; acknowledgedBeforeTheKill: number; claims: { holds: boolean }[] };
-  expect(status).toBe(0);
-  expect(report.ok).toBe(true);
-  expect(report.claims).toHaveLength(10);
-  expect(report.acknowledgedBeforeTheKill).toBeGreaterThan(30);
-});
-
-test("[CLI-1] the demo for people has no colour codes in a pipe, fits 80 columns and says what to try next", () => {
-  const { status, stdout } = spawnSync(process.execPath, [BIN, "demo"], { encoding: "utf8" });
-  expect(status).toBe(0);
-  expect(stdout).not.toContain("\u001b");
-  expect(stdout).toContain("Try next:");
-  for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-});
-
-test("[CLI-1] demo --keep leaves a store that verify finds sound", async () => {
-  const { stdout } = spawnSync(process.execPath, [BIN, "demo", "--keep", "--json"], { encoding: "utf8" });
-  const { store } = JSON.parse(stdout) as { store: string };
-  expect(await run("verify", "--store", store)).toMatchObject({
-    code: 0,
-    out: expect.stringMatching(/ok: 1 session, \d{2,} records/) as string,
-  });
-  rmSync(join(store, ".."), { recursive: true });
-});
 
 test("[CLI-2] wrong usage exits 2, names what is wrong and suggests the nearest", async () => {
   expect(await run("verfy")).toEqual({

@@ -62,8 +62,12 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     terminal.out(helpOf(command, terminal.columns));
     return 0;
   }
+  const isLong = command.pages === true && terminal.rows !== undefined;
+  const pages = isLong ? new (await import("./pager.ts")).Pages(terminal) : undefined;
   try {
-    return await command.run(parsed, terminal);
+    const code = await command.run(parsed, pages?.terminal ?? terminal);
+    pages?.show();
+    return code;
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
     const { KNOWN_SHAPES: redactor } = await import("../records/redact.ts"); // logs of a terminal are kept, too
@@ -107,7 +111,7 @@ function processTerminal(): Terminal {
       return () => void process.off("SIGINT", hear);
     },
     forPeople: stdout.isTTY === true && !process.env["NO_COLOR"],
-    ...(stdout.isTTY === true ? { columns: Math.max(40, stdout.columns) } : {}),
+    ...(stdout.isTTY === true ? { columns: Math.max(40, stdout.columns), rows: stdout.rows } : {}),
     cwd: process.cwd(),
     env: process.env,
     input: () => process.stdin,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { desk, program, threeWrites } from "../../test/support/cli.ts";
+import { BIN, desk, program, threeWrites } from "../../test/support/cli.ts";
+import { openTerminal } from "../../test/support/terminal.ts";
 import { readTree } from "../../test/gates/tree.ts";
 import { loadedFrom } from "../../test/gates/vendor-free-core.ts";
 import { COMMANDS } from "./table.ts";
@@ -52,6 +53,48 @@ describe("every screen", () => {
       expect(out).toContain("gone");
       expect(out.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
     }
+  });
+});
+
+describe("a list that is longer than the screen", () => {
+  const show = (rows: number, env: Readonly<Record<string, string>> = {}) =>
+    openTerminal([process.execPath, BIN, "show", "long"], { cwd: at.folder, rows, env });
+  const talk = async () => {
+    const holdfast = await program(at.folder);
+    const session = await holdfast.open("long");
+    for (let nth = 1; nth <= 40; nth += 1) await session.append({ kind: "user-said", text: `line ${nth} of many` });
+    await session.close();
+    await holdfast.close();
+  };
+
+  test("[CLI-19] is shown in the pager that the environment names, and whole where it fits or there is none", async () => {
+    await talk();
+    const paged = show(24, { PAGER: "sed s/^/paged:/" });
+    await paged.sees("paged:");
+    expect(await paged.ended).toBe(0);
+    expect(paged.screen).toContain("line 40 of many");
+    for (const open of [
+      show(60, { PAGER: "sed s/^/paged:/" }),
+      show(24, { PAGER: "cat" }),
+      show(24, { PAGER: "no-such-pager" }),
+    ]) {
+      await open.sees("line 40 of many");
+      expect(await open.ended).toBe(0);
+      expect(open.screen).not.toContain("paged:");
+    }
+  });
+
+  test("[CLI-19] whoever leaves the pager early has not failed", async () => {
+    await talk();
+    const left = show(24, { HOLDFAST_PAGER: "head -n 3", PAGER: "cat" });
+    expect(await left.ended).toBe(0);
+    expect(left.screen).not.toContain("line 40 of many");
+  });
+
+  test("[CLI-19] in a pipe there is no pager", async () => {
+    await talk();
+    at.env["PAGER"] = "sed s/^/paged:/";
+    expect(at.spawn("show", "long").out).not.toContain("paged:");
   });
 });
 

@@ -4,7 +4,7 @@ import type { CommandEntry } from "./command.ts";
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",
-    summary: "watch a session get killed in the middle of its work and come back whole",
+    summary: "the whole story in under a minute, offline; every claim is checked",
     load: async () => (await import("./commands/demo.ts")).demo,
   },
   {

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import { checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
@@ -15,6 +15,8 @@ export interface AppendOptions {
   readonly staged?: readonly NewBlob[];
   /** Retention: forget everything up to here in the same commit. */
   readonly anchor?: Link;
+  /** Of the change of the state that one of the records holds: what was checked when it became true. */
+  readonly checked?: JsonObject;
   /** Ends the batch with a checkpoint, made from what the chain folds to there: a caller cannot know what is under way. */
   readonly checkpoint?: CheckpointNote;
 }
@@ -45,6 +47,7 @@ const APPEND_OPTIONS: OptionRules<AppendOptions> = {
     fits: (value) => Array.isArray(value) && value.every(isNewBlob),
   },
   anchor: { wants: "the link of a record", fits: isLink },
+  checked: OBJECT,
   checkpoint: OBJECT,
 };
 

@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { JSON_LIMITS, type JsonLimits } from "../base/json.ts";
+import { JSON_LIMITS, type JsonLimits, type JsonObject } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
@@ -213,7 +213,8 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
     this.#ended.signal.throwIfAborted();
     refuseBadOptions(options);
-    const encoded = drafts.map((draft) => this.#encode(draft));
+    const known = options.checked === undefined ? undefined : { delta: options.checked };
+    const encoded = drafts.map((draft) => this.#encode(draft, known));
     for (;;) {
       const inLine = this.#broken !== undefined || this.#inLine > 0;
       if (inLine) await this.#standInLine(earlier);
@@ -315,8 +316,8 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   /** At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing. */
-  #encode(draft: RecordDraft): EncodedDraft {
-    return encodeDraft(draft, this.#limits, this.redactor);
+  #encode(draft: RecordDraft, known?: JsonObject): EncodedDraft {
+    return encodeDraft(draft, this.#limits, this.redactor, known);
   }
 
   #seal(drafts: readonly EncodedDraft[], options: AppendOptions): SealedBatch<T> {

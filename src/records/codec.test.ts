@@ -96,6 +96,25 @@ describe("[JOURNAL-19] a draft that is no record is refused with what is wrong",
   });
 });
 
+describe("[JOURNAL-19] what has passed the check before", () => {
+  const known = { notes: ["x".repeat(200)] };
+  const draft = (delta: object) => ({ kind: "state-changed", cause: "test", delta }) as unknown as RecordDraft;
+
+  test("is not looked at again, and counts all the same", () => {
+    const roomy = { depth: 8, characters: 1_000 };
+    expect(JSON.parse(encodeDraft(draft(known), roomy, undefined, { delta: known }).body)).toMatchObject({
+      delta: known,
+    });
+    const narrow = { depth: 8, characters: 100 };
+    expect(() => encodeDraft(draft(known), narrow, undefined, { delta: known })).toThrow(/more than 100 characters/);
+  });
+
+  test("vouches for nothing beside it", () => {
+    const beside = { ...known, other: () => {} };
+    expect(() => encodeDraft(draft(beside), undefined, undefined, { delta: known })).toThrow(/function has no JSON/);
+  });
+});
+
 describe("[JOURNAL-12] versions", () => {
   const ladder: Ladder = {
     version: 3,

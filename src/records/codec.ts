@@ -39,13 +39,17 @@ export interface EncodedDraft {
   readonly repairs: readonly JsonRepair[];
 }
 
-/** The one way in: a draft becomes text without secrets, or is refused before anything is written. */
+/**
+ * The one way in: a draft becomes text without secrets, or is refused before anything is written. `known`: values under the
+ * names of fields that have passed this check already, such as what a change of the state is made of.
+ */
 export function encodeDraft(
   given: RecordDraft,
   limits: JsonLimits = JSON_LIMITS,
   redactor: Redactor = KNOWN_SHAPES,
+  known?: JsonObject,
 ): EncodedDraft {
-  const checked = checkJson(given, limits);
+  const checked = checkJson(given, limits, known);
   if (!checked.ok) throw jsonError(checked.error);
   // Judged by what will be read back: a getter may answer differently every time.
   const draft = redactDraft(fieldsOf(checked.value.value) as unknown as RecordDraft, redactor);
@@ -59,7 +63,11 @@ export function encodeDraft(
   const fault = reserved === undefined ? RECORD_SHAPES[kind].fault(body, "") : `${reserved} is given by the journal`;
   if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind, fault });
   const blobs = (body["blobs"] ?? []) as unknown as readonly BlobRef[];
-  return { draft, kind, body: JSON.stringify(body), blobs, repairs: checked.value.repairs };
+  const text = JSON.stringify(body);
+  // What was known was not counted.
+  if (text.length > limits.characters)
+    throw jsonError({ kind: "too-large", path: "$", detail: `more than ${limits.characters} characters` });
+  return { draft, kind, body: text, blobs, repairs: checked.value.repairs };
 }
 
 function fieldsOf(draft: Json): JsonObject {

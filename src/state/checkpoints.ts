@@ -21,12 +21,12 @@ export const CHECKPOINT_LIMIT = 100;
 export class CheckpointStore {
   readonly limit: number;
   /**
-   * Places that are used in turn. A map would do, but each one that it outgrows still points at the next, and so the
+   * Places that are used in turn. A map of them would do, but each one that it outgrows still points at the next, and so the
    * collector would carry every checkpoint ever made into old age.
    */
   readonly #ring: (ToolCheckpoint | undefined)[] = [];
-  /** Whose place each is: every call looks itself up here, and a list of names is searched in no time. */
-  readonly #ids: string[] = [];
+  /** Where each call's is. Searched one by one, names that begin alike would be compared letter by letter. */
+  readonly #places = new Map<string, number>();
   #next = 0;
 
   constructor(options: { readonly limit?: number } = {}) {
@@ -36,13 +36,13 @@ export class CheckpointStore {
   }
 
   record(checkpoint: ToolCheckpoint): void {
-    const same = this.#ids.indexOf(checkpoint.toolCallId);
-    if (same !== -1) {
-      this.#ring[same] = undefined;
-      this.#ids[same] = "";
-    }
+    const { toolCallId } = checkpoint;
+    const same = this.#places.get(toolCallId);
+    if (same !== undefined) this.#ring[same] = undefined;
+    const oldest = this.#ring[this.#next];
+    if (oldest !== undefined) this.#places.delete(oldest.toolCallId);
     this.#ring[this.#next] = checkpoint;
-    this.#ids[this.#next] = checkpoint.toolCallId;
+    this.#places.set(toolCallId, this.#next);
     this.#next = (this.#next + 1) % this.limit;
   }
 
@@ -64,7 +64,8 @@ export class CheckpointStore {
   }
 
   #find(toolCallId: string): ToolCheckpoint | undefined {
-    return this.#ring.find((one) => one?.toolCallId === toolCallId);
+    const place = this.#places.get(toolCallId);
+    return place === undefined ? undefined : this.#ring[place];
   }
 
   #get(toolCallId: string): ToolCheckpoint {

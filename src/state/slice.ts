@@ -56,7 +56,7 @@ export function defineSlice<T, const R extends Reducers<T>>(
     policy: spec.policy ?? "state",
     initial: jsonOf(name, spec.initial) as T,
     plain: true,
-    encode: (value) => jsonOf(name, value),
+    encode: (value) => value as Json, // checked when it came in
     decode: (data) => validated(name, data, spec.schema),
     admit: (value) => validated(name, jsonOf(name, value), spec.schema),
     // Only what is new is checked: what both values share was checked when it came in.

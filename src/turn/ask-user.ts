@@ -1,4 +1,5 @@
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
 interface Question {
@@ -15,7 +16,7 @@ export const askUser: Tool = {
     name: "ask_user",
     description: "Ask the user a question and wait for the answer. Use it when only the user can know or decide.",
     access: "read",
-    input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<Question>,
+    input: checkedBy(validate),
     inputSchema: {
       type: "object",
       properties: {

@@ -8,7 +8,7 @@ import type { Summariser, Summary } from "../contracts/summariser.ts";
 import type { BodyOf, RecordDraft } from "../records/kinds.ts";
 import type { Item } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
-import type { Ground } from "./ground.ts";
+import { catchUp, type Ground } from "./ground.ts";
 import { faultRecord } from "./story.ts";
 import type { KeptCut } from "./view-log.ts";
 import type { Flushed } from "./writeback.ts";
@@ -109,7 +109,7 @@ type LeaveBehind = (gone: readonly Page[], kept: readonly Item[]) => Promise<Ret
 
 async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave: LeaveBehind): Promise<Crossed> {
   const { conversation, context } = ground;
-  if (conversation.next <= ground.head) await conversation.readOn((from) => context.hearing(ground.readOn(from)));
+  await catchUp(ground);
   const pages = context.know(conversation.items, (item) => conversation.idOf(item));
   const plan = planCut(pages, limits);
   const gone = plan.gone.map((at) => pages[at] as Page);

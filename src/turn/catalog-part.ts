@@ -13,7 +13,7 @@ const shape = fields({
   requestUserInputEnabled: boolean,
   tools: json,
   reason: string,
-  held: optional(boolean),
+  parentPlans: optional(boolean),
   parent: optional(string),
 });
 

@@ -54,3 +54,9 @@ export interface Ground {
 
 /** One ground per state: a second turn must know what the first one said, and a session's state is its session's. */
 export const grounds: WeakMap<ExecutionState, Ground> = new WeakMap();
+
+/** Reads what the journal has and the conversation has not. Asks the store only then: this writer knows the head. */
+export async function catchUp(ground: Ground): Promise<void> {
+  const { conversation, context, head } = ground;
+  if (conversation.next <= head) await conversation.readOn((from) => context.hearing(ground.readOn(from)));
+}

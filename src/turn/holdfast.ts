@@ -23,7 +23,7 @@ import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
-import { type Family, Lineage, type Standing } from "./lineage.ts";
+import { type Family, OpenSessions, type Standing } from "./open-sessions.ts";
 import { lookAt, type SessionLook } from "./look.ts";
 import { comparedWith, copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
@@ -49,14 +49,14 @@ export class Holdfast implements AsyncDisposable {
   readonly #options: SessionOptions;
   readonly #workspaces: Workspaces;
   readonly #redactor: Redactor;
-  readonly #lineage: Lineage;
+  readonly #openSessions: OpenSessions;
 
   constructor(deps: JournalDeps, options: SessionOptions = {}) {
     this.#redactor = deps.redactor ?? new Redactor();
     this.#deps = { ...deps, redactor: this.#redactor };
     this.#options = options;
     this.store = deps.store;
-    this.#lineage = Lineage.over(deps.store);
+    this.#openSessions = OpenSessions.over(deps.store);
     this.#workspaces = new Workspaces(deps);
   }
 
@@ -127,7 +127,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** Whether a session plans or works for one that does, by its name alone. Nothing where that cannot be told. */
   async #standingOf(id: string, below: readonly string[] = []): Promise<Standing | undefined> {
-    const open = this.#lineage.find(id);
+    const open = this.#openSessions.find(id);
     const kept = open === undefined ? await this.#keptOf(id) : undefined;
     const parent = open === undefined ? kept?.parent : open.own.parent;
     const told = parent === undefined ? {} : { parent };
@@ -169,7 +169,7 @@ export class Holdfast implements AsyncDisposable {
         child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { id, catalog } }),
       };
       const standingOf = (other: string) => this.#standingOf(other);
-      const how = { ...sessionOptions, family: { id, lineage: this.#lineage, standingOf, parent } };
+      const how = { ...sessionOptions, family: { id, openSessions: this.#openSessions, standingOf, parent } };
       const session = await resumeSession(this.#deps, journal, how, around, as);
       // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
       const { retention } = sessionOptions;

@@ -84,7 +84,10 @@ export class JournalLedger implements Ledger, StateLedger {
   ): Promise<void> {
     const fresh = [...new Map([...staged, ...byDrafts].map((blob) => [blob.ref.name, blob])).values()];
     const blobs = [...new Map([...staged.map(({ ref }) => ref), ...named].map((ref) => [ref.name, ref])).values()];
-    const introduces = introductions(Object.keys(delta), this.#parts(), this.#journal.folded.introduced);
+    const parts = this.#parts();
+    // Slices let nothing become true that is no JSON; other parts say what they like.
+    const checked = Object.fromEntries(Object.entries(delta).filter(([name]) => parts.get(name)?.plain === true));
+    const introduces = introductions(Object.keys(delta), parts, this.#journal.folded.introduced);
     const changed: RecordDraft = {
       kind: "state-changed",
       delta,
@@ -94,7 +97,7 @@ export class JournalLedger implements Ledger, StateLedger {
       ...(blobs.length === 0 ? {} : { blobs }),
     };
     const records = Object.keys(delta).length > 0 ? [...drafts, changed] : drafts;
-    if (records.length > 0) await this.#journal.append(records, { staged: fresh }); // else: other references, the same values
+    if (records.length > 0) await this.#journal.append(records, { staged: fresh, checked }); // else: other references, the same values
   }
 
   async late({

@@ -1,20 +1,25 @@
-import type { StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { VisibilityOverrides } from "../state/default-slices.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import { VisibilityExpansionRequired } from "../transaction/ending.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
 const OPEN_SECTIONS = "open_sections";
 
+interface Wanted {
+  readonly section_ids: readonly string[];
+}
+
 /** The tool with which a model opens sections that it sees only as a summary; nothing where there are none. */
 export function openSectionsTool({ sections }: Prompt): Tool | undefined {
   const ids = sections.filter(({ summary }) => summary !== undefined).map(({ id }) => id);
   if (ids.length === 0) return undefined;
-  return defineTool<{ readonly section_ids: readonly string[] }>({
+  return defineTool<Wanted>({
     name: OPEN_SECTIONS,
     description: "Shows sections of the instructions in full that you see only as a summary.",
     access: "read",
-    input: checkedBy((input) => sectionsFault(input, ids)),
+    input: checkedBy((input) => validate(input, ids)),
     inputSchema: {
       type: "object",
       properties: { section_ids: { type: "array", items: { type: "string", enum: ids }, minItems: 1 } },
@@ -35,24 +40,13 @@ export function openSectionsTool({ sections }: Prompt): Tool | undefined {
   });
 }
 
-function checkedBy<T>(faultOf: (input: unknown) => string | undefined): StandardSchema<T> {
-  return {
-    "~standard": {
-      version: 1,
-      vendor: "holdfast",
-      validate: (value) => {
-        const message = faultOf(value);
-        return message === undefined ? { value: value as T } : { issues: [{ message }] };
-      },
-    },
-  };
-}
-
-function sectionsFault(input: unknown, ids: readonly string[]): string | undefined {
+function validate(input: unknown, ids: readonly string[]): SchemaResult<Wanted> {
   const { section_ids: wanted } = (input ?? {}) as { readonly section_ids?: unknown };
-  if (!isTexts(wanted) || wanted.length === 0) return `section_ids must be a list of: ${ids.join(", ")}`;
+  const fault = (message: string) => ({ issues: [{ message }] });
+  if (!isTexts(wanted) || wanted.length === 0) return fault(`section_ids must be a list of: ${ids.join(", ")}`);
   const unknown = wanted.filter((id) => !ids.includes(id));
-  return unknown.length === 0 ? undefined : `there is no section ${unknown.join(", ")}; there are: ${ids.join(", ")}`;
+  if (unknown.length > 0) return fault(`there is no section ${unknown.join(", ")}; there are: ${ids.join(", ")}`);
+  return { value: { section_ids: wanted } };
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -1,5 +1,6 @@
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
 import { Plan } from "../state/default-slices.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
 const STATUSES = ["active", "done", "abandoned"] as const;
@@ -16,7 +17,7 @@ export const planTool: Tool = defineTool<Plan>({
     "Write down your plan, or what has changed of it: the objective and the steps with where each stands. What you " +
     "write replaces the plan before. Use it for work of several steps, and when a step is done.",
   access: "read",
-  input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<Plan>,
+  input: checkedBy(validate),
   inputSchema: {
     type: "object",
     properties: {

@@ -1,5 +1,6 @@
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
 import type { Recalled, RecallRequest } from "../context/recall.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import { type ResultMedia, toolResult } from "../transaction/result-parts.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { bytesOf, type ReadContent } from "./show-media.ts";
@@ -15,7 +16,7 @@ export function recallTool(recall: (request: RecallRequest) => Recalled, read: R
       "Read again what was shortened or left out of this conversation: everything that is marked with a holdfast:// handle. " +
       "Use it instead of running a tool a second time.",
     access: "read",
-    input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<RecallRequest>,
+    input: checkedBy(validate),
     inputSchema: {
       type: "object",
       properties: {

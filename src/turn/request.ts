@@ -1,6 +1,7 @@
 import type { AlignedPrompt } from "../alignment/align.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ModelRequest, ToolOffer } from "../contracts/model.ts";
+import type { ContextConfig } from "../history/config.ts";
 import type { FaultKind } from "../history/faults.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import { getHistoryForPrompt, type HistoryRepairedDraft, repairRecords } from "../history/session.ts";
@@ -18,10 +19,11 @@ export interface RepairedPairs {
 /** Station: the log as a provider takes it. The journal is not touched; what was found is told once. */
 export function repairPairs(
   conversation: Conversation,
-  options: { readonly profile: ProfileId; readonly tools: readonly string[] },
+  options: { readonly profile: ProfileId; readonly tools: readonly string[]; readonly config: ContextConfig },
 ): RepairedPairs {
   const repaired = getHistoryForPrompt(conversation.items, {
     profile: options.profile,
+    config: options.config,
     tools: new Set(options.tools),
     index: conversation.index,
     inFlight: conversation.running,

@@ -23,7 +23,7 @@ import { catalogPolicy } from "./catalog-policy.ts";
 import type { SessionFold } from "./fold.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
-import type { Family } from "./lineage.ts";
+import type { Family } from "./open-sessions.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
 import { type Rebuilt, rebuildNewest } from "./rebuild.ts";

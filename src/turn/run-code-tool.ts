@@ -1,9 +1,10 @@
 import type { Json } from "../base/json.ts";
 import type { CodeAnswer, CodeHost, CodeQuestion, CodeRunner } from "../contracts/code-runner.ts";
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
 import type { CallRecord } from "../history/call-record.ts";
 import { CallRecords } from "../history/call-records.ts";
 import type { Journal } from "../journal/journal.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import type { Call } from "../transaction/call.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
@@ -39,7 +40,7 @@ export function runCodeTool(world: CodeWorld): Tool {
       "`context.content(record.outcome_summary.value)` is what a call returned. `tools.NAME(input)` calls a tool and returns its result, or throws. " +
       "There is no network, no timer and no await. If the program throws, everything it did is undone.",
     access: "write",
-    input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<Program>,
+    input: checkedBy(validate),
     inputSchema: {
       type: "object",
       properties: { code: { type: "string", description: "The program." } },

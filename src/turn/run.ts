@@ -3,28 +3,25 @@ import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, StopReason } from "../contracts/model.ts";
-import type { RefusedView, View } from "../context/view.ts";
+import type { Answer, Model, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
+import type { RefusedView } from "../context/view.ts";
+import { CONTEXT_DEFAULTS, type ContextConfig } from "../history/config.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
-import { type Item, type Part, textOf } from "../wire/item.ts";
-import { keepItems } from "../wire/keep.ts";
-import { compact, refuse } from "./boundaries.ts";
+import { textOf } from "../wire/item.ts";
 import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
-import type { Ground } from "./ground.ts";
+import { catchUp, type Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
 import { type AskSomebody, unansweredOf } from "./waiting.ts";
-import { aroundOf, repairPairs, type RequestOptions, writeRequest } from "./request.ts";
+import { repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
-import { showMedia } from "./show-media.ts";
+import { modelFailed, modelSaid, spokenIn, type UserInput, userSaid } from "./said-records.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, sentRecord, type StoryOptions } from "./story.ts";
-
-/** What the user says: words, or words with pictures and files. */
-export type UserInput = string | readonly Part[];
+import { ViewStation } from "./view-station.ts";
 
 export interface RunOptions extends RequestOptions, StoryOptions {
   readonly model: Model;
@@ -33,6 +30,8 @@ export interface RunOptions extends RequestOptions, StoryOptions {
   readonly retry?: RetryOptions;
   /** How many tokens this model reads and writes in one request, when it is not the session's. */
   readonly window?: number;
+  /** Seed 000's `[context]` table, as `contextConfig` reads it. Recovery is the matter of whoever opens the session. */
+  readonly history?: ContextConfig;
   /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
   readonly ask?: AskSomebody;
 }
@@ -109,13 +108,10 @@ class Turn {
   readonly budget: RunBudget;
   /** Waiting calls that somebody was asked about in this turn. */
   readonly #asked = new Set<CallId>();
-  /** Content that could not be shown, and that this turn has told of. */
-  readonly #unread = new Set<string>();
+  readonly #views: ViewStation;
   #begun = false;
   #text = "";
   #unsentInARow = 0;
-  /** Nothing is gained by compacting again before the next turn. */
-  #isCompacted = false;
 
   constructor(ground: Ground, options: RunOptions, within: RunBudget | undefined) {
     this.#ground = ground;
@@ -125,6 +121,9 @@ class Turn {
     checkRetry(options.retry ?? {});
     const { deadline } = this.budget;
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
+    const { maxOutputTokens: answer, window } = options;
+    const write: Ground["write"] = (...what) => this.#write(...what);
+    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, write });
   }
 
   /** The walk of ARCHITECTURE.md, station by station. */
@@ -133,11 +132,11 @@ class Turn {
     const { model, toolChoice, maxOutputTokens, temperature, reasoning } = this.#options;
     const saying = defined({ toolChoice, maxOutputTokens, temperature, reasoning });
     if (this.stop.cause !== undefined) return this.#stopped();
-    await this.#readOn();
+    await catchUp(this.#ground);
     if (input !== undefined)
       await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
     for (;;) {
-      await this.#readOn();
+      await catchUp(this.#ground);
       if (this.stop.cause !== undefined) return this.#stopped();
       if (conversation.waiting.length > 0) {
         const { waiting } = conversation;
@@ -152,9 +151,11 @@ class Turn {
       const aligned = yield* this.#align();
       if ("status" in aligned) return aligned;
       const tools = aligned.catalog.activeNames;
-      const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools });
+      const { history: config = CONTEXT_DEFAULTS } = this.#options;
+      const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools, config });
       if (records.length > 0) await this.#write(records);
-      for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
+      if (config.warnOnInvariantViolations)
+        for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
       const asked = yield* this.#askInView(history, aligned, saying);
       if ("unmet" in asked) return this.#overfull(asked);
       if ("misaligned" in asked) {
@@ -171,8 +172,7 @@ class Turn {
 
   /** The end of a turn is where a compaction that can wait has waited for. */
   async *pause(): AsyncGenerator<RunEvent, void, undefined> {
-    if (this.#begun && this.stop.cause === undefined && this.#ground.context.pressure !== "none")
-      yield* this.#compact();
+    if (this.#begun && this.stop.cause === undefined) yield* this.#views.pause();
   }
 
   /** Written down before anybody hears of it: a turn whose end is not durable has not succeeded. */
@@ -223,87 +223,14 @@ class Turn {
     aligned: AlignedPrompt,
     saying: RequestOptions,
   ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
-    const view = yield* this.#choose(history, aligned);
+    const view = yield* this.#views.choose(history, aligned);
     if (!view.ok) return view;
-    const asked = yield* this.#ask(await this.#writeRequest(view, aligned, saying), aligned);
+    const asked = yield* this.#ask(await this.#views.request(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
     await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
-    const shorter = yield* this.#choose(history, aligned, true);
+    const shorter = yield* this.#views.choose(history, aligned, true);
     if (!shorter.ok) return shorter;
-    return yield* this.#ask(await this.#writeRequest(shorter, aligned, saying), aligned);
-  }
-
-  /** Station: the request, with the pictures and files that its view shows. What cannot be read is written down. */
-  async #writeRequest(view: View, aligned: AlignedPrompt, saying: RequestOptions): Promise<ModelRequest> {
-    const request = writeRequest(view, aligned, saying);
-    const { items, unread } = await showMedia(request.items, this.#ground.content);
-    const news = unread.filter(({ name }) => !this.#unread.has(name));
-    for (const { name } of news) this.#unread.add(name);
-    if (news.length > 0) await this.#write(news.map((one) => faultRecord("result-media-unread", one)));
-    return { ...request, items };
-  }
-
-  /** Station: what of the conversation is shown. Written down before it is sent, so that the next process shows the same. */
-  async *#choose(
-    history: PairedHistory,
-    aligned: AlignedPrompt,
-    tooLong = false,
-  ): AsyncGenerator<RunEvent, View | RefusedView, undefined> {
-    const { context, conversation } = this.#ground;
-    const { maxOutputTokens: answer, window } = this.#options;
-    const ask = {
-      history,
-      idOf: (item: Item) => conversation.idOf(item),
-      around: aroundOf(aligned),
-      tooLong,
-      ...defined({ answer, window }),
-    };
-    const unreachable = await this.#committed();
-    let view = context.choose(ask);
-    // Only once: what could leave has left then, and pages are lowered for the rest.
-    if (view.ok && !tooLong && context.pressureOf(view) === "hard" && (yield* this.#compact()))
-      view = context.choose(ask);
-    this.#isCompacted ||= view.ok && context.pressureOf(view) === "hard"; // it could not, or not enough
-    if (!view.ok) return view;
-    const boundary = tooLong ? "overflow" : "prune";
-    const destroys = view.reclaim !== undefined && view.reclaim.why !== "changed";
-    if (destroys && unreachable !== undefined) return refuse(this.#ground, boundary, unreachable);
-    const { drafts, events } = context.notesOf(view);
-    const crossed: readonly RecordDraft[] = destroys ? [{ kind: "boundary-crossed", boundary }] : [];
-    await this.#write([...crossed, ...drafts], events);
-    if (view.reclaim !== undefined) {
-      this.#ground.teller?.moment("context-reclaimed", { ...view.reclaim });
-      yield { kind: "reclaimed", reclaim: view.reclaim };
-    }
-    return view;
-  }
-
-  /** What is dirty is committed before a request, because choosing its view may give context up. Answers why it could not be. */
-  async #committed(): Promise<HoldfastError | undefined> {
-    try {
-      await this.#ground.writeback?.commit();
-      return undefined;
-    } catch (error) {
-      if (HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) return error;
-      throw error;
-    }
-  }
-
-  /** A summary that fails costs the summary: pages are lowered instead, as they are without one. */
-  async *#compact(): AsyncGenerator<RunEvent, boolean, undefined> {
-    if (this.#isCompacted) return false;
-    try {
-      const { crossed, left } = await compact(this.#ground, { signal: this.stop.signal });
-      if (!crossed) return false;
-      await this.#readOn();
-      yield { kind: "compacted", left };
-      return true;
-    } catch (error) {
-      if (!HoldfastError.is(error, "SUMMARY_FAILED")) throw error;
-      this.#isCompacted = true;
-      yield { kind: "compaction-failed", error };
-      return false;
-    }
+    return yield* this.#ask(await this.#views.request(shorter, aligned, saying), aligned);
   }
 
   /** What must be shown does not fit: nothing is sent, and what is unmet is told. */
@@ -343,7 +270,7 @@ class Turn {
   /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
   async *#answered(answer: Answer, aligned: AlignedPrompt): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     const { model } = this.#options;
-    await this.#readOn();
+    await catchUp(this.#ground);
     this.budget.step();
     this.#text = spokenIn(answer);
     const { stop } = answer;
@@ -439,12 +366,6 @@ class Turn {
     await this.#ground.write(drafts, events);
     this.#begun = true;
   }
-
-  /** Asks the store only when there is something new: this writer knows the head. */
-  async #readOn(): Promise<void> {
-    const { conversation, context, head } = this.#ground;
-    if (conversation.next <= head) await conversation.readOn((from) => context.hearing(this.#ground.readOn(from)));
-  }
 }
 
 /** What the model reads, once, where a turn was stopped. It begins no turn of the user's. */
@@ -458,30 +379,4 @@ const WENT_ON = "The user went on without an answer to this.";
 
 function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
-}
-
-function userSaid(input: UserInput): RecordDraft {
-  if (typeof input === "string") return { kind: "user-said", text: input };
-  return { kind: "user-said", text: textOf(input), parts: input as unknown as readonly Json[] };
-}
-
-function modelSaid(model: Model, answer: PartialAnswer, stop: string): RecordDraft {
-  return { kind: "model-said", ...aboutOf(model, answer), items: kept(answer.items), stop };
-}
-
-function modelFailed(model: Model, failure: ModelFailure, partial: PartialAnswer, attempt: number): RecordDraft {
-  const said = partial.items.length === 0 ? {} : { items: kept(partial.items) };
-  return { kind: "model-failed", failure: { ...failure }, attempt, ...aboutOf(model, partial), ...said };
-}
-
-function aboutOf({ name }: Model, { model = name, usage }: PartialAnswer) {
-  return { model, ...(usage === undefined ? {} : { usage: { ...usage } }) };
-}
-
-function kept(items: readonly Item[]): Json {
-  return keepItems(items) as unknown as Json;
-}
-
-function spokenIn({ items }: PartialAnswer): string {
-  return items.map((item) => (item.kind === "assistant" ? textOf(item.parts) : "")).join("");
 }

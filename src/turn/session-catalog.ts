@@ -11,7 +11,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import { type Gate, gatesAround } from "../state/gate.ts";
 import type { Tool } from "../transaction/tool.ts";
 import type { Transactions } from "../transaction/transactions.ts";
-import type { Family, Relative } from "./lineage.ts";
+import type { Family, Relative } from "./open-sessions.ts";
 
 /** Where the state of a catalog lies, and how it changes: written down first, true afterwards. */
 export interface CatalogHome {
@@ -34,6 +34,7 @@ export class SessionCatalog implements Relative {
   /** Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there. */
   #asksSaid = false;
   readonly #offered = new Map<number, SessionToolCatalogSnapshot>();
+  #hashed: { readonly of: readonly Tool[]; readonly hashes: CatalogState["tools"] } | undefined;
   #latest:
     | { readonly of: CatalogState; readonly tools: readonly Tool[]; readonly snapshot: SessionToolCatalogSnapshot }
     | undefined;
@@ -57,8 +58,8 @@ export class SessionCatalog implements Relative {
 
   /** What is true now. Whoever works for a session in plan mode is in plan mode, whatever it says of itself. */
   get state(): CatalogState {
-    const { held: _held, ...state } = this.#home.state;
-    return state.mode === "act" && this.#isHeld ? { ...state, mode: "plan" } : state;
+    const { parentPlans: _, ...state } = this.#home.state;
+    return state.mode === "act" && this.#parentPlans ? { ...state, mode: "plan" } : state;
   }
 
   /** What is written down of it, whatever its parent says. */
@@ -108,15 +109,15 @@ export class SessionCatalog implements Relative {
   /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
   async setMode(mode: Mode, reason = `${mode} mode was asked for`): Promise<CatalogState> {
     if (!MODES.includes(mode)) throw badOption("mode", mode, MODES.join(" or "));
-    if (mode === "act" && this.#isHeld) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
+    if (mode === "act" && this.#parentPlans) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
     // Waited for only where there is somebody to ask: of two words said at once, the second must not be the faster one.
     if (this.#parentAway !== undefined && (await this.#keptParent()) === "plan" && mode === "act")
       throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
     await this.beforeFlip(); // always: of two words said at once, neither may overtake the other
     await this.#change(() => ({ mode }), reason);
     if (mode === "act") return this.state;
-    // They are held already; now it is written down for them, too.
-    const children = this.#family === undefined ? [] : this.#family.lineage.childrenOf(this.#family.id);
+    // They plan already; now it is written down for them, too.
+    const children = this.#family === undefined ? [] : this.#family.openSessions.childrenOf(this.#family.id);
     const told = children.map((child) => child.setMode("plan", PARENT_PLANS));
     for (const one of await Promise.allSettled(told)) if (one.status === "rejected") throw one.reason;
     return this.state;
@@ -182,15 +183,24 @@ export class SessionCatalog implements Relative {
 
   /** The tools of this process, and whether it can ask somebody. */
   #present(): CatalogChange {
-    const tools = hashTools(this.#transactions.tools);
+    const tools = this.#hashes();
     // An epoch of its own: what is offered while somebody plans is not what was offered before under the same number.
-    const held = this.own.mode === "act" && this.#isHeld;
-    if (this.#asksSaid) return { tools, held };
-    return { tools, held, requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
+    const parentPlans = this.own.mode === "act" && this.#parentPlans;
+    if (this.#asksSaid) return { tools, parentPlans };
+    return { tools, parentPlans, requestUserInputEnabled: this.#transactions.tool(ASK_USER) !== undefined };
+  }
+
+  /** Of the tools there are. The same object until they change: asked before every request. */
+  #hashes(): CatalogState["tools"] {
+    const { tools } = this.#transactions;
+    if (this.#hashed?.of === tools) return this.#hashed.hashes;
+    const hashes = hashTools(tools);
+    this.#hashed = { of: tools, hashes };
+    return hashes;
   }
 
   /** By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they are. */
-  get #isHeld(): boolean {
+  get #parentPlans(): boolean {
     const around = gatesAround().flatMap((gate) => catalogs.get(gate) ?? []);
     return [...around, this.#parent].some((one) => one !== undefined && one !== this && one.isPlanning);
   }
@@ -204,13 +214,13 @@ export class SessionCatalog implements Relative {
     const { parent } = this.own;
     if (parent === undefined) return undefined;
     const given = this.#family?.parent;
-    return this.#family?.lineage.find(parent) ?? (given?.id === parent ? given.catalog : undefined);
+    return this.#family?.openSessions.find(parent) ?? (given?.id === parent ? given.catalog : undefined);
   }
 
   /** The name of a parent that is not open here: only the store can tell what it is at. */
   get #parentAway(): string | undefined {
     const { parent } = this.own;
-    return parent === undefined || this.#family?.lineage.find(parent) !== undefined ? undefined : parent;
+    return parent === undefined || this.#family?.openSessions.find(parent) !== undefined ? undefined : parent;
   }
 
   async #keptParent(): Promise<"act" | "plan" | "unknown" | undefined> {
@@ -232,13 +242,13 @@ export class SessionCatalog implements Relative {
     }
     if (parent !== undefined && parent !== this.own.parent)
       await this.#home.change((now) => ({ to: { ...now, parent }, drafts: [] }));
-    this.#family?.lineage.enter(this.#family.id, this);
+    this.#family?.openSessions.enter(this.#family.id, this);
     if (this.own.mode === "act" && this.#parent?.isPlanning === true) await this.setMode("plan", PARENT_PLANS);
   }
 
   /** A session that is closed is found no more. */
   leave(): void {
-    this.#family?.lineage.leave(this.#family.id, this);
+    this.#family?.openSessions.leave(this.#family.id, this);
   }
 }
 

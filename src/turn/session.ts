@@ -31,7 +31,7 @@ import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { ForkWorkspace } from "./fork-files.ts";
 import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
-import { type Ground, grounds } from "./ground.ts";
+import { catchUp, type Ground, grounds } from "./ground.ts";
 import { decideIn } from "./decide.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import type { PartBlobs } from "./part-blobs.ts";
@@ -49,7 +49,8 @@ import {
   targetOf,
 } from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
-import { type RunOptions, runTurn, type UserInput } from "./run.ts";
+import { type RunOptions, runTurn } from "./run.ts";
+import type { UserInput } from "./said-records.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { SessionFiles } from "./session-files.ts";
@@ -444,8 +445,7 @@ export class Session implements AsyncDisposable {
   async #prepare(): Promise<void> {
     const { conversation, context } = this.#ground;
     if (this.#ground.running) return;
-    if (conversation.next <= this.journal.head.seq)
-      await conversation.readOn((from) => context.hearing(this.#ground.readOn(from)));
+    await catchUp(this.#ground);
     context.know(conversation.items, (item) => conversation.idOf(item));
   }
 

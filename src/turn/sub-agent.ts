@@ -2,7 +2,8 @@ import { sha256 } from "../base/hash.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import type { Rewindable } from "../transaction/call.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import type { RunEnd } from "./events.ts";
@@ -51,7 +52,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
     readOnly: () => ({ readOnly: true }),
     retryable: false,
     attempts: 1,
-    input: { "~standard": { version: 1, vendor: "holdfast", validate } } satisfies StandardSchema<{ task: string }>,
+    input: checkedBy(validate),
     inputSchema: {
       type: "object",
       properties: {

@@ -1,4 +1,5 @@
 import type { Bar, Case, Trial, Workload } from "../../harness/contract.ts";
+import { wholeStation } from "./session.ts";
 import { allNew, flipped, seedCheck, toolChanged, unchanged } from "./trials.ts";
 
 const TOOLS = 200;
@@ -16,6 +17,7 @@ const cases: readonly Case[] = [
     cells: {
       [SEED]: cell(seedCheck),
       "nothing changed": cell(unchanged),
+      "nothing changed, both looks of a session": cell(wholeStation),
       "mode flipped": cell(flipped),
       "one tool changed": cell(toolChanged),
       "every tool new": cell(allNew),
@@ -34,6 +36,7 @@ const bar = (what: string, cellName: string, atMost: number): Bar => ({
 
 const bars: readonly Bar[] = [
   bar("full check when nothing changed", "nothing changed", 100 * MICROSECOND),
+  bar("both looks of a session when nothing changed", "nothing changed, both looks of a session", 100 * MICROSECOND),
   bar("snapshot, rendering and check after a mode flip", "mode flipped", 5_000 * MICROSECOND),
   bar("the same after one tool changed", "one tool changed", 5_000 * MICROSECOND),
 ];

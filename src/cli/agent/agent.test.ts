@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { BIN, desk } from "../../../test/support/cli.ts";
+import { BIN, desk, project } from "../../../test/support/cli.ts";
+import { openTerminal } from "../../../test/support/terminal.ts";
 import type { Script } from "../../adapters/scripted/entry.ts";
-import { defineTool } from "../../index.ts";
+import { callIdAt, createHoldfast, defineTool } from "../../index.ts";
+import { sqlite } from "../../stores/sqlite/entry.ts";
 import { asking } from "./agent.ts";
 import { type ProviderServer, startProviderServer } from "../../testing/entry.ts";
 
@@ -15,6 +17,12 @@ afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
   await server.close();
 });
+
+function terminal(argv: readonly string[]) {
+  const opened = openTerminal([process.execPath, BIN, ...argv], { cwd: at.folder });
+  children.push(opened.child);
+  return opened;
+}
 
 async function provider(script: Script, first = 0): Promise<string> {
   server = await startProviderServer({ script, first, compatible: true });
@@ -132,6 +140,101 @@ test("[CLI-16] whatever runs a program or reaches outside waits for consent, and
   ]);
 });
 
+describe("what holdfast.toml says", () => {
+  const cutOff = async () => {
+    const model = await provider([
+      writes("a.txt", "one"),
+      { calls: [{ name: "shell", input: { command: "sleep 60; true" } }] },
+    ]);
+    const child = spawn(process.execPath, [BIN, "run", "go", "--yes", "--model", model, "--session", "job"], {
+      cwd: at.folder,
+      env: { PATH: process.env["PATH"] },
+    });
+    children.push(child);
+    await said(child, "✓ write_file");
+    await expect.poll(async () => (await at.run("show", "job")).out, { timeout: 20_000 }).toContain("still open");
+    child.kill("SIGKILL");
+    await new Promise((resolve) => child.once("exit", resolve));
+    return model;
+  };
+
+  test("[CLI-18] auto_recover_from_crash = false: a session that was cut off is told and left exactly as it is", async () => {
+    const model = await cutOff();
+    project(at.folder, "[context]\nauto_recover_from_crash = false");
+    const before = await at.json("show", "job", "--all");
+    const refused = await at.json("run", "go on", "--model", model, "--session", "job");
+    expect(refused).toMatchObject({ ok: false, code: "RECOVERY_OFF", details: { session: "job" } });
+    expect(await at.json("show", "job", "--all")).toEqual(before);
+    at.env["HOLDFAST_CONTEXT_AUTO_RECOVER_FROM_CRASH"] = "true";
+    await server.close();
+    const again = await provider(() => ({ text: "Gone on." }), 50);
+    expect(await at.json("run", "--model", again, "--session", "job")).toMatchObject({ ok: true, text: "Gone on." });
+  });
+
+  test("[CLI-18] warn_on_invariant_violations = false: what was repaired is not said, and is on record all the same", async () => {
+    const broken = async (session: string) => {
+      const holdfast = await createHoldfast({
+        store: sqlite(join(at.folder, ".holdfast/sessions.db")),
+        workspace: at.folder,
+      });
+      const opened = await holdfast.open(session);
+      await opened.append({ kind: "user-said", text: "Hello?" });
+      const callId = callIdAt(opened.id, 7, 0);
+      await opened.append([
+        { kind: "call-closed", callId, tool: "gone", status: "success", output: "an output that nobody asked for" },
+      ]);
+      await opened.close();
+      await holdfast.close();
+    };
+    const model = await provider([{ text: "Yes." }, { text: "Yes." }]);
+    await broken("loud");
+    await broken("quiet");
+    const loud = await at.run("run", "and?", "--model", model, "--session", "loud");
+    expect(loud.out).toContain("repaired for the model: orphan-output");
+    project(at.folder, "[context]\nwarn_on_invariant_violations = false");
+    const quiet = await at.run("run", "and?", "--model", model, "--session", "quiet");
+    expect(quiet).toMatchObject({ code: 0, out: expect.not.stringContaining("repaired") as string });
+    expect((await at.run("show", "quiet")).out).toContain("orphan-output");
+  });
+
+  test("[CLI-18] preferences of the user and of the project both stand in the request; a small window squeezes it", async () => {
+    const file = join(at.folder, "home", ".config", "holdfast", "holdfast.toml");
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, 'preferences = ["Answer in rhymes."]');
+    project(at.folder, 'window = 9_000\npreferences = ["Tabs, please."]');
+    const names = Array.from({ length: 8 }, (_, nth) => `file-${nth}.txt`);
+    const lines = (name: string) =>
+      Array.from({ length: 40 }, (_, nth) => `${name} ${nth}: ${nth * 7919} and ${nth ** 3}`);
+    for (const name of names) writeFileSync(join(at.folder, name), lines(name).join("\n"));
+    const reads = names.map((path) => ({ calls: [{ name: "read_file", input: { path } }] }));
+    const model = await provider([...reads, { text: "Read." }]);
+    const { out, code } = await at.run("run", "read all", "--model", model, "--session", "job");
+    expect(code).toBe(0);
+    expect(out).toContain("the view was squeezed");
+    const asked = JSON.stringify(server.requests.at(-1)?.body);
+    expect(asked).toContain("Answer in rhymes.");
+    expect(asked).toContain("Tabs, please.");
+    expect(
+      (await at.json<{ settings: Record<string, { value: unknown }> }>("config")).settings["preferences"]?.value,
+    ).toEqual(["Tabs, please.", "Answer in rhymes."]);
+  });
+
+  test("[CLI-18] with prices a turn says what it cost and stops at its bound; a bound without prices is refused", async () => {
+    const dear = { usage: { input: 100_000, output: 10_000 } };
+    const model = await provider([
+      { ...writes("a.txt", "one"), ...dear },
+      { text: "Never said.", ...dear },
+    ]);
+    project(at.folder, "[limits]\ncost = 0.2");
+    expect(await at.run("run", "write", "--model", model)).toMatchObject({ code: 2 });
+    project(at.folder, "[limits]\ncost = 0.2\n[prices]\ninput = 2\noutput = 10");
+    const { out, err, code } = await at.run("run", "write", "--model", model);
+    expect(out).toContain("a bound was met: cost");
+    expect(err).toContain("100\u00a0000 tokens read, 10\u00a0000 written, 0.30 USD");
+    expect(code).toBe(1);
+  });
+});
+
 describe("holdfast chat, in a terminal", () => {
   test("[CLI-16] talks turn by turn, answers questions, and lists, rewinds and forks in between", async () => {
     const model = await provider([
@@ -146,7 +249,7 @@ describe("holdfast chat, in a terminal", () => {
     expect(readFileSync(join(at.folder, "a.txt"), "utf8")).toBe("one");
     await chat.types("/checkpoints\r", "write_file  success");
     await chat.types("/context\r", "conversation");
-    await chat.types("/cost\r", "the whole session");
+    await chat.types("/cost\r", "[prices]");
     await chat.types("/fork other\r", "holdfast chat --session other");
     await chat.types("/rewind\r", "do it?");
     await chat.types("y\r", "rewound talk");
@@ -212,41 +315,4 @@ function said(child: ChildProcess, words: string): Promise<void> {
     });
     child.once("exit", () => reject(new Error(`it ended after ${JSON.stringify(heard)}`)));
   });
-}
-
-/** The command in a pseudo-terminal of 80 columns, which script(1) brings. */
-function terminal(argv: readonly string[]) {
-  const line = `stty cols 80 rows 24; exec ${[process.execPath, BIN, ...argv].map((word) => `'${word}'`).join(" ")}`;
-  const child = spawn("script", ["-qec", line, "/dev/null"], {
-    cwd: at.folder,
-    env: { ...process.env, HOME: "/nonexistent", TERM: "xterm" },
-  });
-  children.push(child);
-  let screen = "";
-  let from = 0;
-  const hearers = new Set<() => void>();
-  child.stdout.on("data", (piece: Buffer) => {
-    screen += piece.toString("utf8");
-    for (const hear of hearers) hear();
-  });
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const sees = (words: string) =>
-    new Promise<void>((resolve, reject) => {
-      const look = () => {
-        const found = screen.indexOf(words, from);
-        if (found === -1) return;
-        from = found + words.length;
-        hearers.delete(look);
-        resolve();
-      };
-      hearers.add(look);
-      void ended.then(() => reject(new Error(`no ${JSON.stringify(words)} in ${JSON.stringify(screen.slice(from))}`)));
-      look();
-    });
-  const types = (keys: string, words: string) => {
-    from = screen.length;
-    child.stdin.write(keys);
-    return sees(words);
-  };
-  return { sees, types, ended };
 }

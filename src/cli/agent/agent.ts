@@ -1,32 +1,35 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { HoldfastError } from "../../base/errors.ts";
 import {
   askUser,
   createHoldfast,
   definePrompt,
   type Holdfast,
-  type Model,
   planTool,
   type Rule,
-  type RunLimits,
+  type RunOptions,
   type Session,
+  type SessionLook,
   type Tool,
 } from "../../index.ts";
 import { sqlite } from "../../stores/sqlite/entry.ts";
 import { workspaceTools } from "../../tools/entry.ts";
 import type { CommandOption, ExitCode, Parsed, Terminal } from "../command.ts";
 import { readConfig } from "../config/config.ts";
-import type { Values } from "../config/settings.ts";
 import { flagOf, STORE_OPTION, textOf, WORKSPACE_OPTION } from "../options.ts";
 import { modelOf } from "./model.ts";
+import { type Prices, pricesIn } from "./prices.ts";
 import { shellTool } from "./shell.ts";
+import { historyIn, limitsIn, windowIn } from "./turn-options.ts";
 
 /** A session with a model and tools for its folder. */
 export interface Agent {
   readonly holdfast: Holdfast;
   readonly session: Session;
-  readonly model: Model;
-  readonly limits: RunLimits;
+  /** What every turn is run with. */
+  readonly turn: Pick<RunOptions, "model" | "limits" | "history">;
+  readonly prices: Prices | undefined;
   /** It was there before. */
   readonly resumed: boolean;
 }
@@ -60,7 +63,10 @@ export async function withAgent(
   terminal: Terminal,
   work: (agent: Agent) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { values } = await readConfig(parsed, terminal);
+  const { values, preferences } = await readConfig(parsed, terminal);
+  const prices = pricesIn(values);
+  const limits = limitsIn(values, prices);
+  const history = historyIn(values);
   const model = await modelOf(values.model, terminal.env);
   const workspace = String(values.workspace);
   const store = String(values.store);
@@ -71,15 +77,16 @@ export async function withAgent(
     tools: [...workspaceTools(), shellTool, planTool, askUser].map(asking),
     exec: { driver: values["exec.driver"] ?? "auto", limits: { timeMs: values["exec.time"] ?? 0 } },
     prompt: PROMPT,
-    context: { rules: rulesIn(workspace) },
+    context: { rules: rulesIn(workspace), preferences, ...windowIn(values) },
   });
   try {
     const id = textOf(parsed, "session") ?? newName();
+    if (!history.autoRecoverFromCrash) await refuseCutOff(holdfast, id);
     const session = await holdfast.open(id);
     try {
       const resumed = session.journal.head.seq > 1;
       if (flagOf(parsed, "plan") && session.mode !== "plan") await session.setMode("plan", "--plan");
-      return await work({ holdfast, session, model, limits: limitsIn(values), resumed });
+      return await work({ holdfast, session, turn: { model, limits, history }, prices, resumed });
     } finally {
       await session.close();
     }
@@ -115,13 +122,20 @@ function rulesIn(workspace: string): readonly Rule[] {
   return [{ id: INSTRUCTIONS, text: readFileSync(file, "utf8"), scope: "project", source: INSTRUCTIONS }];
 }
 
-function limitsIn(values: Values): RunLimits {
-  const { "limits.steps": steps, "limits.tokens": tokens, "limits.time": timeMs } = values;
-  return {
-    ...(steps === undefined ? {} : { steps }),
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(timeMs === undefined ? {} : { timeMs }),
-  };
+/** Opening it would recover it: what was cut off is looked for first, and then it is left as it is. */
+async function refuseCutOff(holdfast: Holdfast, id: string): Promise<void> {
+  let look: SessionLook;
+  try {
+    look = await holdfast.look(id);
+  } catch (error) {
+    if (HoldfastError.is(error, "SESSION_UNKNOWN")) return;
+    throw error;
+  }
+  const waiting = new Set<string>(look.waiting.map(({ callId }) => callId));
+  const calls = look.openCalls
+    .filter(({ callId }) => !waiting.has(callId))
+    .map(({ callId, tool }) => `${tool} ${callId}`);
+  if (calls.length > 0) throw new HoldfastError("RECOVERY_OFF", { session: id, calls });
 }
 
 /** `2026-11-15-1013-4f2a`: sorts by time, and two in one minute differ. */

@@ -62,13 +62,13 @@ export class Conversation implements InConversation {
   }
 
   async #turn(text: string | undefined): Promise<void> {
-    const { session, model, limits } = this.agent;
+    const { session, turn: how } = this.agent;
     const follower = new Follower(this.terminal);
     const stop = new AbortController();
     this.#stop = stop;
     try {
       const ask: AskSomebody = (call, signal) => this.#reply(call, follower, signal);
-      const turn = session.run(text, { model, limits, signal: stop.signal, ask });
+      const turn = session.run(text, { ...how, signal: stop.signal, ask });
       for await (const event of turn) {
         follower.show(event);
         if (event.kind !== "end") continue;

@@ -3,6 +3,8 @@ import { shortCall, targetIn } from "../session/calls.ts";
 import { contextLines } from "../session/context-text.ts";
 import { rewindLines } from "../session/rewind-text.ts";
 import { count, grouped } from "../words.ts";
+import { wrapped } from "../wrap.ts";
+import { costOf, costWords } from "./prices.ts";
 import type { Terminal } from "../command.ts";
 import type { Agent } from "./agent.ts";
 import type { Talk } from "./talk.ts";
@@ -32,7 +34,7 @@ export const SLASHES: Readonly<Record<string, Slash>> = {
   fork: { takes: "NAME [CALL]", about: "go on from after a call in a new session, its files in memory", run: fork },
   checkpoints: { takes: "", about: "calls that can be returned to", run: checkpoints },
   context: { takes: "", about: "what the model saw last, and why", run: context },
-  cost: { takes: "", about: "tokens that were used", run: cost },
+  cost: { takes: "", about: "tokens that were used, and what they cost where prices are known", run: cost },
   help: { takes: "", about: "this list", run: help },
   exit: { takes: "", about: "leave; the session stays", run: async (conversation) => conversation.leave() },
 };
@@ -81,18 +83,19 @@ async function context({ agent: { holdfast, session }, terminal }: InConversatio
   for (const line of contextLines(session.id, seen, terminal)) terminal.out(line);
 }
 
-async function cost({
-  spent: { steps, input, output },
-  agent: { holdfast, session },
-  terminal,
-}: InConversation): Promise<void> {
-  terminal.out(`here: ${count(steps, "step")}, ${grouped(input)} tokens read, ${grouped(output)} written`);
+async function cost({ spent, agent: { holdfast, session, prices }, terminal }: InConversation): Promise<void> {
+  const here = `here: ${count(spent.steps, "step")}, ${grouped(spent.input)} tokens read, ${grouped(spent.output)} written`;
+  terminal.out(`${here}${costWords(prices, spent.cost)}`);
   const seen = await (await holdfast.look(session.id)).view();
-  if (seen === undefined) return;
-  const { input: read, output: written, cacheRead } = seen.spent;
-  terminal.out(
-    `the whole session: ${grouped(read)} read, ${grouped(cacheRead)} of them from the cache, ${grouped(written)} written`,
-  );
+  if (seen !== undefined) {
+    const { input, output, cacheRead } = seen.spent;
+    const sum = prices === undefined ? 0 : costOf(prices, seen.spent);
+    const words = `${grouped(input)} read, ${grouped(cacheRead)} of them from the cache, ${grouped(output)} written`;
+    for (const line of wrapped(`the whole session: ${words}${costWords(prices, sum)}`, terminal.columns))
+      terminal.out(line);
+  }
+  if (prices === undefined)
+    terminal.out("set `input` and `output` of `[prices]` in holdfast.toml to see what it costs");
 }
 
 async function help({ terminal }: InConversation): Promise<void> {

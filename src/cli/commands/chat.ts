@@ -32,7 +32,7 @@ export const chat: CommandBody = {
   },
 };
 
-async function greet({ session, model, resumed }: Agent, terminal: Terminal): Promise<void> {
+async function greet({ session, turn: { model }, resumed }: Agent, terminal: Terminal): Promise<void> {
   terminal.out(`${paint(terminal, "bold", session.id)}: ${model.name}. /help lists what can be done; /exit leaves.`);
   const closed = session.recovered.closedCalls.length;
   if (closed > 0)

@@ -122,7 +122,8 @@ ${commands.map(({ name, summary }) => `      '${name}:${quoted(summary)}'`).join
 ${cases.join("\n")}
   esac
 }
-compdef _holdfast holdfast`;
+# Loaded as a function the first time, this file is the function; sourced, it only says which one it is.
+if [ "\${funcstack[1]}" = _holdfast ]; then _holdfast "$@"; else compdef _holdfast holdfast; fi`;
 }
 
 function fish(commands: readonly Command[]): string {

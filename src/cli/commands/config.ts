@@ -22,6 +22,7 @@ export const config: CommandBody = {
     store: STORE_OPTION,
     workspace: WORKSPACE_OPTION,
   },
+  pages: true,
   async run(parsed, terminal) {
     const read = await readConfig(parsed, terminal);
     const [key] = parsed.positionals;

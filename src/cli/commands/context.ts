@@ -25,6 +25,7 @@ export const context: CommandBody = {
     after: { type: "string", value: "PAGE", help: "the pages behind this one" },
     store: STORE_OPTION,
   },
+  pages: true,
   async run(parsed, terminal) {
     const id = sessionIn(parsed);
     const turn = textOf(parsed, "turn") === undefined ? undefined : wholeOf(parsed, "turn", 0);

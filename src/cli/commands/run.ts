@@ -1,6 +1,7 @@
 import { finished, type RunEnd } from "../../index.ts";
 import { AGENT_OPTIONS, type Agent, isUnfinished, withAgent } from "../agent/agent.ts";
 import { endLine, Follower } from "../agent/follow.ts";
+import { costWords } from "../agent/prices.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { flagOf, usage } from "../options.ts";
 import { paint } from "../paint.ts";
@@ -34,7 +35,7 @@ interface How {
 }
 
 async function work(agent: Agent, task: string | undefined, terminal: Terminal, { json, yes }: How): Promise<ExitCode> {
-  const { session, model, limits } = agent;
+  const { session } = agent;
   const stop = new AbortController();
   // Once: what runs is taken back and the turn ends. Twice: whoever asks so means it, and nothing is lost by it.
   const deaf = terminal.onInterrupt(() => {
@@ -46,11 +47,11 @@ async function work(agent: Agent, task: string | undefined, terminal: Terminal, 
     const follower = new Follower(terminal);
     if (!json) greet(agent, terminal);
     const ask = yes ? async () => ({ approve: true }) as const : undefined;
-    const options = { model, limits, signal: stop.signal, ...(ask === undefined ? {} : { ask }) };
+    const options = { ...agent.turn, signal: stop.signal, ...(ask === undefined ? {} : { ask }) };
     const turn = session.run(task, options);
     const end = json ? await finished(turn) : await followed(turn, follower);
     if (json) terminal.out(JSON.stringify({ ok: end.status === "done", session: session.id, ...end }));
-    else tell(end, follower, session.id, terminal);
+    else tell(end, follower, agent, terminal);
     return end.status === "done" ? 0 : 1;
   } finally {
     deaf();
@@ -65,22 +66,17 @@ async function followed(turn: ReturnType<Agent["session"]["run"]>, follower: Fol
   }
 }
 
-function greet({ session, model, resumed }: Agent, terminal: Terminal): void {
+function greet({ session, turn: { model }, resumed }: Agent, terminal: Terminal): void {
   const closed = session.recovered.closedCalls.length;
   terminal.err(paint(terminal, "dim", `session ${session.id}, ${model.name}, ${session.mode} mode`));
   if (resumed && closed > 0) terminal.err(`recovered: ${count(closed, "call")} had been cut off, and changed nothing`);
 }
 
-function tell(end: RunEnd, follower: Follower, session: string, terminal: Terminal): void {
+function tell(end: RunEnd, follower: Follower, { session: { id }, prices }: Agent, terminal: Terminal): void {
   const line = endLine(end);
   follower.line(line === undefined ? "" : paint(terminal, "yellow", line));
-  const { input, output, steps } = end.spent;
-  terminal.err(
-    paint(
-      terminal,
-      "dim",
-      `${count(steps, "step")}, ${grouped(input)} tokens read, ${grouped(output)} written; holdfast show ${session}`,
-    ),
-  );
-  if (end.status === "waiting") terminal.err(`try: holdfast chat --session ${session}, or run it again with --yes`);
+  const { input, output, steps, cost } = end.spent;
+  const used = `${count(steps, "step")}, ${grouped(input)} tokens read, ${grouped(output)} written`;
+  terminal.err(paint(terminal, "dim", `${used}${costWords(prices, cost)}; holdfast show ${id}`));
+  if (end.status === "waiting") terminal.err(`try: holdfast chat --session ${id}, or run it again with --yes`);
 }

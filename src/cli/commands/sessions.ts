@@ -23,6 +23,7 @@ export const sessions: CommandBody = {
     limit: { ...LIMIT_OPTION, help: `at most so many (default ${SHOWN}); 0 for all` },
     after: { type: "string", value: "SESSION", help: "go on behind this one" },
   },
+  pages: true,
   async run(parsed, terminal) {
     if (parsed.positionals.length > 0) throw usage(String(parsed.positionals[0]), "holdfast show SESSION shows one");
     const limit = wholeOf(parsed, "limit", SHOWN);

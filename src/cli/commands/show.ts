@@ -26,6 +26,7 @@ export const show: CommandBody = {
     all: { type: "boolean", help: "also checkpoints, views and changes of the state" },
     full: { type: "boolean", help: "whole texts, arguments and outputs" },
   },
+  pages: true,
   async run(parsed, terminal) {
     const id = sessionIn(parsed);
     const limit = wholeOf(parsed, "limit", SHOWN);

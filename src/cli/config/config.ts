@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
+import type { Preference } from "../../index.ts";
 import type { Parsed, Terminal } from "../command.ts";
 import { nearest } from "../nearest.ts";
 import { KEYS, type Key, SETTINGS, type Setting, type Values } from "./settings.ts";
@@ -21,6 +22,8 @@ export interface Config {
   readonly sources: Readonly<Record<Key, Source>>;
   /** Files that were read, the one that counts more first. */
   readonly files: readonly string[];
+  /** Of everybody who has any: here a project's do not take the place of the user's. */
+  readonly preferences: readonly Preference[];
 }
 
 /** A value that was found, with the place that says it. */
@@ -54,7 +57,17 @@ export async function readConfig(parsed: Pick<Parsed, "values">, terminal: Termi
     values[key] = read.value;
     sources[key] = read.source;
   }
-  return { values: values as Values, sources: sources as Record<Key, Source>, files };
+  const preferences = layers.flatMap((layer) => preferencesIn(layer.get("preferences")));
+  if (preferences.length > 0) values["preferences"] = preferences.map((one) => one.text);
+  return { values: values as Values, sources: sources as Record<Key, Source>, files, preferences };
+}
+
+function preferencesIn(found: Found | undefined): readonly Preference[] {
+  if (found === undefined) return [];
+  const { value, source } = checked("preferences", found);
+  const scope = source.from === "user" ? "user" : "project";
+  const named = source.from === "environment" ? source.place : FILE_NAME;
+  return (value as readonly string[]).map((text, at) => ({ id: `${scope}-${at + 1}`, text, scope, source: named }));
 }
 
 /** The file in this folder or the nearest one above it: a command works the same anywhere in a project. */

@@ -25,6 +25,17 @@ const size: Kind<number> = {
   wants: 'a size such as "500 MB", or bytes',
   read: (value) => bounded(typeof value === "string" ? sizeOf(value) : value),
 };
+const amount: Kind<number> = {
+  wants: "a number, 0 or more",
+  read: (value) => positive(typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value),
+};
+const texts: Kind<readonly string[]> = {
+  wants: 'a list of texts, such as ["Short sentences."]',
+  read: (value) => {
+    const list = typeof value === "string" ? [value] : value;
+    return Array.isArray(list) && list.every((one) => text.read(one) !== undefined) ? (list as string[]) : undefined;
+  },
+};
 const duration: Kind<number> = {
   wants: 'a time such as "30d", "12h" or "90s"',
   read: (value) => (typeof value === "string" ? bounded(durationOf(value)) : undefined),
@@ -36,6 +47,10 @@ function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
 
 function bounded(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 /** One setting. `unset` stands for itself: nothing is bounded, or the kernel decides. */
@@ -57,6 +72,7 @@ type AnySetting =
   | Setting<string>
   | Setting<boolean>
   | Setting<number>
+  | Setting<readonly string[]>
   | Setting<"power" | "process">
   | Setting<"auto" | "overlay" | "portable">;
 
@@ -77,9 +93,16 @@ export const SETTINGS = {
     },
   ),
   model: setting(text, "MODEL", "anthropic:NAME, openai:NAME, or a server's URL#NAME", { flag: "model" }),
+  window: setting(whole, "WINDOW", "how many tokens the model reads and writes in one request"),
   "limits.steps": setting(whole, "LIMITS_STEPS", "answers of the model in one turn", { otherwise: 100, flag: "steps" }),
   "limits.tokens": setting(whole, "LIMITS_TOKENS", "tokens read and written in one turn", { flag: "tokens" }),
   "limits.time": setting(duration, "LIMITS_TIME", "how long one turn may take", { flag: "time" }),
+  "limits.cost": setting(amount, "LIMITS_COST", "what one turn may cost; needs prices"),
+  "prices.input": setting(amount, "PRICES_INPUT", "what a million tokens cost to read"),
+  "prices.output": setting(amount, "PRICES_OUTPUT", "what a million tokens cost to write"),
+  "prices.cached": setting(amount, "PRICES_CACHED", "what a million cost that the provider's cache held"),
+  "prices.currency": setting(text, "PRICES_CURRENCY", "what the prices are in", { otherwise: "USD" }),
+  preferences: setting(texts, "PREFERENCES", "how you like it; what a project says adds to what you say"),
   "exec.driver": setting<"auto" | "overlay" | "portable">(
     oneOf("auto", "overlay", "portable"),
     "EXEC_DRIVER",
@@ -121,5 +144,6 @@ export function shown(key: Key, value: Values[Key]): string {
   const { kind }: { readonly kind: unknown } = SETTINGS[key];
   if (kind === duration) return lasted(Number(value));
   if (kind === size) return bytes(Number(value));
+  if (typeof value === "object") return value.map((one) => JSON.stringify(one)).join(", ");
   return String(value);
 }

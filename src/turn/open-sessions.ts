@@ -21,13 +21,13 @@ export interface Standing {
  * Which sessions are open over one store, by name. A session remembers by name whom it works for, so it finds its parent
  * again, whoever has closed and opened it meanwhile.
  */
-export class Lineage {
+export class OpenSessions {
   readonly #open = new Map<string, Relative>();
 
   /** One for each store, whichever kernel opens sessions on it. */
-  static over(store: object): Lineage {
-    const known = lineages.get(store) ?? new Lineage();
-    lineages.set(store, known);
+  static over(store: object): OpenSessions {
+    const known = registries.get(store) ?? new OpenSessions();
+    registries.set(store, known);
     return known;
   }
 
@@ -48,12 +48,12 @@ export class Lineage {
   }
 }
 
-const lineages = new WeakMap<object, Lineage>();
+const registries = new WeakMap<object, OpenSessions>();
 
 /** Where a session stands among the others. */
 export interface Family {
   readonly id: string;
-  readonly lineage: Lineage;
+  readonly openSessions: OpenSessions;
   /** Of a session that need not be open here; nothing when nobody knows it. */
   readonly standingOf: (id: string) => Promise<Standing | undefined>;
   /** Whom it was said to work for when it was opened. */

@@ -1,0 +1,74 @@
+import type { Task, Trial } from "../../harness/contract.ts";
+import { defineTrial } from "../../harness/trial.ts";
+import { memoryStore } from "../../../src/stores/memory/entry.ts";
+import {
+  type AlignedPrompt,
+  createHoldfast,
+  defineTool,
+  definePrompt,
+  type SentRequest,
+  type Session,
+} from "../../../src/index.ts";
+import { makeSections, makeTools } from "./build.ts";
+
+const TIMES = 101;
+
+interface Ready {
+  readonly session: Session;
+  readonly instructions: string;
+  sent: SentRequest;
+}
+
+/** Both looks that a session takes at a request when nothing changed: before it is built, and at the body that was written. */
+export function wholeStation(): Trial {
+  return defineTrial({
+    times: TIMES,
+    prepare: (task) => openSession(task),
+    run: async ({ session, instructions, sent }) => {
+      const aligned = await session.align({ instructions });
+      session.inspect(aligned, sent);
+      return aligned;
+    },
+    verify: (last, { session, sent }, { size }) => {
+      const { catalog, prompt } = last;
+      if (catalog.availableTools() !== size) throw new Error("tools are missing");
+      if (prompt.prefixText.length < 50_000) throw new Error("the prompt is too short");
+      const { aligned, healed } = session.alignment.requests;
+      if (aligned < TIMES || healed > 0) throw new Error("something changed");
+      mustRefuse(session, last, { ...sent, tools: sent.tools.slice(1) });
+      return undefined;
+    },
+  });
+}
+
+async function openSession({ size, seed, round }: Task): Promise<Ready> {
+  const made = makeTools(size, `${seed}-${round}`);
+  const tools = made.map(({ name, description, access, inputSchema }) =>
+    defineTool({ name, description, access, inputSchema, run: () => "done" }),
+  );
+  const prompt = definePrompt("bench", makeSections(made, seed));
+  const holdfast = await createHoldfast({ store: memoryStore(), tools, prompt });
+  const session = await holdfast.open("station");
+  const instructions = "Answer in one sentence.";
+  return { session, instructions, sent: written(await session.align({ instructions })) };
+}
+
+/** As adapters write it: objects of their own around the snapshot's values. */
+function written({ catalog, prompt }: AlignedPrompt): SentRequest {
+  const tools = (catalog.tools ?? []).map(({ name, description = "", input }) => ({
+    name,
+    description,
+    input: { type: "object", ...input },
+  }));
+  return { tools, foreign: [], says: (words) => prompt.tailText.includes(words) };
+}
+
+/** A check that never says no would be fast, too. */
+function mustRefuse(session: Session, aligned: AlignedPrompt, sent: SentRequest): void {
+  try {
+    session.inspect(aligned, sent);
+  } catch {
+    return;
+  }
+  throw new Error("a tool was taken away, and nobody noticed");
+}

@@ -1,0 +1,116 @@
+import type { AlignedPrompt } from "../alignment/align.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { ModelRequest } from "../contracts/model.ts";
+import type { RefusedView, View } from "../context/view.ts";
+import type { PairedHistory } from "../history/paired.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import type { Item } from "../wire/item.ts";
+import { compact, refuse } from "./boundaries.ts";
+import type { RunEvent } from "./events.ts";
+import { catchUp, type Ground } from "./ground.ts";
+import { aroundOf, type RequestOptions, writeRequest } from "./request.ts";
+import { showMedia } from "./show-media.ts";
+import { faultRecord } from "./story.ts";
+
+export interface ViewStationOptions {
+  readonly ground: Ground;
+  /** Room for the answer. */
+  readonly answer: number | undefined;
+  readonly window: number | undefined;
+  readonly signal: AbortSignal;
+  readonly write: Ground["write"];
+}
+
+/** The station of one turn that chooses what its requests show, and gives context up where it must. */
+export class ViewStation {
+  readonly #ground: Ground;
+  readonly #options: ViewStationOptions;
+  /** Content that could not be shown, and that this turn has told of. */
+  readonly #unread = new Set<string>();
+  /** Nothing is gained by compacting again before the next turn. */
+  #isCompacted = false;
+
+  constructor(options: ViewStationOptions) {
+    this.#ground = options.ground;
+    this.#options = options;
+  }
+
+  /** What of the conversation is shown. Written down before it is sent, so that the next process shows the same. */
+  async *choose(
+    history: PairedHistory,
+    aligned: AlignedPrompt,
+    tooLong = false,
+  ): AsyncGenerator<RunEvent, View | RefusedView, undefined> {
+    const { context, conversation } = this.#ground;
+    const { answer, window } = this.#options;
+    const ask = {
+      history,
+      idOf: (item: Item) => conversation.idOf(item),
+      around: aroundOf(aligned),
+      tooLong,
+      ...(answer === undefined ? {} : { answer }),
+      ...(window === undefined ? {} : { window }),
+    };
+    const unreachable = await this.#committed();
+    let view = context.choose(ask);
+    // Only once: what could leave has left then, and pages are lowered for the rest.
+    if (view.ok && !tooLong && context.pressureOf(view) === "hard" && (yield* this.#compact()))
+      view = context.choose(ask);
+    this.#isCompacted ||= view.ok && context.pressureOf(view) === "hard"; // it could not, or not enough
+    if (!view.ok) return view;
+    const boundary = tooLong ? "overflow" : "prune";
+    const destroys = view.reclaim !== undefined && view.reclaim.why !== "changed";
+    if (destroys && unreachable !== undefined) return refuse(this.#ground, boundary, unreachable);
+    const { drafts, events } = context.notesOf(view);
+    const crossed: readonly RecordDraft[] = destroys ? [{ kind: "boundary-crossed", boundary }] : [];
+    await this.#options.write([...crossed, ...drafts], events);
+    if (view.reclaim !== undefined) {
+      this.#ground.teller?.moment("context-reclaimed", { ...view.reclaim });
+      yield { kind: "reclaimed", reclaim: view.reclaim };
+    }
+    return view;
+  }
+
+  /** The request, with the pictures and files that its view shows. What cannot be read is written down. */
+  async request(view: View, aligned: AlignedPrompt, saying: RequestOptions): Promise<ModelRequest> {
+    const request = writeRequest(view, aligned, saying);
+    const { items, unread } = await showMedia(request.items, this.#ground.content);
+    const news = unread.filter(({ name }) => !this.#unread.has(name));
+    for (const { name } of news) this.#unread.add(name);
+    if (news.length > 0) await this.#options.write(news.map((one) => faultRecord("result-media-unread", one)));
+    return { ...request, items };
+  }
+
+  /** The end of a turn is where a compaction that can wait has waited for. */
+  async *pause(): AsyncGenerator<RunEvent, void, undefined> {
+    if (this.#ground.context.pressure !== "none") yield* this.#compact();
+  }
+
+  /** What is dirty is committed before a request, because choosing its view may give context up. Answers why it could not be. */
+  async #committed(): Promise<HoldfastError | undefined> {
+    try {
+      await this.#ground.writeback?.commit();
+      return undefined;
+    } catch (error) {
+      if (HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) return error;
+      throw error;
+    }
+  }
+
+  /** A summary that fails costs the summary: pages are lowered instead, as they are without one. */
+  async *#compact(): AsyncGenerator<RunEvent, boolean, undefined> {
+    if (this.#isCompacted) return false;
+    try {
+      const { crossed, left } = await compact(this.#ground, { signal: this.#options.signal });
+      if (!crossed) return false;
+      await catchUp(this.#ground);
+      yield { kind: "compacted", left };
+      return true;
+    } catch (error) {
+      if (!HoldfastError.is(error, "SUMMARY_FAILED")) throw error;
+      this.#isCompacted = true;
+      yield { kind: "compaction-failed", error };
+      return false;
+    }
+  }
+}
