@@ -7,13 +7,20 @@ import { freshRoot } from "../support/workspaces.ts";
 
 /** A disk on which nothing can be put in place. */
 function refusing(state: { refuses: boolean }): HostPort {
-  const refuse = <A extends readonly unknown[]>(work: (...args: A) => void) => {
-    return (...args: A) => {
-      if (state.refuses) throw Object.assign(new Error("the disk"), { code: "EIO" });
-      work(...args);
-    };
+  const refuse = (refuses: boolean) => {
+    if (refuses) throw Object.assign(new Error("the disk"), { code: "EIO" });
   };
-  return { ...realHost, linkAs: refuse(realHost.linkAs), renameBytes: refuse(realHost.renameBytes) };
+  return {
+    ...realHost,
+    linkAs: (from, to) => {
+      refuse(state.refuses);
+      realHost.linkAs(from, to);
+    },
+    rename: (from, to) => {
+      refuse(state.refuses && to.endsWith("/d")); // a folder that is new from the top on
+      realHost.rename(from, to);
+    },
+  };
 }
 
 eachDriver((driver) => {
