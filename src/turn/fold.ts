@@ -42,6 +42,8 @@ export interface SessionFold {
   readonly stale: readonly Epoch[];
   /** Slices that the journal has told of: a process without them can carry them. */
   readonly introduced: ReadonlySet<string>;
+  /** The record that last made the conversation another one than a longer one: a rewind, a compaction, a reset. */
+  readonly rewrittenAt: number;
   /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
   readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
@@ -64,6 +66,7 @@ export interface KeptState {
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
+  readonly rewrittenAt?: number;
 }
 
 /** How the parts of a state are handed to the record of a checkpoint. */
@@ -85,6 +88,7 @@ const NOTHING: SessionFold = {
   epochs: [{ base: 0, changes: [] }],
   stale: [],
   introduced: new Set(),
+  rewrittenAt: 0,
 };
 
 /** `limit`: how many boundaries are remembered. */
@@ -120,9 +124,9 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 }
 
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
-  const { boundaries, epochs } = now;
+  const { boundaries, epochs, rewrittenAt } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), ...waiting };
+  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), rewrittenAt, ...waiting };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -172,6 +176,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       boundaries: kept.boundaries,
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
       introduced: new Set(Object.keys(kept.parts)),
+      rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
@@ -197,7 +202,9 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
-  rewound: (now, { to, scope }) => {
+  "boundary-crossed": (now, { cut }, seq) => (cut === undefined ? now : { ...now, rewrittenAt: seq }),
+  rewound: (before, { to, scope }, seq) => {
+    const now = scope.includes("conversation") ? { ...before, rewrittenAt: seq } : before;
     if (!scope.includes("state")) return now;
     const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
     return {
