@@ -44,6 +44,8 @@ export interface SessionFold {
   readonly introduced: ReadonlySet<string>;
   /** The record that last made the conversation another one than a longer one: a rewind, a compaction, a reset. */
   readonly rewrittenAt: number;
+  /** How long conversation_history is. Unknown after a checkpoint, or a cut, of a version that did not count. */
+  readonly history?: number;
   /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
   readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
@@ -67,6 +69,7 @@ export interface KeptState {
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
   readonly rewrittenAt?: number;
+  readonly history?: number;
 }
 
 /** How the parts of a state are handed to the record of a checkpoint. */
@@ -89,6 +92,7 @@ const NOTHING: SessionFold = {
   stale: [],
   introduced: new Set(),
   rewrittenAt: 0,
+  history: 0,
 };
 
 /** `limit`: how many boundaries are remembered. */
@@ -126,7 +130,8 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
   const { boundaries, epochs, rewrittenAt } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), rewrittenAt, ...waiting };
+  const effects = effectsToKeep(now);
+  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...historyOf(now) };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -174,6 +179,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       openCalls,
       waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),
       boundaries: kept.boundaries,
+      ...historyOf(kept),
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
       introduced: new Set(Object.keys(kept.parts)),
       rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
@@ -181,6 +187,9 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
   },
+  "user-said": (now) => ({ ...now, ...historyOf(now, 1) }),
+  // What is left was counted when it was decided what goes.
+  "history-cut": ({ history: _history, ...now }, { left }) => (left === undefined ? now : { ...now, history: left }),
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
   "call-waiting": (now, record) => ({
     ...now,
@@ -189,6 +198,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "approval-given": (now, { callId }) => ({ ...now, waiting: without(now.waiting, callId) }),
   "call-closed": (now, { callId, tool, status }, seq) => ({
     ...now,
+    ...historyOf(now, 1),
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
     boundaries: [
@@ -229,6 +239,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+function historyOf({ history }: { readonly history?: number }, more = 0): { readonly history?: number } {
+  return history === undefined ? {} : { history: history + more };
+}
 
 /** What a call changed is written right after its end: its boundary reaches there. */
 function reachingTo(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): readonly ToolBoundary[] {
