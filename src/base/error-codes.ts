@@ -373,6 +373,11 @@ export const ERROR_CODES = {
     says: "The folder lies on another file system than the workspace, where files cannot be moved aside. Nothing was changed.",
     tryThis: "Open that folder as a workspace of its own.",
   },
+  FILE_GONE: {
+    says: "What files held at that point is nowhere any more: a command wrote them, which is not copied, and somebody else has changed them since.",
+    tryThis:
+      "Put the files back as they were, begin at a point before the command, or fork after a later call that changed them.",
+  },
   FILE_NOT_COVERED: {
     says: "The folder holds something that could not be brought back. Nothing was changed.",
     tryThis: "Remove what is named by hand, or name the files to change one by one.",

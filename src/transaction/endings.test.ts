@@ -432,3 +432,13 @@ test("a tool's name is checked", () => {
   );
   expect(() => rig([], { parallel: 0 })).toThrowError(expect.objectContaining({ code: "BAD_OPTION" }));
 });
+
+test("[TX-1] a call that failed says that its changes were undone only when it could make any, and here only when it reaches outside", async () => {
+  const said = { read: "no.", write: "no. Its changes were undone.", execute: "no. Its changes were undone." };
+  for (const [access, words] of Object.entries({ ...said, external: "no. Its changes here were undone." })) {
+    const tool = defineTool({ name: "hand", access: access as "read", run: (_, call) => call.fail("no", "no.") });
+    const world = rig([tool]);
+    expect((await world.transactions.run({ id: "c1", name: "hand", input: {} })).output).toBe(words);
+    expect((await world.transactions.run({ id: "c2", name: "gone", input: {} })).output).not.toContain("undone");
+  }
+});

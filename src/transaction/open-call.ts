@@ -344,7 +344,8 @@ export class OpenCall {
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
-      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
+      const { access } = this.#named(name);
+      return { callId: id, tool: name, access, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
@@ -393,9 +394,13 @@ export class OpenCall {
     return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
+  #named(name: string): Tool {
+    return this.#world.tool(name) ?? absentTool(name);
+  }
+
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
     const { policies } = this.#world;
-    const tool = this.#world.tool(name) ?? absentTool(name);
+    const tool = this.#named(name);
     if (!NESTABLE[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool);
