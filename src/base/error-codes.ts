@@ -349,6 +349,10 @@ export const ERROR_CODES = {
     says: "A command ran after the savepoint, and what it changed can only be undone with the whole call.",
     tryThis: "Fail the call instead of rolling back a part of it, or run the command in a call of its own.",
   },
+  RESOURCE_SAVEPOINT: {
+    says: "The call has a resource alone, and what it made of it cannot be rolled back at once.",
+    tryThis: "Use `await call.transaction(work)`, which waits for the resource, or fail the call.",
+  },
   FILE_EDIT_NOT_FOUND: {
     says: "An edit's text does not occur in the file. None of the edits was made.",
     tryThis: "Read the file again and copy the text to replace exactly, white space included.",
