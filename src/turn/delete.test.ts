@@ -3,7 +3,6 @@ import { kernel, look, OPTIONS, opened, run } from "../../test/support/durable.t
 import { scripted, watch } from "../../test/support/loop.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
 import { HoldfastError } from "../base/errors.ts";
-import type { WriteBatch } from "../contracts/store.ts";
 import { Holdfast } from "./holdfast.ts";
 
 const idsOf = async (holdfast: Holdfast) => (await collect(holdfast.sessions())).map(({ id }) => id);
@@ -11,7 +10,7 @@ const idsOf = async (holdfast: Holdfast) => (await collect(holdfast.sessions()))
 /** A kernel whose store fails at its n-th write from now on: that one only, or every one, as if the process had died. */
 function failing(disk: MemoryDisk, nth: number, forever: boolean) {
   let writes = 0;
-  const fail = (_: WriteBatch) => {
+  const fail = () => {
     writes += 1;
     if (writes === nth || (forever && writes > nth)) throw ioError();
     return undefined;

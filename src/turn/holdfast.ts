@@ -26,7 +26,7 @@ import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { type SessionFold, sessionFold } from "./fold.ts";
 import { type Family, OpenSessions, type Standing } from "./open-sessions.ts";
 import { lookAt, type SessionLook } from "./look.ts";
-import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
+import { comparedWith, copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
 import { refuseReserved } from "./reserved.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
@@ -145,12 +145,19 @@ export class Holdfast implements AsyncDisposable {
     const part = fork.filesPart;
     if (part === undefined) return fork;
     const then = fork.state.root.get(WORKSPACE_PART) as WorkspaceValue;
-    const entries = await entriesAt(this.store, origin, after, then);
+    const { disk } = part.host;
+    const compared = await comparedWith(this.store, disk, await entriesAt(this.store, origin, after, then));
     if (workspace === undefined || workspace === "memory") {
-      await layOver(fork.state, part, entries);
+      await layOver(fork.state, part, compared);
       return fork;
     }
-    await copyFor(this.store, part.host.disk, workspace, entries);
+    const left = await copyFor(this.store, disk, workspace, compared);
+    if (left.length > 0)
+      await fork.append({
+        kind: "fault-raised",
+        fault: "files-not-copied",
+        detail: { paths: left.slice(0, 50), all: left.length },
+      });
     await fork.close();
     return this.#openWith(fork.id, { ...this.#options, workspace }, "host");
   }

@@ -48,7 +48,7 @@ export function readFrom(
     },
     async structure() {
       const faults: string[] = [];
-      const told = (error: HoldfastError) => void faults.push(String(error.details["sqlite"] ?? error.message));
+      const told = (error: HoldfastError) => void faults.push(error.message);
       for (const part of [containerFaults, sessionFaults])
         unlessDamaged(() => {
           for (const fault of part(tables)) faults.push(fault);
