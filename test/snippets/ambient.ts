@@ -14,6 +14,7 @@ import { startProviderServer } from "holdfast/testing";
 import { workspaceTools } from "holdfast/tools";
 
 const { createHoldfast, defineTool } = door;
+const LEAKED = "a secret that got out";
 
 /** In a folder of its own, beside a provider that answers whatever it is asked. Answers how to leave. */
 export async function setUp(): Promise<() => Promise<void>> {
@@ -60,29 +61,32 @@ async function world(): Promise<door.Holdfast> {
   const messages = [{ role: "user", content: "Hello" }];
   const prompt = door.definePrompt("plain", [{ id: "identity", body: "You are careful." }]);
   const aligned = await session.align();
-  Object.assign(globalThis, door, telemetry, {
-    ...{ holdfast, session, store, tools, model, prompt, items, messages, history: messages, callId },
-    ...{ sqlite, anthropic, workspaceTools, editFile, yours: [], tool: readFile, name: "read_file", input: {} },
-    ...{ pageId: page?.id, handle: page?.handle, signal: new AbortController().signal, show: () => {} },
-    ...{ ask: async () => "an answer", askInTheTerminal: async () => undefined, instructions: "Be brief." },
-    ...{ body: { tools: aligned.catalog.tools }, longManual: "Turn the key.", id: "a-session", options: {} },
-    ...{
-      text: "Hello",
-      key: "the session's own key",
-      leaked: "a secret that got out",
-      bytes: new Uint8Array([1, 2, 3]),
-    },
-    ...{ vault: { read: async () => "a secret of the vault" }, queue: [], registered: [], test: () => {} },
-    ...{ pino: () => ({ debug() {}, info() {}, warn() {}, error() {} }), told: () => {}, mine: mineModel },
-    ...{ yourStore: { async append() {}, async load() {} }, transport: InMemoryTransport.createLinkedPair()[0] },
-    ...{ openMine: () => store, Cursor, EMPTY: [] },
-  });
+  const kernel = { holdfast, session, store, tools, model, prompt, items, messages, history: messages, callId };
+  const made = { sqlite, anthropic, workspaceTools, editFile, yours: [], tool: readFile, name: "read_file", input: {} };
+  const said = {
+    text: "Hello",
+    instructions: "Be brief.",
+    longManual: "Turn the key.",
+    bytes: new Uint8Array([1, 2, 3]),
+  };
+  const known = { pageId: page?.id, handle: page?.handle, body: { tools: aligned.catalog.tools }, id: "a-session" };
+  const secret = { key: "the session's own key", leaked: LEAKED, vault: { read: async () => "a secret of the vault" } };
+  const yours = { Cursor, show() {}, ask: async () => "an answer", askInTheTerminal: async () => undefined, told() {} };
+  const theirs = {
+    pino: () => ({ debug() {}, info() {}, warn() {}, error() {} }),
+    yourStore: { async append() {}, async load() {} },
+    transport: InMemoryTransport.createLinkedPair()[0],
+    openMine: () => store,
+    mine: mineModel,
+  };
+  const rest = { signal: new AbortController().signal, options: {}, queue: [], registered: [], test() {} };
+  Object.assign(globalThis, door, telemetry, kernel, made, said, known, secret, yours, theirs, rest);
   return holdfast;
 }
 
 async function closedSession(holdfast: door.Holdfast, id: string): Promise<string> {
   const session = await holdfast.open(id);
-  await session.append({ kind: "user-said", text: "the password is: a secret that got out" });
+  await session.append({ kind: "user-said", text: `the password is: ${LEAKED}` });
   const { callId } = await session.runTool({ name: "edit_file", input: {} });
   await session.close();
   return callId;
