@@ -203,7 +203,13 @@ export {
   severityOf,
 } from "./history/faults.ts";
 export { type ProtocolGroup, protocolGroups } from "./history/groups.ts";
-export { HISTORY_GUIDANCE, historyBlock } from "./history/history-block.ts";
+export {
+  glanceOf,
+  HISTORY_GUIDANCE,
+  historyBlock,
+  type HistoryGlance,
+  type HistoryLine,
+} from "./history/history-block.ts";
 export { HistoryIndex } from "./history/history-index.ts";
 export { type RepairedMessages, type RepairMessagesOptions, repairMessages } from "./history/messages.ts";
 export {
@@ -235,6 +241,14 @@ export {
 } from "./history/session.ts";
 export { compactTail, cutThenPair, removeOldest, safeCut, type Trimmed, trimOldHistory } from "./history/trim.ts";
 export { truncateOutput } from "./history/truncate.ts";
+export {
+  type HistoryRates,
+  type HistoryUsage,
+  ratesOf,
+  sumOfUsage,
+  type UsageCounter,
+  usageCounter,
+} from "./history/usage.ts";
 export { checkWire, type WireFault, type WireRequest } from "./wire/check.ts";
 export type { Decoded, Encoded, Malformed } from "./wire/codecs/codec.ts";
 export {
@@ -281,6 +295,7 @@ export type {
   CodeResult,
   CodeRunner,
   CodeSeen,
+  HistoryUse,
 } from "./contracts/code-runner.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";

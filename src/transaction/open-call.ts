@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
-import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, type JsonObject, KEPT_LIMITS } from "../base/json.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
 import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
@@ -80,6 +80,8 @@ export class OpenCall {
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
   readonly #onProgress: ((text: string) => void) | undefined;
+  /** What was noted of this call and of those inside it, by their ids. Most note nothing. */
+  #notes: Map<string, JsonObject> | undefined;
   #children: { readonly child: Rewindable; readonly rewind: () => Promise<void> }[] = [];
   #handle: CallHandle | undefined;
   #commands: CallCommands | undefined;
@@ -154,6 +156,7 @@ export class OpenCall {
     this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
+    this.#notes = undefined;
     this.admitted = [];
     this.branch = state.branch();
     this.#stop = new LazySignal(this.signal);
@@ -246,6 +249,12 @@ export class OpenCall {
     return exec;
   }
 
+  /** What was noted of a call, to be spread into what is known of it. */
+  noted(id: string): { readonly notes?: JsonObject } {
+    const notes = this.#notes?.get(id);
+    return notes === undefined ? {} : { notes };
+  }
+
   tellLate(output: Json): void {
     const { id, name } = this.call;
     // Best effort: the call is closed and nothing depends on this line.
@@ -265,6 +274,10 @@ export class OpenCall {
       attempt: this.attempts,
       refused: [...this.refused],
       progress: (text) => this.#told(text),
+      note: (fields) => {
+        this.#notes ??= new Map();
+        this.#notes.set(id, { ...this.#notes.get(id), ...fields });
+      },
       random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
@@ -320,7 +333,7 @@ export class OpenCall {
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
-      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports };
+      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;

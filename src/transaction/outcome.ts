@@ -1,4 +1,4 @@
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { CallEffects, OutputStatus } from "../records/kinds.ts";
 import type { ToolInvoked } from "../state/default-slices.ts";
 import { type EffectReport, effectWords } from "./effect.ts";
@@ -25,6 +25,8 @@ export interface CallOutcome {
   readonly effects: readonly EffectReport[];
   /** Attempts inside this call whose result its validators refused. */
   readonly attemptFailures?: readonly AttemptFailure[];
+  /** What the tool noted of the call, for its record. */
+  readonly notes?: JsonObject;
   /** What a failed tool handed back beside its message. */
   readonly payload?: Json;
   /** What the tool asked to see first. */
@@ -38,6 +40,7 @@ export interface OutcomeFacts {
   readonly attempts: number;
   readonly effects: readonly EffectReport[];
   readonly attemptFailures?: readonly AttemptFailure[];
+  readonly notes?: JsonObject;
   /** What the handler had put out when it was stopped. */
   readonly progress?: string;
   /** Children that could not be taken back. */
@@ -72,10 +75,20 @@ function stoppedWords(elapsed: number, progress: string): string {
 
 /** The one record that closes it. */
 export function closingOf(outcome: CallOutcome): ClosedCall {
-  const { callId, tool, ok, status, reason, output, parts, effects, attemptFailures } = outcome;
+  const { callId, tool, ok, status, reason, output, parts, effects, attemptFailures, notes } = outcome;
   const failures = attemptFailures === undefined ? {} : { attemptFailures };
+  const noted = notes === undefined ? {} : { notes };
   const said = parts === undefined ? { output } : { parts: keptParts(parts), contents: contentsOf(parts) };
-  return { callId, tool, status, ...(ok ? {} : { reason }), ...said, effects: effectsOf(effects), ...failures };
+  return {
+    callId,
+    tool,
+    status,
+    ...(ok ? {} : { reason }),
+    ...said,
+    effects: effectsOf(effects),
+    ...failures,
+    ...noted,
+  };
 }
 
 function contentsOf(parts: readonly ResultPart[]): NonNullable<ClosedCall["contents"]> {

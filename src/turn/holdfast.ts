@@ -90,11 +90,12 @@ export class Holdfast implements AsyncDisposable {
     const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
     const session = await this.#openWith(id, this.#options, workspace === "memory" ? "memory" : "read-only");
     try {
-      await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
       // The point may be older than the mode, and than whom the origin works for: going on from it opens nothing up.
       const origin = await this.#standingOf(from);
       if (origin?.isPlanning !== false) await session.setMode("plan", "it was forked from a session in plan mode");
       await session.catalog.join(origin?.parent);
+      // Last: a fork that does not say so was cut off before all this was true of it.
+      await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
       return await this.#withFiles(session, toSessionId(from), head.seq, workspace);
     } catch (error) {
       await session.close();

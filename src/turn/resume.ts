@@ -6,7 +6,9 @@ import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
+import { rowOf } from "../journal/read.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
+import type { RecordDraft } from "../records/kinds.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { toSessionId } from "../records/ids.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
@@ -14,6 +16,7 @@ import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Root } from "../state/root.ts";
+import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
@@ -34,7 +37,9 @@ import { isShelf } from "./shelves.ts";
 import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
 import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
-import { runCodeTool, SessionHistory } from "./run-code-tool.ts";
+import { Programs } from "./programs.ts";
+import { runCodeTool } from "./run-code-tool.ts";
+import { SessionHistory } from "./session-history.ts";
 import { type ContextOptions, SessionContext } from "./session-context.ts";
 import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
@@ -116,6 +121,7 @@ async function revive(
   { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
   const { fork, child, workspaces, shelves, teller } = around;
+  teller.begin(journal.folded.history);
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -143,6 +149,7 @@ async function revive(
   const { tools = [], agents = [], policies = [], prompt, family } = options;
   const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
   const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
+  const history = options.code === undefined ? undefined : new SessionHistory(journal);
   const lender: Lender = {
     open: (id, agent) => {
       const own = new Set<Tool>(kernel);
@@ -155,7 +162,7 @@ async function revive(
   const kernel = [
     ...kernelTools(options, context, (name) => journal.readBlob(name)),
     ...agents.map((agent) => subAgentTool(agent, lender)),
-    ...codeTools(options.code, journal, () => transactions.tools),
+    ...codeTools(options, history, () => transactions.tools),
   ];
   const reserved = kernel.map(({ name }) => name);
   const taken = tools.find(({ name }) => reserved.includes(name));
@@ -175,12 +182,22 @@ async function revive(
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, family, reserved);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners);
-  if (isFork) transactions.effects.disown();
+  const cutOff = isFork ? undefined : await cutOffFork(deps.store, journal);
+  if (isFork || cutOff !== undefined) transactions.effects.disown();
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.
   await transactions.finishUndoing();
   if (rebuilt.modeInDoubt && catalog.own.mode === "act")
     await catalog.setMode("plan", "records are damaged, and one of them may have begun plan mode");
-  const story = new Story(state, catalog, { teller, ...(prompt === undefined ? {} : { prompt }) });
+  if (cutOff !== undefined) {
+    if (catalog.own.mode === "act")
+      await catalog.setMode("plan", "it was forked, and nobody knows whether from a session in plan mode");
+    await journal.append(cutOff);
+  }
+  const story = new Story(state, catalog, {
+    teller,
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(history === undefined ? {} : { history: () => history.upToNow() }),
+  });
   if (files !== undefined) await bind(state, files);
   if (!isShelf(journal.session)) await shelves.load();
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
@@ -208,6 +225,23 @@ async function revive(
   await reconcile(session);
   await catalog.join();
   return session;
+}
+
+/**
+ * A fork says that it is one when its mode, and whom it works for, are those of its origin. One that does not was cut off
+ * in between, and what it would have inherited is not known any more. Answers what it had still to say.
+ */
+async function cutOffFork(
+  store: JournalDeps["store"],
+  journal: Journal<SessionFold>,
+): Promise<Extract<RecordDraft, { readonly kind: "forked" }> | undefined> {
+  const { segments, anchor } = await rowOf(store, journal.session);
+  const after = segments.at(-2)?.through ?? 0;
+  if (after === 0 || anchor.seq > after) return undefined; // no fork, or one so old that its beginning is gone
+  for await (const { kind } of journal.read({ from: after + 1 })) if (kind === "forked") return undefined;
+  let from = journal.session;
+  for await (const entry of journal.read({ to: 1 })) if (entry.kind === "session-created") from = entry.session;
+  return { kind: "forked", from, after };
 }
 
 /** What an earlier process staged and did not commit. A shelf out of reach leaves it staged: it is tried again at the next boundary. */
@@ -240,11 +274,12 @@ function kernelTools(
 
 /** Programs, where somebody brought what runs them. */
 function codeTools(
-  runner: CodeRunner | undefined,
-  journal: Journal<SessionFold>,
+  { code: runner, slices = [] }: SessionOptions,
+  history: SessionHistory | undefined,
   tools: () => readonly Tool[],
 ): readonly Tool[] {
-  return runner === undefined ? [] : [runCodeTool({ runner, history: new SessionHistory(journal), tools })];
+  if (runner === undefined || history === undefined) return [];
+  return [runCodeTool({ runner, history, tools, slices: [...DEFAULT_SLICES, ...slices].map(anyPartOf) })];
 }
 
 /** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
@@ -286,8 +321,15 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
 }
 
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
-export function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const theirs = [...slices, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
+export function partsOf({
+  slices = [],
+  policies = [],
+  parts = [],
+  workspace,
+  code,
+}: SessionOptions): readonly AnyPart[] {
+  const programs: readonly AnySlice[] = code === undefined ? [] : [Programs];
+  const theirs = [...slices, ...programs, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
   const workspaces = workspace === undefined ? [] : [workspacePart];
   return [...new Set([...KERNEL_PARTS, ...theirs, ...workspaces, ...parts])];
 }

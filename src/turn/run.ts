@@ -16,9 +16,9 @@ import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
 import { RunBudget, type RunLimits } from "./limits.ts";
 import { type AskSomebody, unansweredOf } from "./waiting.ts";
-import { repairPairs, type RequestOptions } from "./request.ts";
+import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
-import { modelFailed, modelSaid, spokenIn, type UserInput, userSaid } from "./said-records.ts";
+import { modelFailed, modelSaid, type Question, spokenIn, type UserInput, userSaid } from "./said-records.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, sentRecord, type StoryOptions } from "./story.ts";
 import { ViewStation } from "./view-station.ts";
@@ -112,10 +112,13 @@ class Turn {
   #begun = false;
   #text = "";
   #unsentInARow = 0;
+  /** What is asked: of whom, and whether the newest request said how programs read the history. */
+  #question: Question;
 
   constructor(ground: Ground, options: RunOptions, within: RunBudget | undefined) {
     this.#ground = ground;
     this.#options = options;
+    this.#question = { model: options.model };
     const { state, signal } = ground;
     this.budget = new RunBudget(options.limits ?? {}, state, within);
     checkRetry(options.retry ?? {});
@@ -227,7 +230,7 @@ class Turn {
     if (!view.ok) return view;
     const asked = yield* this.#ask(await this.#views.request(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
-    await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
+    await this.#write([modelFailed(this.#question, asked.failure, asked.partial, asked.attempt)]);
     const shorter = yield* this.#views.choose(history, aligned, true);
     if (!shorter.ok) return shorter;
     return yield* this.#ask(await this.#views.request(shorter, aligned, saying), aligned);
@@ -244,6 +247,7 @@ class Turn {
   #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
     const { state, conversation, story } = this.#ground;
     const { model, retry = {} } = this.#options;
+    this.#question = { model, ...(story.hasHistory ? defined({ historyGuidance: guidanceIn(request) }) : {}) };
     return ask({
       inspect: (sent) => story.inspect(aligned, sent),
       insisted: () => this.#insisted(),
@@ -256,7 +260,7 @@ class Turn {
       random: state.random,
       signal: this.stop.signal,
       teller: this.#ground.teller,
-      failed: (failure, partial, attempt) => this.#write([modelFailed(model, failure, partial, attempt)]),
+      failed: (failure, partial, attempt) => this.#write([modelFailed(this.#question, failure, partial, attempt)]),
     });
   }
 
@@ -269,7 +273,6 @@ class Turn {
 
   /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
   async *#answered(answer: Answer, aligned: AlignedPrompt): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
-    const { model } = this.#options;
     await catchUp(this.#ground);
     this.budget.step();
     this.#text = spokenIn(answer);
@@ -278,7 +281,7 @@ class Turn {
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
     const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
-    const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
+    const said = [modelSaid(this.#question, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
     await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
       const end = yield* this.#run(calls);
@@ -323,16 +326,15 @@ class Turn {
   }
 
   async #unanswered(asked: Extract<Asked, { readonly failure: ModelFailure }>): Promise<RunEnd> {
-    const { model } = this.#options;
     const { failure, partial, attempt } = asked;
     if (this.stop.cause === undefined) {
-      await this.#write([modelFailed(model, failure, partial, attempt)]);
+      await this.#write([modelFailed(this.#question, failure, partial, attempt)]);
       return this.#end({ status: "failed", failure });
     }
     this.#text = spokenIn(partial);
     // The user has read it, so the model must know that it said it.
     if (partial.items.length > 0 && this.stop.cause !== "lost")
-      await this.#write([modelSaid(model, partial, "aborted")]);
+      await this.#write([modelSaid(this.#question, partial, "aborted")]);
     return this.#stopped();
   }
 

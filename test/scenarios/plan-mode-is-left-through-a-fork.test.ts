@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { forkSession } from "../../src/journal/fork.ts";
 import { opened, run } from "../support/durable.ts";
 import { expectDenied } from "../support/planning.ts";
 
@@ -25,6 +26,22 @@ test("[MODE-11] a fork of a session in act mode is in act mode", async () => {
   await run(session, "one");
   await using fork = await holdfast.fork("s", { as: "f" });
   expect([fork.mode, (await fork.runTool(edit)).ok]).toEqual(["act", true]);
+  await session.close();
+});
+
+test("[MODE-11] a fork that was cut off before it could say what it is opens in plan mode, once", async () => {
+  const { session, holdfast, deps } = await opened();
+  await run(session, "one");
+  const after = session.journal.head.seq; // in act mode
+  await session.setMode("plan");
+  await forkSession(deps, "s", { as: "cut-off", after }); // and here the process that made it is killed
+  const fork = await holdfast.open("cut-off");
+  expect(fork.mode).toBe("plan");
+  expectDenied(await fork.runTool(edit));
+  await fork.setMode("act");
+  await fork.close();
+  await using again = await holdfast.open("cut-off");
+  expect([again.mode, (await again.runTool(edit)).ok]).toEqual(["act", true]);
   await session.close();
 });
 
