@@ -297,6 +297,7 @@ export type {
   CodeSeen,
   HistoryUse,
 } from "./contracts/code-runner.ts";
+export type { Aside } from "./contracts/aside.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";
 export type {
@@ -530,7 +531,7 @@ export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { ExportOptions } from "./turn/bundle.ts";
 export type { DroppedSecrets } from "./turn/drop-secrets.ts";
-export type { RunEnd, RunEvent } from "./turn/events.ts";
+export type { AsideUse, RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type SessionOpening } from "./turn/holdfast.ts";
 export type { HoldfastOptions } from "./turn/holdfast-options.ts";
@@ -545,6 +546,9 @@ export type { ExecSettings } from "./turn/session-exec.ts";
 export { agentSessionOf, type SubAgent } from "./turn/sub-agent.ts";
 export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
+export type { AsidePurpose } from "./turn/aside.ts";
+export { compressWith, type CompressWithOptions } from "./turn/compress-with.ts";
+export { summariseWith, type SummariseWithOptions } from "./turn/summarise-with.ts";
 export type { RunOptions } from "./turn/run.ts";
 export type { UserInput } from "./turn/said-records.ts";
 export { Session, type SessionCall } from "./turn/session.ts";

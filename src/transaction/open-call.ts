@@ -85,6 +85,7 @@ export class OpenCall {
   #children: { readonly child: Rewindable; readonly rewind: () => Promise<void> }[] = [];
   #handle: CallHandle | undefined;
   #commands: CallCommands | undefined;
+  #doomed: Error | undefined;
   readonly #inner = new Set<CallHandle>();
   readonly #openings = new Set<Promise<void>>();
   #unfinished = 0;
@@ -156,6 +157,7 @@ export class OpenCall {
     this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
+    this.#doomed = undefined;
     this.#notes = undefined;
     this.admitted = [];
     this.branch = state.branch();
@@ -206,7 +208,7 @@ export class OpenCall {
 
   /** Why what its commands did cannot be kept. */
   get doomed(): Error | undefined {
-    return this.#commands?.doomed;
+    return this.#doomed ?? this.#commands?.doomed;
   }
 
   /** Nothing that it started is running afterwards, and without `kept` nothing that its commands changed is left. */
@@ -300,7 +302,16 @@ export class OpenCall {
         return startBackground(host, state.clock, command, options);
       },
       runs: () => this.#commands?.runs ?? 0,
-      doom: (error) => void this.#commands?.doom(error),
+      resources: {
+        holdsAny: () => state.exclusive.holdsAny(this.call.id),
+        mark: () => state.exclusive.mark(this.call.id),
+        backTo: (mark) => state.exclusive.backTo(this.call.id, mark),
+      },
+      doom: (error) => {
+        this.#doomed ??= error;
+        this.#commands?.doom(error);
+        return error;
+      },
       onLate: (what) => this.tellLate(what),
     });
   }
@@ -333,7 +344,8 @@ export class OpenCall {
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
-      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
+      const { access } = this.#named(name);
+      return { callId: id, tool: name, access, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
@@ -341,11 +353,15 @@ export class OpenCall {
     await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
     // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
     if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
+    const mark = await state.exclusive.mark(this.call.id);
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
     if (ending.kind !== "succeeded") {
       this.branch.rollbackTo(savepoint);
+      await state.exclusive.backTo(this.call.id, mark).catch((error: Error) => {
+        this.#doomed ??= error; // the call around it stands on something that is neither before nor after
+      });
       const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
       this.nested.push(...inside);
       reports = await effects.undo([...inside.map(({ callId }) => callId), id], specsOf(this.#world));
@@ -378,9 +394,13 @@ export class OpenCall {
     return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
+  #named(name: string): Tool {
+    return this.#world.tool(name) ?? absentTool(name);
+  }
+
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
     const { policies } = this.#world;
-    const tool = this.#world.tool(name) ?? absentTool(name);
+    const tool = this.#named(name);
     if (!NESTABLE[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool);

@@ -147,8 +147,9 @@ async function revive(
   await state.takeUpResources();
   const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, family } = options;
-  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
-  const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
+  const redact = (text: string) => journal.redactor.text(text);
+  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq, redact });
+  const exec = files === undefined ? undefined : execIn(files, redact, options.exec);
   const history = options.code === undefined ? undefined : new SessionHistory(journal);
   const lender: Lender = {
     open: (id, agent) => {

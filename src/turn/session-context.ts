@@ -1,5 +1,5 @@
 import type { Json } from "../base/json.ts";
-import type { Compressor } from "../contracts/compressor.ts";
+import type { Compressed, Compressor } from "../contracts/compressor.ts";
 import type { Summariser } from "../contracts/summariser.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import { deriveView, MARKS, type Marks } from "../context/derive.ts";
@@ -31,6 +31,7 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import { type AnySlice, anyPartOf, type SliceEvent } from "../state/slice.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { PreparedTexts, type UnpreparedOutput } from "./prepared-texts.ts";
 import { type PageSources, SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
@@ -50,6 +51,8 @@ export interface ContextOptions {
   /** Default: an estimate, calibrated by what the provider reports. */
   readonly counter?: TokenCounter;
   readonly compressor?: Compressor;
+  /** How long a request waits for a compressor that asks a model, in milliseconds. Default 20 000. */
+  readonly patienceMs?: number;
   /** Default `incremental`. */
   readonly policy?: DerivePolicy;
   readonly marks?: Partial<Marks>;
@@ -83,6 +86,8 @@ export interface ContextOrigin {
   readonly shelves?: Pick<Shelves, "pages">;
   /** The newest record that earlier processes have written. */
   readonly openedAt?: number;
+  /** Hides secrets, as the journal does. */
+  readonly redact?: (text: string) => string;
 }
 
 const WINDOW = 128_000;
@@ -90,6 +95,7 @@ const WINDOW = 128_000;
 const ANSWER_SHARE = 0.25;
 const MOST_ANSWER = 16_000;
 const MOST_TRACED = 1_000;
+const PATIENCE_MS = 20_000;
 
 /** What a session's model sees, and why. The pages follow the journal: nothing is kept here that it does not hold. */
 export class SessionContext {
@@ -99,6 +105,7 @@ export class SessionContext {
   readonly #openedAt: number;
   readonly #counter: TokenCounter;
   readonly #log = new ViewLog();
+  readonly #prepared: PreparedTexts;
   readonly #table = new HandleTable();
   readonly #observer = new FaultObserver();
   readonly #trace: string[] = [];
@@ -116,6 +123,8 @@ export class SessionContext {
     this.#openedAt = origin.openedAt ?? 0;
     this.#options = options;
     this.#counter = options.counter ?? estimateCounter;
+    const { redact = (text) => text } = origin;
+    this.#prepared = new PreparedTexts(this.#log, { openedAt: this.#openedAt, redact });
   }
 
   /** The view of the last request in this process. */
@@ -170,6 +179,24 @@ export class SessionContext {
       if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
       yield entry;
     }
+  }
+
+  get compressor(): Compressor | undefined {
+    return this.#options.compressor;
+  }
+
+  get patienceMs(): number {
+    return this.#options.patienceMs ?? PATIENCE_MS;
+  }
+
+  /** New outputs that a compressor which asks a model should be asked about, each once. */
+  unprepared(items: readonly Item[], idOf: ViewAsk["idOf"]): readonly UnpreparedOutput[] {
+    return this.#options.compressor?.prepare === undefined ? [] : this.#prepared.wanting(items, idOf);
+  }
+
+  /** What was answered for one; false when no page may show it. */
+  takePrepared(output: UnpreparedOutput, answer: Compressed | undefined): boolean {
+    return this.#prepared.take(output, answer);
   }
 
   /** Station: the view of the next request. `notesOf` says what to write about it before anything is sent. */
@@ -235,6 +262,7 @@ export class SessionContext {
     const spans = this.#chosen(view);
     const { levels, ...record } = viewChosen(view);
     const counted = view.tokens + this.#around.tokens;
+    const prepared = this.#prepared.unwritten;
     const notes = {
       ...(levels as object),
       counted,
@@ -242,6 +270,7 @@ export class SessionContext {
       around: this.#around.tokens,
       budget: view.budget,
       ...(spans.length === 0 ? {} : { spans }),
+      ...(Object.keys(prepared).length === 0 ? {} : { prepared }),
       ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
     } as unknown as Json;
     const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
@@ -292,6 +321,7 @@ export class SessionContext {
     const deps = {
       counter: this.#counter,
       lineage: this.#lineage,
+      prepared: this.#prepared.of,
       ...(compressor === undefined ? {} : { compressor }),
     };
     return new SessionPages(
@@ -344,5 +374,5 @@ export class SessionContext {
 
 function nothingFits(needed: number, budget: number): RefusedView {
   const unmet = [{ page: "instructions and tools", level: "full" as const, needs: needed }];
-  return { ok: false, fault: "floors-exceed-budget", budget: Math.max(0, budget), needed, unmet };
+  return { ok: false, fault: "floors-exceed-budget", budget: Math.max(0, budget), needed, unmet, largest: unmet };
 }
