@@ -7,7 +7,7 @@ const at = desk();
 const names = async () => (await at.json<{ sessions: { id: string }[] }>("sessions")).sessions.map(({ id }) => id);
 
 describe("holdfast delete", () => {
-  test("[CLI-20] says what would go, wants to be told twice, and deletes for good; the folder is left alone", async () => {
+  test("[CLI-30] says what would go, wants to be told twice, and deletes for good; the folder is left alone", async () => {
     const { calls } = await threeWrites(at.folder);
     expect(await at.run("delete", "work")).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
     const plan = await at.json<{ records: number }>("delete", "work", "--dry-run");
@@ -25,7 +25,7 @@ describe("holdfast delete", () => {
     expect(await at.json("verify")).toMatchObject({ ok: true });
   });
 
-  test("[CLI-20] refuses a session that somebody writes, and one that is not there", async () => {
+  test("[CLI-30] refuses a session that somebody writes, and one that is not there", async () => {
     await threeWrites(at.folder);
     expect(await at.run("delete", "wrok", "--yes")).toMatchObject({ code: 3, err: expect.stringContaining("work") });
     const holdfast = await program(at.folder);
