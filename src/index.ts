@@ -548,13 +548,21 @@ export { agentSessionOf, type SubAgent } from "./turn/sub-agent.ts";
 export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
 export type { AsidePurpose } from "./turn/aside.ts";
+export {
+  type ProjectFault,
+  type ProjectFaultKind,
+  type ProjectOptions,
+  type ProjectRules,
+  readProjectRules,
+} from "./turn/project-rules.ts";
 export { compressWith, type CompressWithOptions } from "./turn/compress-with.ts";
 export { summariseWith, type SummariseWithOptions } from "./turn/summarise-with.ts";
 export type { RunOptions } from "./turn/run.ts";
 export type { UserInput } from "./turn/said-records.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
-export type { CompactionOptions, ContextOptions, SessionContext } from "./turn/session-context.ts";
+export type { CompactionOptions, ContextOptions } from "./turn/context-options.ts";
+export type { SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
 export type { Flushed, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
 export { StagedWritebacks, type WantedWriteback } from "./turn/writeback-slices.ts";
