@@ -116,6 +116,10 @@ export const ERROR_CODES = {
     says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer, or let one process at a time have the store.",
   },
+  STORE_OTHER_ENGINE: {
+    says: "This process has the store open through another copy of SQLite. The two would free each other's locks.",
+    tryThis: "Use one driver for a store in all threads of a process, or close the other store first.",
+  },
   STORE_BUSY: {
     says: "The store stayed busy for too long.",
     tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",

@@ -26,8 +26,6 @@ export interface SqliteStoreParts extends Patience {
   readonly owner: OwnerId;
   /** Freed when the store is closed, the owner's last: as long as that one is held, nobody takes this store for dead. */
   readonly held: readonly HeldLock[];
-  /** Called when no connection of this store has the file open any more. */
-  readonly leave: () => void;
 }
 
 /** How many waiting batches share one sync. More would make the first of them wait for the last. */
@@ -54,8 +52,6 @@ export class SqliteStore implements Store {
   #writer: Connected | undefined;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #closed = false;
-  #reading = 0;
   #workedMs = 0;
 
   constructor(parts: SqliteStoreParts, writer: Connected) {
@@ -166,7 +162,6 @@ export class SqliteStore implements Store {
     return this.#working(async () => {
       if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
       const reader = await patiently(this.#parts, () => this.#pin());
-      this.#reading += 1;
       let usable = false;
       try {
         const result = await use(readFrom(reader.tables, this.#parts.connect));
@@ -178,8 +173,6 @@ export class SqliteStore implements Store {
       } finally {
         if (usable && this.#closing === undefined && this.#readers.length < IDLE_READERS) this.#readers.push(reader);
         else closeQuietly(reader.connection);
-        this.#reading -= 1;
-        this.#leaveIfDone();
       }
     });
   }
@@ -236,13 +229,6 @@ export class SqliteStore implements Store {
     this.#dropWriter();
     for (const lock of this.#parts.held) await lock.release();
     this.#parts.locks.forget(this.owner);
-    this.#closed = true;
-    this.#leaveIfDone();
-  }
-
-  /** Somebody may still read when the store is closed; the file is left when the last connection to it is. */
-  #leaveIfDone(): void {
-    if (this.#closed && this.#reading === 0) this.#parts.leave();
   }
 
   #run({ connection }: Connected, sql: string): void {
