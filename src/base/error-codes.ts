@@ -140,6 +140,10 @@ export const ERROR_CODES = {
     says: "The store is closed.",
     tryThis: "Open it again before using it.",
   },
+  STORE_GONE: {
+    says: "The store's file or its log was removed, replaced or moved while it was open. What was not acknowledged by then may be lost.",
+    tryThis: "Put the file back if you moved it; then close this store and open it again.",
+  },
   STORE_UNREACHABLE: {
     says: "The store file or its folder cannot be opened.",
     tryThis: "Check that the path exists, is not a folder or a link loop, and that you may read and write it.",

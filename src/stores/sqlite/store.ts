@@ -8,6 +8,7 @@ import type { OwnerId } from "../../records/ids.ts";
 import { applyBatch } from "../apply.ts";
 import { type Connected, type ConnectOptions, closeQuietly, connectReader, connectWriter } from "./connect.ts";
 import { storeError } from "./failures.ts";
+import { Footing } from "./footing.ts";
 import { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { readFrom } from "./read.ts";
@@ -49,6 +50,7 @@ export class SqliteStore implements Store {
   readonly #between: (() => Promise<void>)[] = [];
   readonly #readers: Connected[] = [];
   readonly #turns: Turns;
+  readonly #footing: Footing;
   #writer: Connected | undefined;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -57,6 +59,7 @@ export class SqliteStore implements Store {
   constructor(parts: SqliteStoreParts, writer: Connected) {
     this.#parts = parts;
     this.#turns = new Turns(MOST_READERS, parts);
+    this.#footing = new Footing(parts.connect.path, parts.connect.journal);
     this.#writer = writer;
     this.durability = parts.connect.durability;
     this.owner = parts.owner;
@@ -98,9 +101,7 @@ export class SqliteStore implements Store {
 
   async #withWriter<T>(work: (writer: Connected) => T): Promise<T> {
     try {
-      return await patiently(this.#parts, () =>
-        this.#told(() => work((this.#writer ??= connectWriter(this.#parts.connect)))),
-      );
+      return await patiently(this.#parts, () => this.#told(() => work((this.#writer ??= this.#connect()))));
     } catch (error) {
       this.#dropWriter();
       throw error;
@@ -133,19 +134,25 @@ export class SqliteStore implements Store {
       undone = false;
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
       await patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
+      this.#footing.afterCommit();
       return { ok: true, receipts };
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
       // connection again. The next write opens a new one, which sees what is really there.
       this.#dropWriter();
-      return { ok: false, undone, error: this.#errorOf(error) };
+      return { ok: false, undone, error: this.#footing.lost ?? this.#errorOf(error) };
     }
   }
 
   #begin(): Connected {
-    const writer = (this.#writer ??= connectWriter(this.#parts.connect));
+    const writer = (this.#writer ??= this.#connect());
     this.#told(() => writer.tables.begin());
     return writer;
+  }
+
+  #connect(): Connected {
+    this.#footing.beforeConnecting();
+    return connectWriter(this.#parts.connect);
   }
 
   async reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
@@ -179,6 +186,7 @@ export class SqliteStore implements Store {
 
   #pin(): Connected {
     const { driver, path } = this.#parts.connect;
+    if (this.#readers.length === 0) this.#footing.check();
     const reader = this.#readers.pop() ?? connectReader(driver, path);
     try {
       this.#run(reader, "BEGIN");
@@ -193,6 +201,7 @@ export class SqliteStore implements Store {
   /** Step by step, between the transactions of others. Somebody who stays in the way leaves the rest for another time. */
   async shrink(): Promise<number> {
     const { path } = this.#parts.connect;
+    this.#footing.check();
     const before = statSync(path).size;
     try {
       for (let free = Number.POSITIVE_INFINITY; ; ) {
