@@ -121,6 +121,7 @@ export class CallCommands {
     const cwd = namesIn(options.cwd ?? "").join("/");
     const enclosure = await this.#enclosed();
     if (options.uncovered !== "report") this.#refuseUncovered(enclosure.uncovered);
+    enclosure.changing?.();
     await this.#lay(enclosure, part);
     this.runs += 1;
     const bounds = boundsOf(limits, part.host.disk.root.port.platform);

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { Aside, type StagedDifference } from "../files/host/aside.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
 import { numbersIn } from "./processes.ts";
-import { syncDisk } from "./sync-disk.ts";
 
 const READY = "ready";
 /** A mount that takes longer hangs. */
@@ -130,13 +129,15 @@ class OverlayEnclosure implements Enclosure {
   async difference(): Promise<StagedDifference> {
     const { workspace } = this.#deps;
     const found = this.#files.difference(this.inside);
-    if (workspace.syncs && found.changes.length > 0) await syncDisk(workspace.path);
     this.#touched = found.touched;
     workspace.execs.note({
       id: this.id,
       placed: new Set(),
       links: found.links,
-      leaving: () => this.#files.open(found.changes),
+      leaving: async () => {
+        this.#files.open(found.changes);
+        await workspace.sync(this.#files.toSync(found.changes));
+      },
       before: async function* () {},
       restore: () => {},
     });
