@@ -27,6 +27,7 @@ import { here } from "./here.ts";
 import { type ExecNote, execPart, withEvidence } from "./evidence.ts";
 import type { Output } from "./output.ts";
 import { MARK } from "./processes.ts";
+import { programAt } from "./programs.ts";
 import { GO, runToEnd, type Spawned } from "./spawn.ts";
 
 /** What the commands of a session share. */
@@ -290,7 +291,7 @@ function boundsOf({ memoryBytes, processes }: ExecLimits, platform: string) {
   ];
   if (asked.length === 0) return { argv: [], unbounded: [] };
   if (platform !== "linux") return { argv: [], unbounded: asked.map(([name]) => name) };
-  return { argv: ["prlimit", ...asked.map(([, flag]) => flag), "--"], unbounded: [] };
+  return { argv: [programAt("prlimit"), ...asked.map(([, flag]) => flag), "--"], unbounded: [] };
 }
 
 function environment(
