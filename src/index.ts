@@ -494,7 +494,7 @@ export {
   VisibilityExpansionRequired,
 } from "./transaction/ending.ts";
 export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
-export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
+export type { CallLimits, ToolCall } from "./transaction/call-world.ts";
 export type { CallOutcome } from "./transaction/outcome.ts";
 export type { PendingCall } from "./transaction/pending.ts";
 export {

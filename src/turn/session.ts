@@ -19,7 +19,7 @@ import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { Root } from "../state/root.ts";
-import type { CallLimits } from "../transaction/open-call.ts";
+import type { CallLimits } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
