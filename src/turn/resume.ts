@@ -5,7 +5,7 @@ import type { CatalogState } from "../catalog/state.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import type { Journal, JournalDeps } from "../journal/journal.ts";
+import { appendReserved, type Journal, type JournalDeps } from "../journal/journal.ts";
 import { rowOf } from "../journal/read.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -125,7 +125,7 @@ async function revive(
   const { fork, child, workspaces, shelves, teller } = around;
   teller.begin(journal.folded.history);
   const recovered = await recover(journal, rebuilt.skipped);
-  if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
+  if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
@@ -195,7 +195,7 @@ async function revive(
   if (cutOff !== undefined) {
     if (catalog.own.mode === "act")
       await catalog.setMode("plan", "it was forked, and nobody knows whether from a session in plan mode");
-    await journal.append(cutOff);
+    await appendReserved(journal, cutOff);
   }
   const story = new Story(state, catalog, {
     teller,
