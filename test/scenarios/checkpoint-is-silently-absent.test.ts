@@ -23,7 +23,7 @@ eachDriver((driver) => {
     const { ok, reason, output } = await sh("echo ran > ran; echo changed > large; false");
     expect(existsSync(on("ran"))).toBe(false);
     if (driver === "portable") {
-      expect([ok, reason, results.length, String(output)]).toEqual([
+      expect([ok, reason, results.length, output]).toEqual([
         false,
         "EXEC_NOT_COVERED",
         0,

@@ -72,7 +72,7 @@ export function isSure(manifest: Manifest | undefined, known: Known | undefined,
   return sameFile(known.stat, stat) && stat.ctimeNs < manifest.at - TICK;
 }
 
-export function sameFile(a: HostStat, b: HostStat): boolean {
+function sameFile(a: HostStat, b: HostStat): boolean {
   return (
     a.kind === b.kind &&
     a.ino === b.ino &&
