@@ -1,7 +1,7 @@
 import type { Disk } from "./disk.ts";
 import type { HostRoot } from "./folders.ts";
 import type { Images } from "./images.ts";
-import type { KeptManifest } from "./manifest-file.ts";
+import type { KeptManifest } from "./manifest.ts";
 import { makePlace, PLACES, type Places, removePlace, writeAll } from "./meta.ts";
 import { nameText } from "./port.ts";
 import type { Rescue } from "./rescue.ts";

@@ -1,6 +1,7 @@
 import { sha256 } from "../../base/hash.ts";
 import type { ExecGround } from "./exec-place.ts";
 import {
+  type KeptManifest,
   type Manifest,
   type ManifestChange,
   manifestChange,
@@ -11,15 +12,6 @@ import {
 import { makePlace, PLACES, readNamed, writeAll, writeNamed } from "./meta.ts";
 import { unlinkIfThere } from "./rescue.ts";
 import type { ToSync } from "./syncing.ts";
-
-/** A manifest as it is written down, and the sum that proves that it is this one. */
-export interface KeptManifest {
-  readonly manifest: Manifest;
-  readonly sum: string;
-  /** Bytes of the changes that are written after the whole. */
-  readonly changes: number;
-  readonly whole: number;
-}
 
 export const MANIFEST = "manifest";
 export const CHANGES = "manifest-changes";

@@ -22,6 +22,15 @@ export interface Manifest {
   readonly uncovered: readonly Uncovered[];
 }
 
+/** A manifest as it is written down, and the sum that proves that it is this one. */
+export interface KeptManifest {
+  readonly manifest: Manifest;
+  readonly sum: string;
+  /** Bytes of the changes that are written after the whole. */
+  readonly changes: number;
+  readonly whole: number;
+}
+
 export interface CoverLimits {
   /** Bytes that one file may have. */
   readonly file: number;
