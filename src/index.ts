@@ -203,7 +203,13 @@ export {
   severityOf,
 } from "./history/faults.ts";
 export { type ProtocolGroup, protocolGroups } from "./history/groups.ts";
-export { HISTORY_GUIDANCE, historyBlock } from "./history/history-block.ts";
+export {
+  glanceOf,
+  HISTORY_GUIDANCE,
+  historyBlock,
+  type HistoryGlance,
+  type HistoryLine,
+} from "./history/history-block.ts";
 export { HistoryIndex } from "./history/history-index.ts";
 export { type RepairedMessages, type RepairMessagesOptions, repairMessages } from "./history/messages.ts";
 export {
@@ -235,6 +241,14 @@ export {
 } from "./history/session.ts";
 export { compactTail, cutThenPair, removeOldest, safeCut, type Trimmed, trimOldHistory } from "./history/trim.ts";
 export { truncateOutput } from "./history/truncate.ts";
+export {
+  type HistoryRates,
+  type HistoryUsage,
+  ratesOf,
+  sumOfUsage,
+  type UsageCounter,
+  usageCounter,
+} from "./history/usage.ts";
 export { checkWire, type WireFault, type WireRequest } from "./wire/check.ts";
 export type { Decoded, Encoded, Malformed } from "./wire/codecs/codec.ts";
 export {
@@ -281,7 +295,9 @@ export type {
   CodeResult,
   CodeRunner,
   CodeSeen,
+  HistoryUse,
 } from "./contracts/code-runner.ts";
+export type { Aside } from "./contracts/aside.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";
 export type {
@@ -515,7 +531,7 @@ export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { ExportOptions } from "./turn/bundle.ts";
 export type { DroppedSecrets } from "./turn/drop-secrets.ts";
-export type { RunEnd, RunEvent } from "./turn/events.ts";
+export type { AsideUse, RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
 export { createHoldfast, Holdfast, type SessionOpening } from "./turn/holdfast.ts";
 export type { HoldfastOptions } from "./turn/holdfast-options.ts";
@@ -530,11 +546,22 @@ export type { ExecSettings } from "./turn/session-exec.ts";
 export { agentSessionOf, type SubAgent } from "./turn/sub-agent.ts";
 export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
+export type { AsidePurpose } from "./turn/aside.ts";
+export {
+  type ProjectFault,
+  type ProjectFaultKind,
+  type ProjectOptions,
+  type ProjectRules,
+  readProjectRules,
+} from "./turn/project-rules.ts";
+export { compressWith, type CompressWithOptions } from "./turn/compress-with.ts";
+export { summariseWith, type SummariseWithOptions } from "./turn/summarise-with.ts";
 export type { RunOptions } from "./turn/run.ts";
 export type { UserInput } from "./turn/said-records.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
-export type { CompactionOptions, ContextOptions, SessionContext } from "./turn/session-context.ts";
+export type { CompactionOptions, ContextOptions } from "./turn/context-options.ts";
+export type { SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
 export type { Flushed, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
 export { StagedWritebacks, type WantedWriteback } from "./turn/writeback-slices.ts";

@@ -66,6 +66,10 @@ export const ERROR_CODES = {
     says: "A summariser was given more than it can read.",
     tryThis: "Throw this in a summariser of your own: it is asked again with less.",
   },
+  ASIDE_FAILED: {
+    says: "A model that was asked for a shorter text or a summary did not answer with one.",
+    tryThis: "Look at the reason. Nothing is lost: what is made without a model stands in its place.",
+  },
   SUMMARY_FAILED: {
     says: "A conversation could not be summarised, so nothing was compacted. Everything is as it was.",
     tryThis: "Look at the cause; compact again, or with another summariser.",
@@ -345,6 +349,10 @@ export const ERROR_CODES = {
     says: "A command ran after the savepoint, and what it changed can only be undone with the whole call.",
     tryThis: "Fail the call instead of rolling back a part of it, or run the command in a call of its own.",
   },
+  RESOURCE_SAVEPOINT: {
+    says: "The call has a resource alone, and what it made of it cannot be rolled back at once.",
+    tryThis: "Use `await call.transaction(work)`, which waits for the resource, or fail the call.",
+  },
   FILE_EDIT_NOT_FOUND: {
     says: "An edit's text does not occur in the file. None of the edits was made.",
     tryThis: "Read the file again and copy the text to replace exactly, white space included.",
@@ -368,6 +376,11 @@ export const ERROR_CODES = {
   FILE_OTHER_DEVICE: {
     says: "The folder lies on another file system than the workspace, where files cannot be moved aside. Nothing was changed.",
     tryThis: "Open that folder as a workspace of its own.",
+  },
+  FILE_GONE: {
+    says: "What files held at that point is nowhere any more: a command wrote them, which is not copied, and somebody else has changed them since.",
+    tryThis:
+      "Put the files back as they were, begin at a point before the command, or fork after a later call that changed them.",
   },
   FILE_NOT_COVERED: {
     says: "The folder holds something that could not be brought back. Nothing was changed.",

@@ -17,6 +17,10 @@ export interface CodeHost {
   readonly records: number;
   /** Tools that it may call, by name. */
   readonly tools: readonly string[];
+  /** Slices that it may read, by name. */
+  readonly slices: readonly string[];
+  /** What it finds as `input`. */
+  readonly input: Json;
   answer(question: CodeQuestion): Promise<CodeAnswer>;
 }
 
@@ -25,6 +29,10 @@ export type CodeQuestion =
   | { readonly kind: "records"; readonly from: number; readonly to: number }
   /** What a call returned, by the reference in its record. */
   | { readonly kind: "content"; readonly seq: number }
+  /** A program that was run before, by the `program_source` in its record. */
+  | { readonly kind: "program"; readonly source: string }
+  /** A part of the session's state, as it is now. */
+  | { readonly kind: "slice"; readonly name: string }
   | { readonly kind: "tool"; readonly name: string; readonly input: Json };
 
 export type CodeAnswer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
@@ -40,11 +48,21 @@ export type CodeFault =
   | "aborted"
   | "broken";
 
+/** What a program's text says of how it reads the history. Told, never relied on. */
+export interface HistoryUse {
+  readonly detected: boolean;
+  /** Ways of asking: filter, map, slice, count, group, find, reduce, sort, walk, index, copy, join. */
+  readonly patterns: readonly string[];
+  /** Of a text that does not parse only its words are known; without a parser, not even these; `nothing`: it was not looked at. */
+  readonly by: "parser" | "words" | "text" | "nothing";
+}
+
 export interface CodeSeen {
   /** What it printed, the first lines of it. */
   readonly log: readonly string[];
   /** How many records it looked at. */
   readonly recordsRead: number;
+  readonly historyUse: HistoryUse;
 }
 
 export type CodeResult =

@@ -59,28 +59,29 @@ type Opened = Extract<JournalRecord, { kind: "call-opened" }>;
 type Closed = Extract<JournalRecord, { kind: "call-closed" }>;
 type Said = Extract<JournalRecord, { kind: "user-said" }>;
 
-export interface CallContext {
+/** How a call began, as far as that is known. */
+export interface CallBeginning {
+  /** Absent when it was cut off, or dropped. */
+  readonly opened?: Opened;
   /** How many calls this one is inside of. */
   readonly depth: number;
-  readonly speaker?: Speaker;
-  readonly traceId?: string;
+  /** The record of what the user had said, when he had. */
+  readonly turn?: number;
 }
 
 /** The record of a call, from the two that the journal has of it. A call whose opening was cut off is told without input. */
-export function callRecord(
-  closed: Closed,
-  opened: Opened | undefined,
-  { depth, speaker, traceId }: CallContext,
-): CallRecord {
+export function callRecord(closed: Closed, { opened, depth, turn }: CallBeginning): CallRecord {
   const input = jsonSafe(opened?.args ?? {}, undefined, "$.kwargs");
   const named = isFields(input.value);
   const summary = outcomeOf(closed);
   const message = summary.ok ? undefined : jsonSafe(wordsOf(closed.output), undefined, "$.error_message");
-  const coerced = [...input.coerced, ...(message?.coerced ?? [])];
+  const notes = notesOf(closed);
+  const coerced = [...input.coerced, ...(message?.coerced ?? []), ...notes.coerced];
   return {
+    ...notes.fields,
     call_id: closed.callId,
     timestamp: closed.at,
-    speaker: speaker ?? "tool",
+    speaker: notes.speaker,
     method_name: closed.tool,
     args: named ? [] : [input.value],
     kwargs: named ? (input.value as JsonObject) : {},
@@ -90,7 +91,7 @@ export function callRecord(
     ...(opened === undefined ? {} : { duration_ms: Math.max(0, Date.parse(closed.at) - Date.parse(opened.at)) }),
     ...(summary.error_type === null ? {} : { error_type: summary.error_type }),
     ...(message === undefined || message.value === "" ? {} : { error_message: message.value as string }),
-    ...(traceId === undefined ? {} : { trace_id: traceId }),
+    ...(turn === undefined ? {} : { trace_id: traceOf(turn) }),
     ...(closed.attemptFailures === undefined ? {} : { attempt_failures: closed.attemptFailures as readonly Json[] }),
     ...(coerced.length === 0 ? {} : { coerced }),
   };
@@ -108,8 +109,56 @@ export function userRecord({ seq, at, text }: Said): CallRecord {
     kwargs: {},
     outcome_summary: { status: "ok", ok: true, error_type: null, retriable: false, value_class: "string" },
     depth: 0,
+    trace_id: traceOf(seq),
     ...(said.coerced.length === 0 ? {} : { coerced: said.coerced }),
   };
+}
+
+/** Stands in the place of a record that went while the history was being read, so that the others keep theirs. */
+export function goneRecord(seq: number, left?: { readonly at: string; readonly reason: string }): CallRecord {
+  const { at = "", reason = "It is no longer kept." } = left ?? {};
+  return {
+    call_id: `gone-${seq}`,
+    timestamp: at,
+    speaker: "tool",
+    method_name: "",
+    args: [],
+    kwargs: {},
+    outcome_summary: { status: "error", ok: false, error_type: "dropped", retriable: false, value_class: null },
+    error_type: "dropped",
+    error_message: reason,
+  };
+}
+
+/** Everything from one word of the user's to the next is one trace. */
+function traceOf(turn: number): string {
+  return `turn-${turn}`;
+}
+
+/** Fields that the kernel tells by itself: no tool can tell them otherwise. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  ...REQUIRED_FIELDS,
+  "parent_call_id",
+  "depth",
+  "duration_ms",
+  "error_type",
+  "error_message",
+  "trace_id",
+  "attempt_failures",
+  "coerced",
+]);
+
+/** What the tool itself noted of the call. One that had another agent speak says so. */
+function notesOf({ notes = {} }: Closed): {
+  readonly fields: JsonObject;
+  readonly coerced: readonly string[];
+  readonly speaker: Speaker;
+} {
+  const safe = jsonSafe(notes);
+  const fields = isFields(safe.value) ? (safe.value as JsonObject) : {};
+  const kept = Object.entries(fields).filter(([name]) => !OWN_FIELDS.has(name));
+  const speaker = fields["speaker"] === "agent" ? "agent" : "tool";
+  return { fields: Object.fromEntries(kept), coerced: safe.coerced, speaker };
 }
 
 function outcomeOf({ seq, status, reason, output, parts, effects }: Closed): OutcomeSummary {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { DroppedRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 import { type CallRecord, callRecord, REQUIRED_FIELDS, userRecord } from "./call-record.ts";
+import { CallTracker, type Told } from "./call-tracker.ts";
 
 /** What is left of a record that was dropped, or of many that retention cut off. */
 export interface Tombstone {
@@ -25,10 +26,7 @@ const TELLS: ReadonlySet<string> = new Set(["user-said", "call-opened", "call-cl
  */
 export class CallRecords {
   readonly #records: CallRecord[] = [];
-  readonly #open = new Map<string, Extract<JournalRecord, { kind: "call-opened" }>>();
-  /** How deep each call stood; of a closed one too, for what it opened may close after it. */
-  readonly #depths = new Map<string, number>();
-  readonly #closed = new Set<string>();
+  readonly #tracker = new CallTracker();
   readonly #tombstones: Tombstone[] = [];
 
   take(record: JournalRecord | DroppedRecord): void {
@@ -37,17 +35,8 @@ export class CallRecords {
       const { seq, at, reason, records: count, through } = record;
       this.#tombstones.push({ seq, at, was: "records", reason, records: count, through });
     }
-    if (record.kind === "user-said") this.#records.push(userRecord(record));
-    if (record.kind === "call-opened") {
-      this.#open.set(record.callId, record);
-      const parent = record.parent === undefined ? undefined : this.#depths.get(record.parent);
-      this.#depths.set(record.callId, parent === undefined ? (record.parent === undefined ? 0 : 1) : parent + 1);
-    }
-    if (record.kind !== "call-closed" || this.#closed.has(record.callId)) return;
-    const depth = this.#depths.get(record.callId) ?? 0;
-    this.#records.push(callRecord(record, this.#open.get(record.callId), { depth }));
-    this.#open.delete(record.callId);
-    this.#closed.add(record.callId);
+    const told = this.#tracker.take(record);
+    if (told !== undefined) this.#records.push(recordOf(told));
   }
 
   /** What was there and is not any more, and why. */
@@ -63,6 +52,10 @@ export class CallRecords {
   get all(): readonly CallRecord[] {
     return this.#records;
   }
+}
+
+function recordOf(told: Told): CallRecord {
+  return told.kind === "said" ? userRecord(told.said) : callRecord(told.closed, told.begun);
 }
 
 export function callRecords(journal: Iterable<JournalRecord>): readonly CallRecord[] {

@@ -1,40 +1,59 @@
 import { type CallRecord, REQUIRED_FIELDS } from "./call-record.ts";
 
-/** What a program is told once, in the stable part of the prompt. */
+/** A record in one line: which call, and how it ended. */
+export interface HistoryLine {
+  readonly call_id: string;
+  readonly method_name: string;
+  readonly status: "ok" | "error";
+}
+
+/** What a prompt says of a history: how long it is, and how it ended lately. */
+export interface HistoryGlance {
+  readonly size: number;
+  /** Oldest first. */
+  readonly newest: readonly HistoryLine[];
+}
+
+export function glanceOf(records: readonly CallRecord[]): HistoryGlance {
+  const newest = records.slice(-SUMMARIES).map(({ call_id, method_name, outcome_summary: { status } }) => {
+    return { call_id, method_name, status };
+  });
+  return { size: records.length, newest };
+}
+
+/** How the history is to be read: with these words a request is said to be guided. */
 export const HISTORY_GUIDANCE = [
-  "Earlier calls of this session are in `context.conversation_history`, an array of records, oldest first.",
-  "Read it with plain filter, map and slice; do not build an abstraction for what one expression says.",
-  "Only the required fields are always there: ask for every other one before you use it.",
+  "In programs, `context.conversation_history` holds one record for each of them, oldest first, read-only, all within reach.",
+  "Filter, map and slice it directly; do not build an abstraction for what one expression says.",
+  "Only these fields are always there: ask for every other one before you use it.",
 ].join("\n");
 
 /** All summaries together, in bytes. */
 const SUMMARY_BYTES = 300;
 const SUMMARIES = 3;
 
-/** The lines about history in the volatile tail: as long for a million records as for three, and no record's content. */
-export function historyBlock(records: readonly CallRecord[]): string {
-  const lines = [
-    `conversation_history: ${records.length} records`,
-    `fields: ${REQUIRED_FIELDS.join(", ")}`,
-    ...summaries(records),
-    "All of them can be read in code: context.conversation_history",
-  ];
-  return lines.join("\n");
+/**
+ * The lines about history in the volatile tail of a request: as long for a million records as for three, and nothing that a
+ * record holds.
+ */
+export function historyBlock({ size, newest }: HistoryGlance): string {
+  const lines = newest.slice(-SUMMARIES).map(summaryOf);
+  return [
+    `Earlier calls and words of the user: ${size}`,
+    HISTORY_GUIDANCE,
+    `Fields: ${REQUIRED_FIELDS.join(", ")}`,
+    ...(lines.length === 0 ? [] : ["The newest:", ...lines]),
+  ].join("\n");
 }
 
-/** The newest calls, one line each, as many as fit. */
-function summaries(records: readonly CallRecord[]): readonly string[] {
-  const lines: string[] = [];
+function summaryOf({ call_id, method_name, status }: HistoryLine): string {
   const share = Math.floor(SUMMARY_BYTES / SUMMARIES) - 1;
-  for (const { call_id, method_name, outcome_summary } of records.slice(-SUMMARIES)) {
-    lines.push(cut(`- ${oneLine(call_id, 36)} ${oneLine(method_name, 36)} ${outcome_summary.status}`, share));
-  }
-  return lines;
+  return cut(`- ${oneLine(call_id, 36)} ${oneLine(method_name, 36)} ${status}`, share);
 }
 
-/** Names come from strangers: nothing in one may begin a line of its own. */
+/** Names come from strangers: nothing in one may begin a line of its own, or look like a block of the prompt. */
 function oneLine(text: string, length: number): string {
-  const plain = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
+  const plain = text.replace(/[\s\p{Cc}\p{Cf}[\]]+/gu, " ").trim();
   return plain.length > length ? `${plain.slice(0, length - 1).toWellFormed()}…` : plain;
 }
 

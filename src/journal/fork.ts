@@ -33,6 +33,16 @@ export async function forkSession(
   return session;
 }
 
+/** Takes back a fork that could not be given what it needs. Its origin loses nothing: a fork shares, and owns what it added. */
+export async function unfork({ store }: JournalDeps, session: SessionId): Promise<void> {
+  const leased = await store.commit({ kind: "lease", session, owner: store.owner, leaseMs: LEASE_MS });
+  if (!leased.ok) return; // somebody has found it and goes on with it
+  const { epoch } = await rowOf(store, session);
+  await store.commit({ kind: "delete", session, epoch });
+}
+
+const LEASE_MS = 60_000;
+
 /** The newest one that can be begun from. Not found nearby, the fork's opening looks at everything. */
 async function checkpointUpTo(deps: JournalDeps, row: SessionRow, seq: number): Promise<number | undefined> {
   for (let [at, page] = [seq, 0]; at > row.anchor.seq && page < PAGES; page += 1) {

@@ -44,11 +44,12 @@ export async function retain(deps: RetentionDeps, journal: Journal, bounds: Rete
   checkOptions(bounds, BOUNDS);
   const row = await rowOf(deps.store, journal.session);
   const cut = await chooseCut(deps, row, bounds);
+  const { left } = cut;
   const forgotten = cut.anchor.seq - row.anchor.seq;
   if (forgotten > 0) {
     const reason = `retention: ${JSON.stringify(bounds)}`;
     await journal.append(
-      { kind: "history-cut", through: cut.anchor.seq, records: forgotten, reason },
+      { kind: "history-cut", through: cut.anchor.seq, records: forgotten, reason, left },
       { anchor: cut.anchor },
     );
   }
@@ -96,15 +97,21 @@ export async function dropBodies(
 interface Cut {
   readonly anchor: Link;
   readonly withinBounds: boolean;
+  /** Calls that ended, and words of the user's, that come after it. */
+  readonly left: number;
 }
+
+/** What conversation_history tells of: one record each. */
+const TOLD: ReadonlySet<string> = new Set(["user-said", "call-closed"]);
 
 /** Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing goes. */
 async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: RetentionBounds): Promise<Cut> {
   // Counting tokens takes its time, and is done only for whom they matter.
   const tokensIn = bounds.tokens === undefined ? () => 0 : (body: string) => tokensOf(deps.counter, body);
   const now = deps.clock.now();
-  let fitting: Link | undefined;
-  let newest: Link | undefined;
+  let fitting: Omit<Cut, "withinBounds"> | undefined;
+  let newest: Omit<Cut, "withinBounds"> | undefined;
+  let left = 0;
   let exceeded = false;
   let kept: Kept = { records: 0, bytes: 0, tokens: 0 };
   for (let at = row.head.seq; at > row.anchor.seq; ) {
@@ -119,17 +126,18 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
       };
       exceeded ||= !fits(bounds, kept, ageMs);
       const chosen = fitting ?? newest;
-      if (exceeded && chosen !== undefined) return { anchor: chosen, withinBounds: fitting !== undefined };
+      if (exceeded && chosen !== undefined) return { ...chosen, withinBounds: fitting !== undefined };
+      if (TOLD.has(record.kind) && record.body !== null) left += 1;
       // One without its body says neither what was open nor what was true: nobody could begin there.
       if (record.kind !== "checkpoint-kept" || record.body === null || flawOf(record) !== undefined) continue;
-      const anchor = { seq: record.seq - 1, hash: record.prev };
-      if (exceeded) return { anchor, withinBounds: false };
-      if (fits(bounds, withCut(kept), ageMs)) fitting = anchor;
-      else newest ??= anchor;
+      const here = { anchor: { seq: record.seq - 1, hash: record.prev }, left };
+      if (exceeded) return { ...here, withinBounds: false };
+      if (fits(bounds, withCut(kept), ageMs)) fitting = here;
+      else newest ??= here;
     }
     at = (page.at(-1)?.seq ?? 0) - 1;
   }
-  return { anchor: row.anchor, withinBounds: !exceeded };
+  return { anchor: row.anchor, withinBounds: !exceeded, left };
 }
 
 interface Kept {

@@ -16,7 +16,7 @@ import { stampText } from "./stamp.ts";
 
 /** A piece of the rendered prompt that is ours: what it says, and what it was made from. */
 export interface Segment {
-  readonly kind: "section" | "policy" | "stamp";
+  readonly kind: "section" | "history" | "policy" | "stamp";
   /** The section's id; for the others their kind. */
   readonly id: string;
   readonly text: string;
@@ -39,6 +39,7 @@ export interface RenderedPrompt {
   readonly tailText: string;
   /** Of the prefix alone: what a provider's cache is worth. */
   readonly prefixHash: Sha256;
+  /** Of both, but for the lines about history: those are other ones after every call. */
   readonly hash: Sha256;
   /** Hash of every tool it was rendered for, by name. */
   readonly toolHashes: Readonly<Record<string, Sha256>>;
@@ -60,6 +61,8 @@ export interface RenderOptions {
   readonly visibility?: readonly { readonly section: string; readonly visibility: Visibility }[];
   readonly parameters?: Readonly<Record<string, string | number | boolean>>;
   readonly overrides?: readonly SectionOverride[];
+  /** Lines about what has happened so far. Said while programs can read it: while `run_code` is offered. */
+  readonly history?: string;
 }
 
 /** Why a prompt cannot be rendered. Told before a single text is made. */
@@ -84,9 +87,13 @@ export function renderPrompt(prompt: Prompt, options: RenderOptions): Result<Ren
   });
   const segmentOf = (section: PromptSection) => renderSection(section, options);
   const prefix = shown.filter((section) => section.volatile !== true).map(segmentOf);
-  const tail = [...shown.filter((section) => section.volatile === true).map(segmentOf), ...runtimeSegments(catalog)];
+  const tail = [
+    ...shown.filter((section) => section.volatile === true).map(segmentOf),
+    ...historySegments(options),
+    ...runtimeSegments(catalog),
+  ];
   const closed = [...prefix, ...tail].filter(({ visibility }) => visibility === "summary").map(({ id }) => id);
-  const [prefixHash, tailHash] = [hashOf(prefix), hashOf(tail)];
+  const [prefixHash, tailHash] = [hashOf(prefix), hashOf(tail.filter(({ kind }) => kind !== "history"))];
   const rendered: RenderedPrompt = {
     name: prompt.name,
     prefix,
@@ -166,6 +173,15 @@ function visibilityOf({ id, visibility = "full" }: PromptSection, options: Rende
 
 function closedNote(id: string): string {
   return `(This is a summary. \`open_sections\` with "${id}" shows the whole section.)`;
+}
+
+/** The tool by which a model reads the history: without it, the lines would speak of what nobody can do. */
+const READER = "run_code";
+
+function historySegments({ history, catalog }: RenderOptions): readonly Segment[] {
+  const hash = history === undefined ? undefined : catalog.toolHash(READER);
+  if (history === undefined || hash === undefined || catalog.tool(READER) === undefined) return [];
+  return [segment("history", "history", history, { mentions: [{ tool: READER, as: "offered", hash }] })];
 }
 
 function runtimeSegments(catalog: SessionToolCatalogSnapshot): readonly Segment[] {

@@ -84,7 +84,7 @@ export function fillIn(text: string, parameters: Readonly<Record<string, string>
 }
 
 /** What the kernel itself puts into a prompt: a section of that name would stand in for it, or be lost behind it. */
-const RESERVED: readonly string[] = ["instructions", "policy", "stamp"];
+const RESERVED: readonly string[] = ["instructions", "history", "policy", "stamp"];
 
 function faultOf({ id, summary, visibility, order = 0 }: PromptSection): string | undefined {
   if (!ID.test(id)) return "not an id";

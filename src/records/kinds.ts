@@ -67,6 +67,8 @@ export const RECORD_SHAPES = {
     /** The answer as it came: kept items, each provider's message once. Its calls are opened in the same commit. */
     items: optional(json),
     stop: optional(string),
+    /** Where programs could be run: whether the request said how to read the history. */
+    historyGuidance: optional(boolean),
   }),
   /** The model was asked and did not answer: what it said so far is evidence, and no part of the conversation. */
   "model-failed": kind({
@@ -75,6 +77,7 @@ export const RECORD_SHAPES = {
     model: optional(string),
     usage: optional(json),
     items: optional(json),
+    historyGuidance: optional(boolean),
   }),
   /** Somebody stopped the turn. The model reads of it, once. */
   "turn-interrupted": kind({ text: string }),
@@ -99,6 +102,8 @@ export const RECORD_SHAPES = {
     effects: optional(effects),
     /** Attempts inside this one call whose result its own checks refused: undone, and told here. */
     attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),
+    /** What the tool noted of the call, beside what it returned: further fields of its record in conversation_history. */
+    notes: optional(json),
   }),
   /** It waits for somebody to consent, or to answer. A restart leaves it open: nobody has begun it. */
   "call-waiting": kind({
@@ -151,7 +156,8 @@ export const RECORD_SHAPES = {
     contentHash: optional(string),
   }),
   "history-repaired": kind({ fault: string, callId: optional(string), detail: json }),
-  "history-cut": kind({ through: count, records: count, reason: string }),
+  /** `left`: calls that ended, and words of the user's, that are still there. */
+  "history-cut": kind({ through: count, records: count, reason: string, left: optional(count) }),
   "file-diverged": kind({ path: string, callId: optional(callId), kept: optional(string) }),
   rewound: kind({
     to: count,

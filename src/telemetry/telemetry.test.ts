@@ -9,7 +9,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import { describe, expect, test } from "vitest";
 import { counter, steps, writes } from "../../test/support/calls.ts";
 import { opened, step } from "../../test/support/durable.ts";
-import { scripted, watch } from "../../test/support/loop.ts";
+import { quickjs, scripted, watch } from "../../test/support/loop.ts";
 import { MemoryDisk } from "../../test/support/stores.ts";
 import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
 import { eventCounters } from "./counters.ts";
@@ -236,6 +236,81 @@ describe("the log", () => {
       elapsedMs: expect.any(Number),
     });
     expect(lines.join("")).not.toContain(WORDS);
+  });
+});
+
+describe("the signals of how history is used", () => {
+  const SIGNALS = [
+    "history_record_appended",
+    "conversation_history_size",
+    "history_access_detected",
+    "history_query_patterns",
+    "history_records_read",
+  ] as const;
+  const signals = (events: readonly KernelEvent[], tool: string) =>
+    events
+      .filter(({ kind, facts }) => kind === "call-closed" && facts["tool"] === tool)
+      .map(({ facts }) => SIGNALS.map((name) => facts[name]));
+
+  test("[USE-3] are told with every call that ended, also where no program ran, in the log of any level", async () => {
+    const { events, telemetry } = listen();
+    const lines: string[] = [];
+    const log = structuredLog(jsonLines((line) => void lines.push(line)));
+    await liveOn({ ...telemetry, sinks: [...telemetry.sinks, log] });
+    const ended = events.filter(({ kind }) => kind === "call-closed");
+    const sizes = ended.map(({ facts }) => facts["conversation_history_size"]);
+    for (const { facts } of ended)
+      expect(facts).toMatchObject({
+        history_record_appended: true,
+        history_access_detected: false,
+        history_query_patterns: [],
+        history_records_read: 0,
+      });
+    expect(sizes).toEqual([2, 3, 4, 5, 6, 7, 9]); // the user spoke before the first, and before the last
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "call-closed");
+    expect(logged.map((line) => line["conversation_history_size"])).toEqual(sizes);
+  });
+
+  test("[USE-3] say of a program what its text reads and what it did read, however it ended", async () => {
+    const { events, telemetry } = listen();
+    const { session } = await opened(new MemoryDisk(), { telemetry, code: quickjs({ limits: { timeMs: 60_000 } }) });
+    for (const n of ["a", "b"]) await session.runTool({ name: "step", input: { n } });
+    const H = "context.conversation_history";
+    for (const code of [
+      `return ${H}.filter((r) => r.outcome_summary.ok).map((r) => r.call_id)`,
+      `if (${H}.length > 99) return ${H}[0]; return 0`,
+      `${H}.slice(-1)[0].call_id; throw new Error("no")`,
+      'return globalThis["con" + "text"]["conversation" + "_history"].map((r) => r.call_id).length',
+    ])
+      await session.runTool({ name: "run_code", input: { code } });
+    expect(signals(events, "run_code")).toEqual([
+      [true, 3, true, ["filter", "map"], 2],
+      [true, 4, true, ["count", "index"], 0],
+      [true, 5, true, ["index", "slice"], 1],
+      [true, 6, false, [], 5],
+    ]);
+  });
+
+  test("[USE-3] count on in a session that was reopened, and where retention has cut", async () => {
+    const disk = new MemoryDisk();
+    const first = await opened(disk, {});
+    for (const n of ["a", "b", "c"]) await first.session.runTool({ name: "step", input: { n } });
+    await first.session.checkpoint();
+    await first.session.runTool({ name: "step", input: { n: "d" } });
+    await first.session.close();
+    await first.deps.store.close();
+    const { events, telemetry } = listen();
+    const again = await opened(disk, { telemetry });
+    await again.session.runTool({ name: "step", input: { n: "e" } });
+    await again.holdfast.retain(again.session, { records: 6 });
+    await again.session.runTool({ name: "step", input: { n: "f" } });
+    expect(signals(events, "step").map(([, size]) => size)).toEqual([5, 3]);
+    expect(await again.session.callRecords()).toHaveLength(3);
+    await again.session.close();
+    await again.deps.store.close();
+    const third = await opened(disk, { telemetry });
+    await third.session.runTool({ name: "step", input: { n: "g" } });
+    expect(signals(events, "step").at(-1)?.[1]).toBe(4);
   });
 });
 

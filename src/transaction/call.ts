@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import { checkJson, type Json, type JsonObject, KEPT_LIMITS } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { BackgroundCommand, BackgroundOptions } from "../exec/background.ts";
@@ -48,6 +48,11 @@ export interface Call {
   resource<T>(key: ResourceKey<T>): Promise<T>;
   /** Tells whoever follows what has been put out so far. A call that is stopped leaves the newest of it in its output. */
   progress(text: string): void;
+  /**
+   * Tells more of the call in its record, by field: it is kept however the call ends, and read by programs. What the record
+   * tells by itself cannot be told otherwise; `speaker: "agent"` says that another agent spoke.
+   */
+  note(fields: JsonObject): void;
   fail(code: string, message: string, payload?: Json): Failure;
   /** Undoes what came after it when rolled back. */
   savepoint(): { rollback(): void };
@@ -69,7 +74,10 @@ export interface Call {
 }
 
 export interface CallParts
-  extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "resource" | "run" | "child"> {
+  extends Pick<
+    Call,
+    "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "note" | "resource" | "run" | "child"
+  > {
   readonly exec: (command: ExecCommand, options: ExecOptions) => Promise<ExecResult>;
   readonly background: (command: ExecCommand, options: BackgroundOptions) => Promise<BackgroundCommand>;
   readonly stop: LazySignal;
@@ -78,11 +86,20 @@ export interface CallParts
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
   /** How many commands it has run. */
   readonly runs: () => number;
-  /** A part of what it did was to be undone, and a command's work cannot be, but with all of it. */
-  readonly doom: (error: HoldfastError) => void;
+  /** The resources that it has alone. */
+  readonly resources: {
+    readonly holdsAny: () => boolean;
+    readonly mark: () => Promise<ReadonlyMap<string, unknown>>;
+    readonly backTo: (mark: ReadonlyMap<string, unknown>) => Promise<void>;
+  };
+  /** A part of what it did was to be undone, and cannot be but with all of it. */
+  readonly doom: <E extends Error>(error: E) => E;
   /** Hears of every use after the end. */
   readonly onLate: (what: string) => void;
 }
+
+/** A note is about the call; what it returned is its result. */
+const NOTE_LIMITS = { ...KEPT_LIMITS, characters: 16 * 1024 };
 
 /**
  * A call's handle, until it is closed. A class, because a getter on an object that is made anew for every call leaves a
@@ -154,6 +171,14 @@ export class CallHandle implements Call {
     this.#use("progress").progress(text);
   }
 
+  note(fields: JsonObject): void {
+    const { note } = this.#use("note");
+    const checked = checkJson(fields, NOTE_LIMITS);
+    if (!checked.ok)
+      throw new HoldfastError("VALUE_NOT_JSON", { path: checked.error.path, detail: checked.error.detail });
+    note(checked.value.value as JsonObject);
+  }
+
   fail(code: string, message: string, payload?: Json): Failure {
     return { ok: false, code, message, ...(payload === undefined ? {} : { payload }) };
   }
@@ -161,16 +186,25 @@ export class CallHandle implements Call {
   savepoint(): { rollback(): void } {
     const { branch, runs } = this.#use("savepoint");
     const [savepoint, before] = [branch.savepoint(), runs()];
-    return { rollback: () => this.#rollback(savepoint, before) };
+    const rollback = () => {
+      this.#rollback(savepoint, before);
+      const { resources, doom } = this.#parts;
+      if (resources.holdsAny()) throw doom(new HoldfastError("RESOURCE_SAVEPOINT", { call: this.id }));
+    };
+    return { rollback };
   }
 
   async transaction<T>(work: () => Promise<T> | T): Promise<T> {
-    const { branch, runs } = this.#use("transaction");
+    const { branch, runs, resources, doom } = this.#use("transaction");
+    const mark = await resources.mark();
     const [savepoint, before] = [branch.savepoint(), runs()];
     try {
       return await work();
     } catch (error) {
       this.#rollback(savepoint, before);
+      await resources.backTo(mark).catch((refused: Error) => {
+        throw doom(refused);
+      });
       throw error;
     }
   }
@@ -203,9 +237,7 @@ export class CallHandle implements Call {
     const { branch, runs, doom } = this.#use("rollback");
     branch.rollbackTo(savepoint);
     if (runs() === runsBefore) return;
-    const error = new HoldfastError("EXEC_SAVEPOINT", { call: this.id });
-    doom(error);
-    throw error;
+    throw doom(new HoldfastError("EXEC_SAVEPOINT", { call: this.id }));
   }
 
   #use(what: string): CallParts {

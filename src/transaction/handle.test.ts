@@ -3,6 +3,7 @@ import { counter, diary, quiet, rig, steps, writes } from "../../test/support/ca
 import { filesOf } from "../files/access.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Call } from "./call.ts";
 import { defineTool } from "./tool.ts";
 
@@ -312,5 +313,59 @@ describe("inside a call", () => {
       ["c.1", "canceled"],
       ["c", "canceled"],
     ]);
+  });
+});
+
+describe("what a tool notes of its call", () => {
+  const noting = (name: string, fields: JsonObject, more: (call: Call) => Promise<unknown>) =>
+    writes(name, async (_input, call) => {
+      call.note(fields);
+      return more(call);
+    });
+
+  test("[RECORD-10] is closed with it, however it ends, each call with its own", async () => {
+    const inner = noting("inner", { inner: 1 }, async () => "in");
+    const outer = noting("outer", { a: 1, b: 1 }, async (call) => {
+      await call.run({ name: "inner", input: {} });
+      call.note({ b: 2 });
+      return call.fail("no", "no");
+    });
+    const { transactions, ledger } = rig([inner, outer]);
+    await transactions.run({ id: "c", name: "outer", input: {} });
+    expect(ledger.closings().map(({ tool, notes }) => [tool, notes])).toEqual([
+      ["inner", { inner: 1 }],
+      ["outer", { a: 1, b: 2 }],
+    ]);
+  });
+
+  test("[RECORD-10] must be plain and short, or the call fails", async () => {
+    const loop: Record<string, unknown> = {};
+    loop["self"] = loop;
+    const tools = [
+      noting("odd", loop as JsonObject, async () => 1),
+      noting("long", { text: "x".repeat(20_000) }, async () => 1),
+    ];
+    const { transactions } = rig(tools);
+    for (const name of ["odd", "long"])
+      expect(await transactions.run({ id: name, name, input: {} })).toMatchObject({
+        ok: false,
+        reason: "VALUE_NOT_JSON",
+      });
+  });
+
+  test("[RECORD-10] in an attempt that is run again is forgotten with it", async () => {
+    let tries = 0;
+    const picky = writes(
+      "picky",
+      async (_input, call) => {
+        tries += 1;
+        call.note({ [`try${tries}`]: true });
+        return tries;
+      },
+      { validators: [(output) => (output === 1 ? "again" : undefined)] },
+    );
+    const { transactions, ledger } = rig([picky]);
+    await transactions.run({ id: "c", name: "picky", input: {} });
+    expect(ledger.closings()[0]?.notes).toEqual({ try2: true });
   });
 });

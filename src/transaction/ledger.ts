@@ -1,4 +1,4 @@
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { CallEffects, KeptResultPart, OutputStatus, UndoStage } from "../records/kinds.ts";
 import type { Content, RootChange } from "../state/part.ts";
 import type { EffectEntry } from "./effect.ts";
@@ -25,6 +25,8 @@ export interface ClosedCall {
   readonly contents?: readonly Content[];
   readonly effects: CallEffects;
   readonly attemptFailures?: readonly AttemptFailure[];
+  /** What the tool noted of it. */
+  readonly notes?: JsonObject;
 }
 
 export interface EffectLedger {

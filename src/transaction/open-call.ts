@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
-import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, type JsonObject, KEPT_LIMITS } from "../base/json.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
 import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
@@ -80,9 +80,12 @@ export class OpenCall {
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
   readonly #onProgress: ((text: string) => void) | undefined;
+  /** What was noted of this call and of those inside it, by their ids. Most note nothing. */
+  #notes: Map<string, JsonObject> | undefined;
   #children: { readonly child: Rewindable; readonly rewind: () => Promise<void> }[] = [];
   #handle: CallHandle | undefined;
   #commands: CallCommands | undefined;
+  #doomed: Error | undefined;
   readonly #inner = new Set<CallHandle>();
   readonly #openings = new Set<Promise<void>>();
   #unfinished = 0;
@@ -154,6 +157,8 @@ export class OpenCall {
     this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
+    this.#doomed = undefined;
+    this.#notes = undefined;
     this.admitted = [];
     this.branch = state.branch();
     this.#stop = new LazySignal(this.signal);
@@ -203,7 +208,7 @@ export class OpenCall {
 
   /** Why what its commands did cannot be kept. */
   get doomed(): Error | undefined {
-    return this.#commands?.doomed;
+    return this.#doomed ?? this.#commands?.doomed;
   }
 
   /** Nothing that it started is running afterwards, and without `kept` nothing that its commands changed is left. */
@@ -246,6 +251,12 @@ export class OpenCall {
     return exec;
   }
 
+  /** What was noted of a call, to be spread into what is known of it. */
+  noted(id: string): { readonly notes?: JsonObject } {
+    const notes = this.#notes?.get(id);
+    return notes === undefined ? {} : { notes };
+  }
+
   tellLate(output: Json): void {
     const { id, name } = this.call;
     // Best effort: the call is closed and nothing depends on this line.
@@ -265,6 +276,10 @@ export class OpenCall {
       attempt: this.attempts,
       refused: [...this.refused],
       progress: (text) => this.#told(text),
+      note: (fields) => {
+        this.#notes ??= new Map();
+        this.#notes.set(id, { ...this.#notes.get(id), ...fields });
+      },
       random: () => new SeededRandom(id),
       resource: async (key) => {
         await this.turn;
@@ -287,7 +302,16 @@ export class OpenCall {
         return startBackground(host, state.clock, command, options);
       },
       runs: () => this.#commands?.runs ?? 0,
-      doom: (error) => void this.#commands?.doom(error),
+      resources: {
+        holdsAny: () => state.exclusive.holdsAny(this.call.id),
+        mark: () => state.exclusive.mark(this.call.id),
+        backTo: (mark) => state.exclusive.backTo(this.call.id, mark),
+      },
+      doom: (error) => {
+        this.#doomed ??= error;
+        this.#commands?.doom(error);
+        return error;
+      },
       onLate: (what) => this.tellLate(what),
     });
   }
@@ -320,7 +344,8 @@ export class OpenCall {
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
-      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports };
+      const { access } = this.#named(name);
+      return { callId: id, tool: name, access, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
@@ -328,11 +353,15 @@ export class OpenCall {
     await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
     // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
     if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
+    const mark = await state.exclusive.mark(this.call.id);
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
     if (ending.kind !== "succeeded") {
       this.branch.rollbackTo(savepoint);
+      await state.exclusive.backTo(this.call.id, mark).catch((error: Error) => {
+        this.#doomed ??= error; // the call around it stands on something that is neither before nor after
+      });
       const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
       this.nested.push(...inside);
       reports = await effects.undo([...inside.map(({ callId }) => callId), id], specsOf(this.#world));
@@ -365,9 +394,13 @@ export class OpenCall {
     return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
+  #named(name: string): Tool {
+    return this.#world.tool(name) ?? absentTool(name);
+  }
+
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
     const { policies } = this.#world;
-    const tool = this.#world.tool(name) ?? absentTool(name);
+    const tool = this.#named(name);
     if (!NESTABLE[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool);

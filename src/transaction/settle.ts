@@ -217,9 +217,10 @@ function boundary(world: CallWorld, { callId, tool }: CallOutcome, phase: "pre_t
 }
 
 function factsOf(open: OpenCall) {
-  const { call, elapsed, attempts, progress, refused } = open;
+  const { call, tool, elapsed, attempts, progress, refused } = open;
   const failures = refused.length === 0 ? {} : { attemptFailures: [...refused] };
-  return { callId: call.id, tool: call.name, elapsed, attempts, progress, ...failures };
+  const facts = { callId: call.id, tool: call.name, access: tool.access, elapsed, attempts, progress };
+  return { ...facts, ...failures, ...open.noted(call.id) };
 }
 
 /** The model sees the outer call only: what those inside left outside is told there too. What is known now comes first. */

@@ -42,6 +42,10 @@ export interface SessionFold {
   readonly stale: readonly Epoch[];
   /** Slices that the journal has told of: a process without them can carry them. */
   readonly introduced: ReadonlySet<string>;
+  /** The record that last made the conversation another one than a longer one: a rewind, a compaction, a reset. */
+  readonly rewrittenAt: number;
+  /** How long conversation_history is. Unknown after a checkpoint, or a cut, of a version that did not count. */
+  readonly history?: number;
   /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
   readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
@@ -64,6 +68,8 @@ export interface KeptState {
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
+  readonly rewrittenAt?: number;
+  readonly history?: number;
 }
 
 /** How the parts of a state are handed to the record of a checkpoint. */
@@ -85,6 +91,8 @@ const NOTHING: SessionFold = {
   epochs: [{ base: 0, changes: [] }],
   stale: [],
   introduced: new Set(),
+  rewrittenAt: 0,
+  history: 0,
 };
 
 /** `limit`: how many boundaries are remembered. */
@@ -120,9 +128,10 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 }
 
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
-  const { boundaries, epochs } = now;
+  const { boundaries, epochs, rewrittenAt } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), ...waiting };
+  const effects = effectsToKeep(now);
+  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...historyOf(now) };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -170,12 +179,17 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       openCalls,
       waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),
       boundaries: kept.boundaries,
+      ...historyOf(kept),
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
       introduced: new Set(Object.keys(kept.parts)),
+      rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
   },
+  "user-said": (now) => ({ ...now, ...historyOf(now, 1) }),
+  // What is left was counted when it was decided what goes.
+  "history-cut": ({ history: _history, ...now }, { left }) => (left === undefined ? now : { ...now, history: left }),
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
   "call-waiting": (now, record) => ({
     ...now,
@@ -184,6 +198,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "approval-given": (now, { callId }) => ({ ...now, waiting: without(now.waiting, callId) }),
   "call-closed": (now, { callId, tool, status }, seq) => ({
     ...now,
+    ...historyOf(now, 1),
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
     boundaries: [
@@ -197,7 +212,9 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
-  rewound: (now, { to, scope }) => {
+  "boundary-crossed": (now, { cut }, seq) => (cut === undefined ? now : { ...now, rewrittenAt: seq }),
+  rewound: (before, { to, scope }, seq) => {
+    const now = scope.includes("conversation") ? { ...before, rewrittenAt: seq } : before;
     if (!scope.includes("state")) return now;
     const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
     return {
@@ -222,6 +239,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+function historyOf({ history }: { readonly history?: number }, more = 0): { readonly history?: number } {
+  return history === undefined ? {} : { history: history + more };
+}
 
 /** What a call changed is written right after its end: its boundary reaches there. */
 function reachingTo(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): readonly ToolBoundary[] {

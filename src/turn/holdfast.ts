@@ -10,7 +10,7 @@ import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
-import { forkSession } from "../journal/fork.ts";
+import { forkSession, unfork } from "../journal/fork.ts";
 import type { JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
 import { rowOf } from "../journal/read.ts";
@@ -25,7 +25,7 @@ import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { sessionFold } from "./fold.ts";
 import { type Family, OpenSessions, type Standing } from "./open-sessions.ts";
 import { lookAt, type SessionLook } from "./look.ts";
-import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
+import { comparedWith, copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
@@ -99,6 +99,7 @@ export class Holdfast implements AsyncDisposable {
       return await this.#withFiles(session, toSessionId(from), head.seq, workspace);
     } catch (error) {
       await session.close();
+      await unfork(this.#deps, id); // it never began, and its name is free again
       throw error;
     }
   }
@@ -108,12 +109,19 @@ export class Holdfast implements AsyncDisposable {
     const part = fork.filesPart;
     if (part === undefined) return fork;
     const then = fork.state.root.get(WORKSPACE_PART) as WorkspaceValue;
-    const entries = await entriesAt(this.store, origin, after, then);
+    const { disk } = part.host;
+    const compared = await comparedWith(this.store, disk, await entriesAt(this.store, origin, after, then));
     if (workspace === undefined || workspace === "memory") {
-      await layOver(fork.state, part, entries);
+      await layOver(fork.state, part, compared);
       return fork;
     }
-    await copyFor(this.store, part.host.disk, workspace, entries);
+    const left = await copyFor(this.store, disk, workspace, compared);
+    if (left.length > 0)
+      await fork.append({
+        kind: "fault-raised",
+        fault: "files-not-copied",
+        detail: { paths: left.slice(0, 50), all: left.length },
+      });
     await fork.close();
     return this.#openWith(fork.id, { ...this.#options, workspace }, "host");
   }

@@ -3,12 +3,14 @@ import type { JsonObject } from "../base/json.ts";
 import type { ModelRequest, ToolOffer } from "../contracts/model.ts";
 import type { ContextConfig } from "../history/config.ts";
 import type { FaultKind } from "../history/faults.ts";
+import { HISTORY_GUIDANCE } from "../history/history-block.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import { getHistoryForPrompt, type HistoryRepairedDraft, repairRecords } from "../history/session.ts";
 import type { View } from "../context/view.ts";
-import type { Item } from "../wire/item.ts";
+import { type Item, textOf } from "../wire/item.ts";
 import type { ProfileId } from "../wire/profiles.ts";
 import type { Conversation } from "./conversation.ts";
+import { RUN_CODE } from "./session-history.ts";
 
 export interface RepairedPairs {
   readonly history: PairedHistory;
@@ -53,6 +55,16 @@ export function writeRequest(view: View, { prompt, catalog }: AlignedPrompt, opt
   if (isModels(shown.at(-1))) return { ...said, items: [...prefix, system(tailText), ...standing, ...shown] };
   const stable = [...prefix, ...shown];
   return { ...said, items: [...stable, ...standing, tail(tailText)], stableItems: stable.length };
+}
+
+/** Whether a request that offers programs says how they read the history; undefined where it offers none. */
+export function guidanceIn({ items, tools = [] }: ModelRequest): boolean | undefined {
+  if (!tools.some(({ name }) => name === RUN_CODE)) return undefined;
+  return items.some((item) => isOurs(item) && textOf(item.parts).includes(HISTORY_GUIDANCE));
+}
+
+function isOurs(item: Item): item is Extract<Item, { readonly kind: "user" | "system" }> {
+  return item.kind === "system" || (item.kind === "user" && item.notice === "context-update");
 }
 
 /** What stands around the conversation in every request, as texts that can be counted. */

@@ -15,6 +15,7 @@ import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Root } from "../state/root.ts";
+import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
@@ -35,8 +36,11 @@ import { isShelf } from "./shelves.ts";
 import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
 import { isDefault, KERNEL_PARTS } from "./kernel-parts.ts";
 import { recallTool } from "./recall-tool.ts";
-import { runCodeTool, SessionHistory } from "./run-code-tool.ts";
-import { type ContextOptions, SessionContext } from "./session-context.ts";
+import { Programs } from "./programs.ts";
+import { runCodeTool } from "./run-code-tool.ts";
+import { SessionHistory } from "./session-history.ts";
+import type { ContextOptions } from "./context-options.ts";
+import { SessionContext } from "./session-context.ts";
 import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
@@ -117,6 +121,7 @@ async function revive(
   { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
   const { fork, child, workspaces, shelves, teller } = around;
+  teller.begin(journal.folded.history);
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -142,8 +147,10 @@ async function revive(
   await state.takeUpResources();
   const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, family } = options;
-  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
-  const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
+  const redact = (text: string) => journal.redactor.text(text);
+  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq, redact });
+  const exec = files === undefined ? undefined : execIn(files, redact, options.exec);
+  const history = options.code === undefined ? undefined : new SessionHistory(journal);
   const lender: Lender = {
     open: (id, agent) => {
       const own = new Set<Tool>(kernel);
@@ -156,7 +163,7 @@ async function revive(
   const kernel = [
     ...kernelTools(options, context, (name) => journal.readBlob(name)),
     ...agents.map((agent) => subAgentTool(agent, lender)),
-    ...codeTools(options.code, journal, () => transactions.tools),
+    ...codeTools(options, history, () => transactions.tools),
   ];
   const reserved = kernel.map(({ name }) => name);
   refuseNamesakes([...tools, ...kernel], reserved);
@@ -185,7 +192,11 @@ async function revive(
       await catalog.setMode("plan", "it was forked, and nobody knows whether from a session in plan mode");
     await journal.append(cutOff);
   }
-  const story = new Story(state, catalog, { teller, ...(prompt === undefined ? {} : { prompt }) });
+  const story = new Story(state, catalog, {
+    teller,
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(history === undefined ? {} : { history: () => history.upToNow() }),
+  });
   if (files !== undefined) await bind(state, files);
   if (!isShelf(journal.session)) await shelves.load();
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
@@ -273,11 +284,12 @@ function kernelTools(
 
 /** Programs, where somebody brought what runs them. */
 function codeTools(
-  runner: CodeRunner | undefined,
-  journal: Journal<SessionFold>,
+  { code: runner, slices = [] }: SessionOptions,
+  history: SessionHistory | undefined,
   tools: () => readonly Tool[],
 ): readonly Tool[] {
-  return runner === undefined ? [] : [runCodeTool({ runner, history: new SessionHistory(journal), tools })];
+  if (runner === undefined || history === undefined) return [];
+  return [runCodeTool({ runner, history, tools, slices: [...DEFAULT_SLICES, ...slices].map(anyPartOf) })];
 }
 
 /** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
@@ -319,8 +331,15 @@ async function bind(state: ExecutionState, { part, binding }: SessionFiles): Pro
 }
 
 /** Every part this kernel knows: the seed's slices, its own, those its policies remember in, files, catalog, resources. */
-export function partsOf({ slices = [], policies = [], parts = [], workspace }: SessionOptions): readonly AnyPart[] {
-  const theirs = [...slices, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
+export function partsOf({
+  slices = [],
+  policies = [],
+  parts = [],
+  workspace,
+  code,
+}: SessionOptions): readonly AnyPart[] {
+  const programs: readonly AnySlice[] = code === undefined ? [] : [Programs];
+  const theirs = [...slices, ...programs, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
   const workspaces = workspace === undefined ? [] : [workspacePart];
   return [...new Set([...KERNEL_PARTS, ...theirs, ...workspaces, ...parts])];
 }

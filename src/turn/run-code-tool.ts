@@ -1,21 +1,22 @@
-import type { Json } from "../base/json.ts";
-import type { CodeAnswer, CodeHost, CodeQuestion, CodeRunner } from "../contracts/code-runner.ts";
+import { sha256 } from "../base/hash.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { CodeAnswer, CodeHost, CodeQuestion, CodeResult, CodeRunner } from "../contracts/code-runner.ts";
 import type { SchemaResult } from "../contracts/schema.ts";
-import type { CallRecord } from "../history/call-record.ts";
-import { CallRecords } from "../history/call-records.ts";
-import type { Journal } from "../journal/journal.ts";
-import { checkedBy } from "../transaction/checked-by.ts";
+import type { AnyPart, Part } from "../state/part.ts";
 import type { Call } from "../transaction/call.ts";
+import { checkedBy } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
-
-/** The name of the tool, and what it may not call: itself. */
-const RUN_CODE = "run_code";
+import { findProgram, type FoundProgram, isProgramName, Programs, sourceOf } from "./programs.ts";
+import { RUN_CODE, type SessionHistory } from "./session-history.ts";
 
 /** What may run inside a program: what stays on its branch and is undone with it. */
 const INSIDE: ReadonlySet<Tool["access"]> = new Set(["read", "write"]);
 
-interface Program {
-  readonly code: string;
+/** Code, a name to keep it under, or a name alone: one of the first and the last is there. */
+interface Asked {
+  readonly code?: string;
+  readonly name?: string;
+  readonly input?: Json;
 }
 
 /** What a session gives to its programs. */
@@ -24,52 +25,90 @@ export interface CodeWorld {
   readonly history: SessionHistory;
   /** Every tool of the session, as it is now. */
   readonly tools: () => readonly Tool[];
+  /** Slices that a program may read. */
+  readonly slices: readonly AnyPart[];
 }
 
 /**
  * Lets a model answer questions about the session, and do many steps at once, by a program: it reads the records of all
- * calls as an array, and calls tools that are undone with it when it throws or meets a limit.
+ * calls as an array, and calls tools that are undone with it when it throws or meets a limit. A program that was given a
+ * name can be run again by it.
  */
 export function runCodeTool(world: CodeWorld): Tool {
-  return defineTool<Program>({
+  return defineTool<Asked>({
     name: RUN_CODE,
     description:
       "Run a JavaScript program: the body of a function, ended by `return` with JSON. " +
       "`context.conversation_history` is a read-only array with one record for each earlier call and user message, oldest first " +
       "(call_id, timestamp, speaker, method_name, args, kwargs, outcome_summary); filter, map and slice it directly, and do not rely on optional fields. " +
-      "`context.content(record.outcome_summary.value)` is what a call returned. `tools.NAME(input)` calls a tool and returns its result, or throws. " +
-      "There is no network, no timer and no await. If the program throws, everything it did is undone.",
+      "`context.content(record.outcome_summary.value)` is what a call returned. `context.slices.NAME` is a part of the session's state. " +
+      "`tools.NAME(input)` calls a tool and returns its result, or throws. " +
+      "There is no network, no timer and no await. If the program throws, everything it did is undone. " +
+      "With a name the program is kept, and `name` alone, with another `input` if need be, runs it again.",
     access: "write",
     input: checkedBy(validate),
     inputSchema: {
       type: "object",
-      properties: { code: { type: "string", description: "The program." } },
-      required: ["code"],
+      properties: {
+        code: { type: "string", description: "The program." },
+        name: {
+          type: "string",
+          description: "With code: what to keep it as. Alone: which one to run again, by name or program_source.",
+        },
+        input: { description: "Any JSON: the program finds it as `input`." },
+      },
     },
-    async run({ code }, call) {
-      const records = await world.history.upToNow();
-      const result = await world.runner.run(code, hostFor(world, records, call), call.signal);
-      const seen = { history: { size: records.length, read: result.recordsRead }, log: result.log };
-      if (result.ok) return { result: result.value, ...seen } as Json;
-      return call.fail(`program-${result.fault}`, result.message, seen as Json);
+    async run(asked, call) {
+      const { size } = await world.history.upToNow();
+      const found = await programOf(asked, call, world.history);
+      if (!found.ok) return call.fail(found.fault, found.message);
+      call.note({ program_source: sourceOf(found.code), artifact_hit: found.hit });
+      const result = await world.runner.run(found.code, hostFor(world, size, asked.input ?? null, call), call.signal);
+      call.note(signalsOf(result));
+      const seen = { history: { size, read: result.recordsRead }, log: result.log };
+      if (!result.ok) return call.fail(`program-${result.fault}`, result.message, seen as Json);
+      if (asked.code !== undefined && asked.name !== undefined)
+        call.dispatch(Programs.kept({ name: asked.name, digest: sha256(asked.code), code: asked.code }));
+      return { result: result.value, ...seen } as Json;
     },
   });
 }
 
-function hostFor({ history, tools }: CodeWorld, records: readonly CallRecord[], call: Call): CodeHost {
+async function programOf({ code, name = "" }: Asked, call: Call, history: SessionHistory): Promise<FoundProgram> {
+  return code === undefined ? findProgram(name, call, history) : { ok: true, code, hit: false };
+}
+
+/** What the program's text says it reads, and beside it what it did read. */
+function signalsOf({ historyUse, recordsRead }: CodeResult): JsonObject {
+  return {
+    history_access_detected: historyUse.detected,
+    history_query_patterns: historyUse.patterns,
+    history_detected_by: historyUse.by,
+    history_records_read: recordsRead,
+  };
+}
+
+function hostFor({ history, tools, slices }: CodeWorld, records: number, input: Json, call: Call): CodeHost {
   const offered = tools().filter(({ name, access }) => INSIDE.has(access) && name !== RUN_CODE);
   const names = new Set(offered.map(({ name }) => name));
+  const parts = new Map(slices.map((part) => [part.name, part]));
   return {
     now: call.clock.now(),
     seed: call.random.hex(16),
-    records: records.length,
+    records,
     tools: [...names],
+    slices: [...parts.keys()],
+    input,
     answer: async (question: CodeQuestion): Promise<CodeAnswer> => {
       switch (question.kind) {
         case "records":
-          return { ok: true, value: records.slice(question.from, question.to) as unknown as Json };
+          return { ok: true, value: (await history.records(question.from, question.to)) as unknown as Json };
         case "content":
           return { ok: true, value: await history.content(question.seq) };
+        case "program":
+          return { ok: true, value: await sourceIn(call, history, question.source) };
+        case "slice":
+          return sliceAnswer(call, parts.get(question.name), question.name);
         case "tool":
           return names.has(question.name) ? toolAnswer(call, question) : { ok: false, message: refusal(question.name) };
         default:
@@ -77,6 +116,17 @@ function hostFor({ history, tools }: CodeWorld, records: readonly CallRecord[], 
       }
     },
   };
+}
+
+/** As the call sees it: what the program's own tools have changed is in it. */
+function sliceAnswer(call: Call, part: AnyPart | undefined, name: string): CodeAnswer {
+  if (part === undefined) return { ok: false, message: `There is no slice ${name}.` };
+  return { ok: true, value: part.encode(call.read(part as Part<unknown>) as never) };
+}
+
+async function sourceIn(call: Call, history: SessionHistory, source: string): Promise<Json> {
+  const found = await findProgram(source, call, history);
+  return found.ok ? { ok: true, value: found.code } : { ok: false, code: "no-match", message: found.message };
 }
 
 async function toolAnswer(
@@ -92,41 +142,31 @@ function refusal(name: string): string {
   return `${name} cannot be called from a program: it is not there, or what it does could not be undone.`;
 }
 
-/** The records of a session's calls, kept up to date by reading on. */
-export class SessionHistory {
-  readonly #journal: Pick<Journal, "read" | "head">;
-  readonly #records = new CallRecords();
-  #next = 1;
-
-  constructor(journal: Pick<Journal, "read" | "head">) {
-    this.#journal = journal;
-  }
-
-  /** As of now: calls that are still open are not in it. */
-  async upToNow(): Promise<readonly CallRecord[]> {
-    const to = this.#journal.head.seq;
-    if (this.#next > to) return this.#records.all;
-    for await (const entry of this.#journal.read({ from: this.#next, to })) {
-      this.#next = Math.max(this.#next, (entry.kind === "damaged" ? entry.through : entry.seq) + 1);
-      if (entry.kind !== "damaged") this.#records.take(entry);
-    }
-    return this.#records.all;
-  }
-
-  /** What a call returned, or why that cannot be told: never an empty answer. */
-  async content(seq: number): Promise<Json> {
-    const there = Number.isSafeInteger(seq) && seq > 0 && seq <= this.#journal.head.seq;
-    for await (const entry of there ? this.#journal.read({ from: seq, to: seq }) : []) {
-      if (entry.kind === "call-closed")
-        return { ok: true, value: entry.output ?? (entry.parts as Json | undefined) ?? null };
-      if (entry.kind === "dropped") return { ok: false, code: "dropped", message: entry.reason };
-      if (entry.kind === "damaged") return { ok: false, code: "corrupt", message: entry.detail };
-    }
-    return { ok: false, code: "no-match", message: `Record ${seq} is of no call that ended.` };
-  }
+function validate(value: unknown): SchemaResult<Asked> {
+  const { code, name, input } = (value ?? {}) as {
+    readonly code?: unknown;
+    readonly name?: unknown;
+    readonly input?: Json;
+  };
+  if (code !== undefined && typeof code !== "string") return wrong("code", "must be a text");
+  if (name !== undefined && typeof name !== "string") return wrong("name", "must be a text");
+  if (code === undefined && name === undefined) return wrong("code", "must be a text, unless a name is given");
+  if (code !== undefined && name !== undefined && !isProgramName(name))
+    return wrong("name", "must begin with a letter and have letters, digits, dots, dashes and underscores, 64 at most");
+  if (code !== undefined && name !== undefined && code.length > LONGEST_KEPT)
+    return wrong("code", `must have ${LONGEST_KEPT} characters at most to be kept under a name`);
+  return {
+    value: {
+      ...(code === undefined ? {} : { code }),
+      ...(name === undefined ? {} : { name }),
+      ...(input === undefined ? {} : { input }),
+    },
+  };
 }
 
-function validate(value: unknown): SchemaResult<Program> {
-  const { code } = (value ?? {}) as { readonly code?: unknown };
-  return typeof code === "string" ? { value: { code } } : { issues: [{ message: "must be a text", path: ["code"] }] };
+/** Characters: what is kept under a name is part of every checkpoint. */
+const LONGEST_KEPT = 64 * 1024;
+
+function wrong(field: string, message: string): SchemaResult<Asked> {
+  return { issues: [{ message, path: [field] }] };
 }

@@ -4,6 +4,7 @@ import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
+import { thrashOf } from "../context/faults.ts";
 import type { RefusedView } from "../context/view.ts";
 import { CONTEXT_DEFAULTS, type ContextConfig } from "../history/config.ts";
 import type { PairedHistory } from "../history/paired.ts";
@@ -14,11 +15,11 @@ import { textOf } from "../wire/item.ts";
 import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
-import { RunBudget, type RunLimits } from "./limits.ts";
+import { type LimitKind, RunBudget, type RunLimits } from "./limits.ts";
 import { type AskSomebody, unansweredOf } from "./waiting.ts";
-import { repairPairs, type RequestOptions } from "./request.ts";
+import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
-import { modelFailed, modelSaid, spokenIn, type UserInput, userSaid } from "./said-records.ts";
+import { modelFailed, modelSaid, type Question, spokenIn, type UserInput, userSaid } from "./said-records.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, sentRecord, type StoryOptions } from "./story.ts";
 import { ViewStation } from "./view-station.ts";
@@ -87,7 +88,7 @@ export async function* runTurn(
 }
 
 /** Tells that a turn begins; the answer tells, once, how it ended. Without an end it was left, or threw. */
-function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void {
+function tellTurn({ teller, context, state: { clock } }: Ground): (end?: RunEnd) => void {
   const begun = clock.monotonic();
   let told = false;
   teller?.moment("turn-begun");
@@ -95,7 +96,9 @@ function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void 
     if (told) return;
     told = true;
     const how = end === undefined ? { status: "unfinished" } : { status: end.status, spent: { ...end.spent } };
-    teller?.moment("turn-over", { ...how, elapsedMs: clock.monotonic() - begun });
+    const { alerts, hits } = context.counts;
+    const seen = { alerts, hits, thrash: thrashOf(context.counts) }; // faults are records, and told by themselves
+    teller?.moment("turn-over", { ...how, context: seen, elapsedMs: clock.monotonic() - begun });
   };
 }
 
@@ -112,10 +115,13 @@ class Turn {
   #begun = false;
   #text = "";
   #unsentInARow = 0;
+  /** What is asked: of whom, and whether the newest request said how programs read the history. */
+  #question: Question;
 
   constructor(ground: Ground, options: RunOptions, within: RunBudget | undefined) {
     this.#ground = ground;
     this.#options = options;
+    this.#question = { model: options.model };
     const { state, signal } = ground;
     this.budget = new RunBudget(options.limits ?? {}, state, within);
     checkRetry(options.retry ?? {});
@@ -123,7 +129,7 @@ class Turn {
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
     const { maxOutputTokens: answer, window } = options;
     const write: Ground["write"] = (...what) => this.#write(...what);
-    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, write });
+    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, budget: this.budget, write });
   }
 
   /** The walk of ARCHITECTURE.md, station by station. */
@@ -135,6 +141,7 @@ class Turn {
     await catchUp(this.#ground);
     if (input !== undefined)
       await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
+    yield* this.#views.readProject();
     for (;;) {
       await catchUp(this.#ground);
       if (this.stop.cause !== undefined) return this.#stopped();
@@ -146,6 +153,7 @@ class Turn {
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
+      yield* this.#views.prepare();
       const limit = this.budget.met;
       if (limit !== undefined) return this.#end({ status: "limit", limit });
       const aligned = yield* this.#align();
@@ -158,6 +166,7 @@ class Turn {
         for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
       const asked = yield* this.#askInView(history, aligned, saying);
       if ("unmet" in asked) return this.#overfull(asked);
+      if ("limit" in asked) return this.#end({ status: "limit", limit: asked.limit });
       if ("misaligned" in asked) {
         const refused = await this.#unsent(asked.misaligned);
         if (refused !== undefined) return refused;
@@ -222,28 +231,32 @@ class Turn {
     history: PairedHistory,
     aligned: AlignedPrompt,
     saying: RequestOptions,
-  ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
+  ): AsyncGenerator<RunEvent, Asked | RefusedView | { readonly limit: LimitKind }, undefined> {
     const view = yield* this.#views.choose(history, aligned);
     if (!view.ok) return view;
+    const limit = this.budget.met; // a summary may have used up what was left
+    if (limit !== undefined && limit !== "timeMs") return { limit };
     const asked = yield* this.#ask(await this.#views.request(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
-    await this.#write([modelFailed(this.#options.model, asked.failure, asked.partial, asked.attempt)]);
+    await this.#write([modelFailed(this.#question, asked.failure, asked.partial, asked.attempt)]);
     const shorter = yield* this.#views.choose(history, aligned, true);
     if (!shorter.ok) return shorter;
     return yield* this.#ask(await this.#views.request(shorter, aligned, saying), aligned);
   }
 
   /** What must be shown does not fit: nothing is sent, and what is unmet is told. */
-  async #overfull({ fault, needed, budget, unmet }: RefusedView): Promise<RunEnd> {
-    await this.#write([faultRecord(fault, { needed, budget, unmet })]);
-    const names = unmet.map(({ page, level }) => `${page} (${level})`).join(", ");
-    const message = `What must be shown needs ${needed} tokens and there are ${budget}: ${names}.`;
+  async #overfull({ fault, needed, budget, unmet, largest }: RefusedView): Promise<RunEnd> {
+    await this.#write([faultRecord(fault, { needed, budget, unmet, largest })]);
+    const names = (all: RefusedView["unmet"]) => all.map(({ page, level }) => `${page} (${level})`).join(", ");
+    const most = largest.length === 0 ? "" : ` Most is taken by ${names(largest)}.`;
+    const message = `What must be shown needs ${needed} tokens and there are ${budget}.${most} There is no room for ${names(unmet)}.`;
     return this.#end({ status: "failed", failure: { kind: "too-long", message, retryable: false, reached: "no" } });
   }
 
   #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
     const { state, conversation, story } = this.#ground;
     const { model, retry = {} } = this.#options;
+    this.#question = { model, ...(story.hasHistory ? defined({ historyGuidance: guidanceIn(request) }) : {}) };
     return ask({
       inspect: (sent) => story.inspect(aligned, sent),
       insisted: () => this.#insisted(),
@@ -256,7 +269,7 @@ class Turn {
       random: state.random,
       signal: this.stop.signal,
       teller: this.#ground.teller,
-      failed: (failure, partial, attempt) => this.#write([modelFailed(model, failure, partial, attempt)]),
+      failed: (failure, partial, attempt) => this.#write([modelFailed(this.#question, failure, partial, attempt)]),
     });
   }
 
@@ -269,7 +282,6 @@ class Turn {
 
   /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
   async *#answered(answer: Answer, aligned: AlignedPrompt): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
-    const { model } = this.#options;
     await catchUp(this.#ground);
     this.budget.step();
     this.#text = spokenIn(answer);
@@ -278,7 +290,7 @@ class Turn {
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
     const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
-    const said = [modelSaid(model, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
+    const said = [modelSaid(this.#question, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
     await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
       const end = yield* this.#run(calls);
@@ -323,16 +335,15 @@ class Turn {
   }
 
   async #unanswered(asked: Extract<Asked, { readonly failure: ModelFailure }>): Promise<RunEnd> {
-    const { model } = this.#options;
     const { failure, partial, attempt } = asked;
     if (this.stop.cause === undefined) {
-      await this.#write([modelFailed(model, failure, partial, attempt)]);
+      await this.#write([modelFailed(this.#question, failure, partial, attempt)]);
       return this.#end({ status: "failed", failure });
     }
     this.#text = spokenIn(partial);
     // The user has read it, so the model must know that it said it.
     if (partial.items.length > 0 && this.stop.cause !== "lost")
-      await this.#write([modelSaid(model, partial, "aborted")]);
+      await this.#write([modelSaid(this.#question, partial, "aborted")]);
     return this.#stopped();
   }
 

@@ -12,17 +12,32 @@ export function userSaid(input: UserInput): RecordDraft {
   return { kind: "user-said", text: textOf(input), parts: input as unknown as readonly Json[] };
 }
 
-export function modelSaid(model: Model, answer: PartialAnswer, stop: string): RecordDraft {
-  return { kind: "model-said", ...aboutOf(model, answer), items: kept(answer.items), stop };
+/** Who was asked, and whether the request said how programs read the history, where it offered any. */
+export interface Question {
+  readonly model: Model;
+  readonly historyGuidance?: boolean;
 }
 
-export function modelFailed(model: Model, failure: ModelFailure, partial: PartialAnswer, attempt: number): RecordDraft {
+export function modelSaid(question: Question, answer: PartialAnswer, stop: string): RecordDraft {
+  return { kind: "model-said", ...aboutOf(question, answer), items: kept(answer.items), stop };
+}
+
+export function modelFailed(
+  question: Question,
+  failure: ModelFailure,
+  partial: PartialAnswer,
+  attempt: number,
+): RecordDraft {
   const said = partial.items.length === 0 ? {} : { items: kept(partial.items) };
-  return { kind: "model-failed", failure: { ...failure }, attempt, ...aboutOf(model, partial), ...said };
+  return { kind: "model-failed", failure: { ...failure }, attempt, ...aboutOf(question, partial), ...said };
 }
 
-function aboutOf({ name }: Model, { model = name, usage }: PartialAnswer) {
-  return { model, ...(usage === undefined ? {} : { usage: { ...usage } }) };
+function aboutOf({ model: { name }, historyGuidance }: Question, { model = name, usage }: PartialAnswer) {
+  return {
+    model,
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    ...(historyGuidance === undefined ? {} : { historyGuidance }),
+  };
 }
 
 function kept(items: readonly Item[]): Json {

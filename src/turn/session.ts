@@ -360,6 +360,14 @@ export class Session implements AsyncDisposable {
     return conversationOf(this.read());
   }
 
+  /**
+   * Stays as it is while the conversation only grows, and is another when a rewind, a compaction or a reset made it another
+   * one: what a host has kept of it, such as a provider's cache, is then void.
+   */
+  get conversationVersion(): number {
+    return this.journal.folded.rewrittenAt;
+  }
+
   /** One record for each call that ended, oldest first, read off the journal: seed 002's `conversation_history`. */
   async callRecords(): Promise<readonly CallRecord[]> {
     return (await this.callHistory()).records;

@@ -6,6 +6,7 @@ import { AlignmentCounters } from "../alignment/counters.ts";
 import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { checkRequest } from "../alignment/request.ts";
 import type { SentRequest } from "../contracts/model.ts";
+import { type HistoryGlance, historyBlock } from "../history/history-block.ts";
 import { type RenderedPrompt, type RenderOptions, renderPrompt } from "../prompt/render.ts";
 import { definePrompt, type Prompt } from "../prompt/section.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -48,24 +49,35 @@ export class Story {
   readonly #state: ExecutionState;
   readonly #prompt: Prompt;
   readonly #teller: Teller | undefined;
+  readonly #history: (() => Promise<HistoryGlance>) | undefined;
   readonly #overridden: Overridden[] = [];
   #told: Told | undefined;
   #logged: string | undefined;
+  /** The lines about history, as of the newest request. */
+  #block: string | undefined;
 
   constructor(
     state: ExecutionState,
     catalog: SessionCatalog,
-    how: { readonly prompt?: Prompt; readonly teller?: Teller } = {},
+    how: {
+      readonly prompt?: Prompt;
+      readonly teller?: Teller;
+      /** What there is to read for programs, where there are any. */
+      readonly history?: () => Promise<HistoryGlance>;
+    } = {},
   ) {
     this.#state = state;
     this.catalog = catalog;
     this.#prompt = how.prompt ?? NO_PROMPT;
     this.#teller = how.teller;
+    this.#history = how.history;
   }
 
   /** Builds what was not built yet, checks it, heals once, and hands out the receipt or the report. */
   async align(options: StoryOptions & StoryRequest = {}): Promise<Alignment> {
-    // Tools may come and go while it is written that others came; whoever never stops is refused a receipt.
+    if (this.#history !== undefined) this.#block = historyBlock(await this.#history());
+    // Last, with nothing awaited behind it. Tools may come and go while it is written that others came; whoever never
+    // stops is refused a receipt.
     for (let times = 0; times === 0 || (times < MOST_SYNCS && !this.catalog.isWritten); times += 1)
       await this.catalog.sync();
     return this.alignNow(options);
@@ -75,7 +87,7 @@ export class Story {
   alignNow(options: StoryOptions & StoryRequest): Alignment {
     const { instructions, parameters, overrides, toolChoice, calledTools, sendMisaligned } = options;
     const visibility = this.#state.session.get(VisibilityOverrides);
-    const inputs = [visibility, instructions, parameters, overrides];
+    const inputs = [visibility, instructions, parameters, overrides, this.#block];
     const alignment = alignPrompt(
       {
         ...this.#held(inputs),
@@ -142,6 +154,11 @@ export class Story {
     return ids.filter((id) => this.#prompt.sections.some((section) => section.id === id));
   }
 
+  /** Whether there are programs that can read the history. */
+  get hasHistory(): boolean {
+    return this.#history !== undefined;
+  }
+
   /** The name of the prompt, for the log. */
   get name(): string {
     return this.#prompt.name;
@@ -153,11 +170,12 @@ export class Story {
     return same && told.catalog === this.catalog.snapshot() ? { held: told } : {};
   }
 
-  #render({ instructions, ...options }: StoryOptions & RenderOptions) {
+  #render({ instructions, ...given }: StoryOptions & RenderOptions) {
+    const options = this.#block === undefined ? given : { ...given, history: this.#block };
     if (instructions === undefined) return renderPrompt(this.#prompt, options);
     // The host's own words, so a policy line among them counts as one of ours.
-    const given = { id: "instructions", body: instructions, verbatim: true } as const;
-    return renderPrompt({ ...this.#prompt, sections: [...this.#prompt.sections, given] }, options);
+    const told = { id: "instructions", body: instructions, verbatim: true } as const;
+    return renderPrompt({ ...this.#prompt, sections: [...this.#prompt.sections, told] }, options);
   }
 }
 

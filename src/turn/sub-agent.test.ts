@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Model, ModelRequest } from "../contracts/model.ts";
 import type { Script, ScriptStep } from "../records/script.ts";
 import { defineTool } from "../transaction/tool.ts";
-import { kernel, look, opened, step } from "../../test/support/durable.ts";
+import { kernel, look, opened, run, step } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { outcomes } from "../../test/support/planning.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
@@ -63,6 +63,21 @@ describe("a task", () => {
     await using child = await holdfast.open(await childOf(holdfast));
     expect((await look(child)).steps).toEqual(["inner"]);
     expect((await look(session)).steps).toEqual([]);
+  });
+
+  test("[RECORD-10] [RECORD-1] in its parent's history the agent is the one who spoke", async () => {
+    const { session } = await withHelper([{ text: "All done." }]);
+    await run(session, "before");
+    await watch(session.run("go", { model: scripted([delegates("tidy up"), { text: "It is tidy." }]) }));
+    const records = await session.callRecords();
+    expect(records.map(({ speaker, method_name, trace_id }) => [speaker, method_name, trace_id !== undefined])).toEqual(
+      [
+        ["tool", "step", false],
+        ["user", "run", true],
+        ["agent", "helper", true],
+      ],
+    );
+    expect(new Set(records.slice(1).map(({ trace_id }) => trace_id)).size).toBe(1);
   });
 
   test("[AGENT-1] it has the tools it was given, and never a further sub-agent or somebody to ask", async () => {

@@ -64,6 +64,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
       const ground = lender.ground();
       const child = await lender.open(agentSessionOf(ground.id, call.id), agent);
       await call.child(lent(child));
+      call.note({ speaker: "agent" });
       const { within } = ground;
       const turn = runTurn(
         groundOf(child),

@@ -5,7 +5,7 @@ import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contrac
 import type { Sealed } from "../journal/journal.ts";
 import type { SessionId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import { sourceOf, toldOf } from "./told-facts.ts";
+import { historySignals, sourceOf, toldOf } from "./told-facts.ts";
 
 export interface TelemetryOptions {
   readonly sinks: readonly EventSink[];
@@ -28,11 +28,18 @@ export class Teller {
   readonly #told = new Map<EventSource, number>();
   /** When calls were opened that have not ended. */
   readonly #opened = new Map<string, number>();
+  /** How long conversation_history is. */
+  #history: number | undefined;
 
   constructor(session: SessionId, clock: Clock, options: TelemetryOptions = NOBODY) {
     this.#session = session;
     this.#clock = clock;
     this.#options = options;
+  }
+
+  /** How long the history was when the session was opened, before anything is told. */
+  begin(history: number | undefined): void {
+    this.#history = history;
   }
 
   get #isHeard(): boolean {
@@ -51,7 +58,8 @@ export class Teller {
       const { facts, words } = toldOf(draft);
       const elapsed = this.#elapsed(draft);
       const content = this.#options.content === true && Object.keys(words).length > 0 ? { content: words as Json } : {};
-      const all = { ...facts, bytes, ...(elapsed === undefined ? {} : { elapsedMs: elapsed }) };
+      const signals = this.#signals(draft);
+      const all = { ...facts, ...signals, bytes, ...(elapsed === undefined ? {} : { elapsedMs: elapsed }) };
       this.#tell({ kind: draft.kind, ...this.#about(draft.kind), at, seq, facts: all, ...content });
     }
   };
@@ -65,6 +73,14 @@ export class Teller {
   readonly outcome = ({ callId, tool, attempts }: CallOutcome): void => {
     if (attempts > 1) this.moment("call-rerun", { callId, tool, attempts });
   };
+
+  /** Seed 002's signals: on every call that ended, also where no program ran. */
+  #signals(draft: Sealed["draft"]): JsonObject {
+    if (draft.kind === "history-cut") this.#history = draft.left;
+    if (draft.kind !== "call-closed" && draft.kind !== "user-said") return {};
+    if (this.#history !== undefined) this.#history += 1;
+    return draft.kind === "call-closed" ? historySignals(draft, this.#history) : {};
+  }
 
   #elapsed(draft: Sealed["draft"]): number | undefined {
     if (draft.kind === "call-opened") this.#opened.set(draft.callId, this.#clock.monotonic());

@@ -10,8 +10,8 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "session-created": ["session"],
   "session-recovered": ["session", "closedCalls", "damaged", "previousWriter"],
   "user-said": ["user"],
-  "model-said": ["model", "model", "usage", "stop"],
-  "model-failed": ["model", "model", "usage", "attempt"],
+  "model-said": ["model", "model", "usage", "stop", "historyGuidance"],
+  "model-failed": ["model", "model", "usage", "attempt", "historyGuidance"],
   "turn-interrupted": ["user"],
   "turn-ended": ["session", "status", "steps"],
   "call-opened": ["tool", "callId", "tool", "parent", "epoch"],
@@ -47,6 +47,7 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "request-over": ["model"],
   "prompt-healed": ["catalog"],
   "context-reclaimed": ["context"],
+  "aside-over": ["model"],
   "call-rerun": ["tool"],
   "checkpoint-failed": ["state"],
 };
@@ -72,6 +73,24 @@ export function toldOf(draft: RecordDraft): ToldRecord {
     else words[field] = value;
   }
   return { facts: failureIn(draft, facts), words };
+}
+
+/**
+ * How the history is used. The record is durable when this is told, and it is the one that the history tells of the call:
+ * so one was appended. What its program read, if it was one, its tool has noted.
+ */
+export function historySignals(
+  { notes }: Extract<RecordDraft, { readonly kind: "call-closed" }>,
+  size: number | undefined,
+): JsonObject {
+  const noted = (notes ?? {}) as JsonObject;
+  return {
+    history_record_appended: true,
+    conversation_history_size: size ?? null,
+    history_access_detected: noted["history_access_detected"] ?? false,
+    history_query_patterns: noted["history_query_patterns"] ?? [],
+    history_records_read: noted["history_records_read"] ?? 0,
+  };
 }
 
 /** Why a model did not answer is one of a few words; what it said of it is not. */

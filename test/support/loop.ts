@@ -6,6 +6,7 @@ import type { Script } from "../../src/records/script.ts";
 import type { RunEnd, RunEvent } from "../../src/turn/events.ts";
 
 /** For unit tests in rooms that may not see an adapter. */
+export { quickjs } from "../../src/adapters/quickjs/entry.ts";
 export { scripted } from "../../src/adapters/scripted/entry.ts";
 
 export interface Watched {

@@ -11,6 +11,8 @@ function host(records = 1_000, more: Partial<CodeHost> = {}) {
     seed: "seed",
     records,
     tools: ["double"],
+    slices: ["steps"],
+    input: null,
     async answer(question) {
       asked.push(question);
       if (question.kind === "records")
@@ -18,6 +20,7 @@ function host(records = 1_000, more: Partial<CodeHost> = {}) {
           ok: true,
           value: Array.from({ length: question.to - question.from }, (_, nth) => recordAt(question.from + nth)),
         };
+      if (question.kind === "slice") return { ok: true, value: [question.name, { done: false }] };
       if (question.kind === "tool") return { ok: true, value: Number((question.input as { n: number }).n) * 2 };
       return { ok: false, message: "no content here" };
     },

@@ -7,7 +7,7 @@ export const PRELUDE: string = `
 (function (ask, setting) {
   "use strict";
   const { parse, stringify } = JSON;
-  const { freeze, keys } = Object;
+  const { defineProperty, freeze, keys } = Object;
   const { floor, imul } = Math;
   const PromiseHere = Promise;
   const apply = Reflect.apply;
@@ -74,9 +74,13 @@ export const PRELUDE: string = `
 
   function content(ref) {
     const seq = typeof ref === "object" && ref !== null ? ref.seq : ref;
-    if (typeof seq !== "number") throw new TypeErrorHere("content wants a record's outcome_summary.value");
+    if (typeof ref === "string") return frozen(asked({ __proto__: null, kind: "program", source: ref }));
+    if (typeof seq !== "number") throw new TypeErrorHere("content wants a record's outcome_summary.value, or its program_source");
     return frozen(asked({ __proto__: null, kind: "content", seq }));
   }
+  const slices = { __proto__: null };
+  for (const name of given.slices)
+    defineProperty(slices, name, { enumerable: true, get: () => frozen(asked({ __proto__: null, kind: "slice", name })) });
   const tools = { __proto__: null };
   for (const name of given.tools) tools[name] = (input) => asked({ __proto__: null, kind: "tool", name, input: input === undefined ? {} : input });
 
@@ -116,8 +120,9 @@ export const PRELUDE: string = `
     log[log.length] = line.length > 2048 ? line.slice(0, 2048) : line;
   }
   globalThis.console = freeze({ log: print, info: print, warn: print, error: print });
-  const put = (name, value) => Object.defineProperty(globalThis, name, { value, writable: false, configurable: false });
-  put("context", freeze({ conversation_history, content }));
+  const put = (name, value) => defineProperty(globalThis, name, { value, writable: false, configurable: false });
+  put("context", freeze({ conversation_history, content, slices: freeze(slices) }));
+  put("input", frozen(given.input));
   put("tools", freeze(tools));
 
   return (value) => {

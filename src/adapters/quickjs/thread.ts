@@ -1,7 +1,16 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { Clock } from "../../base/clock.ts";
 import { type Json, parseJson } from "../../base/json.ts";
-import type { CodeFault, CodeHost, CodeQuestion, CodeResult, CodeSeen } from "../../contracts/code-runner.ts";
+import type {
+  CodeAnswer,
+  CodeFault,
+  CodeHost,
+  CodeQuestion,
+  CodeResult,
+  CodeSeen,
+  HistoryUse,
+} from "../../contracts/code-runner.ts";
+import { NOT_LOOKED_AT } from "./history-use.ts";
 
 export interface CodeLimits {
   /** Of the engine. Default 64 MB. */
@@ -33,7 +42,17 @@ export interface Ended {
 /** Beyond its time, for an engine that hangs where it cannot be interrupted. */
 const GRACE_MS = 2_000;
 const EVERY_MS = 250;
-const NOTHING: CodeSeen = { log: [], recordsRead: 0 };
+
+/** What the program itself tells; what its text says is known apart from it. */
+type Seen = Omit<CodeSeen, "historyUse">;
+type Result = CodeResult extends infer R ? (R extends unknown ? Omit<R, "historyUse"> : never) : never;
+const NOTHING: Seen = { log: [], recordsRead: 0 };
+
+/** What the thread says, and in which order: what the text of the program says, questions, the end. */
+type Message =
+  | { readonly kind: "use"; readonly use: HistoryUse }
+  | { readonly kind: "question"; readonly question: string }
+  | { readonly kind: "ended"; readonly ended: Ended };
 
 /** One program in a thread of its own, which is gone when this resolves, whatever the program does. */
 export async function runInThread(
@@ -42,11 +61,13 @@ export async function runInThread(
   how: { readonly limits: CodeLimits; readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<CodeResult> {
   const { limits, clock, signal } = how;
-  if (signal.aborted) return failed("aborted", "The call was canceled before the program began.");
+  if (signal.aborted)
+    return { ...failed("aborted", "The call was canceled before the program began."), historyUse: NOT_LOOKED_AT };
   const { port1: ours, port2: theirs } = new MessageChannel();
-  const { now, seed, records, tools } = host;
+  const { now, seed, records, tools, slices, input } = host;
   const flag = new SharedArrayBuffer(4);
-  const task: Task = { program, setting: JSON.stringify({ now, seed, records, tools }), limits, flag, port: theirs };
+  const setting = JSON.stringify({ now, seed, records, tools, slices, input });
+  const task: Task = { program, setting, limits, flag, port: theirs };
   const worker = new Worker(new URL(FILE, import.meta.url), {
     workerData: task,
     transferList: [theirs],
@@ -55,30 +76,35 @@ export async function runInThread(
     stdout: true,
     stderr: true,
   });
-  const over = Promise.withResolvers<CodeResult>();
+  const over = Promise.withResolvers<Result>();
+  let historyUse = NOT_LOOKED_AT;
   const stop = new AbortController();
-  const answering = { since: clock.monotonic(), asked: false };
-  const hear = (message: { readonly kind: string; readonly question?: string; readonly ended?: Ended }) => {
-    if (message.kind === "ended") over.resolve(resultOf(message.ended ?? {}, limits));
-    else void answer(host, String(message.question), ours, flag, answering, clock);
+  const answering: Answering = { since: clock.monotonic(), asked: false, crossed: 0 };
+  // Cut off, it tells nothing any more: what had crossed to it is the most that it has read.
+  const cutOff = (fault: CodeFault, message: string) =>
+    over.resolve({ ...failed(fault, message), recordsRead: answering.crossed });
+  const hear = (message: Message) => {
+    if (message.kind === "use") historyUse = message.use;
+    else if (message.kind === "ended") over.resolve(resultOf(message.ended, limits));
+    else void answer(host, message.question, ours, flag, answering, clock);
   };
   ours.on("message", hear);
-  worker.on("error", (error) => over.resolve(failed("broken", error.message)));
+  worker.on("error", (error) => cutOff("broken", error.message));
   worker.on("exit", () => {
     // Its last word may still be on the way when it is gone.
     for (let last = receiveMessageOnPort(ours); last !== undefined; last = receiveMessageOnPort(ours))
-      hear(last.message as Parameters<typeof hear>[0]);
-    over.resolve(failed("broken", "The engine ended without a result."));
+      hear(last.message as Message);
+    cutOff("broken", "The engine ended without a result.");
   });
-  signal.addEventListener("abort", () => over.resolve(failed("aborted", "The call was canceled.")), {
+  signal.addEventListener("abort", () => cutOff("aborted", "The call was canceled."), {
     once: true,
     signal: stop.signal,
   });
   void watch(answering, limits, clock, stop.signal).then((late) => {
-    if (late) over.resolve(failed("out-of-time", "The program did not come to an end."));
+    if (late) cutOff("out-of-time", "The program did not come to an end.");
   });
   try {
-    return await over.promise;
+    return { ...(await over.promise), historyUse };
   } finally {
     stop.abort();
     ours.close();
@@ -90,6 +116,8 @@ interface Answering {
   /** Since when the program has been at work without asking. */
   since: number;
   asked: boolean;
+  /** How many records it was given. */
+  crossed: number;
 }
 
 async function answer(
@@ -105,7 +133,8 @@ async function answer(
   try {
     const parsed = parseJson(question);
     const asked = parsed.ok ? (parsed.value as unknown as CodeQuestion) : undefined;
-    text = JSON.stringify(asked === undefined ? { ok: false, message: "not JSON" } : await host.answer(asked));
+    text = JSON.stringify(asked === undefined ? NOT_JSON : await host.answer(asked));
+    if (asked?.kind === "records") answering.crossed += asked.to - asked.from;
   } catch (error) {
     text = JSON.stringify({ ok: false, message: error instanceof Error ? error.message : String(error) });
   }
@@ -116,6 +145,8 @@ async function answer(
   Atomics.store(shared, 0, 1);
   Atomics.notify(shared, 0);
 }
+
+const NOT_JSON: CodeAnswer = { ok: false, message: "not JSON" };
 
 /** True when the engine works on and on, and does not even listen to its own limit. */
 async function watch(
@@ -134,7 +165,7 @@ async function watch(
   }
 }
 
-function resultOf({ text, fault, message = "" }: Ended, { resultCharacters }: CodeLimits): CodeResult {
+function resultOf({ text, fault, message = "" }: Ended, { resultCharacters }: CodeLimits): Result {
   const parsed = text === undefined ? undefined : parseJson(text, { depth: 96, characters: resultCharacters });
   const told = parsed?.ok === true ? (parsed.value as unknown as Told) : undefined;
   const seen = told === undefined ? NOTHING : { log: told.log, recordsRead: told.read };
@@ -156,8 +187,8 @@ interface Told {
   readonly read: number;
 }
 
-function failed(fault: CodeFault, message: string): CodeResult {
-  return { ...NOTHING, ok: false, fault, message };
+function failed(fault: CodeFault, message: string) {
+  return { ...NOTHING, ok: false, fault, message } as const;
 }
 
 /** Beside this file: as it is written, and as it is built. */

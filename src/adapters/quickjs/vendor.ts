@@ -1,3 +1,5 @@
+import type { JsParser, Node } from "./syntax.ts";
+
 /** The part of `quickjs-emscripten` that is used, by shape. */
 export interface QuickJsModule {
   newQuickJSWASMModule(): Promise<{ newRuntime(): QuickJsRuntime }>;
@@ -26,6 +28,50 @@ export interface QuickJsContext {
 }
 
 type QuickJsOutcome = { readonly error?: undefined; readonly value: QuickJsHandle } | { readonly error: QuickJsHandle };
+
+/** The part of `acorn` that is used. */
+interface AcornModule {
+  parse(program: string, options: object): unknown;
+  tokenizer(
+    program: string,
+    options: object,
+  ): Iterable<{ readonly type: { readonly label: string }; readonly value: unknown }>;
+}
+
+const MARKS: Readonly<Record<string, string>> = { ".": ".", "?.": "." };
+const ACORN = { ecmaVersion: "latest", sourceType: "script", allowReturnOutsideFunction: true } as const;
+
+/** What reads programs, when it is there: an optional peer, too. */
+export async function loadParser(): Promise<JsParser | undefined> {
+  const acorn = await import("acorn").then(
+    (loaded) => loaded as unknown as AcornModule,
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return undefined;
+      throw error;
+    },
+  );
+  if (acorn === undefined) return undefined;
+  return {
+    parse(program) {
+      try {
+        return acorn.parse(program, ACORN) as Node;
+      } catch (error) {
+        if (error instanceof SyntaxError) return undefined;
+        throw error;
+      }
+    },
+    words(program) {
+      const words: string[] = [];
+      try {
+        for (const { type, value } of acorn.tokenizer(program, ACORN))
+          words.push(type.label === "name" ? String(value) : (MARKS[type.label] ?? ""));
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error; // as far as they could be told
+      }
+      return words;
+    },
+  };
+}
 
 /** The package is an optional peer, so it is loaded with the first program. */
 export async function loadQuickJs(): Promise<QuickJsModule> {

@@ -1,9 +1,10 @@
 /** The other side of `quickjs()`: one program in one engine in one thread, which ends with it. */
 import { type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { SystemClock } from "../../base/clock.ts";
+import { historyUseOf, mayReadHistory, NOT_LOOKED_AT } from "./history-use.ts";
 import { PRELUDE } from "./prelude.ts";
 import type { Ended, Task } from "./thread.ts";
-import { loadQuickJs, type QuickJsContext, type QuickJsHandle } from "./vendor.ts";
+import { loadParser, loadQuickJs, type QuickJsContext, type QuickJsHandle } from "./vendor.ts";
 
 const clock = new SystemClock();
 const task = workerData as Task;
@@ -81,4 +82,8 @@ function textOf(engine: QuickJsContext, error: QuickJsHandle): string {
   return text.slice(0, 2_000);
 }
 
+// Before it runs: how it ends is told by somebody else when it does not end by itself.
+const { program } = task;
+const use = mayReadHistory(program) ? historyUseOf(program, await loadParser()) : { ...NOT_LOOKED_AT, by: "text" };
+port.postMessage({ kind: "use", use });
 port.postMessage({ kind: "ended", ended: await run() });

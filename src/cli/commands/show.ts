@@ -1,8 +1,9 @@
-import type { CommandBody, Terminal } from "../command.ts";
-import type { SessionLook, WriterState } from "../../index.ts";
+import type { CommandBody, ExitCode, Parsed, Terminal } from "../command.ts";
+import { type Holdfast, type HistoryUsage, type SessionLook, sumOfUsage, type WriterState } from "../../index.ts";
 import { flagOf, LIMIT_OPTION, sessionIn, STORE_OPTION, textOf, wholeOf } from "../options.ts";
 import { paint } from "../paint.ts";
-import { inStore, kernelOn, lookIn } from "../session/place.ts";
+import { isMissed, usageIn, usageJson, usageLines } from "../session/history-usage.ts";
+import { inStore, kernelOn, lookIn, type Place } from "../session/place.ts";
 import { type Timeline, timelineOf } from "../session/timeline.ts";
 import { linesOf } from "../session/timeline-text.ts";
 import { whileSaying } from "../session/waiting.ts";
@@ -12,12 +13,15 @@ import { wrapped } from "../wrap.ts";
 const SHOWN = 100;
 
 export const show: CommandBody = {
-  usage: "holdfast show SESSION [--limit N] [--after RECORD] [--all] [--full] [--store FILE]",
+  usage:
+    "holdfast show SESSION [--limit N] [--after RECORD] [--all] [--full] [--store FILE]\n" +
+    "       holdfast show [SESSION…] --history-usage [--store FILE]",
   examples: [
     "holdfast show rename-foo                 the newest hundred lines",
     "holdfast show rename-foo --after 0       from the beginning",
     "holdfast show rename-foo --full          every word, nothing cut to a line",
     "holdfast show rename-foo --json | jq '.events[] | select(.what == \"call\")'",
+    "holdfast show --history-usage            how the history of every session was kept and read",
   ],
   options: {
     store: STORE_OPTION,
@@ -25,9 +29,14 @@ export const show: CommandBody = {
     after: { type: "string", value: "RECORD", help: "go on behind this record, oldest first" },
     all: { type: "boolean", help: "also checkpoints, views and changes of the state" },
     full: { type: "boolean", help: "whole texts, arguments and outputs" },
+    "history-usage": {
+      type: "boolean",
+      help: "how conversation_history was kept and read, in these sessions or in all; exit 1 when a record or a hint is missing",
+    },
   },
   pages: true,
   async run(parsed, terminal) {
+    if (flagOf(parsed, "history-usage")) return inStore(parsed, terminal, (place) => usage(parsed, terminal, place));
     const id = sessionIn(parsed);
     const limit = wholeOf(parsed, "limit", SHOWN);
     const after = textOf(parsed, "after") === undefined ? undefined : wholeOf(parsed, "after", 0);
@@ -52,6 +61,40 @@ export const show: CommandBody = {
     });
   },
 };
+
+/** Over the sessions that are named, or over all of them. */
+async function usage(parsed: Parsed, terminal: Terminal, place: Place): Promise<ExitCode> {
+  const holdfast = await kernelOn(place);
+  const ids = parsed.positionals.length > 0 ? parsed.positionals : await allIn(holdfast);
+  let read = 0;
+  const found: { readonly session: string; readonly usage: HistoryUsage }[] = [];
+  await whileSaying(
+    terminal,
+    () => `${read} records read`,
+    async () => {
+      for (const session of ids) {
+        const look = await lookIn(place, holdfast, session);
+        found.push({ session, usage: await usageIn(look, () => (read += 1)) });
+      }
+    },
+  );
+  const total = sumOfUsage(found.map((one) => one.usage));
+  if (flagOf(parsed, "json")) {
+    const sessions = found.map((one) => ({ session: one.session, ...usageJson(one.usage) }));
+    terminal.out(JSON.stringify({ ok: !isMissed(total), sessions, total: usageJson(total) }));
+  } else {
+    for (const one of found) for (const line of usageLines(terminal, one.session, one.usage)) terminal.out(line);
+    if (found.length !== 1)
+      for (const line of usageLines(terminal, count(found.length, "session"), total)) terminal.out(line);
+  }
+  return isMissed(total) ? 1 : 0;
+}
+
+async function allIn(holdfast: Holdfast): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { id } of holdfast.sessions()) ids.push(id);
+  return ids;
+}
 
 function jsonOf(look: SessionLook, mode: string, { events, earlier, later }: Timeline) {
   const { id, row, writer } = look;
