@@ -4,7 +4,7 @@ import type { CatalogState } from "../catalog/state.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import type { Journal, JournalDeps } from "../journal/journal.ts";
+import { appendReserved, type Journal, type JournalDeps } from "../journal/journal.ts";
 import { rowOf } from "../journal/read.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -48,7 +48,8 @@ import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./
 import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
-import type { WritebackOptions } from "./writeback.ts";
+import { type RememberGround, rememberTool } from "./remember-tool.ts";
+import type { SessionWriteback, WritebackOptions } from "./writeback.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -123,7 +124,7 @@ async function revive(
   const { fork, child, workspaces, shelves, teller } = around;
   teller.begin(journal.folded.history);
   const recovered = await recover(journal, rebuilt.skipped);
-  if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
+  if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
@@ -162,6 +163,7 @@ async function revive(
   };
   const kernel = [
     ...kernelTools(options, context, (name) => journal.readBlob(name)),
+    ...rememberTools(options.writeback, { context, writeback: () => lender.ground().writeback as SessionWriteback }),
     ...agents.map((agent) => subAgentTool(agent, lender)),
     ...codeTools(options, history, () => transactions.tools),
   ];
@@ -190,7 +192,7 @@ async function revive(
   if (cutOff !== undefined) {
     if (catalog.own.mode === "act")
       await catalog.setMode("plan", "it was forked, and nobody knows whether from a session in plan mode");
-    await journal.append(cutOff);
+    await appendReserved(journal, cutOff);
   }
   const story = new Story(state, catalog, {
     teller,
@@ -280,6 +282,11 @@ function kernelTools(
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
   const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
+}
+
+function rememberTools(options: WritebackOptions | undefined, ground: RememberGround): readonly Tool[] {
+  const remember = options?.remember;
+  return remember === undefined ? [] : [rememberTool(ground, remember === true ? {} : remember)];
 }
 
 /** Programs, where somebody brought what runs them. */
