@@ -72,7 +72,7 @@ describe("a model that asks for something to be kept", () => {
   test("[WRITEBACK-17] is told why not, and nothing is staged", async () => {
     const { session } = await open({
       remember: { scopes: ["project"] },
-      predicates: [({ value }) => (String(value).includes("emoji") ? "no word about emoji" : undefined)],
+      predicates: [({ value }) => (JSON.stringify(value).includes("emoji") ? "no word about emoji" : undefined)],
     });
     await say(
       session,
