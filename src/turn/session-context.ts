@@ -140,11 +140,11 @@ export class SessionContext {
    * Reads the project's files again. Done when a turn begins and not within one: what an agent writes there in the middle of
    * its work neither changes its rules under it nor costs it the prefix. Answers faults that are new.
    */
-  async readProject(files: Filesystem): Promise<readonly ProjectFault[]> {
+  async readProject(files: () => Filesystem): Promise<readonly ProjectFault[]> {
     const { project } = this.#options;
     if (project === undefined) return [];
     const told = new Set(this.#project.faults.map((fault) => JSON.stringify(fault)));
-    this.#project = await readProjectRules(files, project === true ? {} : project);
+    this.#project = await readProjectRules(files(), project === true ? {} : project);
     return this.#project.faults.filter((fault) => !told.has(JSON.stringify(fault)));
   }
 
