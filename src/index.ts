@@ -565,6 +565,6 @@ export type { SessionCatalog } from "./turn/session-catalog.ts";
 export type { CompactionOptions, ContextOptions } from "./turn/context-options.ts";
 export type { SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
-export type { Flushed, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
+export type { Flushed, RememberOptions, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
 export { StagedWritebacks, type WantedWriteback } from "./turn/writeback-slices.ts";
 export type { SinkFailure, TelemetryOptions } from "./turn/teller.ts";

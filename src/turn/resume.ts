@@ -51,7 +51,8 @@ import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./
 import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
-import type { WritebackOptions } from "./writeback.ts";
+import { type RememberGround, rememberTool } from "./remember-tool.ts";
+import type { SessionWriteback, WritebackOptions } from "./writeback.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -165,6 +166,7 @@ async function revive(
   };
   const kernel = [
     ...kernelTools(options, context, (name) => journal.readBlob(name)),
+    ...rememberTools(options.writeback, { context, writeback: () => lender.ground().writeback as SessionWriteback }),
     ...agents.map((agent) => subAgentTool(agent, lender)),
     ...codeTools(options, history, () => transactions.tools),
   ];
@@ -275,6 +277,11 @@ function kernelTools(
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
   const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
+}
+
+function rememberTools(options: WritebackOptions | undefined, ground: RememberGround): readonly Tool[] {
+  const remember = options?.remember;
+  return remember === undefined ? [] : [rememberTool(ground, remember === true ? {} : remember)];
 }
 
 /** Programs, where somebody brought what runs them. */

@@ -21,6 +21,7 @@ import { resumeView } from "../context/resume.ts";
 import { budgetWithin, type Calibration } from "../context/tokens/calibrate.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { countWithoutRuns } from "../context/tokens/runs.ts";
+import { isUserTurn } from "../context/units.ts";
 import type { RefusedView, View } from "../context/view.ts";
 import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
 import type { JournalEntry } from "../journal/prove.ts";
@@ -221,6 +222,17 @@ export class SessionContext {
   /** Whether a handle names something here. Asking is no recall: nothing is counted. */
   resolves(handle: string): boolean {
     return this.#table.recall({ handle }).ok;
+  }
+
+  /** The page that a handle names, if it names one. */
+  pageOf(handle: string): Page | undefined {
+    const found = this.#table.recall({ handle });
+    return found.ok ? found.page : undefined;
+  }
+
+  /** What the user said last, as the last view has it. */
+  get saidLast(): Page | undefined {
+    return this.#view?.pages.findLast(isUserTurn);
   }
 
   /** Takes a view as the one that is sent next, and says what to write about it before. */
