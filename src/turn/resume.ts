@@ -1,6 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
-import { badOption } from "../base/options.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
@@ -171,9 +170,7 @@ async function revive(
     ...codeTools(options, history, () => transactions.tools),
   ];
   const reserved = kernel.map(({ name }) => name);
-  const taken = tools.find(({ name }) => reserved.includes(name));
-  // One of the two would be lost, and nobody would know which.
-  if (taken !== undefined) throw badOption("tools", taken.name, "names that are not the kernel's own");
+  refuseNamesakes([...tools, ...kernel], reserved);
   const transactions = new Transactions(state, {
     ...options,
     observe: (outcome) => {
@@ -266,6 +263,17 @@ async function takeBackCutOff(session: Session, takenBack: SessionParts<Session>
   const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
   const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
   if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
+}
+
+/** One of two under one name would be lost, and nobody would know which. */
+function refuseNamesakes(tools: readonly Tool[], reserved: readonly string[]): void {
+  const known = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { name } = tool;
+    if ((known.get(name) ?? tool) !== tool)
+      throw new HoldfastError("TOOL_NAME_TAKEN", { tool: name, by: reserved.includes(name) ? "the kernel" : "a tool" });
+    known.set(name, tool);
+  }
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
