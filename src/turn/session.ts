@@ -10,7 +10,7 @@ import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
-import { type Appended, appendReserved, type Journal } from "../journal/journal.ts";
+import type { Appended, Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
