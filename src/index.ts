@@ -494,7 +494,7 @@ export {
   VisibilityExpansionRequired,
 } from "./transaction/ending.ts";
 export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
-export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
+export type { CallLimits, ToolCall } from "./transaction/call-world.ts";
 export type { CallOutcome } from "./transaction/outcome.ts";
 export type { PendingCall } from "./transaction/pending.ts";
 export {
@@ -559,11 +559,12 @@ export { compressWith, type CompressWithOptions } from "./turn/compress-with.ts"
 export { summariseWith, type SummariseWithOptions } from "./turn/summarise-with.ts";
 export type { RunOptions } from "./turn/run.ts";
 export type { UserInput } from "./turn/said-records.ts";
-export { Session, type SessionCall } from "./turn/session.ts";
+export { Session } from "./turn/session.ts";
+export type { SessionCall } from "./turn/session-parts.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
 export type { CompactionOptions, ContextOptions } from "./turn/context-options.ts";
 export type { SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
-export type { Flushed, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
+export type { Flushed, RememberOptions, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
 export { StagedWritebacks, type WantedWriteback } from "./turn/writeback-slices.ts";
 export type { SinkFailure, TelemetryOptions } from "./turn/teller.ts";

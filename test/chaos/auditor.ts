@@ -112,7 +112,7 @@ async function auditMemory(session: Session, { learnt }: Promised, say: Say): Pr
   for await (const entry of session.read())
     if (entry.kind !== "damaged" && entry.kind !== "dropped") story.hear(entry, entry.seq);
   for (const wrong of story.check(session)) say("writeback", wrong);
-  const kept = JSON.stringify(session.writeback.pages("session"));
+  const kept = JSON.stringify([session.writeback.pages("session"), session.writeback.pages("project")]);
   for (const value of learnt)
     if (!kept.includes(JSON.stringify(value))) say("writeback", `${value} was acknowledged and is lost`);
 }

@@ -1,5 +1,7 @@
 import type { PlantedBug } from "./planted-bug.ts";
+import { COMMAND_BUGS } from "./planted-commands.ts";
 import { KERNEL_BUGS } from "./planted-kernel.ts";
+import { WRITEBACK_BUGS } from "./planted-writeback.ts";
 
 const APPLY = "src/stores/apply.ts";
 const TABLES = "src/stores/sqlite/tables.ts";
@@ -381,4 +383,4 @@ const STORE_BUGS: readonly PlantedBug[] = [
 ];
 
 /** Each must turn its rig red. A bug that somebody could write belongs here before it is written. */
-export const PLANTED: readonly PlantedBug[] = [...STORE_BUGS, ...KERNEL_BUGS];
+export const PLANTED: readonly PlantedBug[] = [...STORE_BUGS, ...COMMAND_BUGS, ...KERNEL_BUGS, ...WRITEBACK_BUGS];

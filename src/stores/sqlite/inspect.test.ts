@@ -5,7 +5,6 @@ import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
 import { scratchFolder } from "../../../test/support/places.ts";
-import { verify } from "../../journal/verify.ts";
 import { begin, expectBodies, write } from "../../testing/pen.ts";
 import { inspectSqlite, openSqlite, salvageSqlite } from "./entry.ts";
 import { betterSqlite3 } from "./vendor.ts";
@@ -62,7 +61,7 @@ describe("[STORE-38] looking at a store", () => {
     const before = everything(path);
     const store = await inspectSqlite(path, driver === undefined ? {} : { driver });
     await expectBodies(store, "session", ['"one"', '"two"']);
-    expect((await verify(store)).structure).toEqual([]);
+    expect(await store.reading((read) => read.structure())).toEqual([]);
     await expect(begin(store, "new")).rejects.toMatchObject({ code: "STORE_READONLY" });
     await expect(store.shrink()).rejects.toMatchObject({ code: "STORE_READONLY" });
     await store.close();

@@ -43,10 +43,10 @@ export async function inspectSqlite(file: string, options: InspectOptions = {}):
 
 /** How the file is looked at. */
 interface Sight {
-  connect(): SqliteConnection;
+  readonly connect: () => SqliteConnection;
   /** True when what was seen is one moment of the store. */
-  isSteady(): boolean;
-  end(): Promise<void>;
+  readonly isSteady: () => boolean;
+  readonly end: () => Promise<void>;
 }
 
 const USERS = "users";

@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { HoldfastError } from "../../base/errors.ts";
 
 /** SQLite drivers by shape: node:sqlite and better-sqlite3 both have it, and a fault rig can stand between. */
 export interface SqliteConnection {
@@ -22,7 +23,7 @@ export interface SqliteDriver {
   readonly engine?: string;
   open(path: string, options: { readonly readOnly: boolean }): SqliteConnection;
   /** Reads a file that nobody is changing, without a lock and without a file beside it, where the driver can. */
-  peek?(path: string): SqliteConnection;
+  readonly peek?: (path: string) => SqliteConnection;
   /** SQLite's primary result code, when the error is one of its. */
   codeOf(error: unknown): number | undefined;
 }
@@ -33,7 +34,9 @@ export function engineOf({ engine = "unnamed" }: SqliteDriver): string {
 }
 
 export async function nodeSqlite(): Promise<SqliteDriver> {
-  const { DatabaseSync } = await import("node:sqlite");
+  const { DatabaseSync } = await import("node:sqlite").catch((cause: unknown) => {
+    throw new HoldfastError("STORE_ENGINE_MISSING", {}, { cause });
+  });
   return {
     engine: "node:sqlite",
     open: (path, { readOnly }) => new DatabaseSync(path, { readOnly }) as unknown as SqliteConnection,
