@@ -47,7 +47,9 @@ const ADAPTERS: Readonly<Record<string, AdapterUnderLaw>> = {
     open: overServer((url) => aiSdk(anthropicOf(url)("strict-1"), { stream: false })),
     can: { contentFilter: false, malformedArguments: false },
   },
-  scripted: { open: async (script) => ({ model: scripted(script), close: async () => {} }) },
+  scripted: {
+    open: async (script) => ({ model: scripted(script), server: "talks to nobody", close: async () => {} }),
+  },
 };
 
 for (const [name, adapter] of Object.entries(ADAPTERS)) {
