@@ -30,5 +30,9 @@ const ALL: Abilities = {
 /** What every adapter must do, whoever wrote it. */
 export function adapterLaws(name: string, { open, can = {} }: AdapterUnderLaw): readonly Law[] {
   const bench: Bench = { open, can: { ...ALL, ...can } };
-  return lawsOf(name, [...ANSWERS, ...REQUESTS, ...SETTINGS, ...SEALS, ...IDS, ...CUTS, ...FAILURES, ...ABORTS], () => bench);
+  return lawsOf(
+    name,
+    [...ANSWERS, ...REQUESTS, ...SETTINGS, ...SEALS, ...IDS, ...CUTS, ...FAILURES, ...ABORTS],
+    () => bench,
+  );
 }

@@ -192,8 +192,8 @@ const NOT_FOUND: Refusal = {
 
 async function refused(line: Line, seen: RequestLog, refusal: Refusal): Promise<void> {
   seen.status = refusal.status;
-  const { error } = refusal.body as { readonly error: { readonly message: string } };
-  seen.refusal = error.message;
+  const { error } = refusal.body as { readonly error?: { readonly message?: string } };
+  seen.refusal = error?.message ?? JSON.stringify(refusal.body);
   await refuse(line, refusal);
 }
 
