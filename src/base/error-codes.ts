@@ -27,6 +27,11 @@ export const ERROR_CODES = {
     says: "A record does not have the shape its kind demands.",
     tryThis: "Correct the field named in the details; the shapes are in the records room.",
   },
+  RECORD_RESERVED: {
+    says: "Only the kernel writes this: alone, the record would tell of a change that never happened. Nothing was written.",
+    tryThis:
+      "Use what makes the change and writes the record with it: `checkpoint`, `rewind`, `fork`, `retain`, `setMode`, `runTool`, `reply`, `writeback`.",
+  },
   RECORD_TOO_NEW: {
     says: "A record was written by a newer schema.",
     tryThis: "Upgrade holdfast; nothing was written.",
@@ -179,6 +184,10 @@ export const ERROR_CODES = {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
     tryThis: "Run `holdfast verify --salvage` to get every record that can be proven.",
   },
+  SESSION_NEEDED: {
+    says: "Other sessions need this one. Nothing was deleted.",
+    tryThis: "Delete those that the details name first.",
+  },
   SESSION_NOT_FOLLOWED: {
     says: "The session's state changed in ways that only the program which wrote it can follow. Nothing was changed.",
     tryThis: "Do this in the program that declares the session's parts; reading the session works everywhere.",
@@ -190,6 +199,14 @@ export const ERROR_CODES = {
   FORK_INCOMPLETE: {
     says: "The records this session inherits are not all there.",
     tryThis: "Restore the session it was forked from, or run `holdfast verify --salvage`.",
+  },
+  FORK_UNFINISHED: {
+    says: "The fork was begun, and its maker ended before its mode and its files were in place.",
+    tryThis: "Fork again under the same name, which makes it anew, or delete it (`holdfast delete`).",
+  },
+  FORK_LEFT_BEHIND: {
+    says: "A fork failed, and what there was of it could not be taken away again.",
+    tryThis: "Look at both causes; then fork again under the same name, or delete it (`holdfast delete`).",
   },
   FORK_POINT_UNKNOWN: {
     says: "The session has no such record to fork after.",
@@ -546,6 +563,10 @@ export const ERROR_CODES = {
   },
 
   // hosts
+  TOOL_NAME_TAKEN: {
+    says: "Two tools would have one name, and nobody would know which of them runs.",
+    tryThis: "Rename one of them; tools of a server get other names with `prefix`.",
+  },
   MCP_LIST_ENDLESS: {
     says: "A server's list of tools has no end.",
     tryThis: "Tell its maker: it answers every page with the address of a further one.",

@@ -9,6 +9,7 @@ import type { CallId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { AsidePurpose } from "./aside.ts";
 import type { LimitKind, Spent } from "./limits.ts";
+import type { ProjectFault } from "./project-rules.ts";
 import type { WaitingCall } from "./waiting.ts";
 
 /** What happens in a turn, as it happens. The last event, and only the last, is `end`. */
@@ -33,6 +34,8 @@ export type RunEvent =
   | { readonly kind: "repaired"; readonly fault: FaultKind; readonly detail: JsonObject }
   /** Pages were lowered to make room, in one batch; the provider reads so many tokens again. */
   | { readonly kind: "reclaimed"; readonly reclaim: Reclaim }
+  /** Files of the project that should hold as rules, and could not be read. */
+  | { readonly kind: "rules-unread"; readonly faults: readonly ProjectFault[] }
   /** A model was asked beside the conversation, for shorter texts or for a summary; `used` is what that cost. */
   | { readonly kind: "aside"; readonly purpose: AsidePurpose; readonly used: AsideUse; readonly spent: Spent }
   /** The conversation was compacted; so many pages left the requests. */

@@ -11,7 +11,7 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { Conversation } from "./conversation.ts";
-import type { ContextOptions } from "./session-context.ts";
+import type { ContextOptions } from "./context-options.ts";
 import { SessionPages, standingDurable, standingRule } from "./session-pages.ts";
 import { ViewLog, type ViewNotes } from "./view-log.ts";
 import { DurableState } from "./writeback-slices.ts";

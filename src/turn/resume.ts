@@ -1,11 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
-import { badOption } from "../base/options.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import type { Journal, JournalDeps } from "../journal/journal.ts";
+import { appendReserved, type Journal, type JournalDeps } from "../journal/journal.ts";
 import { rowOf } from "../journal/read.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -31,7 +30,9 @@ import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
 import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
-import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
+import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
+import { Session } from "./session.ts";
+import type { SessionParts } from "./session-parts.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { isShelf } from "./shelves.ts";
 import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
@@ -40,7 +41,8 @@ import { recallTool } from "./recall-tool.ts";
 import { Programs } from "./programs.ts";
 import { runCodeTool } from "./run-code-tool.ts";
 import { SessionHistory } from "./session-history.ts";
-import { type ContextOptions, SessionContext } from "./session-context.ts";
+import type { ContextOptions } from "./context-options.ts";
+import { SessionContext } from "./session-context.ts";
 import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
@@ -48,7 +50,8 @@ import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./
 import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
-import type { WritebackOptions } from "./writeback.ts";
+import { type RememberGround, rememberTool } from "./remember-tool.ts";
+import type { SessionWriteback, WritebackOptions } from "./writeback.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -84,7 +87,7 @@ export interface SessionOptions
 }
 
 /** What a session has of its kernel: among it, forks and sessions that work for it. */
-export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "shelves" | "teller"> {
+export interface Around extends Pick<SessionParts<Session>, "fork" | "workspaces" | "shelves" | "teller"> {
   readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
 }
 
@@ -123,7 +126,7 @@ async function revive(
   const { fork, child, workspaces, shelves, teller } = around;
   teller.begin(journal.folded.history);
   const recovered = await recover(journal, rebuilt.skipped);
-  if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
+  if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
@@ -162,13 +165,12 @@ async function revive(
   };
   const kernel = [
     ...kernelTools(options, context, (name) => journal.readBlob(name)),
+    ...rememberTools(options.writeback, { context, writeback: () => lender.ground().writeback as SessionWriteback }),
     ...agents.map((agent) => subAgentTool(agent, lender)),
     ...codeTools(options, history, () => transactions.tools),
   ];
   const reserved = kernel.map(({ name }) => name);
-  const taken = tools.find(({ name }) => reserved.includes(name));
-  // One of the two would be lost, and nobody would know which.
-  if (taken !== undefined) throw badOption("tools", taken.name, "names that are not the kernel's own");
+  refuseNamesakes([...tools, ...kernel], reserved);
   const transactions = new Transactions(state, {
     ...options,
     observe: (outcome) => {
@@ -192,7 +194,7 @@ async function revive(
   if (cutOff !== undefined) {
     if (catalog.own.mode === "act")
       await catalog.setMode("plan", "it was forked, and nobody knows whether from a session in plan mode");
-    await journal.append(cutOff);
+    await appendReserved(journal, cutOff);
   }
   const story = new Story(state, catalog, {
     teller,
@@ -203,7 +205,8 @@ async function revive(
   if (!isShelf(journal.session)) await shelves.load();
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
-  const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
+  const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) =>
+    takeBack(of, calls, { agents, lender }, dryRun);
   const session = new Session({
     store: deps.store,
     journal,
@@ -255,11 +258,22 @@ async function reconcile({ writeback }: Session): Promise<void> {
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
-async function takeBackCutOff(session: Session, takenBack: SessionParts["agents"]): Promise<void> {
+async function takeBackCutOff(session: Session, takenBack: SessionParts<Session>["agents"]): Promise<void> {
   const cut = new Set(session.recovered.closedCalls);
   const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
   const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
   if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
+}
+
+/** One of two under one name would be lost, and nobody would know which. */
+function refuseNamesakes(tools: readonly Tool[], reserved: readonly string[]): void {
+  const known = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { name } = tool;
+    if ((known.get(name) ?? tool) !== tool)
+      throw new HoldfastError("TOOL_NAME_TAKEN", { tool: name, by: reserved.includes(name) ? "the kernel" : "a tool" });
+    known.set(name, tool);
+  }
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
@@ -271,6 +285,11 @@ function kernelTools(
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
   const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
+}
+
+function rememberTools(options: WritebackOptions | undefined, ground: RememberGround): readonly Tool[] {
+  const remember = options?.remember;
+  return remember === undefined ? [] : [rememberTool(ground, remember === true ? {} : remember)];
 }
 
 /** Programs, where somebody brought what runs them. */

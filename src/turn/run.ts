@@ -141,6 +141,7 @@ class Turn {
     await catchUp(this.#ground);
     if (input !== undefined)
       await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
+    yield* this.#views.readProject();
     for (;;) {
       await catchUp(this.#ground);
       if (this.stop.cause !== undefined) return this.#stopped();

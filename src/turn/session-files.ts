@@ -18,7 +18,7 @@ import { type HostPart, type HostSession, hostPart } from "../files/host/session
 import { View } from "../files/host/view.ts";
 import type { FilesDecision, FilesToCommit, LeftByCommand } from "../files/host/commit.ts";
 import type { Workspace } from "../files/host/workspace.ts";
-import type { Journal } from "../journal/journal.ts";
+import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { BlobName, CallId } from "../records/ids.ts";
 import type { BlobRef, RecordDraft } from "../records/kinds.ts";
 import type { RootChange, RootDelta } from "../state/part.ts";
@@ -106,7 +106,8 @@ export class SessionFiles {
   async tell(diverged: readonly Diverged[], callId?: string): Promise<void> {
     if (diverged.length === 0) return;
     this.diverged.push(...diverged);
-    await this.#journal.append(
+    await appendReserved(
+      this.#journal,
       diverged.map(
         ({ path, kept }): RecordDraft => ({
           kind: "file-diverged",

@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { ModelRequest } from "../contracts/model.ts";
 import type { RefusedView, View } from "../context/view.ts";
 import type { PairedHistory } from "../history/paired.ts";
+import { filesOf } from "../files/access.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { Item } from "../wire/item.ts";
 import { compact, refuse } from "./boundaries.ts";
@@ -37,6 +38,14 @@ export class ViewStation {
   constructor(options: ViewStationOptions) {
     this.#ground = options.ground;
     this.#options = options;
+  }
+
+  /** What the project's own files say to this turn. What cannot be read is no rule, and told. */
+  async *readProject(): AsyncGenerator<RunEvent, void, undefined> {
+    const faults = await this.#ground.context.readProject(() => filesOf(this.#ground.state)); // a state of its own need not have any
+    if (faults.length === 0) return;
+    await this.#options.write(faults.map((fault) => faultRecord("project-rule-unread", fault)));
+    yield { kind: "rules-unread", faults };
   }
 
   /** What new outputs come to, where a compressor asks a model about them. */
