@@ -127,7 +127,10 @@ export const ANSWERS: LawBook<Bench> = [
         const { answer } = await hear(model, HELLO);
         ok(answer, "no answer");
         const inputs = answer.calls.map(({ input }) => input);
-        deepStrictEqual(inputs, new Array(calls.length).fill({ ok: true, value: {} }));
+        deepStrictEqual(
+          inputs,
+          calls.map(() => ({ ok: true, value: {} })),
+        );
       });
     },
   ],
