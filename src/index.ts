@@ -297,6 +297,7 @@ export type {
   CodeSeen,
   HistoryUse,
 } from "./contracts/code-runner.ts";
+export type { Aside } from "./contracts/aside.ts";
 export type { Compressed, Compressible, Compressor } from "./contracts/compressor.ts";
 export type { Summariser, Summary, SummaryAsk } from "./contracts/summariser.ts";
 export type {
@@ -378,6 +379,7 @@ export { filesPart } from "./files/part.ts";
 export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";
 export type { AppendOptions } from "./journal/append-options.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
+export { type Deleted, deleteSession, planDeletion } from "./journal/delete.ts";
 export { forkSession } from "./journal/fork.ts";
 export {
   type Appended,
@@ -492,7 +494,7 @@ export {
   VisibilityExpansionRequired,
 } from "./transaction/ending.ts";
 export type { ClosedCall, EffectLedger, Ledger, OpenedCall } from "./transaction/ledger.ts";
-export type { CallLimits, ToolCall } from "./transaction/open-call.ts";
+export type { CallLimits, ToolCall } from "./transaction/call-world.ts";
 export type { CallOutcome } from "./transaction/outcome.ts";
 export type { PendingCall } from "./transaction/pending.ts";
 export {
@@ -530,9 +532,9 @@ export { PinnedRules } from "./turn/context-slices.ts";
 export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints } from "./turn/checkpoints.ts";
 export type { ExportOptions } from "./turn/bundle.ts";
 export type { DroppedSecrets } from "./turn/drop-secrets.ts";
-export type { RunEnd, RunEvent } from "./turn/events.ts";
+export type { AsideUse, RunEnd, RunEvent } from "./turn/events.ts";
 export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
-export { createHoldfast, Holdfast, type SessionOpening } from "./turn/holdfast.ts";
+export { createHoldfast, type DamagedSession, Holdfast, type SessionOpening } from "./turn/holdfast.ts";
 export type { HoldfastOptions } from "./turn/holdfast-options.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";
 export { type Executed, finished, MainLoop, type MainLoopOptions } from "./turn/main-loop.ts";
@@ -545,12 +547,23 @@ export type { ExecSettings } from "./turn/session-exec.ts";
 export { agentSessionOf, type SubAgent } from "./turn/sub-agent.ts";
 export type { AgentReturn, RewindOptions, RewindReport, RewindScope, RewindTarget } from "./turn/rewind.ts";
 export type { RequestOptions } from "./turn/request.ts";
+export type { AsidePurpose } from "./turn/aside.ts";
+export {
+  type ProjectFault,
+  type ProjectFaultKind,
+  type ProjectOptions,
+  type ProjectRules,
+  readProjectRules,
+} from "./turn/project-rules.ts";
+export { compressWith, type CompressWithOptions } from "./turn/compress-with.ts";
+export { summariseWith, type SummariseWithOptions } from "./turn/summarise-with.ts";
 export type { RunOptions } from "./turn/run.ts";
 export type { UserInput } from "./turn/said-records.ts";
 export { Session, type SessionCall } from "./turn/session.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
-export type { CompactionOptions, ContextOptions, SessionContext } from "./turn/session-context.ts";
+export type { CompactionOptions, ContextOptions } from "./turn/context-options.ts";
+export type { SessionContext } from "./turn/session-context.ts";
 export type { StoryOptions } from "./turn/story.ts";
-export type { Flushed, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
+export type { Flushed, RememberOptions, SessionWriteback, WritebackOptions } from "./turn/writeback.ts";
 export { StagedWritebacks, type WantedWriteback } from "./turn/writeback-slices.ts";
 export type { SinkFailure, TelemetryOptions } from "./turn/teller.ts";

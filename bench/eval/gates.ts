@@ -96,7 +96,7 @@ export async function adversarial(): Promise<readonly Gate[]> {
     {
       name: "starvation: rules that need more than there is",
       passed: starved.total === 0 && /constraint:R\d+ \(structured\)/.test(unmet),
-      seen: unmet.slice(0, 160),
+      seen: unmet.slice(0, 240),
     },
     await faultsOf("churn: 50 files in 50 turns", work("churn", churn), 180),
     await faultsOf("cascade: 9 resets in 30 turns", work("cascade", resets), 180),

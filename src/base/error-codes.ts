@@ -27,6 +27,11 @@ export const ERROR_CODES = {
     says: "A record does not have the shape its kind demands.",
     tryThis: "Correct the field named in the details; the shapes are in the records room.",
   },
+  RECORD_RESERVED: {
+    says: "Only the kernel writes this: alone, the record would tell of a change that never happened. Nothing was written.",
+    tryThis:
+      "Use what makes the change and writes the record with it: `checkpoint`, `rewind`, `fork`, `retain`, `setMode`, `runTool`, `reply`, `writeback`.",
+  },
   RECORD_TOO_NEW: {
     says: "A record was written by a newer schema.",
     tryThis: "Upgrade holdfast; nothing was written.",
@@ -65,6 +70,10 @@ export const ERROR_CODES = {
   SUMMARY_TOO_LONG: {
     says: "A summariser was given more than it can read.",
     tryThis: "Throw this in a summariser of your own: it is asked again with less.",
+  },
+  ASIDE_FAILED: {
+    says: "A model that was asked for a shorter text or a summary did not answer with one.",
+    tryThis: "Look at the reason. Nothing is lost: what is made without a model stands in its place.",
   },
   SUMMARY_FAILED: {
     says: "A conversation could not be summarised, so nothing was compacted. Everything is as it was.",
@@ -175,6 +184,10 @@ export const ERROR_CODES = {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
     tryThis: "Run `holdfast verify --salvage` to get every record that can be proven.",
   },
+  SESSION_NEEDED: {
+    says: "Other sessions need this one. Nothing was deleted.",
+    tryThis: "Delete those that the details name first.",
+  },
   SESSION_NOT_FOLLOWED: {
     says: "The session's state changed in ways that only the program which wrote it can follow. Nothing was changed.",
     tryThis: "Do this in the program that declares the session's parts; reading the session works everywhere.",
@@ -186,6 +199,14 @@ export const ERROR_CODES = {
   FORK_INCOMPLETE: {
     says: "The records this session inherits are not all there.",
     tryThis: "Restore the session it was forked from, or run `holdfast verify --salvage`.",
+  },
+  FORK_UNFINISHED: {
+    says: "The fork was begun, and its maker ended before its mode and its files were in place.",
+    tryThis: "Fork again under the same name, which makes it anew, or delete it (`holdfast delete`).",
+  },
+  FORK_LEFT_BEHIND: {
+    says: "A fork failed, and what there was of it could not be taken away again.",
+    tryThis: "Look at both causes; then fork again under the same name, or delete it (`holdfast delete`).",
   },
   FORK_POINT_UNKNOWN: {
     says: "The session has no such record to fork after.",
@@ -345,6 +366,10 @@ export const ERROR_CODES = {
     says: "A command ran after the savepoint, and what it changed can only be undone with the whole call.",
     tryThis: "Fail the call instead of rolling back a part of it, or run the command in a call of its own.",
   },
+  RESOURCE_SAVEPOINT: {
+    says: "The call has a resource alone, and what it made of it cannot be rolled back at once.",
+    tryThis: "Use `await call.transaction(work)`, which waits for the resource, or fail the call.",
+  },
   FILE_EDIT_NOT_FOUND: {
     says: "An edit's text does not occur in the file. None of the edits was made.",
     tryThis: "Read the file again and copy the text to replace exactly, white space included.",
@@ -368,6 +393,11 @@ export const ERROR_CODES = {
   FILE_OTHER_DEVICE: {
     says: "The folder lies on another file system than the workspace, where files cannot be moved aside. Nothing was changed.",
     tryThis: "Open that folder as a workspace of its own.",
+  },
+  FILE_GONE: {
+    says: "What files held at that point is nowhere any more: a command wrote them, which is not copied, and somebody else has changed them since.",
+    tryThis:
+      "Put the files back as they were, begin at a point before the command, or fork after a later call that changed them.",
   },
   FILE_NOT_COVERED: {
     says: "The folder holds something that could not be brought back. Nothing was changed.",
@@ -533,6 +563,10 @@ export const ERROR_CODES = {
   },
 
   // hosts
+  TOOL_NAME_TAKEN: {
+    says: "Two tools would have one name, and nobody would know which of them runs.",
+    tryThis: "Rename one of them; tools of a server get other names with `prefix`.",
+  },
   MCP_LIST_ENDLESS: {
     says: "A server's list of tools has no end.",
     tryThis: "Tell its maker: it answers every page with the address of a further one.",

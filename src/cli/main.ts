@@ -13,6 +13,7 @@ const EXIT: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   BAD_OPTION: 2,
   SESSION_BAD_ID: 2,
   SESSION_EXISTS: 2,
+  SESSION_NEEDED: 1,
   CHECKPOINT_UNKNOWN: 2,
   CHECKPOINT_REWOUND: 2,
   CALLS_OPEN: 1,

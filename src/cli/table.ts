@@ -68,6 +68,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/gc.ts")).gc,
   },
   {
+    name: "delete",
+    summary: "remove a session for good",
+    load: async () => (await import("./commands/delete.ts")).deleteCommand,
+  },
+  {
     name: "config",
     summary: "every setting, its value and where it comes from",
     load: async () => (await import("./commands/config.ts")).config,

@@ -183,6 +183,9 @@ describe("what must be there", () => {
     if (refused.ok) return;
     expect(refused.unmet.length).toBeGreaterThan(0);
     expect(refused.needed).toBeGreaterThan(250);
+    expect(refused.largest.map(({ page, level }) => `${page} ${level}`)).toEqual(
+      rules.map(({ id }) => `${id} structured`),
+    );
   });
 
   test("[VIEW-1] [P19] nine pins of 500 characters are all there, counted in the budget", () => {

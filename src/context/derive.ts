@@ -111,13 +111,14 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
       entries: [...kept.entries, ...fresh],
       limit: budget - tailTokens - extra,
       target: (policy === "incremental" ? marks.low : marks.high) * budget - tailTokens - extra,
+      targetAnew: marks.high * budget - tailTokens - extra,
       cap,
       order: options.order ?? "utility",
       demands: options.demands ?? new Map(),
       coming: policy === "oracle" ? (options.coming ?? new Map()) : new Map(),
       counter: state.counter,
     });
-    if (!chosen.ok) return refused(budget, chosen.needed + tailTokens + extra, chosen.unmet);
+    if (!chosen.ok) return refused(budget, chosen.needed + tailTokens + extra, chosen.unmet, chosen.largest);
     const view = whole(state, chosen.entries, why, tokens);
     if (view.tokens <= budget) return view;
     extra += view.tokens - budget;
@@ -223,8 +224,8 @@ function uncovered(entries: readonly ViewEntry[], count: number): readonly (read
   return gaps;
 }
 
-function refused(budget: number, needed: number, unmet: readonly Unmet[]): RefusedView {
-  return { ok: false, fault: "floors-exceed-budget", budget, needed, unmet };
+function refused(budget: number, needed: number, unmet: readonly Unmet[], largest: readonly Unmet[] = []): RefusedView {
+  return { ok: false, fault: "floors-exceed-budget", budget, needed, unmet, largest };
 }
 
 function sum(entries: readonly ViewEntry[]): number {

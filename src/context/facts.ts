@@ -51,12 +51,19 @@ export function factsLine({ tool, status, exitCode, about, errorLine, lines, byt
 export function aboutOf(call: CallItem): readonly string[] {
   const input = inputOf(call);
   if (typeof input === "string") return [oneLine(input)];
-  if (input === undefined || input === null || typeof input !== "object" || Array.isArray(input)) return [];
-  return Object.entries(input as JsonObject)
-    .filter(([key, value]) => TELLING.test(key) && (typeof value === "string" || Array.isArray(value)))
+  return tellingOf(call)
     .map(([, value]) => oneLine(typeof value === "string" ? value : (value as readonly Json[]).map(String).join(" ")))
     .filter((fact) => !looksLikeCall(fact))
     .slice(0, 3);
+}
+
+/** The arguments of a call that name what it is about, as they are; none when it has no such names. */
+export function tellingOf(call: CallItem): readonly (readonly [name: string, value: Json])[] {
+  const input = inputOf(call);
+  if (input === undefined || input === null || typeof input !== "object" || Array.isArray(input)) return [];
+  return Object.entries(input as JsonObject).filter(
+    (one): one is [string, Json] => TELLING.test(one[0]) && (typeof one[1] === "string" || Array.isArray(one[1])),
+  );
 }
 
 /** The arguments as a value, also where the format keeps them as text. */

@@ -1,11 +1,12 @@
 import { canonicalJson } from "../base/canonical.ts";
+import type { Json } from "../base/json.ts";
 import type { CallItem } from "../wire/item.ts";
 import { argumentsText } from "./content-text.ts";
-import { aboutOf, inputOf } from "./facts.ts";
+import { inputOf, tellingOf } from "./facts.ts";
 import { isBelow, minFidelity, type ResidencyLevel } from "./kind.ts";
 import type { Page } from "./page.ts";
 import type { Recalled } from "./recall.ts";
-import type { View } from "./view.ts";
+import { behindView, type View } from "./view.ts";
 
 /** A promise about context that was missed. */
 export type ContextFault =
@@ -72,6 +73,7 @@ export class FaultObserver {
   /** By signature, and by tool with what it was about: the page of the newest output. */
   readonly #outputs = new Map<string, string>();
   readonly #calls = new Map<string, CallItem>();
+  #placed: { readonly view: View; readonly places: ReadonlyMap<string, number> } | undefined;
   counts: ContextCounts;
 
   constructor(counts: ContextCounts = NO_COUNTS) {
@@ -86,17 +88,16 @@ export class FaultObserver {
       if (item?.kind !== "output" || item.callId === undefined) continue;
       const call = this.#calls.get(item.callId);
       if (call === undefined) continue;
-      this.#outputs.set(signatureOf(call), id);
-      this.#outputs.set(subjectOf(call), id);
+      for (const name of [signatureOf(call), subjectOf(call)]) if (name !== undefined) this.#outputs.set(name, id);
     }
   }
 
   /** A call the model makes while looking at `view`. Only for tools that read: a write may well be wanted twice. */
   call(call: CallItem, view: View): CallSeen {
     const same = this.#outputs.get(signatureOf(call));
-    const near = this.#outputs.get(subjectOf(call));
-    const at = view.pages.findIndex(({ id }) => id === (same ?? near));
-    if (at === -1) return "first"; // or it was taken back by a rewind
+    const page = same ?? this.#outputs.get(subjectOf(call) ?? "");
+    const at = page === undefined ? undefined : this.#placesIn(view).get(page);
+    if (at === undefined) return "first"; // or it was taken back by a rewind
     if (isReadable(levelOf(view, at))) {
       if (same !== undefined) this.counts = { ...this.counts, alerts: this.counts.alerts + 1 };
       return same === undefined ? "first" : "alert";
@@ -104,6 +105,15 @@ export class FaultObserver {
     const fault = same === undefined ? "refetch" : "duplicate-tool";
     this.counts = withFault(this.counts, fault);
     return fault;
+  }
+
+  /** Where pages stand in a view: looked up once, however many calls the answer to it makes. */
+  #placesIn(view: View): ReadonlyMap<string, number> {
+    if (this.#placed?.view !== view) {
+      const { list, count } = behindView(view);
+      this.#placed = { view, places: new Map(list.slice(0, count).map(({ id }, at) => [id, at])) };
+    }
+    return this.#placed.places;
   }
 
   /** A page was wanted through its handle: a hit when it came, and never a silent miss. */
@@ -131,6 +141,8 @@ function signatureOf(call: CallItem): string {
   return `${call.name}(${input === undefined ? argumentsText(call) : canonicalJson(input)})`;
 }
 
-function subjectOf(call: CallItem): string {
-  return `${call.name} about ${canonicalJson([...aboutOf(call)])}`;
+/** What a call is about, in full: two long commands that begin alike are two. Undefined when it does not say. */
+function subjectOf(call: CallItem): string | undefined {
+  const about = tellingOf(call).filter(([, value]) => value !== "" && (value as readonly Json[]).length > 0);
+  return about.length === 0 ? undefined : `${call.name} about ${canonicalJson(Object.fromEntries(about))}`;
 }

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import type { Sha256 } from "../base/hash.ts";
 import type { Compressed, Compressor } from "../contracts/compressor.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { CallItem, Item } from "../wire/item.ts";
@@ -15,6 +16,8 @@ export interface PageDeps {
   readonly counter: TokenCounter;
   readonly lineage: Lineage;
   readonly compressor?: Compressor;
+  /** What a compressor that asks a model has answered for a content, if it was asked. */
+  readonly prepared?: (digest: Sha256) => Compressed | undefined;
   readonly costs?: MediaCosts;
 }
 
@@ -40,7 +43,7 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
   const { id, item, call, turn = 0, scope = "session" } = source;
   const kind = kindOf(source);
   const text = contentText(item);
-  const digest = digestOf(`${item.kind}\n${text}`);
+  const digest = contentDigest(item, text);
   const handle = handleOf(deps.lineage, digest);
   const compressor = deps.compressor ?? contentCompressor;
   const tool = call?.name ?? (item.kind === "output" || item.kind === "call" ? item.name : undefined);
@@ -51,6 +54,7 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
     digest,
     handle,
     compressed: (length): Compressed =>
+      deps.prepared?.(digest) ??
       compressor.compress({ text, room: roomFor(length), ...(tool === undefined ? {} : { tool }) }),
   };
   return {
@@ -69,6 +73,11 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
     ...(item.at === undefined ? {} : { at: item.at }),
     representations: representations(shown, deps),
   };
+}
+
+/** Names what an item says. */
+export function contentDigest(item: Item, text: string): Sha256 {
+  return digestOf(`${item.kind}\n${text}`);
 }
 
 /** A tool's output is evidence, whoever asks for something else: text cannot promote itself to a rule. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Json } from "../base/json.ts";
 import { SeededRandom } from "../base/random.ts";
 import { call, output, user } from "../../test/histories/items.ts";
-import { bytesOf, pages, session, viewOf } from "../../test/support/pages.ts";
+import { bytesOf, longText, pages, session, viewOf } from "../../test/support/pages.ts";
 import { contentText } from "./content-text.ts";
 import { FaultObserver, NO_COUNTS, missedIn, thrashOf, withFault } from "./faults.ts";
 import { handleOf, looksLikeHandle } from "./handle.ts";
@@ -216,6 +217,26 @@ describe("faults", () => {
     expect(watching.call(call("x", { input: { path: "src/file-0.ts", limit: 3 } }), view)).toBe("refetch");
     expect(watching.call(read(999), view)).toBe("first");
     expect(watching.counts).toMatchObject({ alerts: 1, faults: { "duplicate-tool": 1, refetch: 1 } });
+  });
+
+  test("[FAULT-4] calls that do not say what they are about, or are about something else, are no refetch", () => {
+    const evicted = (input: Json, nth: number) => [
+      call(`n${nth}`, { step: `n${nth}`, name: "status", input }),
+      output(`n${nth}`, { parts: [{ type: "text", text: longText(60, `answer ${nth}`) }] }),
+    ];
+    const long = `cd src && ${"x".repeat(200)}`;
+    const asked: readonly Json[] = [{}, { verbose: true }, { path: "", limit: 3 }, { command: `${long} 1` }, ["a"]];
+    const items = [...asked.flatMap(evicted), ...session(80)];
+    const all = pages(items);
+    const watching = new FaultObserver();
+    watching.note(all);
+    const shown = viewOf(all, { budget: 3_000 });
+    const meets = (input: Json) => watching.call(call("again", { name: "status", input }), shown);
+    expect([{ deep: 1 }, { path: "", limit: 9 }, ["b"], { command: `${long} 2` }].map(meets)).toEqual(
+      Array.from({ length: 4 }, () => "first"),
+    );
+    expect(meets({ command: `${long} 1`, timeout: 5 })).toBe("refetch");
+    expect(meets({ verbose: true })).toBe("duplicate-tool");
   });
 
   test("[RECALL-6] [FAULT-2] [P15] thrash is events for each hit", () => {

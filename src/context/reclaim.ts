@@ -4,7 +4,7 @@ import { type Page, representationAt } from "./page.ts";
 import { enteringLevel, entryAt, levelBelow, spanEntry, unshowable } from "./place.ts";
 import { type Candidate, candidateOf, type Selection, selectLevels, type Unmet, type UpgradeOrder } from "./select.ts";
 import { heldIn, isFoldable, spansIn, type Unit, unitsOf } from "./units.ts";
-import type { ViewEntry } from "./view.ts";
+import type { RefusedView, ViewEntry } from "./view.ts";
 
 export interface ReclaimAsk {
   readonly pages: readonly Page[];
@@ -14,6 +14,8 @@ export interface ReclaimAsk {
   readonly limit: number;
   /** What it should come down to. */
   readonly target: number;
+  /** The same for a view that is chosen without one before it. */
+  readonly targetAnew: number;
   /** The most that one output may take. */
   readonly cap: number;
   readonly order: UpgradeOrder;
@@ -24,7 +26,7 @@ export interface ReclaimAsk {
 
 export type Reclaimed =
   | { readonly ok: true; readonly entries: readonly ViewEntry[] }
-  | { readonly ok: false; readonly needed: number; readonly unmet: readonly Unmet[] };
+  | Pick<RefusedView, "ok" | "needed" | "unmet" | "largest">;
 
 /** Of the target, what floors may take before the oldest units are folded into spans: the rest is for upgrades. */
 const FLOOR_SHARE = 0.6;
@@ -32,14 +34,29 @@ const FLOOR_SHARE = 0.6;
 const SPAN_TOKENS = 160;
 /** Each reclaim adds a span; beyond so many they become one. */
 const MOST_SPANS = 8;
+/** So many of the largest pages are named when nothing fits. */
+const MOST_NAMED = 3;
 
-/** Chooses the level of every page anew, in one batch: old units into spans, floors for the rest, upgrades to the target. */
+/**
+ * Chooses the level of every page anew, in one batch: old units into spans, floors for the rest, upgrades to the target. When
+ * that does not fit, the spans that earlier reclaims have left become as few as they can: a pointer for each of them is more
+ * than there is room for, and sending nothing costs more than a prefix.
+ */
 export function reclaim(ask: ReclaimAsk): Reclaimed {
+  const spans = spansIn(ask.entries);
+  const chosen = reclaimBeside(ask, spans);
+  if (chosen.ok || spans.length === 0) return chosen;
+  const fewer = reclaimBeside(ask, []);
+  // Nothing is refused that would have been sent in a session without a past.
+  return fewer.ok ? fewer : reclaimBeside({ ...ask, target: ask.targetAnew }, []);
+}
+
+function reclaimBeside(ask: ReclaimAsk, before: readonly ViewEntry[]): Reclaimed {
   const { pages, limit, target } = ask;
-  const before = spansIn(ask.entries);
   const unfolded = openPositions(pages.length, before);
   const missing = unfolded.filter((at) => enteringLevel(pages[at] as Page, Number.POSITIVE_INFINITY) === undefined);
-  if (missing.length > 0) return { ok: false, needed: 0, unmet: missing.map((at) => unshowable(pages[at] as Page)) };
+  if (missing.length > 0)
+    return { ok: false, needed: 0, unmet: missing.map((at) => unshowable(pages[at] as Page)), largest: [] };
 
   const units = unitsOf(pages, unfolded);
   const held = heldLevels(ask, heldIn(units, pages));
@@ -67,9 +84,21 @@ export function reclaim(ask: ReclaimAsk): Reclaimed {
   const selection = wanted.unmet.length === 0 ? wanted : floorsOnly(candidates, limit - spanTokens, ask.order);
   if (selection.unmet.length > 0) {
     const needed = spanTokens + selection.tokens + selection.unmet.reduce((sum, { needs = 0 }) => sum + needs, 0);
-    return { ok: false, needed, unmet: selection.unmet.map((one) => ({ ...one, page: named(one.page) })) };
+    const told = (all: readonly Unmet[]) => all.map((one) => ({ ...one, page: named(one.page) }));
+    return { ok: false, needed, unmet: told(selection.unmet), largest: told(largestOf(candidates)) };
   }
   return { ok: true, entries: entriesOf(ask, open, spans, selection, held) };
+}
+
+/** The pages whose floors need most. */
+function largestOf(candidates: readonly Candidate[]): readonly Unmet[] {
+  return candidates
+    .map(({ id, kind, demanded, tokens }) => {
+      const level = demanded ?? minFidelity(kind);
+      return { page: id, level, needs: tokens[level] ?? 0 };
+    })
+    .sort((a, b) => b.needs - a.needs || (a.page < b.page ? -1 : 1))
+    .slice(0, MOST_NAMED);
 }
 
 /** What must be there and nothing more, when even that is over the target. */
@@ -142,9 +171,16 @@ function foldOldest(
     if (last?.to === from) last.to = to;
     else ranges.push({ from, to });
   }
-  const fresh = ranges.map(({ from, to }) => spanEntry(pages, from, to, counter));
+  // A pointer that is longer than what it stands for makes no room.
+  const fresh = ranges
+    .map(({ from, to }) => spanEntry(pages, from, to, counter))
+    .filter(({ from, to, tokens }) => tokens < range(from, to).reduce((sum, at) => sum + floorOf(at), 0));
   const spans = [...before, ...fresh].sort((a, b) => a.from - b.from);
   return spans.length <= MOST_SPANS ? spans : merged(spans, pages, counter);
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, nth) => from + nth);
 }
 
 /** Neighbouring spans as one. */

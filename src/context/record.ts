@@ -37,7 +37,7 @@ export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "v
 
 /** One line of the decision trace: equal inputs give equal bytes. */
 export function traceLine(outcome: View | RefusedView): string {
-  if (!outcome.ok) return canonicalJson({ ...outcome, unmet: outcome.unmet.map((one) => ({ ...one })) } as JsonObject);
+  if (!outcome.ok) return canonicalJson(outcome as unknown as JsonObject);
   const { turn, policy, budget, tokens, tailTokens, stableItems, reclaim, dropped } = outcome;
   const { levels } = viewChosen(outcome);
   const facts = { ok: true, turn, policy, budget, tokens, tailTokens, stableItems, levels, dropped };

@@ -89,6 +89,8 @@ export interface RefusedView {
   /** Tokens that the floors and the held pages need. */
   readonly needed: number;
   readonly unmet: readonly Unmet[];
+  /** What takes most of the room that there is: shortening one of these is what helps. */
+  readonly largest: readonly Unmet[];
 }
 
 /** The list a view was derived from, and how many of its pages the view knows: the list may have grown since. */

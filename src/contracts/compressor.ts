@@ -1,3 +1,5 @@
+import type { Aside } from "./aside.ts";
+
 /** What a page is about to be shortened to. */
 export interface Compressible {
   readonly text: string;
@@ -13,12 +15,16 @@ export interface Compressed {
   readonly leftOut: string;
 }
 
-/**
- * Makes a shorter text of a long one, when a page is made. One that asks a model belongs behind this contract too: its
- * answers are kept with the page, so the same page never reads differently, and selection never waits for it.
- */
+/** Makes a shorter text of a long one, when a page is made. */
 export interface Compressor {
   /** Changes whenever the same input could give another text. */
   readonly version: string;
+  /** Waited for by nobody: views are chosen between two requests, and a page must always have its text. */
   compress(what: Compressible): Compressed;
+  /**
+   * For one that asks a model. It is asked once about an output, when the output has come and before its page is made; what
+   * it answers is kept in the journal, so the page never reads differently. `undefined`: not worth asking. When it fails, is
+   * too slow, or answers something that no page may show, the page is what `compress` makes of it.
+   */
+  prepare?(what: Compressible, aside: Aside): Promise<Compressed | undefined>;
 }

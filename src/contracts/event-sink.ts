@@ -22,6 +22,8 @@ export type MomentKind =
   | "request-over"
   | "prompt-healed"
   | "context-reclaimed"
+  /** A model was asked beside the conversation: for a shorter text, for a summary. */
+  | "aside-over"
   | "call-rerun"
   | "checkpoint-failed";
 

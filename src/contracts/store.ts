@@ -147,6 +147,8 @@ export interface ForkBatch {
   readonly checkpoint?: number;
   readonly session: SessionId;
   readonly at: Instant;
+  /** Its own first records, which hang on `after`: they are there from the moment the fork is. */
+  readonly records?: readonly SealedRecord[];
 }
 /** Bodies go, headers stay: the chain still proves that the records were there, and `reason` says why they are not. */
 export interface DropBatch extends Fence {
@@ -198,7 +200,8 @@ export interface Swept {
 
 interface ReceiptValues {
   create: { readonly row: SessionRow };
-  lease: { readonly row: SessionRow; readonly previousWriter: PreviousWriter };
+  /** `mended`: what was wrong with the session's own row, and was put right from what proves it. */
+  lease: { readonly row: SessionRow; readonly previousWriter: PreviousWriter; readonly mended?: string };
   renew: { readonly until: number };
   release: { readonly released: true };
   /** `repeated`: the operation had been applied before; the sequence numbers are those of the first time. */

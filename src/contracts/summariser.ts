@@ -1,3 +1,4 @@
+import type { Aside } from "./aside.ts";
 import type { Item } from "../wire/item.ts";
 
 /** What is about to leave the requests of a session. */
@@ -7,6 +8,8 @@ export interface SummaryAsk {
   /** About how many tokens there is room for. */
   readonly room: number;
   readonly signal?: AbortSignal;
+  /** For one that asks a model. */
+  readonly used?: Aside["used"];
 }
 
 /** A text, or the items that a provider's own compaction answered: whole answers of them are kept, broken ones are not. */

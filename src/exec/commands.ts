@@ -82,7 +82,7 @@ export class CallCommands {
   /** How many have been started. */
   runs = 0;
   /** Why the call can no longer be kept. */
-  doomed: HoldfastError | undefined;
+  doomed: Error | undefined;
 
   constructor(host: ExecHost, call: CommandsCall) {
     this.#host = host;
@@ -109,7 +109,7 @@ export class CallCommands {
     }
   }
 
-  doom(error: HoldfastError): HoldfastError {
+  doom<E extends Error>(error: E): E {
     this.doomed ??= error;
     return error;
   }

@@ -49,6 +49,11 @@ export async function* readBlob(
   if (from < to) yield small.subarray(from, to);
 }
 
+/** Whether content is kept under a name, at this moment. */
+export async function hasBlob(store: Store, name: BlobName): Promise<boolean> {
+  return store.blobs.holds(name) || (await store.reading((read) => read.smallBlob(name))) !== undefined;
+}
+
 async function stageWhole(store: Store, bytes: Bytes, signal: AbortSignal | undefined): Promise<NewBlob> {
   if (bytes.length > SMALL_BLOB) return { ref: await store.blobs.put(bytes, signal) };
   const kept = Uint8Array.from(bytes);

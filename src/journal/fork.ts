@@ -2,9 +2,11 @@ import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ANYTHING, checkOptions } from "../base/options.ts";
 import type { SessionRow } from "../contracts/store.ts";
-import type { Link } from "../records/chain.ts";
-import { flawOf } from "../records/chain.ts";
+import { flawOf, type Link, type SealedRecord, seal } from "../records/chain.ts";
+import { encodeDraft } from "../records/codec.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+import { RECORD_VERSION } from "../records/lift.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalDeps } from "./journal.ts";
 import { PAGE, rowOf } from "./read.ts";
@@ -13,24 +15,36 @@ import { PAGE, rowOf } from "./read.ts";
 export async function forkSession(
   deps: JournalDeps,
   from: string,
-  options: { readonly as: string; readonly after?: number },
+  options: {
+    readonly as: string;
+    readonly after?: number;
+    /** A record of the fork's own, there from the moment the fork is. */
+    readonly note?: (after: number) => RecordDraft;
+  },
 ): Promise<SessionId> {
-  checkOptions(options, { as: ANYTHING, after: ANYTHING });
+  checkOptions(options, { as: ANYTHING, after: ANYTHING, note: ANYTHING });
   const origin = await rowOf(deps.store, toSessionId(from));
   const session = toSessionId(options.as);
   const after = await linkAt(deps, origin, options.after === undefined ? origin.head.seq : options.after);
   const checkpoint = origin.checkpoint > after.seq ? await checkpointUpTo(deps, origin, after.seq) : undefined;
+  const records = options.note === undefined ? [] : [sealedNote(deps, after, options.note(after.seq))];
   const receipt = await deps.store.commit({
     kind: "fork",
     from: origin.id,
     after,
     session,
     at: instantOf(deps.clock),
+    ...(records.length === 0 ? {} : { records }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
   });
   if (!receipt.ok)
     throw conflictError(receipt.conflict.kind === "session-exists" ? session : origin.id, receipt.conflict);
   return session;
+}
+
+function sealedNote({ clock, random, redactor }: JournalDeps, after: Link, note: RecordDraft): SealedRecord {
+  const { kind, body } = encodeDraft(note, undefined, redactor);
+  return seal(after, { kind, at: instantOf(clock), version: RECORD_VERSION, salt: random.hex(8), body });
 }
 
 /** The newest one that can be begun from. Not found nearby, the fork's opening looks at everything. */

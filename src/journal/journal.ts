@@ -43,6 +43,8 @@ export interface Fold<T> {
   due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
   /** The record of a checkpoint that was asked for. Default: one without open calls. */
   checkpoint?(now: T, note: CheckpointNote): RecordDraft;
+  /** Refuses, by throwing, what callers of `append` may not write where the chain stands: see `appendReserved`. */
+  reserve?(now: T, drafts: readonly EncodedDraft[], options: AppendOptions): void;
 }
 
 /** A record as it was written, for those who watch. */
@@ -66,6 +68,8 @@ export interface JournalOptions<T> {
 export interface Opened {
   readonly previousWriter: PreviousWriter;
   readonly tail: readonly JournalEntry[];
+  /** What was wrong with the session's own entry in the store, and was put right from what proves it. */
+  readonly mended?: string;
 }
 
 /** Where the next record hangs, and what the chain up to there folds to. */
@@ -81,10 +85,27 @@ interface SealedBatch<T> {
   readonly sealed: readonly Sealed[];
 }
 
+type Send = (drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions) => Promise<Appended>;
+
+let sendingTo: (journal: Journal) => Send;
+
+/** The kernel's own way into a journal, past what is reserved for it. It is not on the door. */
+export function appendReserved<T>(
+  journal: Journal<T>,
+  drafts: RecordDraft | readonly RecordDraft[],
+  options?: AppendOptions,
+): Promise<Appended> {
+  return sendingTo(journal as Journal)(drafts, options);
+}
+
 const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
 
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
 export class Journal<T = unknown> implements AsyncDisposable {
+  static {
+    sendingTo = (journal) => (drafts, options) => journal.#send(drafts, options, "kernel");
+  }
+
   readonly session: SessionId;
   readonly opened: Opened;
   readonly redactor: Redactor;
@@ -158,9 +179,17 @@ export class Journal<T = unknown> implements AsyncDisposable {
    * Resolves when the records are durable. Records are sealed at once, in the order of the calls, so writers need not
    * wait for each other; those under way together share a sync. All of them or none are written.
    */
-  append(drafts: RecordDraft | readonly RecordDraft[], options: AppendOptions = NO_OPTIONS): Promise<Appended> {
+  append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
+    return this.#send(drafts, options, "anybody");
+  }
+
+  #send(
+    drafts: RecordDraft | readonly RecordDraft[],
+    options: AppendOptions = NO_OPTIONS,
+    by: "anybody" | "kernel",
+  ): Promise<Appended> {
     const earlier = this.#called;
-    const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options, earlier);
+    const work = this.#append(Array.isArray(drafts) ? drafts : [drafts as RecordDraft], options, earlier, by);
     // Only when both have ended, and without their results: a chain that kept them would hold every append ever made.
     const settled = () => earlier;
     this.#called = work.then(settled, settled);
@@ -209,7 +238,12 @@ export class Journal<T = unknown> implements AsyncDisposable {
     }
   }
 
-  async #append(drafts: readonly RecordDraft[], options: AppendOptions, earlier: Promise<unknown>): Promise<Appended> {
+  async #append(
+    drafts: readonly RecordDraft[],
+    options: AppendOptions,
+    earlier: Promise<unknown>,
+    by: "anybody" | "kernel",
+  ): Promise<Appended> {
     this.#closing.signal.throwIfAborted();
     this.#ended.signal.throwIfAborted();
     refuseBadOptions(options);
@@ -220,12 +254,27 @@ export class Journal<T = unknown> implements AsyncDisposable {
       if (inLine) await this.#standInLine(earlier);
       // No await from here to the store: whoever leaves the line is sealed and sent before anybody else can come.
       if (inLine) this.#inLine -= 1;
+      try {
+        if (by === "anybody") this.#fold.reserve?.(this.#tip.folded, encoded, options);
+      } catch (error) {
+        // What was refused now may have been applied long ago, when it was in order: then it is answered as it was.
+        const before = await this.#appliedBefore(options.operation);
+        if (before === undefined) throw error;
+        return before;
+      }
       const { batch, tip, sealed } = this.#seal(encoded, options);
       this.#tip = tip;
       const appended = await this.#commit(batch, tip);
       if (appended?.repeated === false) this.#written(sealed);
       if (appended !== undefined) return appended;
     }
+  }
+
+  /** Asks with a batch that brings nothing: a known operation is answered, and with any other nothing is written. */
+  async #appliedBefore(operation: string | undefined): Promise<Appended | undefined> {
+    if (operation === undefined) return undefined;
+    const receipt = await this.#deps.store.commit({ ...this.#batch([], this.#durable.link), operation });
+    return receipt.ok && receipt.repeated ? { first: receipt.first, last: receipt.last, repeated: true } : undefined;
   }
 
   /** After a break everybody waits for those called earlier, so that the order of the calls stays the order of the records. */
@@ -348,19 +397,19 @@ export class Journal<T = unknown> implements AsyncDisposable {
     const due = this.#fold.due(folded, sinceCheckpoint);
     if (due !== undefined && link.seq < MAX_SEQ) add(this.#encode(due));
     const batch: AppendBatch = {
-      kind: "append",
-      session: this.session,
-      epoch: this.#epoch,
-      after: this.#tip.link,
-      records,
+      ...this.#batch(records, this.#tip.link),
       references,
       blobs: [...content.values()],
-      leaseMs: this.#leaseMs,
       ...(checkpoint === undefined ? {} : { checkpoint }),
       ...(options.operation === undefined ? {} : { operation: options.operation }),
       ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
     };
     return { batch, tip: { link, folded, sinceCheckpoint }, sealed };
+  }
+
+  #batch(records: readonly SealedRecord[], after: Link): AppendBatch {
+    const [session, epoch, leaseMs] = [this.session, this.#epoch, this.#leaseMs];
+    return { kind: "append", session, epoch, after, records, references: [], blobs: [], leaseMs };
   }
 
   #checkpoint(folded: T, given: CheckpointNote): RecordDraft {

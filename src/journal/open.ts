@@ -53,10 +53,11 @@ export async function openJournal<T = unknown>(
   await ensureSession(deps, session, options.create ?? true);
   const before = await rowOf(deps.store, session);
   const verified = await verifyTail(deps.store, before);
-  const { row, previousWriter } = await takeLease(deps, session, leaseMs);
+  const { row, previousWriter, mended } = await takeLease(deps, session, leaseMs);
   try {
     const tail = row.head.hash === before.head.hash ? verified : await verifyTail(deps.store, row);
-    return new Journal(deps, row, { previousWriter, tail }, { ...options, leaseMs });
+    const opened = { previousWriter, tail, ...(mended === undefined ? {} : { mended }) };
+    return new Journal(deps, row, opened, { ...options, leaseMs });
   } catch (error) {
     await deps.store.commit({ kind: "release", session, epoch: row.epoch });
     throw error;
@@ -77,7 +78,7 @@ async function ensureSession(deps: JournalDeps, session: SessionId, create: bool
   if (!receipt.ok && receipt.conflict.kind !== "session-exists") throw conflictError(session, receipt.conflict);
 }
 
-async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number) {
+export async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number) {
   const { store } = deps;
   const take = (over?: number): Promise<Receipt<LeaseBatch>> =>
     store.commit({

@@ -5,7 +5,7 @@ import type { TokenCounter } from "../contracts/token-counter.ts";
 import { flawOf, type Link } from "../records/chain.ts";
 import { toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
-import type { Journal } from "./journal.ts";
+import { appendReserved, type Journal } from "./journal.ts";
 import { PAGE, rowOf } from "./read.ts";
 
 /** Upper bounds on what a session keeps. Whatever is left out is not bounded. */
@@ -48,7 +48,8 @@ export async function retain(deps: RetentionDeps, journal: Journal, bounds: Rete
   const forgotten = cut.anchor.seq - row.anchor.seq;
   if (forgotten > 0) {
     const reason = `retention: ${JSON.stringify(bounds)}`;
-    await journal.append(
+    await appendReserved(
+      journal,
       { kind: "history-cut", through: cut.anchor.seq, records: forgotten, reason, left },
       { anchor: cut.anchor },
     );

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { ANYTHING, checkOptions, FUNCTION, OBJECT } from "../base/options.ts";
-import type { SessionRow, Store, StoreRead } from "../contracts/store.ts";
+import type { DamagedRow, SessionRow, Store, StoreRead } from "../contracts/store.ts";
 import { type BlobName, type SessionId, toSessionId } from "../records/ids.ts";
 import { readBlob } from "./blobs.ts";
 import type { DamagedEntry } from "./prove.ts";
@@ -45,7 +45,7 @@ export async function verify(store: Store, options: VerifyOptions = {}): Promise
   const named = new Map<BlobName, Naming>();
   const rows = options.session === undefined ? sessionRows(store) : [await rowOf(store, toSessionId(options.session))];
   for await (const row of rows) {
-    if ("damaged" in row) continue; // the structure has named it
+    // A damaged row is named by the structure. What can be read of the session all the same is examined like any other.
     sessions.push(await verifySession(store, row, { done, named, progress, signal }));
     done.sessions += 1;
   }
@@ -103,13 +103,14 @@ function references(store: Store) {
   );
 }
 
-async function verifySession(store: Store, row: SessionRow, walk: Walk): Promise<SessionVerdict> {
+async function verifySession(store: Store, row: SessionRow | DamagedRow, walk: Walk): Promise<SessionVerdict> {
   const { done, named, progress, signal } = walk;
   const damaged: DamagedEntry[] = [];
   let records = 0;
   let dropped = 0;
   try {
-    const options = { to: row.head.seq, ...(signal === undefined ? {} : { signal }) };
+    const upTo = "damaged" in row ? {} : { to: row.head.seq };
+    const options = { ...upTo, ...(signal === undefined ? {} : { signal }) };
     for await (const entry of readEntries(store, row.id, options)) {
       if (entry.kind === "damaged") damaged.push(entry);
       else records += 1;

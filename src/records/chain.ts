@@ -57,9 +57,14 @@ export type RecordFlaw = "header-altered" | "body-altered" | "body-missing";
 
 /** Proves a record by itself: no neighbour is needed, so one bad record never condemns another. */
 export function flawOf(record: SealedRecord): RecordFlaw | undefined {
-  if (headerHash(record) !== record.hash) return "header-altered";
+  if (!isHeaderWhole(record)) return "header-altered";
   if (record.body === null) return record.dropped === undefined ? "body-missing" : undefined;
   return sha256(`${record.salt}\n${record.body}`) === record.bodyDigest ? undefined : "body-altered";
+}
+
+/** Whether a record stands where it says, whatever has become of its body. */
+export function isHeaderWhole(record: SealedRecord): boolean {
+  return headerHash(record) === record.hash;
 }
 
 function headerHash(header: Omit<SealedRecord, "hash" | "body" | "dropped">): Sha256 {

@@ -57,6 +57,8 @@ export const RECORD_SHAPES = {
     closedCalls: list(callId),
     damaged: list(count),
     previousWriter: oneOf("closed", "died", "expired"),
+    /** What was wrong with the session's own entry in the store. */
+    mended: optional(string),
   }),
   "user-said": kind({ text: string, parts: optional(list(json)) }),
   "model-said": kind({
@@ -165,7 +167,8 @@ export const RECORD_SHAPES = {
     callId: optional(callId),
     side: optional(oneOf("before", "after")),
   }),
-  forked: kind({ from: sessionId, after: count }),
+  /** The first record of a fork says that it is not ready; another tells when its mode and its files are in place. */
+  forked: kind({ from: sessionId, after: count, ready: optional(boolean) }),
   "fault-raised": kind({ fault: string, detail: json }),
 } as const satisfies Record<string, Shape<unknown>>;
 

@@ -63,12 +63,39 @@ export class ExclusiveResources {
     return this.#hold?.by === by;
   }
 
+  /** What the holder's resources are now: where a part of its work begins that may be taken back without the rest. */
+  async mark(by: string): Promise<ReadonlyMap<string, unknown>> {
+    const mark = new Map<string, unknown>();
+    for (const name of this.#heldBy(by))
+      mark.set(name, await this.#registry.restorable(name)?.snapshot({ tag: `savepoint:${by}` }));
+    return mark;
+  }
+
+  /** Back to a mark; what was taken after it, to what it was before. */
+  async backTo(by: string, mark: ReadonlyMap<string, unknown>): Promise<void> {
+    const before = this.#hold?.before;
+    await this.#restore(
+      by,
+      this.#heldBy(by).map((name) => [name, mark.has(name) ? mark.get(name) : before?.get(name)]),
+    );
+  }
+
+  holdsAny(by: string): boolean {
+    return this.#heldBy(by).length > 0;
+  }
+
   /** Puts everything back and keeps the lock. One that refuses leaves the state half restored: the caller poisons it. */
   async putBack(by: string): Promise<void> {
     if (!this.isHeldBy(by)) return;
+    const before = [...(this.#hold?.before ?? [])];
+    this.#hold?.before.clear();
+    await this.#restore(by, before);
+  }
+
+  async #restore(by: string, before: readonly (readonly [string, unknown])[]): Promise<void> {
     const refused: unknown[] = [];
     const names: string[] = [];
-    for (const [name, was] of [...(this.#hold?.before ?? [])].toReversed()) {
+    for (const [name, was] of before.toReversed()) {
       try {
         await this.#registry.restorable(name)?.restore(was);
       } catch (error) {
@@ -76,14 +103,12 @@ export class ExclusiveResources {
         names.push(name);
       }
     }
-    this.#hold?.before.clear();
     if (refused.length > 0) throw new RestoreFailedError({ call: by, refused: names }, refused);
   }
 
   /** Notes, for the checkpoint after it, what the holder made of its resources, and what those say that calls share. */
   async capture(by: string): Promise<void> {
-    const held = this.isHeldBy(by) ? [...(this.#hold?.before.keys() ?? [])] : [];
-    const names = [...held, ...this.#registry.sharedNames];
+    const names = [...this.#heldBy(by), ...this.#registry.sharedNames];
     if (names.length === 0) return;
     const captured = new Map(this.#captured);
     for (const name of names)
@@ -95,6 +120,10 @@ export class ExclusiveResources {
   noteRestored(before: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): void {
     for (const [name, was] of before) if (!this.#origins.has(name)) this.#origins.set(name, was);
     this.#captured = new Map([...this.#captured, ...now]);
+  }
+
+  #heldBy(by: string): readonly string[] {
+    return this.isHeldBy(by) ? [...(this.#hold?.before.keys() ?? [])] : [];
   }
 
   release(by: string): void {

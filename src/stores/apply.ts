@@ -40,7 +40,9 @@ function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBa
       });
     case "release":
       return fenced(tables, batch, (row) => {
-        tables.putSession({ ...row, owner: null, leaseUntil: 0 });
+        const released = { ...row, owner: null, leaseUntil: 0 };
+        tables.putSession(released);
+        tables.keepWitness(released);
         return { ok: true, released: true };
       });
     case "append":
@@ -88,7 +90,7 @@ function leaseEnd({ clock }: ClockDep, { leaseMs }: { readonly leaseMs: number }
 
 function lease(on: Ground, batch: contract.LeaseBatch): Applied<contract.LeaseBatch> {
   const { tables, clock } = on;
-  const found = wholeRow(tables, batch.session);
+  const { mended, ...found } = mendedRow(tables, batch.session);
   if (!found.ok) return found;
   const { row } = found;
   const held = row.owner !== null && row.leaseUntil > clock.now() && row.epoch !== batch.over;
@@ -100,7 +102,9 @@ function lease(on: Ground, batch: contract.LeaseBatch): Applied<contract.LeaseBa
     return refuse({ kind: "session-damaged", detail: `there are records beyond the newest of session ${row.id}` });
   const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: leaseEnd(on, batch) };
   tables.putSession(taken);
-  return { ok: true, row: taken, previousWriter: previousWriter(row, batch) };
+  tables.keepWitness(taken);
+  const told = mended === undefined ? {} : { mended };
+  return { ok: true, row: taken, previousWriter: previousWriter(row, batch), ...told };
 }
 
 function previousWriter(row: contract.SessionRow, batch: contract.LeaseBatch): contract.PreviousWriter {
@@ -151,6 +155,7 @@ function appendAsked(on: Ground, batch: contract.AppendBatch): Applied<contract.
     for (const { seq, name } of batch.references) tables.addReference(segment, seq, name);
     const moved = movedBy(on, batch, row);
     tables.putSession(moved);
+    if (batch.anchor !== undefined) tables.keepWitness(moved); // what lies before it may be removed from now on
     return { ok: true, first: batch.after.seq + 1, last: moved.head.seq, repeated: false };
   });
 }
@@ -171,7 +176,7 @@ function isSameLink(a: Link, b: Link): boolean {
 }
 
 /** A journal never sends this; if it ever did, a gap or a spliced chain must not become durable. */
-function mustChain({ after, records }: contract.AppendBatch): void {
+function mustChain({ after, records }: Pick<contract.AppendBatch, "after" | "records">): void {
   let link = after;
   for (const record of records) {
     if (record.seq !== link.seq + 1 || record.prev !== link.hash || record.seq > MAX_SEQ)
@@ -199,18 +204,22 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   const taken = whyTaken(tables, batch.session);
   if (taken !== undefined) return taken;
   if (!holdsLink(tables, origin, batch.after)) return refuse({ kind: "link-unknown" });
+  const { after, records = [] } = batch;
+  mustChain({ after, records });
+  const { seq, hash } = records.at(-1) ?? after;
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
     epoch: tables.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
-    head: batch.after,
+    head: { seq, hash },
     anchor: origin.anchor,
     checkpoint: origin.checkpoint <= batch.after.seq ? origin.checkpoint : (batch.checkpoint ?? 0),
     segments: [...sharedUpTo(origin, batch.after.seq), { segment: tables.newSegment(), through: null }],
   };
   tables.addSession(row);
+  for (const record of records) tables.insertRecord(growing(row), record, undefined);
   return { ok: true, row };
 }
 
@@ -299,7 +308,16 @@ function whyTaken(tables: Tables, id: SessionId): Refusal | undefined {
 
 const LOST_ROW = "the session is known by name, but its row is gone";
 
-function wholeRow(tables: Tables, id: SessionId): { readonly ok: true; readonly row: contract.SessionRow } | Refusal {
+type Found = { readonly ok: true; readonly row: contract.SessionRow } | Refusal;
+
+/** A damaged row is put right by whoever comes to write, where that can be proven. */
+function mendedRow(tables: Tables, id: SessionId): Found & { readonly mended?: string } {
+  const found = wholeRow(tables, id);
+  if (found.ok || found.conflict.kind !== "session-damaged" || !tables.mendSessions()) return found;
+  return { ...wholeRow(tables, id), mended: found.conflict.detail };
+}
+
+function wholeRow(tables: Tables, id: SessionId): Found {
   const row = tables.session(id);
   if (row === undefined) {
     return tables.knowsName(id)

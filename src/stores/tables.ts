@@ -21,6 +21,10 @@ export interface Tables {
   lastSeen(id: SessionId): SessionRow | undefined;
   /** Writes `to` where `from` still stands, and answers whether it did. */
   moveSession(from: SessionRow, to: SessionRow): boolean;
+  /** Keeps what a row says now apart from it, so that damage to the row can be mended: see `mendSessions`. */
+  keepWitness(row: SessionRow): void;
+  /** Puts damaged rows right from what proves them, all of them or none. False when that cannot be done. */
+  mendSessions(): boolean;
   deleteSession(row: SessionRow): void;
   /** The epoch a deleted session of this id had reached; 0 when there was none. Its last writer may still be about. */
   epochBefore(id: SessionId): number;

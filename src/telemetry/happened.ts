@@ -9,12 +9,19 @@ export type Counted =
   | "denials"
   | "requests"
   | "retries"
+  /** Questions to a model beside conversations. */
+  | "asides"
   | "repairs"
   | "faults"
   | "heals"
   | "refusals"
   | "reclaims"
   | "cacheLossTokens"
+  | "boundaries"
+  /** Boundaries that would have lost something, and were not crossed. */
+  | "boundariesRefused"
+  | "writebacks"
+  | "writebacksRejected"
   | "divergedFiles"
   | "rewinds"
   | "effectsNotUndone"
@@ -39,8 +46,20 @@ const ADDS: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]
     inputTokens: numberIn(usage, "input") ?? 0,
     outputTokens: numberIn(usage, "output") ?? 0,
   }),
+  "aside-over": ({ usage }) => ({
+    asides: 1,
+    inputTokens: numberIn(usage, "input") ?? 0,
+    outputTokens: numberIn(usage, "output") ?? 0,
+  }),
   "history-repaired": () => ({ repairs: 1 }),
-  "fault-raised": ({ fault }) => ({ faults: 1, ...(fault === "misaligned-request-refused" ? { refusals: 1 } : {}) }),
+  "fault-raised": ({ fault }) => ({
+    faults: 1,
+    ...(fault === "misaligned-request-refused" ? { refusals: 1 } : {}),
+    ...(fault === "flush-miss" ? { boundariesRefused: 1 } : {}),
+  }),
+  "boundary-crossed": () => ({ boundaries: 1 }),
+  "writeback-committed": () => ({ writebacks: 1 }),
+  "writeback-rejected": () => ({ writebacksRejected: 1 }),
   "prompt-healed": () => ({ heals: 1 }),
   "context-reclaimed": (facts) => ({ reclaims: 1, cacheLossTokens: numberIn(facts, "cacheLoss") ?? 0 }),
   "file-diverged": () => ({ divergedFiles: 1 }),

@@ -86,8 +86,14 @@ export interface CallParts
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
   /** How many commands it has run. */
   readonly runs: () => number;
-  /** A part of what it did was to be undone, and a command's work cannot be, but with all of it. */
-  readonly doom: (error: HoldfastError) => void;
+  /** The resources that it has alone. */
+  readonly resources: {
+    readonly holdsAny: () => boolean;
+    readonly mark: () => Promise<ReadonlyMap<string, unknown>>;
+    readonly backTo: (mark: ReadonlyMap<string, unknown>) => Promise<void>;
+  };
+  /** A part of what it did was to be undone, and cannot be but with all of it. */
+  readonly doom: <E extends Error>(error: E) => E;
   /** Hears of every use after the end. */
   readonly onLate: (what: string) => void;
 }
@@ -180,16 +186,25 @@ export class CallHandle implements Call {
   savepoint(): { rollback(): void } {
     const { branch, runs } = this.#use("savepoint");
     const [savepoint, before] = [branch.savepoint(), runs()];
-    return { rollback: () => this.#rollback(savepoint, before) };
+    const rollback = () => {
+      this.#rollback(savepoint, before);
+      const { resources, doom } = this.#parts;
+      if (resources.holdsAny()) throw doom(new HoldfastError("RESOURCE_SAVEPOINT", { call: this.id }));
+    };
+    return { rollback };
   }
 
   async transaction<T>(work: () => Promise<T> | T): Promise<T> {
-    const { branch, runs } = this.#use("transaction");
+    const { branch, runs, resources, doom } = this.#use("transaction");
+    const mark = await resources.mark();
     const [savepoint, before] = [branch.savepoint(), runs()];
     try {
       return await work();
     } catch (error) {
       this.#rollback(savepoint, before);
+      await resources.backTo(mark).catch((refused: Error) => {
+        throw doom(refused);
+      });
       throw error;
     }
   }
@@ -222,9 +237,7 @@ export class CallHandle implements Call {
     const { branch, runs, doom } = this.#use("rollback");
     branch.rollbackTo(savepoint);
     if (runs() === runsBefore) return;
-    const error = new HoldfastError("EXEC_SAVEPOINT", { call: this.id });
-    doom(error);
-    throw error;
+    throw doom(new HoldfastError("EXEC_SAVEPOINT", { call: this.id }));
   }
 
   #use(what: string): CallParts {

@@ -68,7 +68,7 @@ describe("an effect", () => {
       ["b", "undone"],
       ["a", "undone"],
     ]);
-    expect(ledger.closings()[0]).toMatchObject({ effects: "none", output: "declined Its changes were undone." });
+    expect(ledger.closings()[0]).toMatchObject({ effects: "none", output: "declined Its changes here were undone." });
     await transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } });
     expect(did.at(-1)).toBe("pay a");
   });
@@ -107,7 +107,7 @@ describe("an effect", () => {
     const outcome = await transactions.run({ id: "c1", name: "charge", input: { keys: ["a", "b", "c"], fail: true } });
     expect(did.slice(3)).toEqual(["refund c", "refund a"]);
     expect(outcome.output).toBe(
-      "declined Its changes were undone. Outside: payment (b) happened and was not undone: undoing it failed 3 times: bank closed.",
+      "declined Its changes here were undone. Outside: payment (b) happened and was not undone: undoing it failed 3 times: bank closed.",
     );
     expect(ledger.closings()[0]).toMatchObject({ effects: "happened" });
     const plain = bank();

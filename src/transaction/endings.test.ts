@@ -256,6 +256,74 @@ describe("a call that does not succeed", () => {
     expect(world.state.resources.get(BOX).value).toBe(0);
   });
 
+  const boxed = (...tools: Parameters<typeof rig>[0]) => rig(tools, { state: { resources: [[BOX, new Box()]] } });
+
+  test("[TX-39] a part of a call that is taken back takes back what it made of resources, and the rest stays", async () => {
+    const fails = writes("fails", async (_input: unknown, call) => {
+      (await call.resource(BOX)).value = 5;
+      throw new Error("boom");
+    });
+    const outer = writes("outer", async (input: { how: string }, call) => {
+      const set = async (value: number) => {
+        (await call.resource(BOX)).value = value;
+      };
+      if (input.how === "held before") await set(1);
+      if (input.how === "inner call") return void (await call.run({ name: "fails", input: {} }));
+      await call
+        .transaction(async () => {
+          await set(7);
+          throw new Error("not this part");
+        })
+        .catch(() => {});
+    });
+    const after = async (how: string) => {
+      const world = boxed(fails, outer);
+      const outcome = await world.transactions.run({ id: "c1", name: "outer", input: { how } });
+      return [outcome.ok, world.state.resources.get(BOX).value];
+    };
+    expect([await after("held before"), await after("held inside"), await after("inner call")]).toEqual([
+      [true, 1],
+      [true, 0],
+      [true, 0],
+    ]);
+  });
+
+  test("[TX-39] a savepoint cannot wait for a resource, so a call that has one fails as a whole", async () => {
+    const world = boxed(
+      writes("tool", async (_input: unknown, call) => {
+        const savepoint = call.savepoint();
+        (await call.resource(BOX)).value = 7;
+        call.dispatch(counter.added(1));
+        try {
+          savepoint.rollback();
+        } catch {
+          // it goes on as if nothing were wrong
+        }
+      }),
+    );
+    const outcome = await world.transactions.run({ id: "c1", name: "tool", input: {} });
+    expect([outcome.ok, outcome.reason]).toEqual([false, "RESOURCE_SAVEPOINT"]);
+    expect([world.state.session.get(counter), world.state.resources.get(BOX).value]).toEqual([0, 0]);
+  });
+
+  test("[TX-39] a resource that refuses to go back with a part fails the whole, which gives the state up", async () => {
+    const world = boxed(
+      writes("tool", async (_input: unknown, call) => {
+        const box = await call.resource(BOX);
+        box.restore = () => {
+          throw new Error("no");
+        };
+        await call
+          .transaction(() => {
+            throw new Error("not this part");
+          })
+          .catch(() => {});
+      }),
+    );
+    expect((await world.transactions.run({ id: "c1", name: "tool", input: {} })).ok).toBe(false);
+    expect(world.state.poisoned).toBe(true);
+  });
+
   test("[TX-8] [K09] a resource that refuses to be put back poisons the state: no further call, and the call is still closed", async () => {
     const box = new Box();
     const world = rig(
@@ -363,4 +431,14 @@ test("a tool's name is checked", () => {
     expect.objectContaining({ code: "BAD_OPTION" }),
   );
   expect(() => rig([], { parallel: 0 })).toThrowError(expect.objectContaining({ code: "BAD_OPTION" }));
+});
+
+test("[TX-1] a call that failed says that its changes were undone only when it could make any, and here only when it reaches outside", async () => {
+  const said = { read: "no.", write: "no. Its changes were undone.", execute: "no. Its changes were undone." };
+  for (const [access, words] of Object.entries({ ...said, external: "no. Its changes here were undone." })) {
+    const tool = defineTool({ name: "hand", access: access as "read", run: (_, call) => call.fail("no", "no.") });
+    const world = rig([tool]);
+    expect((await world.transactions.run({ id: "c1", name: "hand", input: {} })).output).toBe(words);
+    expect((await world.transactions.run({ id: "c2", name: "gone", input: {} })).output).not.toContain("undone");
+  }
 });

@@ -1,6 +1,7 @@
 import { RestoreFailedError } from "../state/errors.ts";
 import { type Ending, endingOfThrown } from "./ending.ts";
-import type { CallWorld, OpenCall } from "./open-call.ts";
+import type { CallWorld } from "./call-world.ts";
+import type { OpenCall } from "./open-call.ts";
 
 /** Attempts of one logical call, until its tool's validators accept a result or the tool has had its attempts. */
 export async function attemptUntilAccepted(world: CallWorld, open: OpenCall): Promise<Ending> {
@@ -16,7 +17,7 @@ export async function attemptUntilAccepted(world: CallWorld, open: OpenCall): Pr
       return endingOfThrown(error);
     }
     // A child that cannot be taken back would do its work twice.
-    const stuck = await open.rewindChildren();
+    const stuck = await open.children.rewind();
     if (stuck.length > 0) return { ...ending, message: `${ending.message} Not taken back: ${stuck.join("; ")}.` };
   }
 }

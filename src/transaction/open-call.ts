@@ -1,56 +1,24 @@
 import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
-import { checkJson, type Json, type JsonObject, KEPT_LIMITS } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
 import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import type { Branch } from "../state/branch.ts";
-import type { ExecutionState } from "../state/execution-state.ts";
 import { attempt } from "./attempt.ts";
-import { type Call, CallHandle, type Rewindable } from "./call.ts";
+import { type Call, CallHandle } from "./call.ts";
+import { type CallLimits, type CallWorld, keptJson, specsOf, type ToolCall } from "./call-world.ts";
+import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
-import type { EffectBook } from "./effects.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import { type Admitted, admit, handle, readmit } from "./guard.ts";
-import type { Ledger, OpenedCall } from "./ledger.ts";
+import type { OpenedCall } from "./ledger.ts";
 import type { AttemptFailure } from "./validators.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
-import type { PolicyView, ToolPolicy } from "./policy.ts";
+import type { PolicyView } from "./policy.ts";
 import { absentTool, type Tool } from "./tool.ts";
-
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly input: unknown;
-  /** The provider's own id for it. */
-  readonly alias?: string;
-  /** The epoch of the catalog that offered its tool. */
-  readonly epoch?: number;
-  /** Its opening is journalled already, with the answer that asked for it. */
-  readonly announced?: boolean;
-  /** How it ends is known without running it: somebody refused it, or gave its answer. */
-  readonly known?: Extract<Ending, { readonly kind: "succeeded" | "denied" | "bad-arguments" | "canceled" }>;
-}
-
-/** What every call of one state shares. */
-export interface CallWorld {
-  readonly state: ExecutionState;
-  readonly ledger: Ledger;
-  readonly effects: EffectBook;
-  readonly policies: readonly ToolPolicy[];
-  tool(name: string): Tool | undefined;
-  readonly exec?: ExecHost;
-}
-
-export interface CallLimits {
-  readonly signal?: AbortSignal;
-  /** Hears what the tool tells while it works. */
-  readonly onProgress?: (text: string) => void;
-  /** The evaluation's; default: the one among the resources, if any. */
-  readonly deadline?: Deadline;
-}
 
 type InnerCall = Parameters<Call["run"]>[0];
 
@@ -77,14 +45,15 @@ export class OpenCall {
   nested: CallOutcome[] = [];
   /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
   readonly superseded: CallOutcome[] = [];
+  readonly children = new CallChildren();
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
   readonly #onProgress: ((text: string) => void) | undefined;
   /** What was noted of this call and of those inside it, by their ids. Most note nothing. */
   #notes: Map<string, JsonObject> | undefined;
-  #children: { readonly child: Rewindable; readonly rewind: () => Promise<void> }[] = [];
   #handle: CallHandle | undefined;
   #commands: CallCommands | undefined;
+  #doomed: Error | undefined;
   readonly #inner = new Set<CallHandle>();
   readonly #openings = new Set<Promise<void>>();
   #unfinished = 0;
@@ -156,6 +125,7 @@ export class OpenCall {
     this.progress = "";
     this.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#unfinished = 0;
+    this.#doomed = undefined;
     this.#notes = undefined;
     this.admitted = [];
     this.branch = state.branch();
@@ -189,24 +159,9 @@ export class OpenCall {
     this.nested = [];
   }
 
-  /** Takes children back to where they stood, newest first. Answers those that refused. */
-  async rewindChildren(): Promise<readonly string[]> {
-    const stuck: string[] = [];
-    for (const { child, rewind } of this.#children.splice(0).toReversed()) {
-      try {
-        await rewind();
-      } catch (error) {
-        stuck.push(`a child: ${error instanceof Error ? error.message : String(error)}`);
-      } finally {
-        await released(child);
-      }
-    }
-    return stuck;
-  }
-
   /** Why what its commands did cannot be kept. */
   get doomed(): Error | undefined {
-    return this.#commands?.doomed;
+    return this.#doomed ?? this.#commands?.doomed;
   }
 
   /** Nothing that it started is running afterwards, and without `kept` nothing that its commands changed is left. */
@@ -232,11 +187,6 @@ export class OpenCall {
       },
     });
     return this.#commands.run(command, options);
-  }
-
-  /** The call has settled: what its children did is there to stay. */
-  async releaseChildren(): Promise<void> {
-    for (const { child } of this.#children.splice(0)) await released(child);
   }
 
   /** Where commands run, for a tool that was declared to run such ones, and may at this moment. */
@@ -293,14 +243,23 @@ export class OpenCall {
         last = turn.catch(() => {});
         return turn;
       },
-      child: (child) => this.#adopt(child),
+      child: (child) => this.children.adopt(child),
       exec: async (command, options) => this.#exec(id, tool, command, options),
       background: async (command, options) => {
         const host = this.#execHost(id, tool, "external");
         return startBackground(host, state.clock, command, options);
       },
       runs: () => this.#commands?.runs ?? 0,
-      doom: (error) => void this.#commands?.doom(error),
+      resources: {
+        holdsAny: () => state.exclusive.holdsAny(this.call.id),
+        mark: () => state.exclusive.mark(this.call.id),
+        backTo: (mark) => state.exclusive.backTo(this.call.id, mark),
+      },
+      doom: (error) => {
+        this.#doomed ??= error;
+        this.#commands?.doom(error);
+        return error;
+      },
       onLate: (what) => this.tellLate(what),
     });
   }
@@ -321,10 +280,6 @@ export class OpenCall {
     throw new HoldfastError("CALL_REFUSED", { call, tool, reason: denied.kind, message: denied.message });
   }
 
-  async #adopt(child: Rewindable): Promise<void> {
-    this.#children.push({ child, rewind: await child.mark() });
-  }
-
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
   async #runNested(parent: string, { name, input }: InnerCall): Promise<CallOutcome> {
     const { effects, state } = this.#world;
@@ -333,7 +288,8 @@ export class OpenCall {
     const id = `${this.call.id}.${this.superseded.length + place + 1}`;
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
-      return { callId: id, tool: name, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
+      const { access } = this.#named(name);
+      return { callId: id, tool: name, access, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
     };
     this.nested.push(outcomeOf(UNFINISHED, about([])));
     this.#unfinished += 1;
@@ -341,11 +297,15 @@ export class OpenCall {
     await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
     // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
     if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
+    const mark = await state.exclusive.mark(this.call.id);
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
     if (ending.kind !== "succeeded") {
       this.branch.rollbackTo(savepoint);
+      await state.exclusive.backTo(this.call.id, mark).catch((error: Error) => {
+        this.#doomed ??= error; // the call around it stands on something that is neither before nor after
+      });
       const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
       this.nested.push(...inside);
       reports = await effects.undo([...inside.map(({ callId }) => callId), id], specsOf(this.#world));
@@ -378,9 +338,13 @@ export class OpenCall {
     return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
+  #named(name: string): Tool {
+    return this.#world.tool(name) ?? absentTool(name);
+  }
+
   async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
     const { policies } = this.#world;
-    const tool = this.#world.tool(name) ?? absentTool(name);
+    const tool = this.#named(name);
     if (!NESTABLE[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool);
@@ -396,27 +360,9 @@ export class OpenCall {
   }
 }
 
-/** What it did is decided by now, so nothing hangs on whether it can be closed. */
-async function released(child: Rewindable): Promise<void> {
-  await child.release?.().catch(() => {});
-}
-
 function undone(outcome: CallOutcome, message: string, reason: string): CallOutcome {
   const { parts: _parts, ...facts } = outcome; // what it returned went with what it did
   return outcome.ok ? { ...outcomeOf({ kind: "canceled", message }, facts), reason } : outcome;
-}
-
-export function specsOf({ tool }: Pick<CallWorld, "tool">) {
-  return (name: string, effect: string) => {
-    const specs = tool(name)?.effects ?? {};
-    return Object.hasOwn(specs, effect) ? specs[effect] : undefined;
-  };
-}
-
-/** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
-export function keptJson(input: unknown): Json {
-  const checked = checkJson(input ?? null, KEPT_LIMITS);
-  return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
 }
 
 /** Characters: enough to see where a command stood when it was stopped. */

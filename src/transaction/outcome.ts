@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/json.ts";
+import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { CallEffects, OutputStatus } from "../records/kinds.ts";
 import type { ToolInvoked } from "../state/default-slices.ts";
 import { type EffectReport, effectWords } from "./effect.ts";
@@ -45,10 +46,20 @@ export interface OutcomeFacts {
   readonly progress?: string;
   /** Children that could not be taken back. */
   readonly stuckChildren?: readonly string[];
+  /** What its tool may touch. */
+  readonly access?: ToolAccess;
 }
 
+/** Nothing is said of changes to whoever could make none, and nothing of what lies outside, which is told by its effects. */
+const UNDONE: Readonly<Record<ToolAccess, readonly string[]>> = {
+  read: [],
+  write: ["Its changes were undone."],
+  execute: ["Its changes were undone."],
+  external: ["Its changes here were undone."],
+};
+
 export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
-  const { stuckChildren = [], progress = "", ...known } = facts;
+  const { stuckChildren = [], progress = "", access = "write", ...known } = facts;
   const stopped = STOPPED.has(ending.kind) && facts.attempts > 0 ? [stoppedWords(facts.elapsed, progress)] : [];
   return {
     ...known,
@@ -58,7 +69,7 @@ export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
     output:
       ending.kind === "succeeded"
         ? ending.value
-        : [wordsOf(ending, facts.effects, stuckChildren), ...stopped].join(" "),
+        : [wordsOf(ending, UNDONE[access], facts.effects, stuckChildren), ...stopped].join(" "),
     ...(ending.kind === "succeeded" && ending.parts !== undefined ? { parts: ending.parts } : {}),
     ...(ending.kind === "failed" && ending.payload !== undefined ? { payload: ending.payload } : {}),
     ...(ending.kind === "expansion" ? { expansion: ending.request } : {}),
@@ -109,12 +120,17 @@ export function summaryOf({ output }: CallOutcome): string {
 const SUMMARY = 200;
 
 /** What the model reads of a discarded call: that nothing of it remains, and what could not be taken back. */
-function wordsOf(ending: Discarded, effects: readonly EffectReport[], stuckChildren: readonly string[]): string {
+function wordsOf(
+  ending: Discarded,
+  changes: readonly string[],
+  effects: readonly EffectReport[],
+  stuckChildren: readonly string[],
+): string {
   const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
   const outside = stuck.length === 0 ? [] : [`Outside: ${stuck.join("; ")}.`];
   const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${stuckChildren.join("; ")}.`];
   // Whoever denies says what became of it: mostly it never ran.
-  const undone = ending.kind === "denied" ? [] : ["Its changes were undone."];
+  const undone = ending.kind === "denied" ? [] : changes;
   return [ending.message, ...undone, ...outside, ...children].join(" ");
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from "../base/json.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { Call } from "./call.ts";
-import type { CallLimits, ToolCall } from "./open-call.ts";
+import type { CallLimits, ToolCall } from "./call-world.ts";
 import type { CallOutcome } from "./outcome.ts";
 import type { PendingCall } from "./pending.ts";
 import type { Tool } from "./tool.ts";

@@ -10,7 +10,8 @@ import { effectId, type EffectReport } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
-import { type CallWorld, type OpenCall, specsOf, UNDONE_INSIDE } from "./open-call.ts";
+import { type CallWorld, specsOf } from "./call-world.ts";
+import { type OpenCall, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
 
 type Tried = { readonly committed: CallOutcome } | { readonly instead: Discarded } | "needs-lock";
@@ -36,7 +37,7 @@ export async function settle(
     throw error;
   } finally {
     world.state.exclusive.release(open.call.id);
-    await open.releaseChildren();
+    await open.children.release();
   }
 }
 
@@ -76,7 +77,7 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
   if (!state.exclusive.isHeldBy(open.call.id) && state.resources.mayLock) return "needs-lock";
   try {
     await state.exclusive.putBack(open.call.id);
-    await open.rewindChildren();
+    await open.children.rewind();
   } catch (error) {
     return { instead: poisonedBy(world, error) };
   }
@@ -145,7 +146,7 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
   } catch (error) {
     last = poisonedBy(world, error);
   }
-  const stuckChildren = await open.rewindChildren();
+  const stuckChildren = await open.children.rewind();
   open.supersede(UNDONE_INSIDE, "parent-discarded");
   const reports = await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));
   const outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.superseded), stuckChildren });
@@ -217,9 +218,10 @@ function boundary(world: CallWorld, { callId, tool }: CallOutcome, phase: "pre_t
 }
 
 function factsOf(open: OpenCall) {
-  const { call, elapsed, attempts, progress, refused } = open;
+  const { call, tool, elapsed, attempts, progress, refused } = open;
   const failures = refused.length === 0 ? {} : { attemptFailures: [...refused] };
-  return { callId: call.id, tool: call.name, elapsed, attempts, progress, ...failures, ...open.noted(call.id) };
+  const facts = { callId: call.id, tool: call.name, access: tool.access, elapsed, attempts, progress };
+  return { ...facts, ...failures, ...open.noted(call.id) };
 }
 
 /** The model sees the outer call only: what those inside left outside is told there too. What is known now comes first. */

@@ -269,6 +269,24 @@ describe("a summariser", () => {
     expect(text).not.toContain("src/file-0.ts a of");
   });
 
+  test("[TURN-64] [T11] the conversation's version changes when it is replaced or rolled back, and not when it grows", async () => {
+    const { session, disk } = await open();
+    const before = session.conversationVersion;
+    await say(session, "read", reading(6));
+    expect(session.conversationVersion).toBe(before);
+    await session.compact({ tail: 1_500 });
+    const replaced = session.conversationVersion;
+    await say(session, "more", reading(1));
+    const [last] = session.checkpoints.list().toReversed();
+    await session.rewind({ before: last!.callId, scope: ["conversation"] });
+    const rolledBack = session.conversationVersion;
+    expect([before < replaced, replaced < rolledBack]).toEqual([true, true]);
+    await session.checkpoint({ tag: "here" });
+    await session.close();
+    await using again = (await open(disk)).session;
+    expect(again.conversationVersion).toBe(rolledBack);
+  });
+
   test("[BOUNDARY-7] [C07] that is given too much is asked again without the oldest group", async () => {
     const { session } = await open();
     await say(session, "read", reading(6));

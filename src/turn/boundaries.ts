@@ -2,12 +2,14 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { type CutLimits, planCut } from "../context/boundary/cut.ts";
 import { leaveBehind, plainSummary, pointTo } from "../context/boundary/summary.ts";
+import { head } from "../context/compress/cut.ts";
 import type { Page } from "../context/page.ts";
 import { unitsOf } from "../context/units.ts";
 import type { Summariser, Summary } from "../contracts/summariser.ts";
 import type { BodyOf, RecordDraft } from "../records/kinds.ts";
 import type { Item } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
+import { aside } from "./aside.ts";
 import { catchUp, type Ground } from "./ground.ts";
 import { faultRecord } from "./story.ts";
 import type { KeptCut } from "./view-log.ts";
@@ -39,6 +41,8 @@ const TAIL_SHARE = 0.25;
 const SAID_SHARE = 0.125;
 /** Of the budget, what a summary may take. */
 const SUMMARY_SHARE = 0.125;
+/** Characters that a token has at the most, as far as a summary is concerned. */
+const LONGEST_TOKEN = 6;
 
 /** Everything but the newest groups and the user's words becomes a summary. Nothing changes when that fails. */
 export async function compact(ground: Ground, options: CompactOptions = {}): Promise<Crossed> {
@@ -47,7 +51,7 @@ export async function compact(ground: Ground, options: CompactOptions = {}): Pro
   const summariser = options.summariser ?? compaction?.summariser ?? plainSummary;
   return cut(ground, "compaction", { tail, said }, async (gone, kept) => {
     const room = Math.round(budget * SUMMARY_SHARE);
-    return leaveBehind(gone, await summarised(summariser, gone, room, options.signal), kept);
+    return leaveBehind(gone, await summarised(ground, summariser, { gone, room, signal: options.signal }), kept);
   });
 }
 
@@ -131,17 +135,19 @@ async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave:
 
 /** Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. */
 async function summarised(
+  ground: Ground,
   summariser: Summariser,
-  gone: readonly Page[],
-  room: number,
-  signal: AbortSignal | undefined,
+  what: { readonly gone: readonly Page[]; readonly room: number; readonly signal: AbortSignal | undefined },
 ): Promise<Summary> {
+  const { gone, room, signal = new AbortController().signal } = what;
   const units = unitsOf(gone, [...gone.keys()]);
   for (let from = 0; ; from += 1) {
     const members = units.slice(from).flatMap(({ members: all }) => all);
     const items = members.toSorted((a, b) => a - b).flatMap((at) => gone[at]?.representations.full?.item ?? []);
     try {
-      return await summariser.summarise({ items, room, ...(signal === undefined ? {} : { signal }) });
+      const about = { purpose: "summarise", name: `${ground.head}.${from}`, signal } as const;
+      const summary = await aside(ground, about, ({ used }) => summariser.summarise({ items, room, signal, used }));
+      return "text" in summary ? { text: head(summary.text, room * LONGEST_TOKEN) } : summary;
     } catch (error) {
       if (HoldfastError.is(error, "SUMMARY_TOO_LONG") && from + 1 < units.length) continue;
       throw new HoldfastError("SUMMARY_FAILED", { summariser: summariser.name }, { cause: error });

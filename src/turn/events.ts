@@ -7,7 +7,9 @@ import type { Reclaim } from "../context/view.ts";
 import type { FaultKind } from "../history/faults.ts";
 import type { CallId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
+import type { AsidePurpose } from "./aside.ts";
 import type { LimitKind, Spent } from "./limits.ts";
+import type { ProjectFault } from "./project-rules.ts";
 import type { WaitingCall } from "./waiting.ts";
 
 /** What happens in a turn, as it happens. The last event, and only the last, is `end`. */
@@ -32,6 +34,10 @@ export type RunEvent =
   | { readonly kind: "repaired"; readonly fault: FaultKind; readonly detail: JsonObject }
   /** Pages were lowered to make room, in one batch; the provider reads so many tokens again. */
   | { readonly kind: "reclaimed"; readonly reclaim: Reclaim }
+  /** Files of the project that should hold as rules, and could not be read. */
+  | { readonly kind: "rules-unread"; readonly faults: readonly ProjectFault[] }
+  /** A model was asked beside the conversation, for shorter texts or for a summary; `used` is what that cost. */
+  | { readonly kind: "aside"; readonly purpose: AsidePurpose; readonly used: AsideUse; readonly spent: Spent }
   /** The conversation was compacted; so many pages left the requests. */
   | { readonly kind: "compacted"; readonly left: number }
   /** It should have been, and everything is as it was. */
@@ -41,6 +47,13 @@ export type RunEvent =
   /** A request leaves whose prompt, tools and mode do not agree, because somebody insisted. */
   | { readonly kind: "misaligned"; readonly because: string; readonly faults: readonly AlignmentFault[] }
   | { readonly kind: "end"; readonly end: RunEnd };
+
+export interface AsideUse extends Omit<Spent, "steps"> {
+  /** Outputs whose pages show what a model made of them. */
+  readonly prepared?: number;
+  /** Outputs that it was asked about in vain: their pages are made without it. */
+  readonly failed?: number;
+}
 
 interface Ended {
   readonly spent: Spent;

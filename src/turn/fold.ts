@@ -42,6 +42,8 @@ export interface SessionFold {
   readonly stale: readonly Epoch[];
   /** Slices that the journal has told of: a process without them can carry them. */
   readonly introduced: ReadonlySet<string>;
+  /** The record that last made the conversation another one than a longer one: a rewind, a compaction, a reset. */
+  readonly rewrittenAt: number;
   /** How long conversation_history is. Unknown after a checkpoint, or a cut, of a version that did not count. */
   readonly history?: number;
   /** Where the newest checkpoint keeps the state. While nothing changes it, the next one says the same. */
@@ -66,6 +68,7 @@ export interface KeptState {
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
+  readonly rewrittenAt?: number;
   readonly history?: number;
 }
 
@@ -88,6 +91,7 @@ const NOTHING: SessionFold = {
   epochs: [{ base: 0, changes: [] }],
   stale: [],
   introduced: new Set(),
+  rewrittenAt: 0,
   history: 0,
 };
 
@@ -124,9 +128,10 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 }
 
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
-  const { boundaries, epochs } = now;
+  const { boundaries, epochs, rewrittenAt } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const kept: KeptState = { parts, boundaries, epochs, effects: effectsToKeep(now), ...waiting, ...historyOf(now) };
+  const effects = effectsToKeep(now);
+  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...historyOf(now) };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -177,6 +182,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       ...historyOf(kept),
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
       introduced: new Set(Object.keys(kept.parts)),
+      rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
       ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
@@ -206,7 +212,9 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
     boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
-  rewound: (now, { to, scope }) => {
+  "boundary-crossed": (now, { cut }, seq) => (cut === undefined ? now : { ...now, rewrittenAt: seq }),
+  rewound: (before, { to, scope }, seq) => {
+    const now = scope.includes("conversation") ? { ...before, rewrittenAt: seq } : before;
     if (!scope.includes("state")) return now;
     const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
     return {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { HoldfastError } from "../base/errors.ts";
 import type { Store } from "../contracts/store.ts";
 import { copyWorkspace } from "../files/host/copy.ts";
 import type { Disk } from "../files/host/disk.ts";
@@ -7,7 +8,7 @@ import { stage, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../fi
 import type { HostPart } from "../files/host/session.ts";
 import { namesIn } from "../files/path.ts";
 import { entriesOf, lookUp } from "../files/sorted-map.ts";
-import { readBlob } from "../journal/blobs.ts";
+import { hasBlob, readBlob } from "../journal/blobs.ts";
 import { readEntries } from "../journal/read.ts";
 import type { SessionId } from "../records/ids.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -35,36 +36,68 @@ export async function entriesAt(
   return entries;
 }
 
-/** Copies the workspace as it was at the boundary into a folder of the fork's own. */
+/** A path with what it held at the boundary and what it holds now. */
+interface Compared {
+  readonly path: string;
+  readonly entry: HostEntry;
+  readonly there: HostEntry;
+}
+
+/**
+ * Every path with what lies there now. What a command wrote was never copied: as long as it lies there it can be, and what
+ * nobody has any more is refused by name, because a fork with some of its files would be no fork.
+ */
+export async function comparedWith(
+  store: Store,
+  disk: Disk,
+  entries: ReadonlyMap<string, HostEntry>,
+): Promise<readonly Compared[]> {
+  const compared: Compared[] = [];
+  const gone: string[] = [];
+  for (const [path, entry] of entries) {
+    const there = await disk.entry(namesIn(path));
+    compared.push({ path, entry, there });
+    if (entry.kind === "file" && !sameContent(there, entry) && !(await hasBlob(store, entry.digest))) gone.push(path);
+  }
+  if (gone.length > 0) throw new HoldfastError("FILE_GONE", { paths: gone.slice(0, TOLD), all: gone.length });
+  return compared;
+}
+
+const TOLD = 20;
+
+/** Copies the workspace as it was at the boundary into a folder of the fork's own. Answers what could not be copied. */
 export async function copyFor(
   store: Store,
   disk: Disk,
   folder: string,
-  entries: ReadonlyMap<string, HostEntry>,
-): Promise<void> {
-  const changed = new Map<string, HostEntry>();
-  for (const [path, entry] of entries) if (!sameEntry(await disk.entry(namesIn(path)), entry)) changed.set(path, entry);
-  await copyWorkspace(disk, resolve(folder), changed, ({ digest }) => readBlob(store, digest));
+  compared: readonly Compared[],
+): Promise<readonly string[]> {
+  const changed = compared.filter(({ entry, there }) => !sameEntry(there, entry));
+  const at = new Map(changed.map(({ path, entry }) => [path, entry]));
+  const lying = new Map(changed.map(({ path, there }) => [path, there]));
+  return copyWorkspace(disk, resolve(folder), at, (entry, path) => {
+    const there = lying.get(path);
+    // Only its mode or its owner is another by now.
+    if (there !== undefined && sameContent(there, entry)) return disk.stream(namesIn(path));
+    return readBlob(store, entry.digest);
+  });
+}
+
+function sameContent(there: HostEntry, entry: HostEntry & { readonly kind: "file" }): boolean {
+  return there.kind === "file" && there.digest === entry.digest;
 }
 
 /**
  * Lays what the origin's paths held above the folder, and keeps the content under the fork's own name: from now on neither
  * the origin's next change nor its retention reaches these files.
  */
-export async function layOver(
-  { truth }: ExecutionState,
-  part: HostPart,
-  entries: ReadonlyMap<string, HostEntry>,
-): Promise<void> {
-  const { disk } = part.host;
-  const found: { readonly path: string; readonly entry: HostEntry; readonly there: HostEntry }[] = [];
-  for (const [path, entry] of entries) found.push({ path, entry, there: await disk.entry(namesIn(path)) });
+export async function layOver({ truth }: ExecutionState, part: HostPart, compared: readonly Compared[]): Promise<void> {
   await truth.change(
     (branch) =>
       branch.change(part, (value) =>
-        found.reduce((now, { path, entry, there }) => {
+        compared.reduce((now, { path, entry, there }) => {
           const seen = { before: lookUp(now.paths, path), from: entry.kind === "absent" ? there : ABSENT };
-          const lies = entry.kind === "file" && sameEntry(there, entry);
+          const lies = entry.kind === "file" && sameContent(there, entry);
           return stage(now, path, entry, seen, lies ? { at: path } : undefined);
         }, value),
       ),

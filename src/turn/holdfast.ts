@@ -1,17 +1,18 @@
 import { SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { badOption, checkOptions, OBJECT } from "../base/options.ts";
+import { BOOLEAN, badOption, checkOptions, OBJECT } from "../base/options.ts";
 import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { Mode } from "../catalog/tool.ts";
-import type { SessionRow, Store } from "../contracts/store.ts";
+import type { DamagedRow, SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
+import { type Deleted, deleteSession, planDeletion } from "../journal/delete.ts";
 import { forkSession } from "../journal/fork.ts";
-import type { JournalDeps } from "../journal/journal.ts";
+import { appendReserved, type Fold, type JournalDeps } from "../journal/journal.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
 import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
@@ -22,15 +23,18 @@ import { Redactor, type Secret } from "../records/redact.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
-import { sessionFold } from "./fold.ts";
+import { type SessionFold, sessionFold } from "./fold.ts";
 import { type Family, OpenSessions, type Standing } from "./open-sessions.ts";
 import { lookAt, type SessionLook } from "./look.ts";
-import { copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
+import { comparedWith, copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
+import { refuseReserved } from "./reserved.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { ForkOptions, Session } from "./session.ts";
 import { isShelf, Shelves } from "./shelves.ts";
+import { isAgentSessionOf } from "./sub-agent.ts";
 import { Teller } from "./teller.ts";
+import { forkMark, isUnfinishedFork } from "./unfinished-fork.ts";
 import { Workspaces } from "./workspaces.ts";
 
 export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
@@ -41,6 +45,11 @@ export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
 }
 
 type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Family["parent"] };
+
+/** A session whose own entry in the store is damaged: what opening it would say, unless it can be mended. */
+export interface DamagedSession extends DamagedRow {
+  readonly code: "SESSION_DAMAGED";
+}
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -64,6 +73,8 @@ export class Holdfast implements AsyncDisposable {
   async open(id: string, options: SessionOpening = {}): Promise<Session> {
     if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
     const { recent, ...opening } = options;
+    if (await isUnfinishedFork(this.store, toSessionId(id)))
+      throw new HoldfastError("FORK_UNFINISHED", { session: id });
     const session = await this.#openWith(id, this.#options, undefined, opening);
     if (recent === undefined) return session;
     try {
@@ -86,20 +97,46 @@ export class Holdfast implements AsyncDisposable {
     const { workspace, as, after } = options;
     if (workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
-    const id = await forkSession(this.#deps, from, { as, ...(after === undefined ? {} : { after }) });
-    const { head } = await rowOf(this.store, id); // before opening: that may have to close calls
-    const session = await this.#openWith(id, this.#options, workspace === "memory" ? "memory" : "read-only");
+    const id = await this.#begin(from, as, after);
+    let session: Session | undefined;
     try {
+      const point = (await rowOf(this.store, id)).head.seq - 1; // before opening: that may have to close calls
+      const mode = workspace === "memory" ? "memory" : "read-only";
+      session = await this.#openWith(id, this.#options, mode, { create: false });
       // The point may be older than the mode, and than whom the origin works for: going on from it opens nothing up.
       const origin = await this.#standingOf(from);
       if (origin?.isPlanning !== false) await session.setMode("plan", "it was forked from a session in plan mode");
       await session.catalog.join(origin?.parent);
-      // Last: a fork that does not say so was cut off before all this was true of it.
-      await session.append({ kind: "forked", from: toSessionId(from), after: head.seq });
-      return await this.#withFiles(session, toSessionId(from), head.seq, workspace);
+      session = await this.#withFiles(session, toSessionId(from), point, workspace);
+      await appendReserved(session.journal, forkMark(from, point, true));
+      return session;
     } catch (error) {
-      await session.close();
+      await this.#abandon(id, session, error);
       throw error;
+    }
+  }
+
+  /** A fork of this name whose maker died before it was whole is made anew. */
+  async #begin(from: string, as: string, after: number | undefined): Promise<SessionId> {
+    const note = (point: number) => forkMark(from, point, false);
+    const how = { as, note, ...(after === undefined ? {} : { after }) };
+    try {
+      return await forkSession(this.#deps, from, how);
+    } catch (error) {
+      const left = HoldfastError.is(error, "SESSION_EXISTS") && (await isUnfinishedFork(this.store, toSessionId(as)));
+      if (!left) throw error;
+      await deleteSession(this.#deps, as);
+      return forkSession(this.#deps, from, how);
+    }
+  }
+
+  /** Nobody asked for half a fork. When it cannot be taken away, both failures are told. */
+  async #abandon(id: SessionId, session: Session | undefined, failure: unknown): Promise<void> {
+    try {
+      await session?.close({ leave: "staged" });
+      await deleteSession(this.#deps, id);
+    } catch (error) {
+      throw new HoldfastError("FORK_LEFT_BEHIND", { session: id }, { cause: new AggregateError([failure, error]) });
     }
   }
 
@@ -108,12 +145,19 @@ export class Holdfast implements AsyncDisposable {
     const part = fork.filesPart;
     if (part === undefined) return fork;
     const then = fork.state.root.get(WORKSPACE_PART) as WorkspaceValue;
-    const entries = await entriesAt(this.store, origin, after, then);
+    const { disk } = part.host;
+    const compared = await comparedWith(this.store, disk, await entriesAt(this.store, origin, after, then));
     if (workspace === undefined || workspace === "memory") {
-      await layOver(fork.state, part, entries);
+      await layOver(fork.state, part, compared);
       return fork;
     }
-    await copyFor(this.store, part.host.disk, workspace, entries);
+    const left = await copyFor(this.store, disk, workspace, compared);
+    if (left.length > 0)
+      await fork.append({
+        kind: "fault-raised",
+        fault: "files-not-copied",
+        detail: { paths: left.slice(0, 50), all: left.length },
+      });
     await fork.close();
     return this.#openWith(fork.id, { ...this.#options, workspace }, "host");
   }
@@ -148,7 +192,11 @@ export class Holdfast implements AsyncDisposable {
     as: Binding["mode"] | undefined,
     { parent, ...options }: Opening = {},
   ): Promise<Session> {
-    const fold = sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT);
+    let opened: Session | undefined;
+    const fold: Fold<SessionFold> = {
+      ...sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT),
+      reserve: (now, drafts, how) => refuseReserved(now, drafts, how, opened?.transactions.pending ?? []),
+    };
     const teller = new Teller(toSessionId(id), this.#deps.clock, sessionOptions.telemetry);
     const journal = await openJournal(this.#deps, id, { ...options, fold, written: teller.written });
     try {
@@ -164,6 +212,7 @@ export class Holdfast implements AsyncDisposable {
       const standingOf = (other: string) => this.#standingOf(other);
       const how = { ...sessionOptions, family: { id, openSessions: this.#openSessions, standingOf, parent } };
       const session = await resumeSession(this.#deps, journal, how, around, as);
+      opened = session;
       // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
       const { retention } = sessionOptions;
       if (retention === undefined) return session;
@@ -178,9 +227,36 @@ export class Holdfast implements AsyncDisposable {
     }
   }
 
-  /** Every session; the pages that sessions share are none. */
-  async *sessions(): AsyncIterable<SessionRow> {
-    for await (const row of sessionRows(this.store)) if (!("damaged" in row) && !isShelf(row.id)) yield row;
+  /** Every session, damaged ones as that; the pages that sessions share are none. Opening one mends what can be proven. */
+  async *sessions(): AsyncIterable<SessionRow | DamagedSession> {
+    for await (const row of sessionRows(this.store))
+      if (!isShelf(row.id)) yield "damaged" in row ? { ...row, code: "SESSION_DAMAGED" } : row;
+  }
+
+  /**
+   * Deletes a session for good; with `dryRun`, tells what would go. Forks keep what they share with it, and space and content
+   * come back with `sweep`. Refused while somebody writes it, or while a sub-agent's session works for it.
+   */
+  async delete(id: string, options: { readonly dryRun?: boolean } = {}): Promise<Deleted> {
+    checkOptions(options, { dryRun: BOOLEAN });
+    const plan = await planDeletion(this.#deps, id);
+    const needed = await this.#workingFor(plan.session);
+    if (needed.length > 0) throw new HoldfastError("SESSION_NEEDED", { session: id, by: needed });
+    if (options.dryRun === true) return plan;
+    // What it had decided about files may still wait to be put in place, and only opening it can tell.
+    const bound = this.#options.workspace !== undefined && !(await isUnfinishedFork(this.store, plan.session));
+    if (bound) await (await this.open(id, { create: false })).close({ leave: "staged" });
+    await deleteSession(this.#deps, id);
+    return plan;
+  }
+
+  /** Sessions that this one's sub-agents left, and those that are open and work for it. */
+  async #workingFor(id: SessionId): Promise<string[]> {
+    if (isShelf(id)) return ["every session that shares these pages"];
+    const needed = new Set(this.#openSessions.namesOfChildren(id));
+    for await (const { id: other } of this.sessions())
+      if (isAgentSessionOf(id, other) && (await this.#keptOf(other))?.parent === id) needed.add(other);
+    return [...needed];
   }
 
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {

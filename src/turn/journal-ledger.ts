@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { NewBlob } from "../contracts/store.ts";
-import type { Journal } from "../journal/journal.ts";
+import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, UndoStage } from "../records/kinds.ts";
 import type { Content, Parts, RootChange } from "../state/part.ts";
@@ -41,7 +41,7 @@ export class JournalLedger implements Ledger, StateLedger {
   async opened({ callId, ...call }: OpenedCall): Promise<void> {
     const { parent, ...rest } = call;
     const family = parent === undefined ? {} : { parent: parent as CallId };
-    await this.#journal.append({ kind: "call-opened", callId: callId as CallId, ...rest, ...family });
+    await appendReserved(this.#journal, { kind: "call-opened", callId: callId as CallId, ...rest, ...family });
   }
 
   async closed(calls: readonly ClosedCall[], change: RootChange): Promise<void> {
@@ -97,7 +97,7 @@ export class JournalLedger implements Ledger, StateLedger {
       ...(blobs.length === 0 ? {} : { blobs }),
     };
     const records = Object.keys(delta).length > 0 ? [...drafts, changed] : drafts;
-    if (records.length > 0) await this.#journal.append(records, { staged: fresh, checked }); // else: other references, the same values
+    if (records.length > 0) await appendReserved(this.#journal, records, { staged: fresh, checked }); // else: other references, the same values
   }
 
   async late({
@@ -109,27 +109,27 @@ export class JournalLedger implements Ledger, StateLedger {
     readonly tool: string;
     readonly output: Json;
   }): Promise<void> {
-    await this.#journal.append({ kind: "call-late", callId: callId as CallId, tool, output });
+    await appendReserved(this.#journal, { kind: "call-late", callId: callId as CallId, tool, output });
   }
 
   /** An effect is found again by its key, in whichever process: a key that cannot be kept would let it happen twice. */
   async effectOpened(effect: EffectEntry): Promise<void> {
     if (this.#journal.redactor.finds(effect.key))
       throw new HoldfastError("EFFECT_KEY_SECRET", { tool: effect.tool, effect: effect.name });
-    await this.#journal.append({ kind: "effect-opened", ...effect, callId: effect.callId as CallId });
+    await appendReserved(this.#journal, { kind: "effect-opened", ...effect, callId: effect.callId as CallId });
   }
 
   async effectDone(effect: EffectEntry, result: Json): Promise<void> {
-    await this.#journal.append({ kind: "effect-done", ...aboutOf(effect), result });
+    await appendReserved(this.#journal, { kind: "effect-done", ...aboutOf(effect), result });
   }
 
   async effectJoined(effect: EffectEntry, callId: string): Promise<void> {
-    await this.#journal.append({ kind: "effect-joined", ...aboutOf(effect), callId: callId as CallId });
+    await appendReserved(this.#journal, { kind: "effect-joined", ...aboutOf(effect), callId: callId as CallId });
   }
 
   async effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void> {
     const words = detail === undefined ? {} : { detail };
-    await this.#journal.append({ kind: "effect-undone", ...aboutOf(effect), how, ...words });
+    await appendReserved(this.#journal, { kind: "effect-undone", ...aboutOf(effect), how, ...words });
   }
 
   async #stage({ contents }: { readonly contents: readonly Content[] }): Promise<readonly NewBlob[]> {

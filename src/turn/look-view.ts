@@ -1,3 +1,4 @@
+import type { Sha256 } from "../base/hash.ts";
 import type { Usage } from "../contracts/model.ts";
 import type { ResidencyLevel } from "../context/kind.ts";
 import type { Page } from "../context/page.ts";
@@ -10,7 +11,7 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { Conversation } from "./conversation.ts";
-import type { ContextOptions } from "./session-context.ts";
+import type { ContextOptions } from "./context-options.ts";
 import { SessionPages, standingDurable, standingRule } from "./session-pages.ts";
 import { ViewLog, type ViewNotes } from "./view-log.ts";
 import { DurableState } from "./writeback-slices.ts";
@@ -103,12 +104,17 @@ function levelsOf(record: ViewRecord | undefined): Levels {
 /** The pages of the conversation as it stands, made as the session makes them. None when not all of them can be. */
 function pagesNow(
   conversation: Conversation,
-  { beside, cuts }: ViewLog,
+  { beside, cuts, prepared }: ViewLog,
   state: ExecutionState,
   { counter = estimateCounter, compressor, rules = [], preferences = [] }: ContextOptions,
 ): readonly Page[] {
   const lineage = state.session.get(ContextLineage);
-  const deps = { counter, lineage, ...(compressor === undefined ? {} : { compressor }) };
+  const deps = {
+    counter,
+    lineage,
+    prepared: (digest: Sha256) => prepared.get(digest),
+    ...(compressor === undefined ? {} : { compressor }),
+  };
   const pages = new SessionPages(
     deps,
     () => {},

@@ -227,7 +227,7 @@ export class SessionLook {
       mode,
       limits: WORKSPACE_LIMITS,
       pending: new Set(),
-      content: (name, range) => readBlob(store, name, range),
+      content: ({ digest }, _, range) => readBlob(store, digest, range),
       keep: never,
       kept: never,
     });

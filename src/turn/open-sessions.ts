@@ -43,6 +43,11 @@ export class OpenSessions {
     return this.#open.get(id);
   }
 
+  /** By name, those that are open and work for this one. */
+  namesOfChildren(id: string): readonly string[] {
+    return [...this.#open].flatMap(([name, { own }]) => (own.parent === id ? [name] : []));
+  }
+
   childrenOf(id: string): readonly Relative[] {
     return [...this.#open.values()].filter(({ own }) => own.parent === id);
   }

@@ -27,7 +27,7 @@ async function ground() {
     stageBlob: async (bytes: Uint8Array) => {
       written.push(bytes.length);
       const blob = await session.journal.stageBlob(bytes);
-      await session.append({ kind: "checkpoint-kept", openCalls: [], blobs: [blob.ref] }, { staged: [blob] });
+      await session.append({ kind: "user-said", text: "", blobs: [blob.ref] }, { staged: [blob] });
       return blob;
     },
     readBlob: session.journal.readBlob.bind(session.journal),

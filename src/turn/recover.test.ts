@@ -152,9 +152,10 @@ test("[TURN-3] a fork of a session with open calls closes them for itself and sa
   expect(brief(await collect(fork.read()))).toEqual([
     "1:session-created",
     "2:call-opened",
-    "3:call-closed",
-    "4:session-recovered",
-    "5:forked",
+    "3:forked",
+    "4:call-closed",
+    "5:session-recovered",
+    "6:forked",
   ]);
   expect((await collect(fork.read())).at(-1)).toMatchObject({ from: "s", after: 2 });
   expect(session.openCalls).toEqual([id(1)]);

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../journal/prove.ts";
-import type { Journal } from "../journal/journal.ts";
+import { appendReserved, type Journal } from "../journal/journal.ts";
 import { type EffectReport, effectWords } from "../transaction/effect.ts";
 import type { SessionFold } from "./fold.ts";
 import type { CallId } from "../records/ids.ts";
@@ -13,6 +13,8 @@ export interface Recovered {
   readonly closedCalls: readonly CallId[];
   /** Sequence numbers of records that could not be proven. They are passed over, never served. */
   readonly damaged: readonly number[];
+  /** What was wrong with the session's own entry in the store, and was put right from what proves it. */
+  readonly mended?: string;
   /** Changes of the state that could not be applied, because something they build on is lost. */
   readonly skippedChanges?: readonly number[];
   /** Changes of durable pages that were staged and not committed; they were reconciled now, once. */
@@ -26,21 +28,23 @@ export interface Recovered {
  * journalled in one commit, so opening again finds nothing to do.
  */
 export async function recover(journal: Journal<SessionFold>, skipped: readonly number[] = []): Promise<Recovered> {
-  const { tail, previousWriter } = journal.opened;
+  const { tail, previousWriter, mended } = journal.opened;
   const { openCalls, waiting } = journal.folded;
   const dangling = new Map([...openCalls].filter(([callId]) => !waiting.has(callId)));
   const effects = effectsOf(journal.folded, dangling);
   const damaged = newDamageIn(tail);
   const closedCalls = [...dangling.keys()];
-  if (dangling.size > 0 || damaged.length > 0) {
+  const row = mended === undefined ? {} : { mended };
+  if (dangling.size > 0 || damaged.length > 0 || mended !== undefined) {
     const drafts = [...closingsOf(journal.folded, closedCalls)];
     const how = previousWriter === "none" ? "closed" : previousWriter;
-    drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how });
-    await journal.append(drafts);
+    drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how, ...row });
+    await appendReserved(journal, drafts);
   }
   return {
     closedCalls,
     damaged,
+    ...row,
     ...(skipped.length === 0 ? {} : { skippedChanges: skipped }),
     ...(effects.length === 0 ? {} : { effects: effects.map(({ report }) => report) }),
   };

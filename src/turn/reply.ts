@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { isMarked } from "../records/redact.ts";
-import type { CallLimits, ToolCall } from "../transaction/open-call.ts";
+import type { CallLimits, ToolCall } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Ground } from "./ground.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";

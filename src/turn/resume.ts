@@ -1,11 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
-import { badOption } from "../base/options.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import type { Journal, JournalDeps } from "../journal/journal.ts";
+import { appendReserved, type Journal, type JournalDeps } from "../journal/journal.ts";
 import { rowOf } from "../journal/read.ts";
 import type { RetentionBounds } from "../journal/retention.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -40,7 +39,8 @@ import { recallTool } from "./recall-tool.ts";
 import { Programs } from "./programs.ts";
 import { runCodeTool } from "./run-code-tool.ts";
 import { SessionHistory } from "./session-history.ts";
-import { type ContextOptions, SessionContext } from "./session-context.ts";
+import type { ContextOptions } from "./context-options.ts";
+import { SessionContext } from "./session-context.ts";
 import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
@@ -48,7 +48,8 @@ import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./
 import type { TelemetryOptions } from "./teller.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
-import type { WritebackOptions } from "./writeback.ts";
+import { type RememberGround, rememberTool } from "./remember-tool.ts";
+import type { SessionWriteback, WritebackOptions } from "./writeback.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -123,7 +124,7 @@ async function revive(
   const { fork, child, workspaces, shelves, teller } = around;
   teller.begin(journal.folded.history);
   const recovered = await recover(journal, rebuilt.skipped);
-  if (journal.head.seq === 0) await journal.append({ kind: "session-created", session: journal.session });
+  if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
@@ -147,8 +148,9 @@ async function revive(
   await state.takeUpResources();
   const byCatalog = catalogPolicy(() => catalog);
   const { tools = [], agents = [], policies = [], prompt, family } = options;
-  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq });
-  const exec = files === undefined ? undefined : execIn(files, (text) => journal.redactor.text(text), options.exec);
+  const redact = (text: string) => journal.redactor.text(text);
+  const context = new SessionContext(state, options.context, { shelves, openedAt: journal.head.seq, redact });
+  const exec = files === undefined ? undefined : execIn(files, redact, options.exec);
   const history = options.code === undefined ? undefined : new SessionHistory(journal);
   const lender: Lender = {
     open: (id, agent) => {
@@ -161,13 +163,12 @@ async function revive(
   };
   const kernel = [
     ...kernelTools(options, context, (name) => journal.readBlob(name)),
+    ...rememberTools(options.writeback, { context, writeback: () => lender.ground().writeback as SessionWriteback }),
     ...agents.map((agent) => subAgentTool(agent, lender)),
     ...codeTools(options, history, () => transactions.tools),
   ];
   const reserved = kernel.map(({ name }) => name);
-  const taken = tools.find(({ name }) => reserved.includes(name));
-  // One of the two would be lost, and nobody would know which.
-  if (taken !== undefined) throw badOption("tools", taken.name, "names that are not the kernel's own");
+  refuseNamesakes([...tools, ...kernel], reserved);
   const transactions = new Transactions(state, {
     ...options,
     observe: (outcome) => {
@@ -191,7 +192,7 @@ async function revive(
   if (cutOff !== undefined) {
     if (catalog.own.mode === "act")
       await catalog.setMode("plan", "it was forked, and nobody knows whether from a session in plan mode");
-    await journal.append(cutOff);
+    await appendReserved(journal, cutOff);
   }
   const story = new Story(state, catalog, {
     teller,
@@ -261,6 +262,17 @@ async function takeBackCutOff(session: Session, takenBack: SessionParts["agents"
   if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
 }
 
+/** One of two under one name would be lost, and nobody would know which. */
+function refuseNamesakes(tools: readonly Tool[], reserved: readonly string[]): void {
+  const known = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { name } = tool;
+    if ((known.get(name) ?? tool) !== tool)
+      throw new HoldfastError("TOOL_NAME_TAKEN", { tool: name, by: reserved.includes(name) ? "the kernel" : "a tool" });
+    known.set(name, tool);
+  }
+}
+
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */
 function kernelTools(
   { prompt, context: { recall = true } = {} }: SessionOptions,
@@ -270,6 +282,11 @@ function kernelTools(
   const opening = prompt === undefined ? undefined : openSectionsTool(prompt);
   const recalling = recall ? recallTool((request) => context.recall(request), read) : undefined;
   return [opening, recalling].filter((tool) => tool !== undefined);
+}
+
+function rememberTools(options: WritebackOptions | undefined, ground: RememberGround): readonly Tool[] {
+  const remember = options?.remember;
+  return remember === undefined ? [] : [rememberTool(ground, remember === true ? {} : remember)];
 }
 
 /** Programs, where somebody brought what runs them. */

@@ -2,7 +2,7 @@ import type { AskedCall } from "../contracts/model.ts";
 import { type CallId, callIdAt } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
-import { keptJson, type ToolCall } from "../transaction/open-call.ts";
+import { keptJson, type ToolCall } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";

@@ -6,6 +6,7 @@ import { scripted, shapeOf, watch } from "../../test/support/loop.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import type { FixedClock } from "../base/clock.ts";
 import type { Model, ModelRequest } from "../contracts/model.ts";
+import { appendReserved } from "../journal/journal.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import { PromptExecuted } from "../state/default-slices.ts";
 import { BUDGET, BudgetTracker } from "../transaction/budget.ts";
@@ -560,7 +561,7 @@ describe("going on", () => {
 
   test("[LOOP-12] a fault is repaired in every request and recorded once; the journal keeps what it held", async () => {
     const { session, disk, deps } = await opened();
-    await session.append([
+    await appendReserved(session.journal, [
       { kind: "user-said", text: "old" },
       { kind: "call-closed", callId: "call_nobody" as never, tool: "step", status: "success", output: "stray" },
     ]);

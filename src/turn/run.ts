@@ -4,6 +4,7 @@ import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
+import { thrashOf } from "../context/faults.ts";
 import type { RefusedView } from "../context/view.ts";
 import { CONTEXT_DEFAULTS, type ContextConfig } from "../history/config.ts";
 import type { PairedHistory } from "../history/paired.ts";
@@ -14,7 +15,7 @@ import { textOf } from "../wire/item.ts";
 import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
-import { RunBudget, type RunLimits } from "./limits.ts";
+import { type LimitKind, RunBudget, type RunLimits } from "./limits.ts";
 import { type AskSomebody, unansweredOf } from "./waiting.ts";
 import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
@@ -87,7 +88,7 @@ export async function* runTurn(
 }
 
 /** Tells that a turn begins; the answer tells, once, how it ended. Without an end it was left, or threw. */
-function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void {
+function tellTurn({ teller, context, state: { clock } }: Ground): (end?: RunEnd) => void {
   const begun = clock.monotonic();
   let told = false;
   teller?.moment("turn-begun");
@@ -95,7 +96,9 @@ function tellTurn({ teller, state: { clock } }: Ground): (end?: RunEnd) => void 
     if (told) return;
     told = true;
     const how = end === undefined ? { status: "unfinished" } : { status: end.status, spent: { ...end.spent } };
-    teller?.moment("turn-over", { ...how, elapsedMs: clock.monotonic() - begun });
+    const { alerts, hits } = context.counts;
+    const seen = { alerts, hits, thrash: thrashOf(context.counts) }; // faults are records, and told by themselves
+    teller?.moment("turn-over", { ...how, context: seen, elapsedMs: clock.monotonic() - begun });
   };
 }
 
@@ -126,7 +129,7 @@ class Turn {
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
     const { maxOutputTokens: answer, window } = options;
     const write: Ground["write"] = (...what) => this.#write(...what);
-    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, write });
+    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, budget: this.budget, write });
   }
 
   /** The walk of ARCHITECTURE.md, station by station. */
@@ -138,6 +141,7 @@ class Turn {
     await catchUp(this.#ground);
     if (input !== undefined)
       await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
+    yield* this.#views.readProject();
     for (;;) {
       await catchUp(this.#ground);
       if (this.stop.cause !== undefined) return this.#stopped();
@@ -149,6 +153,7 @@ class Turn {
         continue;
       }
       if (input === undefined && !this.#begun && conversation.isAnswered) return this.#answeredBefore();
+      yield* this.#views.prepare();
       const limit = this.budget.met;
       if (limit !== undefined) return this.#end({ status: "limit", limit });
       const aligned = yield* this.#align();
@@ -161,6 +166,7 @@ class Turn {
         for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
       const asked = yield* this.#askInView(history, aligned, saying);
       if ("unmet" in asked) return this.#overfull(asked);
+      if ("limit" in asked) return this.#end({ status: "limit", limit: asked.limit });
       if ("misaligned" in asked) {
         const refused = await this.#unsent(asked.misaligned);
         if (refused !== undefined) return refused;
@@ -225,9 +231,11 @@ class Turn {
     history: PairedHistory,
     aligned: AlignedPrompt,
     saying: RequestOptions,
-  ): AsyncGenerator<RunEvent, Asked | RefusedView, undefined> {
+  ): AsyncGenerator<RunEvent, Asked | RefusedView | { readonly limit: LimitKind }, undefined> {
     const view = yield* this.#views.choose(history, aligned);
     if (!view.ok) return view;
+    const limit = this.budget.met; // a summary may have used up what was left
+    if (limit !== undefined && limit !== "timeMs") return { limit };
     const asked = yield* this.#ask(await this.#views.request(view, aligned, saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
     await this.#write([modelFailed(this.#question, asked.failure, asked.partial, asked.attempt)]);
@@ -237,10 +245,11 @@ class Turn {
   }
 
   /** What must be shown does not fit: nothing is sent, and what is unmet is told. */
-  async #overfull({ fault, needed, budget, unmet }: RefusedView): Promise<RunEnd> {
-    await this.#write([faultRecord(fault, { needed, budget, unmet })]);
-    const names = unmet.map(({ page, level }) => `${page} (${level})`).join(", ");
-    const message = `What must be shown needs ${needed} tokens and there are ${budget}: ${names}.`;
+  async #overfull({ fault, needed, budget, unmet, largest }: RefusedView): Promise<RunEnd> {
+    await this.#write([faultRecord(fault, { needed, budget, unmet, largest })]);
+    const names = (all: RefusedView["unmet"]) => all.map(({ page, level }) => `${page} (${level})`).join(", ");
+    const most = largest.length === 0 ? "" : ` Most is taken by ${names(largest)}.`;
+    const message = `What must be shown needs ${needed} tokens and there are ${budget}.${most} There is no room for ${names(unmet)}.`;
     return this.#end({ status: "failed", failure: { kind: "too-long", message, retryable: false, reached: "no" } });
   }
 

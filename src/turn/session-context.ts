@@ -1,8 +1,8 @@
 import type { Json } from "../base/json.ts";
-import type { Compressor } from "../contracts/compressor.ts";
-import type { Summariser } from "../contracts/summariser.ts";
+import type { Compressed, Compressor } from "../contracts/compressor.ts";
+import type { Filesystem } from "../contracts/filesystem.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
-import { deriveView, MARKS, type Marks } from "../context/derive.ts";
+import { deriveView, MARKS } from "../context/derive.ts";
 import { type Explanation, explainPage } from "../context/explain.ts";
 import { type Pressure, pressureOf } from "../context/boundary/pressure.ts";
 import {
@@ -14,15 +14,15 @@ import {
   withFault,
 } from "../context/faults.ts";
 import { demandPage, type Page } from "../context/page.ts";
-import type { Preference, Rule } from "../context/producers.ts";
-import type { UpgradeOrder } from "../context/select.ts";
+import type { Rule } from "../context/producers.ts";
 import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "../context/recall.ts";
 import { traceLine, viewChosen } from "../context/record.ts";
 import { resumeView } from "../context/resume.ts";
 import { budgetWithin, type Calibration } from "../context/tokens/calibrate.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { countWithoutRuns } from "../context/tokens/runs.ts";
-import type { DerivePolicy, RefusedView, View } from "../context/view.ts";
+import { isUserTurn } from "../context/units.ts";
+import type { RefusedView, View } from "../context/view.ts";
 import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -30,66 +30,21 @@ import { Plan } from "../state/default-slices.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { type AnySlice, anyPartOf, type SliceEvent } from "../state/slice.ts";
 import type { CallItem, Item } from "../wire/item.ts";
+import type { CompactionOptions, ContextOptions, ContextOrigin, ViewAsk } from "./context-options.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
-import { type PageSources, SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
+import { PreparedTexts, type UnpreparedOutput } from "./prepared-texts.ts";
+import { NO_PROJECT, type ProjectFault, type ProjectRules, readProjectRules } from "./project-rules.ts";
+import { SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
 import { DurableState, StagedWritebacks } from "./writeback-slices.ts";
-
-/** When and how a conversation is compacted by itself. */
-export interface CompactionOptions {
-  /** The trigger, as a share of the budget. From nine tenths of it the end of the turn is waited for. */
-  readonly at: number;
-  /** Default: one without a model. */
-  readonly summariser?: Summariser;
-}
-
-export interface ContextOptions {
-  /** How many tokens the model reads and writes in one request. Default 128 000. */
-  readonly window?: number;
-  /** Default: an estimate, calibrated by what the provider reports. */
-  readonly counter?: TokenCounter;
-  readonly compressor?: Compressor;
-  /** Default `incremental`. */
-  readonly policy?: DerivePolicy;
-  readonly marks?: Partial<Marks>;
-  /** How what is left of the budget is given to pages. Default `utility`. */
-  readonly order?: UpgradeOrder;
-  /** For `oracle`: how often a page will be wanted in the next three turns. */
-  readonly foresight?: (page: Page) => number;
-  /** Without it, pages are lowered under pressure and nothing is summarised. */
-  readonly compaction?: CompactionOptions;
-  /** Hold in every session: the instruction file, the goals of a task file. */
-  readonly rules?: readonly Rule[];
-  readonly preferences?: readonly Preference[];
-  /** `false`: the model is not offered `recall`. */
-  readonly recall?: boolean;
-}
-
-/** What a view is asked for. */
-export interface ViewAsk extends Pick<PageSources, "history" | "idOf"> {
-  /** What stands around the conversation in the request: instructions, tools, stamp. */
-  readonly around: readonly string[];
-  /** Room for the answer. */
-  readonly answer?: number;
-  readonly window?: number;
-  /** The provider refused the last request as too long. */
-  readonly tooLong?: boolean;
-}
-
-/** What a session's context begins with. */
-export interface ContextOrigin {
-  /** The durable pages that sessions share. */
-  readonly shelves?: Pick<Shelves, "pages">;
-  /** The newest record that earlier processes have written. */
-  readonly openedAt?: number;
-}
 
 const WINDOW = 128_000;
 /** Of the window, what an answer is given when nobody says how long it may be. */
 const ANSWER_SHARE = 0.25;
 const MOST_ANSWER = 16_000;
 const MOST_TRACED = 1_000;
+const PATIENCE_MS = 20_000;
 
 /** What a session's model sees, and why. The pages follow the journal: nothing is kept here that it does not hold. */
 export class SessionContext {
@@ -99,16 +54,18 @@ export class SessionContext {
   readonly #openedAt: number;
   readonly #counter: TokenCounter;
   readonly #log = new ViewLog();
+  readonly #prepared: PreparedTexts;
   readonly #table = new HandleTable();
   readonly #observer = new FaultObserver();
   readonly #trace: string[] = [];
   /** What stands around a conversation changes seldom; it is counted once. */
   #around: { readonly texts: readonly string[]; readonly tokens: number } = { texts: [], tokens: 0 };
   #pages: SessionPages | undefined;
+  #project: ProjectRules = NO_PROJECT;
   #lineage = "";
   #view: View | undefined;
-  /** So many tokens were too many for the provider. */
-  #ceiling = Number.POSITIVE_INFINITY;
+  /** So many tokens were too many for the provider, in this window. A larger one is another model's, and not held to it. */
+  #ceiling = { window: 0, tokens: Number.POSITIVE_INFINITY };
 
   constructor(state: ExecutionState, options: ContextOptions = {}, origin: ContextOrigin = {}) {
     this.#state = state;
@@ -116,6 +73,8 @@ export class SessionContext {
     this.#openedAt = origin.openedAt ?? 0;
     this.#options = options;
     this.#counter = options.counter ?? estimateCounter;
+    const { redact = (text) => text } = origin;
+    this.#prepared = new PreparedTexts(this.#log, { openedAt: this.#openedAt, redact });
   }
 
   /** The view of the last request in this process. */
@@ -172,13 +131,48 @@ export class SessionContext {
     }
   }
 
+  /** What the project's files said when the turn began, and what of them could not be read. */
+  get project(): ProjectRules {
+    return this.#project;
+  }
+
+  /**
+   * Reads the project's files again. Done when a turn begins and not within one: what an agent writes there in the middle of
+   * its work neither changes its rules under it nor costs it the prefix. Answers faults that are new.
+   */
+  async readProject(files: () => Filesystem): Promise<readonly ProjectFault[]> {
+    const { project } = this.#options;
+    if (project === undefined) return [];
+    const told = new Set(this.#project.faults.map((fault) => JSON.stringify(fault)));
+    this.#project = await readProjectRules(files(), project === true ? {} : project);
+    return this.#project.faults.filter((fault) => !told.has(JSON.stringify(fault)));
+  }
+
+  get compressor(): Compressor | undefined {
+    return this.#options.compressor;
+  }
+
+  get patienceMs(): number {
+    return this.#options.patienceMs ?? PATIENCE_MS;
+  }
+
+  /** New outputs that a compressor which asks a model should be asked about, each once. */
+  unprepared(items: readonly Item[], idOf: ViewAsk["idOf"]): readonly UnpreparedOutput[] {
+    return this.#options.compressor?.prepare === undefined ? [] : this.#prepared.wanting(items, idOf);
+  }
+
+  /** What was answered for one; false when no page may show it. */
+  takePrepared(output: UnpreparedOutput, answer: Compressed | undefined): boolean {
+    return this.#prepared.take(output, answer);
+  }
+
   /** Station: the view of the next request. `notesOf` says what to write about it before anything is sent. */
   choose(ask: ViewAsk): View | RefusedView {
     const { policy = "incremental", marks, order, foresight } = this.#options;
     const pages = (this.#pages ??= this.#begin());
     const list = this.#list(pages, ask);
     const previous = this.#view ?? this.#resume(list);
-    if (ask.tooLong === true && previous !== undefined) this.#ceiling = Math.min(this.#ceiling, previous.tokens);
+    if (ask.tooLong === true && previous !== undefined) this.#lowerCeiling(this.#windowOf(ask), previous.tokens);
     const budget = this.#budget(ask);
     if (budget <= 0) return this.#told(nothingFits(this.#around.tokens, budget));
     const plan = this.#state.session.latest(Plan);
@@ -230,11 +224,23 @@ export class SessionContext {
     return this.#table.recall({ handle }).ok;
   }
 
+  /** The page that a handle names, if it names one. */
+  pageOf(handle: string): Page | undefined {
+    const found = this.#table.recall({ handle });
+    return found.ok ? found.page : undefined;
+  }
+
+  /** What the user said last, as the last view has it. */
+  get saidLast(): Page | undefined {
+    return this.#view?.pages.findLast(isUserTurn);
+  }
+
   /** Takes a view as the one that is sent next, and says what to write about it before. */
   notesOf(view: View): { readonly drafts: readonly RecordDraft[]; readonly events: readonly SliceEvent[] } {
     const spans = this.#chosen(view);
     const { levels, ...record } = viewChosen(view);
     const counted = view.tokens + this.#around.tokens;
+    const prepared = this.#prepared.unwritten;
     const notes = {
       ...(levels as object),
       counted,
@@ -242,6 +248,7 @@ export class SessionContext {
       around: this.#around.tokens,
       budget: view.budget,
       ...(spans.length === 0 ? {} : { spans }),
+      ...(Object.keys(prepared).length === 0 ? {} : { prepared }),
       ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
     } as unknown as Json;
     const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
@@ -259,7 +266,8 @@ export class SessionContext {
     const durable = this.#durable.filter(({ kind }) => kind !== "plan");
     const standing = [...pinned.map(standingRule), ...durable.map((one) => this.#standing(one))];
     const { cuts, spans, beside } = this.#log;
-    return pages.list({ ...said, rules, preferences, pinned: standing, cuts, spans }, beside);
+    const all = [...rules, ...this.#project.rules];
+    return pages.list({ ...said, rules: all, preferences, pinned: standing, cuts, spans }, beside);
   }
 
   /** Plans change with every step, so they stand in the tail. */
@@ -292,6 +300,7 @@ export class SessionContext {
     const deps = {
       counter: this.#counter,
       lineage: this.#lineage,
+      prepared: this.#prepared.of,
       ...(compressor === undefined ? {} : { compressor }),
     };
     return new SessionPages(
@@ -330,7 +339,18 @@ export class SessionContext {
     return view;
   }
 
-  #budget({ around, answer, window = this.#options.window ?? WINDOW }: ViewAsk): number {
+  #windowOf({ window = this.#options.window ?? WINDOW }: ViewAsk): number {
+    return window;
+  }
+
+  #lowerCeiling(window: number, tokens: number): void {
+    const before = window > this.#ceiling.window ? Number.POSITIVE_INFINITY : this.#ceiling.tokens;
+    this.#ceiling = { window, tokens: Math.min(before, tokens) };
+  }
+
+  #budget(ask: ViewAsk): number {
+    const { around, answer } = ask;
+    const window = this.#windowOf(ask);
     const known = this.#around.texts;
     if (around.length !== known.length || around.some((text, at) => text !== known[at])) {
       const tokens = around.reduce((sum, text) => sum + countWithoutRuns(this.#counter, text), 0);
@@ -338,11 +358,11 @@ export class SessionContext {
     }
     const limit = window - (answer ?? Math.min(MOST_ANSWER, window * ANSWER_SHARE));
     const within = budgetWithin(limit, this.#counter, this.#log.calibration) - this.#around.tokens;
-    return Math.min(within, this.#ceiling);
+    return window > this.#ceiling.window ? within : Math.min(within, this.#ceiling.tokens);
   }
 }
 
 function nothingFits(needed: number, budget: number): RefusedView {
   const unmet = [{ page: "instructions and tools", level: "full" as const, needs: needed }];
-  return { ok: false, fault: "floors-exceed-budget", budget: Math.max(0, budget), needed, unmet };
+  return { ok: false, fault: "floors-exceed-budget", budget: Math.max(0, budget), needed, unmet, largest: unmet };
 }

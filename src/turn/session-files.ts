@@ -1,14 +1,16 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import type { Bytes } from "../contracts/blob-store.ts";
+import type { ByteRange, Bytes } from "../contracts/blob-store.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { Diverged } from "../files/host/apply.ts";
+import type { HostEntry } from "../files/host/entry.ts";
 import {
   type Binding,
   type StagedContent,
   type Step,
   takeStaged,
   WORKSPACE_PART,
+  type WorkspaceDelta,
   workspaceDelta,
   type WorkspaceValue,
 } from "../files/host/part.ts";
@@ -16,7 +18,7 @@ import { type HostPart, type HostSession, hostPart } from "../files/host/session
 import { View } from "../files/host/view.ts";
 import type { FilesDecision, FilesToCommit, LeftByCommand } from "../files/host/commit.ts";
 import type { Workspace } from "../files/host/workspace.ts";
-import type { Journal } from "../journal/journal.ts";
+import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { BlobName, CallId } from "../records/ids.ts";
 import type { BlobRef, RecordDraft } from "../records/kinds.ts";
 import type { RootChange, RootDelta } from "../state/part.ts";
@@ -28,6 +30,8 @@ export interface DecidedFiles {
   readonly named: readonly BlobRef[];
   readonly delta: RootDelta;
 }
+
+type FileThere = HostEntry & { readonly kind: "file" };
 
 /**
  * A session's way to its workspace. Every change of its files passes here: prepared before the record, put in place after
@@ -52,7 +56,7 @@ export class SessionFiles {
       mode,
       limits: workspace.limits,
       pending: workspace.pending,
-      content: (name, range) => journal.readBlob(name, range),
+      content: (entry, path, range) => this.#content(entry, path, range),
       keep: (source, path) => workspace.keep(source, path),
       kept: (file, range) => workspace.kept(file, range),
     };
@@ -61,7 +65,10 @@ export class SessionFiles {
 
   /** Whether a change is about files at all. */
   concerns({ delta }: RootChange): boolean {
-    return Object.hasOwn(delta, WORKSPACE_PART) && this.#steps(delta).length > 0;
+    const change = Object.hasOwn(delta, WORKSPACE_PART)
+      ? (delta[WORKSPACE_PART] as unknown as WorkspaceDelta)
+      : undefined;
+    return change !== undefined && change.steps.length > 0; // looked at closely when it is written down
   }
 
   async commit(
@@ -99,7 +106,8 @@ export class SessionFiles {
   async tell(diverged: readonly Diverged[], callId?: string): Promise<void> {
     if (diverged.length === 0) return;
     this.diverged.push(...diverged);
-    await this.#journal.append(
+    await appendReserved(
+      this.#journal,
       diverged.map(
         ({ path, kept }): RecordDraft => ({
           kind: "file-diverged",
@@ -109,6 +117,19 @@ export class SessionFiles {
         }),
       ),
     );
+  }
+
+  /** From what was kept; what a command wrote is not copied, and is read where it waits or lies. */
+  async *#content({ digest }: FileThere, path: string, range?: ByteRange): AsyncIterable<Bytes> {
+    try {
+      return yield* this.#journal.readBlob(digest, range);
+    } catch (error) {
+      if (!HoldfastError.is(error, "BLOB_MISSING")) throw error; // known before its first byte
+    }
+    const { disk } = this.workspace;
+    for (const names of this.workspace.placesOf(path))
+      if ((await disk.file(names, 0))?.entry.digest === digest) return yield* disk.stream(names, range);
+    throw new HoldfastError("FILE_GONE", { paths: [path] });
   }
 
   /** Files that never reach the disk are kept whole beside the journal. */

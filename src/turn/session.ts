@@ -11,15 +11,15 @@ import { filesOf } from "../files/access.ts";
 import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
 import type { PairedHistory } from "../history/paired.ts";
-import type { AppendOptions, CheckpointNote } from "../journal/append-options.ts";
-import type { Appended, Journal } from "../journal/journal.ts";
+import type { CheckpointNote } from "../journal/append-options.ts";
+import { type Appended, appendReserved, type Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { Root } from "../state/root.ts";
-import type { CallLimits } from "../transaction/open-call.ts";
+import type { CallLimits } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -40,6 +40,7 @@ import type { WaitingCall, Reply } from "./waiting.ts";
 import { reclaim } from "./reclaim.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
+import type { OpenAppendOptions } from "./reserved.ts";
 import {
   type AgentReturn,
   type RewindOptions,
@@ -360,6 +361,14 @@ export class Session implements AsyncDisposable {
     return conversationOf(this.read());
   }
 
+  /**
+   * Stays as it is while the conversation only grows, and is another when a rewind, a compaction or a reset made it another
+   * one: what a host has kept of it, such as a provider's cache, is then void.
+   */
+  get conversationVersion(): number {
+    return this.journal.folded.rewrittenAt;
+  }
+
   /** One record for each call that ended, oldest first, read off the journal: seed 002's `conversation_history`. */
   async callRecords(): Promise<readonly CallRecord[]> {
     return (await this.callHistory()).records;
@@ -372,7 +381,8 @@ export class Session implements AsyncDisposable {
     return { records: records.all, tombstones: records.tombstones };
   }
 
-  async append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
+  /** Records of what was said and what happened. What goes with state, files or effects is the kernel's to write. */
+  async append(drafts: RecordDraft | readonly RecordDraft[], options?: OpenAppendOptions): Promise<Appended> {
     const appended = await this.journal.append(drafts, options);
     if (isDue(this.journal)) await this.checkpoint().catch(this.#parts.teller.checkpointFailed);
     return appended;
@@ -472,7 +482,7 @@ export async function keepCheckpoint(
 ): Promise<Appended> {
   const { staged, written, ...kept } = await blobs.stage(state.truth.parts, root);
   const checkpoint: StateNote = { ...note, ...kept };
-  const appended = await journal.append([], { staged, checkpoint });
+  const appended = await appendReserved(journal, [], { staged, checkpoint });
   written();
   await reclaim(store, journal);
   return appended;

@@ -83,7 +83,16 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
 
 /** Where the work of a call lies. From the call alone, so that a later process finds it. */
 export function agentSessionOf(session: string, callId: string): string {
-  return `${session.slice(0, 120)}.agent-${sha256(`${session} ${callId}`).slice(0, 24)}`;
+  return `${beginningFor(session)}${sha256(`${session} ${callId}`).slice(0, 24)}`;
+}
+
+/** Whether a session can be one that a sub-agent of the other left, by its name. */
+export function isAgentSessionOf(session: string, other: string): boolean {
+  return other.startsWith(beginningFor(session));
+}
+
+function beginningFor(session: string): string {
+  return `${session.slice(0, 120)}.agent-`;
 }
 
 /** Which tools a sub-agent may use, of those that its session has. One that is no longer known is only taken back. */

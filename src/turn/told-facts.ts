@@ -47,6 +47,7 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "request-over": ["model"],
   "prompt-healed": ["catalog"],
   "context-reclaimed": ["context"],
+  "aside-over": ["model"],
   "call-rerun": ["tool"],
   "checkpoint-failed": ["state"],
 };

@@ -1,4 +1,6 @@
+import type { Sha256 } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Compressed } from "../contracts/compressor.ts";
 import { type Calibration, calibrate, UNCALIBRATED } from "../context/tokens/calibrate.ts";
 import type { ChosenLevels } from "../context/record.ts";
 import type { Reclaim } from "../context/view.ts";
@@ -16,6 +18,8 @@ export interface ViewNotes {
   readonly beside: Readonly<Record<string, string>>;
   /** Pointers that this view is the first to show. */
   readonly spans?: readonly ShownSpan[];
+  /** Texts that a model made shorter, by the digest of what they stand for. This view is the first that could show them. */
+  readonly prepared?: Readonly<Record<Sha256, Compressed>>;
   /** Of `counted`, what stood around the conversation. */
   readonly around?: number;
   /** How many tokens the conversation might take. */
@@ -52,6 +56,8 @@ export class ViewLog {
   #chosen: Chosen[] = [];
   /** Every pointer that was ever shown: what a rewind took back may still be named in somebody's notes. */
   readonly spans: ShownSpan[] = [];
+  /** What a model once made of an output is what its page says, also after a rewind. */
+  readonly prepared = new Map<Sha256, Compressed>();
   #cuts: CrossedCut[] = [];
   #counted = 0;
   /** The mode has changed since the last view: the provider reads the tools anew, so this is the moment to make room. */
@@ -65,6 +71,7 @@ export class ViewLog {
         this.#chosen.push({ seq: entry.seq, body: entry });
         this.#counted = levels.counted ?? 0;
         this.spans.push(...(levels.spans ?? []));
+        for (const [digest, text] of Object.entries(levels.prepared ?? {})) this.prepared.set(digest as Sha256, text);
         this.flipped = false;
         return false;
       }

@@ -3,11 +3,15 @@ import { HoldfastError } from "../base/errors.ts";
 import type { ModelRequest } from "../contracts/model.ts";
 import type { RefusedView, View } from "../context/view.ts";
 import type { PairedHistory } from "../history/paired.ts";
+import { filesOf } from "../files/access.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { Item } from "../wire/item.ts";
 import { compact, refuse } from "./boundaries.ts";
-import type { RunEvent } from "./events.ts";
+import type { AsidePurpose } from "./aside.ts";
+import type { AsideUse, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
+import type { RunBudget, Spent } from "./limits.ts";
+import { prepareOutputs } from "./prepare-outputs.ts";
 import { aroundOf, type RequestOptions, writeRequest } from "./request.ts";
 import { showMedia } from "./show-media.ts";
 import { faultRecord } from "./story.ts";
@@ -18,6 +22,7 @@ export interface ViewStationOptions {
   readonly answer: number | undefined;
   readonly window: number | undefined;
   readonly signal: AbortSignal;
+  readonly budget: RunBudget;
   readonly write: Ground["write"];
 }
 
@@ -33,6 +38,21 @@ export class ViewStation {
   constructor(options: ViewStationOptions) {
     this.#ground = options.ground;
     this.#options = options;
+  }
+
+  /** What the project's own files say to this turn. What cannot be read is no rule, and told. */
+  async *readProject(): AsyncGenerator<RunEvent, void, undefined> {
+    const faults = await this.#ground.context.readProject(() => filesOf(this.#ground.state)); // a state of its own need not have any
+    if (faults.length === 0) return;
+    await this.#options.write(faults.map((fault) => faultRecord("project-rule-unread", fault)));
+    yield { kind: "rules-unread", faults };
+  }
+
+  /** What new outputs come to, where a compressor asks a model about them. */
+  async *prepare(): AsyncGenerator<RunEvent, void, undefined> {
+    const before = this.#options.budget.spent;
+    const { prepared, failed } = await prepareOutputs(this.#ground, this.#options.signal);
+    if (prepared + failed > 0) yield this.#aside("compress", before, { prepared, failed });
   }
 
   /** What of the conversation is shown. Written down before it is sent, so that the next process shows the same. */
@@ -100,17 +120,32 @@ export class ViewStation {
   /** A summary that fails costs the summary: pages are lowered instead, as they are without one. */
   async *#compact(): AsyncGenerator<RunEvent, boolean, undefined> {
     if (this.#isCompacted) return false;
+    const before = this.#options.budget.spent;
     try {
       const { crossed, left } = await compact(this.#ground, { signal: this.#options.signal });
       if (!crossed) return false;
+      yield* this.#summarised(before);
       await catchUp(this.#ground);
       yield { kind: "compacted", left };
       return true;
     } catch (error) {
       if (!HoldfastError.is(error, "SUMMARY_FAILED")) throw error;
       this.#isCompacted = true;
+      yield* this.#summarised(before);
       yield { kind: "compaction-failed", error };
       return false;
     }
+  }
+
+  /** A summary that is made without a model is not told of: it costs nothing. */
+  *#summarised(before: Spent): Generator<RunEvent, void, undefined> {
+    const event = this.#aside("summarise", before);
+    if (event.used.input + event.used.output > 0) yield event;
+  }
+
+  #aside(purpose: AsidePurpose, before: Spent, sums: Pick<AsideUse, "prepared" | "failed"> = {}) {
+    const { spent } = this.#options.budget;
+    const [input, output] = [spent.input - before.input, spent.output - before.output];
+    return { kind: "aside", purpose, used: { input, output, cost: spent.cost - before.cost, ...sums }, spent } as const;
   }
 }

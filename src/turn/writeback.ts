@@ -13,7 +13,9 @@ import {
   isSaid,
   type Principal,
   PRINCIPALS,
+  validateWriteback,
   type WritebackPredicate,
+  type WritebackRejection,
   type WritebackWorld,
 } from "../context/writeback/validate.ts";
 import type { SessionId } from "../records/ids.ts";
@@ -29,11 +31,18 @@ import {
   WritebackCount,
 } from "./writeback-slices.ts";
 
+export interface RememberOptions {
+  /** Where the model may want something kept, besides its session. Its principal must be allowed to, as well. */
+  readonly scopes?: readonly PageScope[];
+}
+
 export interface WritebackOptions {
   /** Who may write back, and where, beside `host` and `model`. */
   readonly principals?: Readonly<Record<string, Principal>>;
   /** Checks of your own of what a change says. */
   readonly predicates?: readonly WritebackPredicate[];
+  /** Offers the model a tool `remember`: rules, goals and preferences that it may ask to be kept. */
+  readonly remember?: true | RememberOptions;
 }
 
 export interface WritebackGround {
@@ -94,6 +103,16 @@ export class SessionWriteback {
       const numbered = this.#numbered([...this.#wanted, { ...tuple, by }]);
       return { ...staging(numbered, this.#count), answer: numbered.at(-1) };
     });
+  }
+
+  /** What would become of a change that is wanted now: nothing in its way, a rejection, or the page says so already. */
+  check(tuple: WritebackTuple, by = "host"): WritebackRejection | "said" | undefined {
+    const pages = this.pages(tuple.scope);
+    const wish = { ...tuple, by, id: "", clock: 0 };
+    const rejection = validateWriteback(wish, { ...this.#world, pages });
+    // Replacing a text by itself destroys nothing.
+    const isRefused = rejection !== undefined && rejection.code !== "DESTRUCTIVE_OP";
+    return isRefused || !isSaid(tuple, pages) ? rejection : "said";
   }
 
   /** Takes a staged change out, with the reason. */

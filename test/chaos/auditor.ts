@@ -57,7 +57,8 @@ async function firstOpen(path: string, ledger: Ledger, say: Say, options: AuditO
     for (const [id, { mustExist }] of ledger.sessions)
       if (mustExist && !rows.some((row) => row.id === id)) say("I1", `session ${id} was acknowledged and is not there`);
     for (const row of rows) {
-      const session = await hf.open(row.id, { create: false });
+      const session = await openOrForget(hf, row.id, ledger);
+      if (session === undefined) continue;
       if (row.id.endsWith("-state")) await auditStateOf(path, session, ledger.owedTo(row.id), say);
       if (row.id.endsWith("-memory")) await auditMemory(session, ledger.owedTo(row.id), say);
       await session.close();
@@ -75,6 +76,17 @@ async function firstOpen(path: string, ledger: Ledger, say: Say, options: AuditO
     await hf.close();
   }
   return heads;
+}
+
+/** A fork whose maker died before it was acknowledged may be refused as unfinished; then it goes, as its user would have it. */
+async function openOrForget(hf: Holdfast, id: string, ledger: Ledger): Promise<Session | undefined> {
+  try {
+    return await hf.open(id, { create: false });
+  } catch (error) {
+    if (!HoldfastError.is(error, "FORK_UNFINISHED") || ledger.sessions.get(id)?.mustExist === true) throw error;
+    await hf.delete(id);
+    return undefined;
+  }
 }
 
 async function secondOpen(path: string, heads: ReadonlyMap<string, Link>, say: Say, options: AuditOptions) {
@@ -100,7 +112,7 @@ async function auditMemory(session: Session, { learnt }: Promised, say: Say): Pr
   for await (const entry of session.read())
     if (entry.kind !== "damaged" && entry.kind !== "dropped") story.hear(entry, entry.seq);
   for (const wrong of story.check(session)) say("writeback", wrong);
-  const kept = JSON.stringify(session.writeback.pages("session"));
+  const kept = JSON.stringify([session.writeback.pages("session"), session.writeback.pages("project")]);
   for (const value of learnt)
     if (!kept.includes(JSON.stringify(value))) say("writeback", `${value} was acknowledged and is lost`);
 }
@@ -249,6 +261,6 @@ export function markOf(entry: JournalEntry): Mark | undefined {
 
 async function sessionsOf(hf: Holdfast): Promise<readonly SessionRow[]> {
   const rows: SessionRow[] = [];
-  for await (const row of hf.sessions()) rows.push(row);
+  for await (const row of hf.sessions()) if (!("damaged" in row)) rows.push(row); // verify names those
   return rows;
 }

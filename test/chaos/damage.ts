@@ -21,8 +21,10 @@ export interface Damage {
 
 /** What a case may aim at, beside blind chance: places in the database file by their meaning. */
 export interface Targets {
-  /** Texts whose surroundings are worth a hit: session rows, checkpoints. */
+  /** Texts whose surroundings are worth a hit: checkpoints, names of content. */
   readonly texts: readonly string[];
+  /** How the sessions' own rows begin. */
+  readonly rows: readonly string[];
 }
 
 type Strike = (folder: string, targets: Targets, random: SeededRandom) => Damage | undefined;
@@ -41,8 +43,9 @@ const STRIKES: Readonly<Record<string, { readonly weight: number; readonly strik
   cut: { weight: 10, strike: (folder, _, random) => truncate(dbOf(folder), "db", random) },
   swap: { weight: 10, strike: (folder, _, random) => swapPages(dbOf(folder), random) },
   zero: { weight: 3, strike: (folder, _, random) => zeroPage(dbOf(folder), random) },
-  near: { weight: 14, strike: (folder, targets, random) => flipNear(dbOf(folder), targets, random) },
-  db: { weight: 13, strike: (folder, _, random) => flip(dbOf(folder), "db", random) },
+  rows: { weight: 8, strike: (folder, { rows }, random) => flipNear(dbOf(folder), rows, random) },
+  near: { weight: 14, strike: (folder, { texts }, random) => flipNear(dbOf(folder), texts, random) },
+  db: { weight: 5, strike: (folder, _, random) => flip(dbOf(folder), "db", random) },
 };
 
 /** Damages a closed or crashed store in one way, drawn by chance; with `only`, from these ways. */
@@ -65,7 +68,7 @@ function flip(path: string, file: Damage["file"], random: SeededRandom, near?: n
   return { what: `${what} ${bit} of byte ${at} in the ${file}`, file, at };
 }
 
-function flipNear(path: string, { texts }: Targets, random: SeededRandom): Damage {
+function flipNear(path: string, texts: readonly string[], random: SeededRandom): Damage {
   const bytes = readFileSync(path);
   const text = random.pick(texts);
   const places: number[] = [];
@@ -175,6 +178,27 @@ function framesOf(path: string): {
     if (wal.readUInt32BE(at + 4) !== 0) ends.push(at + FRAME);
   }
   return { frames: frames.filter(({ at }) => at < (ends.at(-1) ?? 0)), ends };
+}
+
+/** Whether all that was altered lies on these pages of the database, counted from 0. */
+export function liesOn(pages: ReadonlySet<number>, done: Damage): boolean {
+  if (done.file !== "db") return false;
+  if (done.at !== undefined) return pages.has(Math.floor(done.at / PAGE));
+  return done.pages !== undefined && done.pages.length > 0 && done.pages.every((page) => pages.has(page));
+}
+
+const INTERIOR = 2;
+
+/** The pages of a small index tree, counted from 0: its root, and its leaves when it has grown beyond it. */
+export function pagesOfTree(path: string, root: number): ReadonlySet<number> {
+  const bytes = readFileSync(path);
+  const start = (root - 1) * PAGE;
+  const pages = new Set([root - 1]);
+  if (bytes[start] !== INTERIOR) return pages;
+  pages.add(bytes.readUInt32BE(start + 8) - 1);
+  for (let cell = 0; cell < bytes.readUInt16BE(start + 3); cell += 1)
+    pages.add(bytes.readUInt32BE(start + bytes.readUInt16BE(start + 12 + 2 * cell)) - 1);
+  return pages;
 }
 
 /** Where the last transaction of the log begins. Damage from there on looks like a write that the power cut short. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import {
   type BlobName,
   createHoldfast,
@@ -16,7 +17,16 @@ import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { salvageSqlite } from "../../src/stores/sqlite/salvage.ts";
 import { markOf } from "./auditor.ts";
 import { startWorker } from "./child.ts";
-import { type Copy, copiesOf, type Damage, damage, lastTransactionAt, survives } from "./damage.ts";
+import {
+  type Copy,
+  copiesOf,
+  type Damage,
+  damage,
+  lastTransactionAt,
+  liesOn,
+  pagesOfTree,
+  survives,
+} from "./damage.ts";
 import { digestOf, Ledger } from "./ledger.ts";
 import { type Rig, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
@@ -36,7 +46,10 @@ interface Base {
   /** By session, the calls that nobody closed: recovery must. */
   readonly dangling: ReadonlyMap<string, ReadonlySet<string>>;
   readonly lastTransactionAt: number;
+  /** Where the sessions' own rows lie: whatever is altered there costs no record. */
+  readonly rowPages: ReadonlySet<number>;
   readonly targets: readonly string[];
+  readonly rows: readonly string[];
 }
 
 const STEPS =
@@ -60,7 +73,7 @@ export const flip: Rig = {
       const base = tally.random.pick(bases);
       const place = join(folder, `case-${nth}`);
       cpSync(base.folder, place, { recursive: true });
-      const done = damage(place, { texts: base.targets }, tally.random, extra.get("only")?.split(","));
+      const done = damage(place, { texts: base.targets, rows: base.rows }, tally.random, extra.get("only")?.split(","));
       const wrong = await within(60_000, "a case", examine(base, place, done, tally)).catch((error: unknown) => [
         describe(error),
       ]);
@@ -89,8 +102,10 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
   const hashes = new Map<string, string>();
   const records = new Map<string, SealedRecord>();
   const targets: string[] = [];
+  const rows: string[] = [];
   const dangling = new Map<string, ReadonlySet<string>>();
   for await (const row of hf.sessions()) {
+    if ("damaged" in row) throw new Error(`the store was made damaged: ${row.damaged}`);
     const all: JournalEntry[] = [];
     for await (const entry of readEntries(hf.store, row.id)) all.push(entry);
     const open = new Set<string>();
@@ -100,7 +115,7 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
     }
     dangling.set(row.id, open);
     sessions.set(row.id, new Map(all.map((entry) => [entry.seq, digestOf(entry)])));
-    targets.push(`${row.id}${row.createdAt}`);
+    rows.push(`${row.id}${row.createdAt}`);
     for (let from = 1; from <= row.head.seq; ) {
       const page = await hf.store.reading((read) => read.records(row, { from, to: row.head.seq, limit: 256 }));
       for (const record of page) {
@@ -122,8 +137,15 @@ async function makeBase(root: string, name: string, seed: string, rounds: number
     copies,
     dangling,
     lastTransactionAt: lastTransactionAt(path),
+    rowPages: pagesOfTree(path, rootOfRows(join(copy, "store.db"))),
     targets,
+    rows,
   };
+}
+
+function rootOfRows(path: string): number {
+  using database = new DatabaseSync(path, { readOnly: true });
+  return Number(database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'sessions'").get()?.["rootpage"]);
 }
 
 /** As it stands in its row: the texts follow each other without a gap, and version 1 takes no byte. */
@@ -211,6 +233,7 @@ async function look(base: Base, path: string, done: Damage, wrong: string[]): Pr
     }
     const excused = done.file === "wal" && (done.length !== undefined || (done.at ?? 0) >= base.lastTransactionAt);
     if (lost.length > 0 && reports.length === 0 && !excused) wrong.push(`lost without a word: ${lost.join(", ")}`);
+    if (lost.length > 0 && liesOn(base.rowPages, done)) wrong.push(`a damaged row cost records: ${lost.join(", ")}`);
     for (const id of base.sessions.keys())
       await recoverSession(hf, id, base.dangling.get(id) ?? new Set(), tell, wrong);
   } finally {

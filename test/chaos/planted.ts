@@ -1,5 +1,6 @@
 import type { PlantedBug } from "./planted-bug.ts";
 import { KERNEL_BUGS } from "./planted-kernel.ts";
+import { WRITEBACK_BUGS } from "./planted-writeback.ts";
 
 const APPLY = "src/stores/apply.ts";
 const TABLES = "src/stores/sqlite/tables.ts";
@@ -14,6 +15,7 @@ const DRIVER: Run = { rig: "fault", args: ["--only", "driver", "--cases", "300"]
 const FILES: Run = { rig: "fault", args: ["--only", "files"] };
 const FLIP: Run = { rig: "flip", args: ["--cases", "100"] };
 const FLIP_NEAR: Run = { rig: "flip", args: ["--only", "near", "--cases", "200"] };
+const FLIP_ROWS: Run = { rig: "flip", args: ["--only", "rows", "--cases", "80"] };
 const FLIP_LOG: Run = { rig: "flip", args: ["--only", "wal", "--cases", "100"] };
 const FLIP_SWAP: Run = { rig: "flip", args: ["--only", "swap", "--cases", "200"] };
 const FLIP_BLOB: Run = { rig: "flip", args: ["--only", "blob", "--cases", "30"] };
@@ -137,7 +139,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "repair-not-saved",
-    edits: [{ file: "src/turn/recover.ts", find: "await journal.append(drafts);", replace: "void drafts;" }],
+    edits: [{ file: "src/turn/recover.ts", find: "await appendReserved(journal, drafts);", replace: "void drafts;" }],
     ...KILL,
   },
   {
@@ -230,7 +232,18 @@ const STORE_BUGS: readonly PlantedBug[] = [
         replace: '=== "")',
       },
     ],
-    ...FLIP_NEAR,
+    ...FLIP_ROWS,
+  },
+  {
+    name: "damaged-rows-not-mended",
+    edits: [
+      {
+        file: "src/stores/sqlite/read.ts",
+        find: "const row = tables.rebuiltSession(session);",
+        replace: "const row = undefined as ReturnType<typeof tables.rebuiltSession>;",
+      },
+    ],
+    ...FLIP_ROWS,
   },
   {
     name: "damaged-log-accepted",
@@ -369,4 +382,4 @@ const STORE_BUGS: readonly PlantedBug[] = [
 ];
 
 /** Each must turn its rig red. A bug that somebody could write belongs here before it is written. */
-export const PLANTED: readonly PlantedBug[] = [...STORE_BUGS, ...KERNEL_BUGS];
+export const PLANTED: readonly PlantedBug[] = [...STORE_BUGS, ...KERNEL_BUGS, ...WRITEBACK_BUGS];

@@ -321,7 +321,7 @@ export class Workload {
       field: "notes",
       op: "append",
       value,
-      scope: "session",
+      scope: random.below(4) === 0 ? "project" : "session",
     });
     say({ kind: "learnt", session: memory.id, value });
     const crossings = [

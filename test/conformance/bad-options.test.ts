@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { appendReserved } from "../../src/journal/journal.ts";
 import { type CallId, createHoldfast, FixedClock, HoldfastError, type Json } from "../../src/index.ts";
 import { fileBlobs } from "../../src/blobs/files/entry.ts";
 import { memoryStore } from "../../src/stores/memory/entry.ts";
@@ -71,8 +72,8 @@ const ENTRIES: Readonly<Record<string, readonly [(value: never) => Promise<unkno
     "..",
   ],
   "staged content": [(staged) => session.append(said("x"), { staged })],
-  "an anchor": [(anchor) => session.append(said("x"), { anchor })],
-  "a checkpoint": [(checkpoint) => session.append(said("x"), { checkpoint }), "an object"],
+  "an anchor": [(anchor) => appendReserved(session.journal, said("x"), { anchor })],
+  "a checkpoint": [(checkpoint) => appendReserved(session.journal, said("x"), { checkpoint }), "an object"],
   "a draft": [(draft) => session.append(draft)],
   content: [(source) => session.journal.stageBlob(source)],
   "content's name": [(blob) => collect(session.journal.readBlob(blob))],

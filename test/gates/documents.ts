@@ -3,12 +3,16 @@ import type { Tree } from "./tree.ts";
 
 const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
 const LONGEST_README = 150;
+const FIRST_SCREEN = 24;
+const TWO_COMMANDS = ["npm ci && npm start", "npm ci && npm test"];
+/** Where a reader looks for a guide, and where a model does. */
+const INDEXES = ["docs/README.md", "llms.txt"];
 
-/** Links to files that are not there, commands that no script answers, and a README that grew too long to be read. */
+/** Links to files that are not there, commands that no script answers, guides nobody finds, and a README too long to be read. */
 export function findDocumentFaults(tree: Tree, scripts: readonly string[]): readonly string[] {
   const faults: string[] = [];
   for (const [path, text] of tree) {
-    if (!path.endsWith(".md")) continue;
+    if (!path.endsWith(".md") && path !== "llms.txt") continue;
     for (const [, link = ""] of text.matchAll(LINK)) {
       if (/^(https:|#)/.test(link)) continue;
       const target = targetOf(path, link.replace(/#.*$/, ""));
@@ -19,7 +23,19 @@ export function findDocumentFaults(tree: Tree, scripts: readonly string[]): read
       if (!scripts.includes(script)) faults.push(`${path}: there is no script "${script}"`);
     }
   }
-  const lines = (tree.get("README.md") ?? "").trimEnd().split("\n").length;
-  if (lines > LONGEST_README) faults.push(`README.md: ${lines} lines, at most ${LONGEST_README}`);
-  return faults;
+  for (const guide of [...tree.keys()].filter((path) => /^docs\/guides\/.*\.md$/.test(path)))
+    for (const index of INDEXES)
+      if (!(tree.get(index) ?? "").includes(guide.replace("docs/", "")))
+        faults.push(`${index}: does not name ${guide}`);
+  return [...faults, ...findReadmeFaults(tree.get("README.md") ?? "")];
+}
+
+function findReadmeFaults(readme: string): readonly string[] {
+  const lines = readme.trimEnd().split("\n");
+  const screen = lines.slice(0, FIRST_SCREEN).join("\n");
+  const missing = TWO_COMMANDS.filter((command) => !screen.includes(command));
+  return [
+    ...missing.map((command) => `README.md: \`${command}\` is not on its first screen`),
+    ...(lines.length > LONGEST_README ? [`README.md: ${lines.length} lines, at most ${LONGEST_README}`] : []),
+  ];
 }

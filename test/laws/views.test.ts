@@ -104,6 +104,20 @@ describe.each([
     });
   });
 
+  test("[VIEW-25] none is refused where one that is chosen anew would be sent", () => {
+    fc.assert(
+      fc.property(from, (made) => {
+        const { all, budget, views } = walk(made);
+        for (const [at, view] of views.entries()) {
+          if (view.ok) continue;
+          const shown = all.slice(0, (at + 1) * made.stride);
+          expect(deriveView(shown, { budget, counter: quarters, policy: "reset" }).ok).toBe(false);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   test("[VIEW-3] every call has its output and no output is alone", () => {
     each(from, (view) => {
       expect(validateHistory(view.items).isValid()).toBe(true);

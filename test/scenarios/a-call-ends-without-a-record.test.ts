@@ -32,7 +32,7 @@ const TOOLS = [
       tries += 1;
       return tries;
     },
-    { attempts: 3, validators: [(output) => (Number(output) < 3 ? `only ${String(output)}` : undefined)] },
+    { attempts: 3, validators: [(output) => (Number(output) < 3 ? `only ${JSON.stringify(output)}` : undefined)] },
   ),
 ];
 

@@ -57,6 +57,7 @@ test("[K45] what one process saved, another opens and reads: records, content an
     "session-created",
     "with content",
     "forked",
+    "forked",
     "from the other process",
   ]);
   expect(await storyOf(await again.open("s"))).toEqual(["session-created", "with content"]);

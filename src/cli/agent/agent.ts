@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
 import {
   askUser,
@@ -7,7 +6,6 @@ import {
   definePrompt,
   type Holdfast,
   planTool,
-  type Rule,
   type RunOptions,
   type Session,
   type SessionLook,
@@ -56,7 +54,6 @@ const PROMPT = definePrompt("holdfast-agent", [
     ].join("\n"),
   },
 ]);
-const INSTRUCTIONS = "AGENTS.md";
 
 /** Opens everything, works, and closes everything: also when the work fails. */
 export async function withAgent(
@@ -78,7 +75,7 @@ export async function withAgent(
     tools: [...workspaceTools(), shellTool, planTool, askUser].map(asking),
     exec: { driver: values["exec.driver"] ?? "auto", limits: { timeMs: values["exec.time"] ?? 0 } },
     prompt: PROMPT,
-    context: { rules: rulesIn(workspace), preferences, ...windowIn(values) },
+    context: { project: true, preferences, ...windowIn(values) },
   });
   const id = textOf(parsed, "session") ?? newName();
   let failed = true;
@@ -119,13 +116,6 @@ export function asking(tool: Tool): Tool {
     ...tool,
     waitsFor: async (input) => (await tool.waitsFor(input)) ?? (proved(input) ? undefined : "approval"),
   };
-}
-
-/** What the project tells every agent is a rule, and stays in view however long the session is. */
-function rulesIn(workspace: string): readonly Rule[] {
-  const file = join(workspace, INSTRUCTIONS);
-  if (!existsSync(file)) return [];
-  return [{ id: INSTRUCTIONS, text: readFileSync(file, "utf8"), scope: "project", source: INSTRUCTIONS }];
 }
 
 /** Opening it would recover it: what was cut off is looked for first, and then it is left as it is. */

@@ -41,6 +41,12 @@ export class Follower {
           ),
         );
       }
+      case "rules-unread":
+        for (const { path, line, why } of event.faults)
+          this.line(
+            paint(this.#terminal, "yellow", `  … no rule: ${path}${line === undefined ? "" : `:${line}`}: ${why}`),
+          );
+        return;
       case "repaired":
         return this.line(paint(this.#terminal, "yellow", `  … repaired for the model: ${event.fault}`));
       default:

@@ -94,7 +94,7 @@ async function* rowsIn({ positionals }: Parsed, place: Place): AsyncIterable<Ses
   const [id, surplus] = positionals;
   if (surplus !== undefined) throw new HoldfastError("BAD_OPTION", { option: surplus, wants: "one session, or none" });
   if (id !== undefined) yield (await lookIn(place, holdfast, id)).row;
-  else yield* holdfast.sessions();
+  else for await (const row of holdfast.sessions()) if (!("damaged" in row)) yield row; // the sweep will name those
 }
 
 async function forget({ store }: Place, row: SessionRow, bounds: RetentionBounds, dryRun: boolean): Promise<Forgotten> {

@@ -93,8 +93,8 @@ const BUGS: readonly {
     file: "src/turn/session-context.ts", // a rule is lost
     edits: [
       [
-        "return pages.list({ ...said, rules, preferences",
-        "return pages.list({ ...said, rules: rules.slice(1), preferences",
+        "return pages.list({ ...said, rules: all, preferences",
+        "return pages.list({ ...said, rules: all.slice(1), preferences",
       ],
     ],
   },

@@ -94,9 +94,9 @@ const TELL: Tell = {
     "outside",
     `${name} (${key}) ${UNDONE[how]}${detail === undefined ? "" : `: ${detail}`}`,
   ],
-  "session-recovered": ({ closedCalls, damaged, previousWriter }) => [
+  "session-recovered": ({ closedCalls, damaged, previousWriter, mended }) => [
     "recovered",
-    `the writer before had ${ENDED[previousWriter]}; ${count(closedCalls.length, "call")} closed, ${count(damaged.length, "record")} damaged`,
+    `the writer before had ${ENDED[previousWriter]}; ${count(closedCalls.length, "call")} closed, ${count(damaged.length, "record")} damaged${mended === undefined ? "" : `; mended: ${mended}`}`,
   ],
   "history-repaired": ({ fault, detail }) => ["repaired", `${fault} ${brief(detail)}`],
   "fault-raised": ({ fault, detail }) => ["fault", `${fault} ${brief(detail)}`],
@@ -110,7 +110,10 @@ const TELL: Tell = {
     "rewound",
     `back to ${callId === undefined ? "" : `${side} a call, `}record ${to}: ${scope.join(", ")}`,
   ],
-  forked: ({ from, after }) => ["forked", `forked from ${from} after record ${after}`],
+  forked: ({ from, after, ready = true }) => [
+    "forked",
+    `${ready ? "forked from" : "began as a fork of"} ${from} after record ${after}`,
+  ],
   "history-cut": ({ records, reason }) => ["cut", `${count(records, "record")} forgotten (${reason})`],
   "checkpoint-kept": ({ tag }) => ["kept", `checkpoint${tag === undefined ? "" : ` ${tag}`}`],
   "writeback-staged": ({ page }) => ["writeback", `staged ${page}`],

@@ -21,7 +21,12 @@ export interface LeftBehind {
 export function leaveBehind(gone: readonly Page[], summary: Summary, kept: readonly Item[]): LeftBehind {
   const content = gone.map(({ handle, title }) => `${handle} ${title}`).join("\n");
   const handle = handleOf(content, digestOf(content));
-  const { text, groups } = read(summary, kept);
+  const { text: said, groups } = read(summary, kept);
+  // Whoever made it: a summary that reads like a call teaches a model to write calls as prose.
+  const text = said
+    .split("\n")
+    .filter((line) => !looksLikeCall(line))
+    .join("\n");
   if (text.trim() === "" && groups.length === 0) throw new HoldfastError("SUMMARY_FAILED", { reason: "it was empty" });
   const words = `[What was said before, in short. Every item of it is listed at ${handle}]\n${text}`;
   return { items: [note(words), ...groups], handle, content };

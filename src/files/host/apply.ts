@@ -5,6 +5,7 @@ import { sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
+import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
 import { isSystem } from "./port.ts";
 import { type Rescue, unlinkIfThere } from "./rescue.ts";
 
@@ -29,6 +30,8 @@ export interface ApplyGround {
   readonly places: Places;
   readonly disk: Disk;
   readonly rescue: Rescue;
+  /** An earlier attempt may have done a part of it. */
+  readonly again: boolean;
   /** Hears of every path that is done. */
   readonly done: (path: string) => void;
 }
@@ -43,18 +46,21 @@ const OWNER_ALL = 0o700;
  * nobody can swap it; the new one is linked in, which fails on a name that is taken. Each step can be repeated: what is
  * done is recognised by what is no longer waiting.
  */
-export async function apply(ground: ApplyGround, { steps }: Intent): Promise<Applied> {
+export async function apply(ground: ApplyGround, intent: Intent): Promise<Applied> {
   const work = new Application(ground);
-  const ordered = inOrder(steps);
-  for (let at = 0; at < ordered.length; ) {
-    const run = runOfNew(ordered, at);
+  const { paths } = work.moveTrees(intent);
+  for (const path of paths) ground.done(path);
+  const ordered = inOrder(intent.steps);
+  const left = ordered.filter(({ path }) => !paths.has(path));
+  for (let at = 0; at < left.length; ) {
+    const run = runOfNew(left, at);
     if (run.length > 1) work.linkAll(run);
-    else if (ordered[at]?.placed !== true) await work.step(ordered[at] as PlannedStep);
-    for (const { path } of ordered.slice(at, at + Math.max(run.length, 1))) ground.done(path);
+    else if (left[at]?.placed !== true) await work.step(left[at] as PlannedStep);
+    for (const { path } of left.slice(at, at + Math.max(run.length, 1))) ground.done(path);
     at += Math.max(run.length, 1);
   }
   // A folder that may not be written is closed when everything is in it.
-  for (const step of inOrder(steps).toReversed()) if (step.placed !== true) work.close(step);
+  for (const step of ordered.toReversed()) if (step.placed !== true) work.close(step);
   return work;
 }
 
@@ -103,14 +109,21 @@ class Application implements Applied {
     this.#ground = ground;
   }
 
+  /** Folders that are new from the top on. Their modes are theirs to set, like those of any folder that was made here. */
+  moveTrees(intent: Intent): MovedTrees {
+    const moved = moveTreesIn(this.#ground, intent);
+    for (const folder of moved.folders) this.folders.add(folder);
+    for (const path of moved.paths) this.#opened.add(path);
+    return moved;
+  }
+
   async step(step: PlannedStep): Promise<void> {
     const { root, disk } = this.#ground;
     const names = namesIn(step.path);
     const { from, to } = step;
     if (disk.isOwn(names) || sameEntry(from, to)) return;
-    if (to.kind === "file" || to.kind === "link") {
-      if (!this.#waits(step)) return this.#recall(step);
-    }
+    const mayBeDone = this.#ground.again && (to.kind === "file" || to.kind === "link");
+    if (mayBeDone && !this.#waits(step)) return this.#recall(step);
     const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
     await done;
@@ -151,7 +164,8 @@ class Application implements Applied {
   async #in(folder: Folder, name: string, step: PlannedStep): Promise<void> {
     const { from, to } = step;
     this.folders.add(folder.names.join("/"));
-    if (to.kind !== "absent" && to.kind !== "folder" && this.#isIn(folder, name, step)) return this.#unlinkTemp(step);
+    const mayBeIn = this.#ground.again && to.kind !== "absent" && to.kind !== "folder";
+    if (mayBeIn && this.#isIn(folder, name, step)) return this.#unlinkTemp(step);
     if (from.kind === "folder" && to.kind !== "folder") {
       if (!this.#emptied(folder, name)) return this.#giveUp(step, "not-empty");
     } else if (from.kind !== "absent" && from.kind !== "folder") {
@@ -166,7 +180,7 @@ class Application implements Applied {
   async #asideOf(folder: Folder, name: string, step: PlannedStep): Promise<Diverged["why"] | undefined> {
     const { root, disk, places } = this.#ground;
     const place = places.rescue.at(step.aside);
-    if (root.port.stat(place) === undefined) {
+    if (!this.#ground.again || root.port.stat(place) === undefined) {
       folder.mustBeHere();
       try {
         root.port.rename(folder.at(name), place);
@@ -230,8 +244,11 @@ class Application implements Applied {
       port.makeFolder(folder.at(name), to.mode | OWNER_ALL);
     } catch (error) {
       if (!isSystem(error, "EEXIST")) throw error;
-      if (port.stat(folder.at(name))?.kind !== "folder") return this.#giveUp(step, "made");
-      if (step.from.kind !== "folder") return; // somebody else's, with their mode
+      const found = port.stat(folder.at(name));
+      if (found?.kind !== "folder") return this.#giveUp(step, "made");
+      // Somebody else's has its own mode. Ours has the one it was made with, when an attempt ended before it was closed.
+      const ours = this.#ground.again && found.mode === (to.mode | OWNER_ALL);
+      if (step.from.kind !== "folder" && !ours) return;
     }
     this.#setMode(folder, name, to.mode | OWNER_ALL);
     this.#opened.add(step.path);

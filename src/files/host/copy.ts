@@ -8,6 +8,8 @@ import { type Folder, HostRoot } from "./folders.ts";
 import { writeAll } from "./meta.ts";
 import { type HostPort, isSystem } from "./port.ts";
 
+type ContentOf = (entry: HostEntry & { readonly kind: "file" }, path: string) => AsyncIterable<Bytes>;
+
 /**
  * A copy of the workspace in a folder of its own, with some paths as they were at another time. What cannot be copied
  * (pipes, sockets, devices, names that are no text) is told.
@@ -16,7 +18,7 @@ export async function copyWorkspace(
   disk: Disk,
   target: string,
   at: ReadonlyMap<string, HostEntry>,
-  content: (entry: HostEntry & { readonly kind: "file" }) => AsyncIterable<Bytes>,
+  content: ContentOf,
 ): Promise<readonly string[]> {
   const { port } = disk.root;
   makeEmpty(port, target);
@@ -32,7 +34,7 @@ async function copyInto(
   disk: Disk,
   root: HostRoot,
   at: ReadonlyMap<string, HostEntry>,
-  content: (entry: HostEntry & { readonly kind: "file" }) => AsyncIterable<Bytes>,
+  content: ContentOf,
 ): Promise<readonly string[]> {
   const left: string[] = [];
   const copy = async (folder: readonly string[]): Promise<void> => {
@@ -71,14 +73,11 @@ function placeIn(port: HostPort, from: Folder, to: Folder, name: string): boolea
   return true;
 }
 
-async function put(
-  root: HostRoot,
-  names: readonly string[],
-  entry: HostEntry,
-  content: (entry: HostEntry & { readonly kind: "file" }) => AsyncIterable<Bytes>,
-): Promise<void> {
+async function put(root: HostRoot, names: readonly string[], entry: HostEntry, content: ContentOf): Promise<void> {
   if (entry.kind === "absent") return;
-  await root.inside(names.slice(0, -1), (folder) => putIn(root.port, folder, names.at(-1) ?? "", entry, content));
+  await root.inside(names.slice(0, -1), (folder) =>
+    putIn(root.port, folder, names.at(-1) ?? "", entry, content, names.join("/")),
+  );
 }
 
 async function putIn(
@@ -86,14 +85,15 @@ async function putIn(
   folder: Folder,
   name: string,
   entry: Exclude<HostEntry, { readonly kind: "absent" }>,
-  content: (entry: HostEntry & { readonly kind: "file" }) => AsyncIterable<Bytes>,
+  content: ContentOf,
+  path: string,
 ): Promise<void> {
   if (entry.kind === "folder") return port.makeFolder(folder.at(name), entry.mode);
   if (entry.kind === "link") return port.makeLink(entry.target, folder.at(name));
   const handle = port.openFile(folder.at(name), "create");
   try {
     let written = 0;
-    for await (const piece of content(entry)) {
+    for await (const piece of content(entry, path)) {
       writeAll(port, handle, piece, written);
       written += piece.length;
     }

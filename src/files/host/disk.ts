@@ -66,6 +66,8 @@ export class Disk {
 
   /** Everything that must be equal for a path to be unchanged. Reads a file whole. */
   async entry(names: readonly string[]): Promise<HostEntry> {
+    const file = await this.file(names); // which most are
+    if (file !== undefined) return file.entry;
     const stat = this.stat(names);
     if (stat === undefined) return ABSENT;
     if (stat.kind === "folder") return { kind: "folder", mode: stat.mode };
@@ -80,10 +82,10 @@ export class Disk {
     hold: number = Number.POSITIVE_INFINITY,
   ): Promise<{ readonly entry: HostEntry & { readonly kind: "file" }; readonly bytes?: Uint8Array } | undefined> {
     for (let look = 1; ; look += 1) {
-      const handle = this.#open(names);
-      if (handle === undefined) return undefined;
+      const opened = this.#open(names);
+      if (opened === undefined) return undefined;
+      const { handle, stat: before } = opened;
       try {
-        const before = this.#port.statOpen(handle);
         const read = before.size <= hold ? this.#whole(handle, before.size) : await this.#hashed(handle);
         const after = this.#port.statOpen(handle);
         if (sameMoment(before, after) || look === STEADY_LOOKS)
@@ -95,11 +97,12 @@ export class Disk {
   }
 
   async *stream(names: readonly string[], range?: ByteRange): AsyncIterable<Bytes> {
-    const handle = this.#open(names);
-    if (handle === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path: names.join("/") });
+    const opened = this.#open(names);
+    if (opened === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path: names.join("/") });
+    const { handle } = opened;
     try {
       const to = range?.to ?? Number.POSITIVE_INFINITY;
-      const { size } = this.#port.statOpen(handle);
+      const { size } = opened.stat;
       for (let at = range?.from ?? 0; at < to; ) {
         const piece = new Uint8Array(Math.min(PIECE, to - at, Math.max(size - at, 1)));
         const got = this.#port.read(handle, piece, 0, piece.length, at);
@@ -132,13 +135,14 @@ export class Disk {
     return all - this.list(names).length;
   }
 
-  #open(names: readonly string[]): number | undefined {
+  #open(names: readonly string[]): { readonly handle: number; readonly stat: HostStat } | undefined {
     return this.#inFolder(names, (folder, name) => {
       if (this.#port.stat(folder.at(name))?.kind !== "file" || !this.#hasName(folder, name)) return undefined;
       const handle = this.#port.openFile(folder.at(name), "read");
       try {
         folder.mustBeHere();
-        if (this.#port.statOpen(handle).kind === "file") return handle;
+        const stat = this.#port.statOpen(handle);
+        if (stat.kind === "file") return { handle, stat };
       } catch (error) {
         this.#port.close(handle);
         throw error;

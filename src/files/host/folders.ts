@@ -30,6 +30,10 @@ export class HostRoot {
   readonly #handle: number;
   /** Folders that are open, by path, the one used last at the end. */
   readonly #kept = new Map<string, KeptFolder>();
+  /** Folders that were seen in their place since the process last waited for anything. */
+  readonly #seen = new Set<number>();
+  /** Where the root was when it was last asked. */
+  #where = "";
 
   constructor(port: HostPort, path: string) {
     this.port = port;
@@ -69,7 +73,8 @@ export class HostRoot {
 
   /**
    * Name by name from the root, each opened in the one before it. Folders stay open for a while: whether one is still where
-   * it was is asked of the system by its handle, which is quicker than opening the way to it again.
+   * it was is asked of the system by its handle, which is quicker than opening the way to it again, and once for all that
+   * is done without waiting. Whoever changes something asks again, with `mustBeHere`.
    */
   #pinned(names: readonly string[]): Folder | undefined {
     if (names.length === 0) return this.#folderAt(names, { handle: this.#handle, users: 1, gone: false });
@@ -77,7 +82,7 @@ export class HostRoot {
     const known = this.#kept.get(path);
     if (known !== undefined) {
       this.#kept.delete(path);
-      if (this.#isAt(known.handle, names)) return this.#keep(names, path, known);
+      if (this.#seen.has(known.handle) || this.#isAt(known.handle, names)) return this.#keep(names, path, known);
       this.#letGo(known);
     }
     const handle = this.#walk(names);
@@ -129,13 +134,22 @@ export class HostRoot {
   /** Closed when nobody uses it any more: a sync may be under way. */
   #letGo(kept: KeptFolder): void {
     kept.gone = true;
+    this.#seen.delete(kept.handle); // its number will be another's
     if (kept.users === 0) this.port.close(kept.handle);
   }
 
+  /** The root may be moved as a whole; what is asked is whether the folder is still where it was in it. */
   #isAt(handle: number, names: readonly string[]): boolean {
     const { port } = this;
+    const there = port.readLink(this.#nameOf(handle));
     const whole = names.map((name) => `/${name}`).join("");
-    return port.readLink(this.#nameOf(handle)) === `${trimmed(port.readLink(this.#nameOf(this.#handle)))}${whole}`;
+    if (there !== `${this.#where}${whole}`) {
+      this.#where = trimmed(port.readLink(this.#nameOf(this.#handle)));
+      if (there !== `${this.#where}${whole}`) return false;
+    }
+    if (this.#seen.size === 0) queueMicrotask(() => this.#seen.clear());
+    this.#seen.add(handle);
+    return true;
   }
 
   #nameOf(handle: number): string {

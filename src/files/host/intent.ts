@@ -1,6 +1,6 @@
 import { sha256 } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
-import { boolean, count, fields, list, matching, oneOf, optional, string } from "../../records/shape.ts";
+import { boolean, count, fields, list, matching, optional, string } from "../../records/shape.ts";
 import { namesIn } from "../path.ts";
 import { PLACES } from "./meta.ts";
 import { isOwnName } from "./own.ts";
@@ -43,15 +43,14 @@ export interface Link {
   readonly same: string;
 }
 
-/** Done as far as the process knows; a loss of power may still take it back. */
-export type SlotState = "prepared" | "applied" | "none";
+/** `applied` is done as far as the process knew; a loss of power may still have taken it back. */
+export type SlotState = "prepared" | "applied";
 
-const NOTHING = "none";
+const APPLIED = "applied";
 const ours = matching<string>("a name of ours", (text) => /^[0-9a-z-]{1,80}$/.test(text));
 const plain = matching<string>("one name", (text) => text !== "" && !text.includes("/"));
 const waiting = fields({ folder: string, name: plain });
 const intentShape = fields({
-  state: oneOf("prepared", "applied"),
   tx: ours,
   order: count,
   session: string,
@@ -61,10 +60,16 @@ const intentShape = fields({
   steps: list(fields({ aside: ours, temp: optional(waiting), probe: optional(waiting), placed: optional(boolean) })),
 });
 
-export function slotText(state: SlotState, intent?: Intent): string {
-  if (state === "none" || intent === undefined) return NOTHING;
-  const body = JSON.stringify({ state, ...intent });
-  return `${sha256(body)} ${body}`;
+/** A line that proves itself. What the session remembers of a path is in its journal, and not needed here. */
+export function slotText(intent: Intent): string {
+  const steps = intent.steps.map((step) => ({ ...step, kept: null }));
+  const body = JSON.stringify({ ...intent, steps });
+  return `${sha256(body)} ${body}\n`;
+}
+
+/** Comes after the line of a plan that is in place: a plan may be long, and writing it again would cost as much. */
+export function appliedText({ tx }: Intent): string {
+  return `${APPLIED} ${tx}\n`;
 }
 
 /**
@@ -72,19 +77,21 @@ export function slotText(state: SlotState, intent?: Intent): string {
  * slot can come with a stranger's repository, so nothing in it is believed to be a path before it has been looked at.
  */
 export function readIntent(
-  slot: Buffer | undefined,
-): { readonly state: SlotState; readonly intent: Intent } | undefined {
-  const [line = ""] = (slot?.toString("utf8") ?? "").split("\n");
+  slot: Buffer,
+): { readonly state: SlotState; readonly intent: Intent; readonly end: number } | undefined {
+  const [line = "", after] = slot.toString("utf8").split("\n", 2);
   const [sum, body] = [line.slice(0, 64), line.slice(65)];
   if (body === "" || sha256(body) !== sum) return undefined;
   const parsed = parseJson(body, { depth: 32, characters: Number.MAX_SAFE_INTEGER });
   if (!parsed.ok || intentShape.fault(parsed.value, "intent") !== undefined) return undefined;
-  const { state, ...intent } = parsed.value as unknown as Intent & { readonly state: SlotState };
+  const intent = parsed.value as unknown as Intent;
   const places = intent.steps.flatMap(({ temp, probe }) => [temp, probe]);
   if (!places.every((place) => place === undefined || isOurs(place))) return undefined;
   const { steps } = workspaceDelta(parsed.value);
   for (const { path, same } of intent.links ?? []) for (const one of [path, same]) namesIn(one);
-  return { state, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
+  const state = after === `${APPLIED} ${intent.tx}` ? "applied" : "prepared";
+  const end = Buffer.byteLength(line) + 1;
+  return { state, end, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
 }
 
 /** New content waits under a name that only we give, or in a folder of commands. */

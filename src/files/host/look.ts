@@ -2,11 +2,11 @@ import { HoldfastError } from "../../base/errors.ts";
 import { Disk } from "./disk.ts";
 import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn } from "./guard.ts";
-import { readIntent } from "./intent.ts";
-import { closePlaces, openPlaces, PLACES, readSlot, workspaceId } from "./meta.ts";
+import { closePlaces, openPlaces, PLACES, workspaceId } from "./meta.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
 import { realHost } from "./port.ts";
+import { Slots } from "./slots.ts";
 
 /** A workspace as it lies there. No lock is taken and nothing is finished: somebody may be working in it. */
 export interface LookedWorkspace {
@@ -30,9 +30,7 @@ export function lookAtWorkspace(options: WorkspaceOptions, store: string | undef
         throw new HoldfastError("WORKSPACE_FOREIGN", { root: path, found: "a workspace without its name" });
       };
       const id = workspaceId(port, places, missing);
-      const unfinished = ([0, 1] as const).some(
-        (slot) => readIntent(readSlot(port, places, slot))?.state === "prepared",
-      );
+      const unfinished = new Slots(port, places).read().some(({ state }) => state === "prepared");
       const own = placeIn(path, store);
       const caseMatters = port.stat(`${path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
       const disk = new Disk(root, own === undefined ? [] : [own], { caseMatters });

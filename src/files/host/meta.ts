@@ -18,8 +18,6 @@ export const PLACES = {
   images: [...HOME, "images"],
 } as const;
 
-/** Two, used in turn: the one before the newest is written over only when what it tells of has been synced. */
-const SLOTS = ["intent-a", "intent-b"] as const;
 const ID = "id";
 const IGNORE = ".gitignore";
 
@@ -82,24 +80,6 @@ export function workspaceId(port: HostPort, { home }: Places, fresh: () => strin
   if (found !== undefined) port.unlink(home.at(ID));
   writeNamed(port, home, ID, Buffer.from(id));
   return id;
-}
-
-export type Slot = 0 | 1;
-
-export function readSlot(port: HostPort, { home }: Places, slot: Slot): Buffer | undefined {
-  return port.stat(home.at(SLOTS[slot])) === undefined ? undefined : readNamed(port, home, SLOTS[slot]);
-}
-
-/** Over what was there: the name stays, so that one sync makes it durable. Answers the handle to sync and close. */
-export function writeSlot(port: HostPort, { home }: Places, slot: Slot, text: string): number {
-  const handle = port.openFile(home.at(SLOTS[slot]), "update");
-  try {
-    writeAll(port, handle, Buffer.from(`${text}\n`));
-    return handle;
-  } catch (error) {
-    port.close(handle);
-    throw error;
-  }
 }
 
 export function writeAll(port: HostPort, handle: number, bytes: Uint8Array, position = 0): void {

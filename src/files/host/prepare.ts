@@ -10,12 +10,13 @@ import { type HostEntry, sameEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
-import { type Intent, type PlannedStep, slotText } from "./intent.ts";
-import { type Places, type Slot, writeAll, writeSlot } from "./meta.ts";
+import type { Intent, PlannedStep } from "./intent.ts";
+import { type Places, writeAll } from "./meta.ts";
 import { nameFault } from "./names.ts";
 import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
 import { unlinkIfThere } from "./rescue.ts";
+import type { Slot, Slots } from "./slots.ts";
 
 /** A file up to this size is held while its old content is put away; a larger one is streamed. */
 const HELD = 1024 * 1024;
@@ -26,6 +27,7 @@ export interface PrepareGround {
   readonly disk: Disk;
   readonly root: HostRoot;
   readonly places: Places;
+  readonly slots: Slots;
   readonly slot: Slot;
   readonly sync: boolean;
   /** Folders that were seen to be on the same file system as our own, by device and number. */
@@ -71,7 +73,7 @@ export async function prepare(
   planned(intent);
   const open: number[] = [];
   try {
-    open.push(writeSlot(ground.root.port, ground.places, ground.slot, slotText("prepared", intent)));
+    open.push(ground.slots.plan(ground.slot, intent));
     const folders = new Set(ground.unsynced);
     const writable = new Set<string>();
     for (const step of intent.steps) {
@@ -108,13 +110,13 @@ function lies({ temp, probe }: PlannedStep): boolean {
 }
 
 /** Takes a plan back that was not decided. What it had laid beside targets goes; nothing else was touched. */
-export function abandon({ root, places }: Pick<PrepareGround, "root" | "places">, slot: Slot, { steps }: Intent): void {
+export function abandon({ root, slots }: Pick<PrepareGround, "root" | "slots">, slot: Slot, { steps }: Intent): void {
   for (const { temp, probe } of steps) {
     const ours = probe ?? temp; // what lies where a command wrote it goes with that folder
     if (ours !== undefined)
       root.within(namesIn(ours.folder), (folder) => unlinkIfThere(root.port, folder.at(ours.name)));
   }
-  root.port.close(writeSlot(root.port, places, slot, slotText("none")));
+  root.port.close(slots.empty(slot));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../base/errors.ts";
 import { namesIn } from "../path.ts";
 import { differences, withKey, withoutKey } from "../sorted-map.ts";
 import type { Disk } from "./disk.ts";
@@ -108,8 +109,10 @@ function refusal(
 
 /** Undefined for what is no file, folder or link: it is nobody's to replace. */
 function entryAt(disk: Disk, path: string): Promise<HostEntry | undefined> {
-  const names = namesIn(path);
-  return inOurWords(path, async () => (disk.stat(names)?.kind === "other" ? undefined : disk.entry(names)));
+  return inOurWords(path, () => disk.entry(namesIn(path))).catch((error: unknown) => {
+    if (HoldfastError.is(error, "FILE_SPECIAL")) return undefined;
+    throw error;
+  });
 }
 
 function inOrder<T extends { readonly path: string }>(all: readonly T[]): readonly T[] {

@@ -1,10 +1,12 @@
 import type { ByteRange, Bytes, ByteSource } from "../../contracts/blob-store.ts";
-import type { BlobName } from "../../records/ids.ts";
 import type { AnyPart, Part } from "../../state/part.ts";
 import type { Disk } from "./disk.ts";
+import type { HostEntry } from "./entry.ts";
 import type { WorkspaceLimits } from "./limits.ts";
 import type { StagedFile } from "./staging.ts";
 import { type Binding, workspacePart, type WorkspaceValue } from "./part.ts";
+
+type FileEntryOf = HostEntry & { readonly kind: "file" };
 
 /** The workspace as one session has it: where its files lie, and what a call may do with them. */
 export interface HostSession {
@@ -13,7 +15,8 @@ export interface HostSession {
   readonly limits: WorkspaceLimits;
   /** Paths that were decided and are not on the disk yet: they are read from what was kept. */
   readonly pending: ReadonlySet<string>;
-  content(name: BlobName, range?: ByteRange): AsyncIterable<Bytes>;
+  /** What was decided for a path, wherever it lies by now. */
+  content(entry: FileEntryOf, path: string, range?: ByteRange): AsyncIterable<Bytes>;
   /** Streams content into a file of ours, to wait there for the commit. */
   keep(source: ByteSource, path: string): Promise<StagedFile>;
   kept(file: string, range?: ByteRange): AsyncIterable<Bytes>;

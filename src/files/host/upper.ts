@@ -43,7 +43,7 @@ export function upperDifference(ground: UpperGround): UpperDifference {
   const work = new UpperWalk(ground);
   const { port, lower, inside } = ground;
   if (!sameOwner(port.stat(lower), port.stat(inside))) work.uncovered.push({ path: ".", why: "root-changed" });
-  work.folder("");
+  work.folder("", true);
   const changes = work.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const links = work.linksBetween();
   return { changes, links, touched: work.touched, uncovered: work.uncovered, conflicts: work.conflicts };
@@ -62,13 +62,13 @@ class UpperWalk {
     this.#ground = ground;
   }
 
-  /** A folder that the commands have changed something in, or that they made. */
-  folder(path: string): void {
+  /** A folder that the commands have changed something in, or that they made. `isBelow` when one lies below it. */
+  folder(path: string, isBelow: boolean): void {
     const { port, lower, upper, inside, isOwn } = this.#ground;
     const written = new Set(this.#names(upper, path).map(nameText));
     const seen = this.#names(inside, path);
     const visible = new Set(seen.map(nameText));
-    for (const name of this.#names(lower, path).map(nameText)) {
+    for (const name of isBelow ? this.#names(lower, path).map(nameText) : []) {
       const gone = below(path, name);
       if (visible.has(name) || isOwn(gone)) continue;
       // Made below by somebody else after the commands had begun: they never saw it.
@@ -79,15 +79,15 @@ class UpperWalk {
       const name = nameText(bytes);
       const one = below(path, name);
       if (isOwn(one)) continue;
-      if (isText(bytes, name)) this.#one(one, written.has(name));
+      if (isText(bytes, name)) this.#one(one, written.has(name), isBelow);
       else if (written.has(name)) this.uncovered.push({ path: one, why: "not-text" });
     }
   }
 
-  #one(path: string, isWritten: boolean): void {
+  #one(path: string, isWritten: boolean, isBelow: boolean): void {
     const { port, lower, inside } = this.#ground;
-    const is = port.stat(`${inside}/${path}`);
-    const was = port.stat(`${lower}/${path}`);
+    const was = isBelow ? port.stat(`${lower}/${path}`) : undefined;
+    const is = (isWritten && was === undefined ? this.#own(path) : undefined) ?? port.stat(`${inside}/${path}`);
     if (is === undefined) return;
     if (!isWritten && showsThrough(is, was)) {
       if (is.kind === "file") this.#noteShared(path, is, was, false);
@@ -99,11 +99,17 @@ class UpperWalk {
     }
     if (is.kind === "folder") {
       this.#change(path, was, { kind: "folder", mode: is.mode, exact: true });
-      this.folder(path);
+      this.folder(path, was?.kind === "folder");
       return;
     }
     if (was?.kind === "folder") this.#removedIn(path);
     this.#file(path, is, was, isWritten);
+  }
+
+  /** Something new with one name is what the layer says, which is asked more quickly than both layers together. */
+  #own(path: string): HostStat | undefined {
+    const stat = this.#ground.port.stat(`${this.#ground.upper}/${path}`);
+    return stat?.kind === "link" || (stat?.kind === "file" && stat.links === 1) ? stat : undefined;
   }
 
   #file(path: string, is: HostStat, was: HostStat | undefined, isWritten: boolean): void {

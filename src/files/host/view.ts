@@ -89,7 +89,7 @@ export class View {
     const { now, staged } = touched;
     if (now.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
     const content = staged?.content;
-    if (content === undefined) yield* this.#host.content(now.digest, range);
+    if (content === undefined) yield* this.#host.content(now, path, range);
     else yield* this.staged(content, now, path, range);
   }
 

@@ -4,6 +4,7 @@ import type { HeldLock } from "../../contracts/lock.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
 import { refuseLarge } from "../filesystem.ts";
+import { namesIn } from "../path.ts";
 import { type Applied, apply, type Diverged } from "./apply.ts";
 import type { FilesDecision, FilesToCommit, Finished } from "./commit.ts";
 import { Disk } from "./disk.ts";
@@ -11,29 +12,23 @@ import { type ExecWork, ExecWorks } from "./exec-work.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
-import { type Intent, readIntent, slotText } from "./intent.ts";
+import type { Intent } from "./intent.ts";
 import { bounded, RESCUE_BOUNDS, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
-import {
-  closePlaces,
-  makePlaces,
-  openPlaces,
-  PLACES,
-  type Places,
-  readSlot,
-  type Slot,
-  workspaceId,
-  writeSlot,
-} from "./meta.ts";
+import { closePlaces, makePlaces, openPlaces, PLACES, type Places, workspaceId } from "./meta.ts";
+import { placesOfContent } from "./new-trees.ts";
 import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
 import { nameText, realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
+import { type Slot, Slots } from "./slots.ts";
 import { stageFile, type StagedFile } from "./staging.ts";
 
 interface Planned {
   readonly intent: Intent;
   readonly slot: Slot;
+  /** Putting it in place has been begun before. */
+  again?: boolean;
 }
 
 /** How often what is kept aside is brought within its bounds. */
@@ -56,6 +51,7 @@ export class Workspace {
   readonly #deps: WorkspaceDeps;
   readonly #root: HostRoot;
   readonly #places: Places;
+  readonly #slots: Slots;
   readonly #lock: HeldLock;
   readonly #proven = new Set<string>();
   readonly #unsynced = new Set<string>();
@@ -79,6 +75,7 @@ export class Workspace {
   ) {
     this.#root = root;
     this.#places = openPlaces(root);
+    this.#slots = new Slots(root.port, this.#places);
     this.#lock = lock;
     this.#deps = deps;
     const store = placeIn(root.path, deps.store);
@@ -173,6 +170,11 @@ export class Workspace {
     return this.#alone(() => this.#ready());
   }
 
+  /** Where something that was decided may lie: where it waits, on its way, or in place. */
+  placesOf(path: string): readonly (readonly string[])[] {
+    return this.#stuck === undefined ? [namesIn(path)] : placesOfContent(this.#stuck.intent, path);
+  }
+
   rescued(): readonly Rescued[] {
     return this.rescue.list();
   }
@@ -208,7 +210,7 @@ export class Workspace {
         await this.#syncFolders();
         this.rescue.prune();
         this.#clearTemporary();
-        for (const slot of [0, 1] as const) this.#note(slot, slotText("none"));
+        for (const slot of [0, 1] as const) this.#root.port.close(this.#slots.empty(slot));
       } finally {
         this.execs.close();
         closePlaces(this.#places);
@@ -220,19 +222,13 @@ export class Workspace {
   }
 
   async #begin(): Promise<void> {
-    const found = ([0, 1] as const)
-      .flatMap((slot) => {
-        const read = readIntent(readSlot(this.#root.port, this.#places, slot));
-        return read === undefined ? [] : [{ slot, ...read }];
-      })
-      .toSorted((a, b) => a.intent.order - b.intent.order);
-    for (const { slot, state, intent } of found) {
+    for (const { slot, state, intent } of this.#slots.read()) {
       this.#order = Math.max(this.#order, intent.order);
       if (state === "prepared" && !(await this.#deps.decided(intent))) {
         abandon(this.#files(), slot, intent);
         continue;
       }
-      this.#stuck = { intent, slot };
+      this.#stuck = { intent, slot, again: true };
       const diverged = await this.#finish();
       const { session, callId } = intent;
       if (state === "prepared") this.finished.push({ session, ...(callId === undefined ? {} : { callId }), diverged });
@@ -241,7 +237,7 @@ export class Workspace {
     await this.#syncFolders();
     this.#clearTemporary();
     for (const slot of [0, 1] as const) {
-      const handle = writeSlot(this.#root.port, this.#places, slot, slotText("none"));
+      const handle = this.#slots.empty(slot);
       try {
         if (this.#deps.sync) await this.#root.port.sync(handle);
       } finally {
@@ -315,13 +311,12 @@ export class Workspace {
     await this.#askForDoubted();
     const stuck = this.#stuck;
     if (stuck === undefined) return late;
-    const { intent, slot } = stuck;
+    const { intent, slot, again = false } = stuck;
+    stuck.again = true;
     let applied: Applied;
     try {
-      applied = await apply(
-        { ...this.#files(), rescue: this.rescue, done: (path) => this.pending.delete(path) },
-        intent,
-      );
+      const done = (path: string) => this.pending.delete(path);
+      applied = await apply({ ...this.#files(), rescue: this.rescue, again, done }, intent);
     } catch (error) {
       const path = [...this.pending][0] ?? "";
       throw new HoldfastError(
@@ -337,19 +332,14 @@ export class Workspace {
     // What was taken out of the way is kept beside the journal too; what did not get in lies only here.
     if (applied.diverged.length > 0) this.#unsynced.add(PLACES.rescue.join("/"));
     this.rescue.watch(applied.moved);
-    this.#note(slot, slotText("applied", intent));
+    this.#slots.applied(slot, intent);
     this.#commits += 1;
     if (this.#commits % COMMITS_PER_PRUNE === 0) this.rescue.prune();
     return [...late, ...applied.diverged];
   }
 
   #files() {
-    return { disk: this.disk, root: this.#root, places: this.#places };
-  }
-
-  /** Without a sync: it may be lost with the power, and then what it tells of is looked at again. */
-  #note(slot: Slot, text: string): void {
-    this.#root.port.close(writeSlot(this.#root.port, this.#places, slot, text));
+    return { disk: this.disk, root: this.#root, places: this.#places, slots: this.#slots };
   }
 
   #ground(slot: Slot) {

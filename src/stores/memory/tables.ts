@@ -56,6 +56,13 @@ export class MemoryTables implements Tables {
     return this.#names.has(id);
   }
 
+  /** Memory is not damaged, or nobody could tell. */
+  keepWitness(): void {}
+
+  mendSessions(): boolean {
+    return false;
+  }
+
   allSessions(): Iterable<SessionRow | DamagedRow> {
     return this.#sessions.values();
   }

@@ -2,10 +2,23 @@ import { sha256 } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
 import type { DamagedRow, SegmentSpan, SessionRow } from "../../contracts/store.ts";
 import type { OwnerId, SessionId } from "../../records/ids.ts";
-import type { SqliteRow } from "./vendor.ts";
+import type { SqliteRow, SqliteValue } from "./vendor.ts";
 
-export const SESSION_COLUMNS =
-  "id, created_at, epoch, owner, lease_until, head_seq, head_hash, anchor_seq, anchor_hash, checkpoint, segments, checksum";
+const COLUMNS = [
+  "id",
+  "created_at",
+  "epoch",
+  "owner",
+  "lease_until",
+  "head_seq",
+  "head_hash",
+  "anchor_seq",
+  "anchor_hash",
+  "checkpoint",
+  "segments",
+  "checksum",
+] as const;
+export const SESSION_COLUMNS: string = COLUMNS.join(", ");
 
 /** The columns that are not plain fields of the row. */
 export interface SessionSeal {
@@ -19,6 +32,28 @@ export function sealSession(row: SessionRow): SessionSeal {
   const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
   const values = `${id}\n${createdAt}\n${epoch}\n${owner ?? ""}\n${leaseUntil}\n${head.seq}\n${head.hash}\n${anchor.seq}\n${anchor.hash}\n${checkpoint}\n${segments}`;
   return { segments, checksum: checksumOf(values) };
+}
+
+/** In the order of SESSION_COLUMNS. */
+export function sessionValues(row: SessionRow): readonly SqliteValue[] {
+  const { segments, checksum } = sealSession(row);
+  const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
+  const links = [head.seq, head.hash, anchor.seq, anchor.hash] as const;
+  return [id, createdAt, epoch, owner, leaseUntil, ...links, checkpoint, segments, checksum];
+}
+
+/** What is kept of a row beside it, sealed like the row itself. */
+export function toWitness(row: SessionRow): string {
+  return JSON.stringify(sessionValues(row));
+}
+
+/** The row a witness tells of, when it is whole and speaks of this session. */
+export function fromWitness(id: SessionId, text: string): SessionRow | undefined {
+  const values = parseJson(text);
+  if (!values.ok || !Array.isArray(values.value) || values.value.length !== COLUMNS.length) return undefined;
+  const found = values.value as readonly SqliteValue[];
+  const row = toSessionRow(Object.fromEntries(COLUMNS.map((name, index) => [name, found[index] ?? null])));
+  return "damaged" in row || row.id !== id ? undefined : row;
 }
 
 export function toSessionRow(row: SqliteRow): SessionRow | DamagedRow {

@@ -169,8 +169,8 @@ export class SqliteStore implements Store {
       this.#reading += 1;
       let usable = false;
       try {
-        const result = await use(readFrom(reader.tables, this.#parts.connect.path));
-        this.#run(reader, "COMMIT");
+        const result = await use(readFrom(reader.tables, this.#parts.connect));
+        this.#run(reader, "ROLLBACK"); // nothing was written, and after damaged pages SQLite commits no more
         usable = true;
         return result;
       } catch (error) {

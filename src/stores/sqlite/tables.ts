@@ -7,12 +7,15 @@ import type { BlobName, SessionId } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import { type Run, runsOf } from "../spans.ts";
 import type { Tables } from "../tables.ts";
+import { type Evidence, mendedRows, rebuiltRow } from "./mend.ts";
 import { recordKey } from "./schema.ts";
-import { SESSION_COLUMNS, sealSession, toSessionRow } from "./session-rows.ts";
+import { SESSION_COLUMNS, sealSession, sessionValues, toSessionRow } from "./session-rows.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./vendor.ts";
+import { Witnesses } from "./witnesses.ts";
 
 const RECORD_COLUMNS =
   "key >> 32 AS segment, key & 4294967295 AS seq, kind, at, version, salt, body_digest, prev, hash, body, dropped";
+const HEADER_COLUMNS = RECORD_COLUMNS.replace("body, dropped", "NULL AS body, dropped");
 
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
@@ -27,12 +30,16 @@ const SELECT_RECORDS = {
   forward: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`,
   reverse: `SELECT ${RECORD_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key DESC`,
 } as const;
+const SELECT_HEADERS = `SELECT ${HEADER_COLUMNS} FROM records WHERE key BETWEEN ? AND ? ORDER BY key ASC`;
 
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {
   readonly #connection: SqliteConnection;
   readonly #prepared = new Map<string, SqliteStatement>();
+  readonly #witnesses = new Witnesses((text) => this.#sql(text));
   #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
+  /** What rebuilding rows gave, as long as nobody has written since. */
+  #rebuilt: { readonly version: unknown; readonly rows: Map<SessionId, SessionRow | undefined> } | undefined;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -82,7 +89,7 @@ export class SqliteTables implements Tables {
   *allSessions(): Iterable<SessionRow | DamagedRow> {
     let found = 0;
     for (let after = ""; ; ) {
-      const page = this.sessionsAfter(after, 256);
+      const page = this.#rowsAfter(after, 256);
       yield* page;
       found += page.length;
       const last = page.at(-1);
@@ -94,7 +101,23 @@ export class SqliteTables implements Tables {
       yield { id: "" as SessionId, damaged: `${names} sessions are known by name, ${found} have a row` };
   }
 
+  /** Those too whose row is gone or lies where it is not found: their witnesses name them. */
   sessionsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
+    const rows = this.#rowsAfter(after, limit);
+    const listed = new Map<SessionId, SessionRow | DamagedRow>(rows.map((row) => [row.id, row]));
+    for (const id of this.#witnesses.idsAfter(after, limit))
+      if (!listed.has(id) && this.session(id) === undefined)
+        listed.set(id, { id, damaged: `session ${id} has no row` });
+    return [...listed.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+  }
+
+  /** The same where the rows cannot be read at all. */
+  witnessedAfter(after: string, limit: number): readonly DamagedRow[] {
+    const unreadable = (id: SessionId) => ({ id, damaged: `the row of session ${id} cannot be read` });
+    return this.#witnesses.idsAfter(after, limit).map(unreadable);
+  }
+
+  #rowsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
     // SQLite trusts the order of its pages. Where they are not in order it finds what lies before, and for ever again.
     return this.#sql(SELECT_SESSIONS)
       .all(after, limit)
@@ -103,24 +126,67 @@ export class SqliteTables implements Tables {
   }
 
   addSession(row: SessionRow): void {
-    const { segments, checksum } = sealSession(row);
-    const { id, createdAt, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
-    this.#sql("INSERT OR REPLACE INTO session_names (digest, deleted_at_epoch) VALUES (?, NULL)").run(sha256(id));
-    this.#sql(INSERT_SESSION).run(
-      id,
-      createdAt,
-      epoch,
-      owner,
-      leaseUntil,
-      head.seq,
-      head.hash,
-      anchor.seq,
-      anchor.hash,
-      checkpoint,
-      segments,
-      checksum,
-    );
-    this.#last = { row, checksum };
+    this.#sql("INSERT OR REPLACE INTO session_names (digest, deleted_at_epoch) VALUES (?, NULL)").run(sha256(row.id));
+    this.#sql(INSERT_SESSION).run(...sessionValues(row));
+    this.#witnesses.put(row);
+    this.#last = { row, checksum: sealSession(row).checksum };
+  }
+
+  keepWitness(row: SessionRow): void {
+    this.#witnesses.put(row);
+  }
+
+  damagedWitnesses(): Iterable<SessionId> {
+    return this.#witnesses.unusable();
+  }
+
+  /** A row that is damaged or gone, as far as it can be proven. Nothing is written. */
+  rebuiltSession(id: SessionId): SessionRow | undefined {
+    const version = this.#sql("PRAGMA data_version").get()?.["data_version"];
+    if (this.#rebuilt?.version !== version) this.#rebuilt = { version, rows: new Map() };
+    const { rows } = this.#rebuilt ?? { rows: new Map() };
+    if (!rows.has(id)) rows.set(id, rebuiltRow(this.#evidence(), id));
+    return rows.get(id);
+  }
+
+  mendSessions(): boolean {
+    const found = this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions`).all().map(toSessionRow);
+    const ids = this.#witnesses.idsAfter("", Number.MAX_SAFE_INTEGER);
+    const rows = mendedRows(this.#evidence(), found, { ids, count: this.countNames() });
+    if (rows === undefined) return false;
+    this.#last = undefined;
+    this.#sql("DELETE FROM sessions").run();
+    for (const row of rows) this.#sql(INSERT_SESSION).run(...sessionValues(row));
+    return true;
+  }
+
+  #evidence(): Evidence {
+    return {
+      witness: (id) => (this.knowsName(id) ? this.#witnesses.find(id) : undefined),
+      claimedHead: (witness) => this.#claimedHead(witness),
+      headersAfter: (segment, seq) => this.#headersAfter(segment, seq),
+      endsAt: (segment, seq) => this.endsAt(segment, seq),
+      recordsAreWhole: () =>
+        this.#sql("PRAGMA integrity_check(records)")
+          .all()
+          .every((row) => row["integrity_check"] === "ok"),
+    };
+  }
+
+  #claimedHead(witness: SessionRow): Link | undefined {
+    try {
+      const row = this.#sql(
+        "SELECT head_seq, head_hash FROM sessions WHERE id = ? AND anchor_hash = ? AND segments = ?",
+      ).get(witness.id, witness.anchor.hash, sealSession(witness).segments);
+      return row === undefined ? undefined : { seq: Number(row["head_seq"]), hash: String(row["head_hash"]) };
+    } catch {
+      return undefined; // its page cannot be read: it names nothing
+    }
+  }
+
+  *#headersAfter(segment: number, seq: number): Iterable<SealedRecord> {
+    const range = [recordKey(segment, seq + 1), recordKey(segment, 2 ** 32 - 1)] as const;
+    for (const row of this.#sql(SELECT_HEADERS).iterate(...range)) yield toSealed(row);
   }
 
   putSession(row: SessionRow): void {
@@ -146,6 +212,7 @@ export class SqliteTables implements Tables {
   deleteSession({ id, epoch }: SessionRow): void {
     this.#last = undefined;
     this.#sql("DELETE FROM sessions WHERE id = ?").run(id);
+    this.#witnesses.remove(id);
     this.#sql("UPDATE session_names SET deleted_at_epoch = ? WHERE digest = ?").run(epoch, sha256(id));
   }
 

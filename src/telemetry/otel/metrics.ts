@@ -17,6 +17,15 @@ const COUNTERS: { readonly [K in Counted]?: readonly [name: string, unit: string
   refusals: ["holdfast.refusals", "{request}", "Requests that were not sent, because prompt and catalog disagreed."],
   reclaims: ["holdfast.reclaims", "{view}", "Views whose pages were lowered to make room."],
   cacheLossTokens: ["holdfast.cache.loss", "{token}", "Tokens that a provider had to read again, uncached."],
+  boundaries: [
+    "holdfast.boundaries",
+    "{boundary}",
+    "Moments that gave context up, after what was dirty was committed.",
+  ],
+  boundariesRefused: ["holdfast.boundaries_refused", "{boundary}", "Boundaries not crossed: something was dirty."],
+  writebacks: ["holdfast.writebacks", "{change}", "Changes of durable pages that were committed."],
+  writebacksRejected: ["holdfast.writebacks_rejected", "{change}", "Changes of durable pages that were rejected."],
+  asides: ["holdfast.asides", "{request}", "Questions to a model beside a conversation."],
   divergedFiles: ["holdfast.diverged_files", "{file}", "Files that somebody else changed after a commit was decided."],
   rewinds: ["holdfast.rewinds", "{rewind}", "Returns to a tool boundary."],
   effectsNotUndone: ["holdfast.effects_not_undone", "{effect}", "Effects that could not be undone."],
@@ -37,7 +46,7 @@ export function metricsOf(meter: OtelMeter): (event: KernelEvent) => void {
   });
   return (event) => {
     for (const [counted, by] of addsOf(event)) counters.get(counted)?.add(by, labelsOf(event));
-    if (event.kind !== "request-over" && event.kind !== "call-closed") return;
+    if (event.kind !== "request-over" && event.kind !== "aside-over" && event.kind !== "call-closed") return;
     const labels = labelsOf(event);
     const elapsedMs = numberIn(event.facts, "elapsedMs");
     if (elapsedMs !== undefined) durations.record(elapsedMs / 1000, labels);

@@ -12,9 +12,10 @@ export function attributesOf(event: KernelEvent): OtelAttributes {
 
 const OWN: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]) => Loose } = {
   "turn-begun": () => ({ "gen_ai.operation.name": "invoke_agent" }),
-  "turn-over": ({ status, spent }) => ({
+  "turn-over": ({ status, spent, context }) => ({
     "holdfast.turn.status": status,
     "holdfast.turn.steps": numberIn(spent, "steps"),
+    "holdfast.context.thrash": numberIn(context, "thrash"),
   }),
   "request-begun": ({ attempt, items, tools, ...facts }) => ({
     "gen_ai.operation.name": "chat",
@@ -31,6 +32,14 @@ const OWN: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"])
     "gen_ai.usage.output_tokens": numberIn(usage, "output"),
     "gen_ai.usage.cache_read.input_tokens": numberIn(usage, "cacheRead"),
     "gen_ai.usage.cache_creation.input_tokens": numberIn(usage, "cacheWrite"),
+    "error.type": failure,
+  }),
+  "aside-over": ({ purpose, usage, failure, ...facts }) => ({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": modelName(wordIn(facts, "model")) || undefined,
+    "gen_ai.usage.input_tokens": numberIn(usage, "input"),
+    "gen_ai.usage.output_tokens": numberIn(usage, "output"),
+    "holdfast.aside.purpose": purpose,
     "error.type": failure,
   }),
   "call-opened": ({ callId, tool, parent }) => ({

@@ -85,6 +85,7 @@ const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
   "fault-raised",
   "prompt-healed",
   "context-reclaimed",
+  "aside-over",
   "call-rerun",
   "checkpoint-failed",
   "call-waiting",
@@ -94,6 +95,8 @@ const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
   "effect-undone",
   "mode-changed",
   "boundary-crossed",
+  "writeback-committed",
+  "writeback-rejected",
   "model-failed",
   "turn-interrupted",
 ]);

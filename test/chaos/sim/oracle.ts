@@ -18,6 +18,9 @@ export interface Outside {
   readonly change: (state: ModelState) => ModelState;
 }
 
+/** Their changes are judged by the writeback's own story. */
+const WAITING_PARTS: ReadonlySet<string> = new Set(["StagedWritebacks", "WritebackCount"]);
+
 /** Holds what the kernel says, and what it shows, against what the journal says and what was acknowledged. */
 export class Oracle {
   readonly wrong: string[] = [];
@@ -237,6 +240,7 @@ export class Oracle {
   }
 
   #changeOf(state: ModelState, record: Changed): ModelState | undefined {
+    if (Object.keys(record.delta as object).every((part) => WAITING_PARTS.has(part))) return state;
     const text = `${record.cause} ${JSON.stringify(record.delta)}`;
     const restores = record.cause.startsWith("restored");
     return this.#outside

@@ -1,4 +1,5 @@
 import type { SeededRandom } from "../../../src/base/random.ts";
+import type { PageScope } from "../../../src/context/page.ts";
 import type { RecordDraft } from "../../../src/records/kinds.ts";
 import type { Session } from "../../../src/turn/session.ts";
 import type { Simulation } from "./simulation.ts";
@@ -14,6 +15,8 @@ interface Heard {
 export class WritebackStory {
   readonly wrong: string[] = [];
   #heard: Heard[] = [];
+  /** What was committed for all sessions: no rewind takes that back. */
+  #shared = new Set<string>();
   /** A snapshot was put back by hand: what waits now is known to the snapshot only. */
   #lost = false;
 
@@ -24,9 +27,11 @@ export class WritebackStory {
         return;
       case "writeback-committed":
       case "writeback-rejected": {
-        const { id, value } = idOf(record.change);
+        const { id, value, scope } = idOf(record.change);
         if (!this.#waiting.has(id) && !this.#lost) this.wrong.push(`${id} was settled and did not wait`);
-        this.#heard.push({ seq, kind: "settled", id, ...(record.kind === "writeback-committed" ? { value } : {}) });
+        const isKept = record.kind === "writeback-committed";
+        if (isKept && scope === "project") this.#shared.add(value);
+        this.#heard.push({ seq, kind: "settled", id, ...(isKept && scope === "session" ? { value } : {}) });
         return;
       }
       case "boundary-crossed":
@@ -48,15 +53,18 @@ export class WritebackStory {
     const story = new WritebackStory();
     story.#heard = this.#heard.filter((one) => one.seq <= seq);
     story.#lost = this.#lost;
+    story.#shared = new Set(this.#shared);
     return story;
   }
 
   /** Nothing that was committed is gone, and nothing is kept that was not. */
   check(session: Session): readonly string[] {
+    const shared = notesIn(session, "project");
+    const gone = [...this.#shared].filter((value) => !shared.includes(value));
+    if (gone.length > 0) return [...this.wrong, `${gone.join()} was committed for all sessions, and is gone`];
     if (this.#lost) return this.wrong;
     const due = [...new Set(this.#heard.flatMap(({ value }) => value ?? []))].sort();
-    const kept = session.writeback.pages("session")["preference:sim"]?.fields["notes"];
-    const found = kept?.type === "list" ? kept.list.map(({ value }) => value as string).sort() : [];
+    const found = notesIn(session, "session");
     const waits = session.writeback.pending.flatMap((one) => ("id" in one ? [one.id] : [])).sort();
     const dueWaits = [...this.#waiting].sort();
     return [
@@ -73,16 +81,29 @@ export class WritebackStory {
   }
 }
 
-function idOf(change: unknown): { readonly id: string; readonly value: string } {
-  return change as { readonly id: string; readonly value: string };
+/** What the page that everything is learnt on says. */
+function notesIn(session: Session, scope: PageScope): readonly string[] {
+  const kept = session.writeback.pages(scope)["preference:sim"]?.fields["notes"];
+  return kept?.type === "list" ? kept.list.map(({ value }) => value as string).sort() : [];
+}
+
+interface Change {
+  readonly id: string;
+  readonly value: string;
+  readonly scope: PageScope;
+}
+
+function idOf(change: unknown): Change {
+  return change as Change;
 }
 
 /** Something is learnt, and waits. */
-export function learn(sim: Simulation, _random: SeededRandom, session: Session): void {
+export function learn(sim: Simulation, random: SeededRandom, session: Session): void {
   const value = `learnt ${sim.word()}!`;
+  const scope: PageScope = random.below(4) === 0 ? "project" : "session";
   sim.oracle.asked({ token: value, change: (state) => state });
   sim.follow("learn", [], () =>
-    session.writeback.stage({ kind: "preference", page: "sim", field: "notes", op: "append", value, scope: "session" }),
+    session.writeback.stage({ kind: "preference", page: "sim", field: "notes", op: "append", value, scope }),
   );
 }
 

@@ -1,0 +1,34 @@
+import type { CommandBody } from "../command.ts";
+import { flagOf, sessionIn, STORE_OPTION, usage, WORKSPACE_OPTION } from "../options.ts";
+import { inStore, kernelOn, lookIn, workspaceFor } from "../session/place.ts";
+import { count } from "../words.ts";
+
+export const deleteCommand: CommandBody = {
+  usage: "holdfast delete SESSION --yes | --dry-run [--workspace DIR] [--store FILE]",
+  examples: [
+    "holdfast delete rename-foo --dry-run    what would go",
+    "holdfast delete rename-foo --yes        for good; `holdfast gc` then gives its space back",
+  ],
+  options: {
+    "dry-run": { type: "boolean", help: "say what would go and delete nothing" },
+    yes: { type: "boolean", help: "really: there is no way back" },
+    workspace: WORKSPACE_OPTION,
+    store: STORE_OPTION,
+  },
+  async run(parsed, terminal) {
+    const id = sessionIn(parsed);
+    const dryRun = flagOf(parsed, "dry-run");
+    if (!dryRun && !flagOf(parsed, "yes")) throw usage("--yes", "there is no way back; say --yes, or --dry-run to see");
+    return inStore(parsed, terminal, async (place) => {
+      const look = await lookIn(place, await kernelOn(place), id);
+      const holdfast = await kernelOn(place, workspaceFor(place, await look.binding()));
+      const deleted = await holdfast.delete(id, { dryRun });
+      if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, dryRun, ...deleted }));
+      else {
+        const stay = deleted.shared === 0 ? "" : `; ${count(deleted.shared, "record")} stay, because forks share them`;
+        terminal.out(`${dryRun ? "would delete" : "deleted"} ${id} with ${count(deleted.records, "record")}${stay}`);
+      }
+      return 0;
+    });
+  },
+};

@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { desk, program, threeWrites } from "../../../test/support/cli.ts";
+
+const at = desk();
+const names = async () => (await at.json<{ sessions: { id: string }[] }>("sessions")).sessions.map(({ id }) => id);
+
+describe("holdfast delete", () => {
+  test("[CLI-30] says what would go, wants to be told twice, and deletes for good; the folder is left alone", async () => {
+    const { calls } = await threeWrites(at.folder);
+    expect(await at.run("delete", "work")).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
+    const plan = await at.json<{ records: number }>("delete", "work", "--dry-run");
+    expect(plan).toMatchObject({ ok: true, dryRun: true, session: "work", shared: 0 });
+    expect(await names()).toEqual(["work"]);
+    await at.run("fork", "work", "--after", calls[0] ?? "", "--as", "other", "--memory");
+    const said = await at.run("delete", "work", "--yes");
+    expect(said).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^deleted work with \d+ records; \d+ records? stay/),
+    });
+    expect(await names()).toEqual(["other"]);
+    expect(existsSync(join(at.folder, "b.txt"))).toBe(true);
+    expect(await at.json("gc", "--grace", "0s")).toMatchObject({ ok: true });
+    expect(await at.json("verify")).toMatchObject({ ok: true });
+  });
+
+  test("[CLI-30] refuses a session that somebody writes, and one that is not there", async () => {
+    await threeWrites(at.folder);
+    expect(await at.run("delete", "wrok", "--yes")).toMatchObject({ code: 3, err: expect.stringContaining("work") });
+    const holdfast = await program(at.folder);
+    const session = await holdfast.open("work");
+    expect(await at.run("delete", "work", "--yes")).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("SESSION_BUSY"),
+    });
+    await session.close();
+    await holdfast.close();
+    expect(await names()).toEqual(["work"]);
+  });
+});

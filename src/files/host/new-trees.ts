@@ -1,0 +1,169 @@
+import { namesIn } from "../path.ts";
+import type { Disk } from "./disk.ts";
+import type { Folder, HostRoot } from "./folders.ts";
+import type { Intent, PlannedStep } from "./intent.ts";
+import { makePlace, PLACES } from "./meta.ts";
+import { isSystem } from "./port.ts";
+
+/** A folder that commands made, with every folder and file in it. */
+interface NewTree {
+  readonly top: string;
+  /** Where it is put together: a folder of ours that nobody else looks into. */
+  readonly place: readonly string[];
+  /** Parents before their children; the first is the top itself. */
+  readonly folders: readonly PlannedStep[];
+  readonly files: readonly PlannedStep[];
+}
+
+/** What is in place. */
+export interface MovedTrees {
+  readonly paths: ReadonlySet<string>;
+  /** Folders whose names changed. */
+  readonly folders: ReadonlySet<string>;
+}
+
+export interface TreeGround {
+  readonly root: HostRoot;
+  readonly disk: Disk;
+}
+
+const PUT_TOGETHER = "in";
+const OWNER_ALL = 0o700;
+
+/**
+ * Puts folders that commands made in place, each with one rename of the whole: an install leaves tens of thousands of
+ * files, and two requests for every one of them would cost more than the command. It is put together where nobody can have
+ * made anything of the same name, so a file moves with one request and nothing can be in its way. Whatever does not go
+ * smoothly is laid back where it was and goes step by step, like everything else; so does what an attempt that was cut off
+ * had left.
+ */
+export function moveTreesIn(ground: TreeGround, { exec, steps }: Intent): MovedTrees {
+  const moved = { paths: new Set<string>(), folders: new Set<string>() };
+  if (exec === undefined || !ground.disk.exact) return moved;
+  for (const tree of treesIn(steps, [...PLACES.exec, exec])) {
+    if (!isFree(ground, tree.top) || !moveIn(ground, tree)) {
+      layBack(ground, tree);
+      continue;
+    }
+    moved.folders.add(parentOf(tree.top));
+    for (const { path } of tree.folders) moved.folders.add(path);
+    for (const { path } of [...tree.folders, ...tree.files]) moved.paths.add(path);
+  }
+  return moved;
+}
+
+function treesIn(steps: readonly PlannedStep[], exec: readonly string[]): readonly NewTree[] {
+  const trees: (NewTree & { readonly folders: PlannedStep[]; readonly files: PlannedStep[] })[] = [];
+  const treeAt = new Map<string, (typeof trees)[number]>();
+  const lies = `${exec.join("/")}/`;
+  for (const step of steps.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    const { path, from, to, temp, placed, aside } = step;
+    if (from.kind !== "absent" || placed === true) continue;
+    const above = treeAt.get(parentOf(path));
+    if (to.kind === "file" && temp?.folder.startsWith(lies) === true) above?.files.push(step);
+    if (to.kind !== "folder") continue;
+    const tree = above ?? { top: path, place: [...exec, PUT_TOGETHER, aside], folders: [], files: [] };
+    if (above === undefined) trees.push(tree);
+    tree.folders.push(step);
+    treeAt.set(path, tree);
+  }
+  return trees.filter(({ files }) => files.length > 0);
+}
+
+/** Where the content of a step may lie while it is being put in place, as paths of the workspace. */
+export function placesOfContent({ exec, steps }: Intent, path: string): readonly (readonly string[])[] {
+  const step = steps.find((one) => one.path === path);
+  if (step === undefined) return [];
+  const waits = step.temp === undefined ? [] : [[...namesIn(step.temp.folder), step.temp.name]];
+  const trees = exec === undefined ? [] : treesIn(steps, [...PLACES.exec, exec]);
+  const together = trees.filter(({ files }) => files.includes(step)).map((tree) => placeOf(tree, path));
+  return [...waits, ...together, namesIn(path)];
+}
+
+function isFree({ root, disk }: TreeGround, top: string): boolean {
+  const names = namesIn(top);
+  if (disk.isOwn(names)) return false;
+  return root.within(names.slice(0, -1), (folder) => root.port.stat(folder.at(names.at(-1))) === undefined) === true;
+}
+
+function moveIn(ground: TreeGround, tree: NewTree): boolean {
+  const { root } = ground;
+  const { port } = root;
+  makePlace(root, tree.place.slice(0, -1));
+  for (const { path, to } of tree.folders) makeFolder(ground, placeOf(tree, path), to);
+  eachFile(ground, tree, (waiting, here) => port.rename(waiting, here));
+  const names = namesIn(tree.top);
+  const moved = root.within(names.slice(0, -1), (folder) =>
+    root.inside(tree.place.slice(0, -1), (there) => {
+      folder.mustBeHere();
+      try {
+        port.rename(there.at(tree.place.at(-1)), folder.at(names.at(-1)));
+        return true;
+      } catch (error) {
+        if (isSystem(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) return false; // somebody was quicker
+        throw error;
+      }
+    }),
+  );
+  return moved === true;
+}
+
+/** Open to us until everything is in it. The system's mask does not decide what a command meant. */
+function makeFolder({ root }: TreeGround, place: readonly string[], to: PlannedStep["to"]): void {
+  makePlace(root, place);
+  if (to.kind === "folder")
+    root.inside(place.slice(0, -1), (parent) => root.port.modeAt(parent.at(place.at(-1)), to.mode | OWNER_ALL));
+}
+
+/** What was put together and could not be moved in waits again where its commands had left it. */
+function layBack(ground: TreeGround, tree: NewTree): void {
+  const { root } = ground;
+  if (root.within(tree.place, () => true) !== true) return;
+  eachFile(ground, tree, (waiting, here) => root.port.rename(here, waiting));
+}
+
+/** Every file with where it waits and where it is put together. What has been moved already is passed over. */
+function eachFile({ root }: TreeGround, tree: NewTree, move: (waiting: string, here: string) => void): void {
+  for (const files of byFolders(tree.files)) {
+    const [{ path, temp }] = files;
+    root.within(namesIn(temp?.folder ?? ""), (waiting) =>
+      root.within(placeOf(tree, parentOf(path)), (here) => {
+        for (const file of files) moveOne(waiting, here, file, move);
+      }),
+    );
+  }
+}
+
+function moveOne(
+  waiting: Folder,
+  here: Folder,
+  { path, temp }: PlannedStep,
+  move: (waiting: string, here: string) => void,
+): void {
+  try {
+    move(waiting.at(temp?.name), here.at(path.slice(path.lastIndexOf("/") + 1)));
+  } catch (error) {
+    if (!isSystem(error, "ENOENT")) throw error; // moved by an attempt that was cut off
+  }
+}
+
+type Some<T> = readonly [T, ...T[]];
+
+function byFolders(files: readonly PlannedStep[]): Iterable<Some<PlannedStep>> {
+  const folders = new Map<string, [PlannedStep, ...PlannedStep[]]>();
+  for (const file of files) {
+    const key = `${parentOf(file.path)}\0${file.temp?.folder ?? ""}`;
+    const known = folders.get(key);
+    if (known === undefined) folders.set(key, [file]);
+    else known.push(file);
+  }
+  return folders.values();
+}
+
+function placeOf({ top, place }: NewTree, path: string): readonly string[] {
+  return path === top ? place : [...place, ...namesIn(path.slice(top.length + 1))];
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}

@@ -1,0 +1,80 @@
+import { appliedText, type Intent, readIntent, type SlotState, slotText } from "./intent.ts";
+import { type Places, readNamed, writeAll } from "./meta.ts";
+import type { HostPort } from "./port.ts";
+
+export type Slot = 0 | 1;
+
+/** A plan as it is found in its slot. */
+export interface FoundPlan {
+  readonly slot: Slot;
+  readonly state: SlotState;
+  readonly intent: Intent;
+}
+
+const NAMES = ["intent-a", "intent-b"] as const;
+const EMPTY = "none\n";
+
+/**
+ * Where plans are written down: two files, used in turn, so that the one before the newest is written over only when what
+ * it tells of has been synced. Their names stay, so that one sync makes a plan durable.
+ */
+export class Slots {
+  readonly #port: HostPort;
+  readonly #places: Places;
+  /** Where the line of each one's plan ends. */
+  readonly #ends: [number, number] = [0, 0];
+
+  constructor(port: HostPort, places: Places) {
+    this.#port = port;
+    this.#places = places;
+  }
+
+  /** The older one first. */
+  read(): readonly FoundPlan[] {
+    const { home } = this.#places;
+    return ([0, 1] as const)
+      .flatMap((slot): FoundPlan[] => {
+        const there = this.#port.stat(home.at(NAMES[slot])) !== undefined;
+        const found = there ? readIntent(readNamed(this.#port, home, NAMES[slot])) : undefined;
+        if (found === undefined) return [];
+        this.#ends[slot] = found.end;
+        return [{ slot, state: found.state, intent: found.intent }];
+      })
+      .toSorted((a, b) => a.intent.order - b.intent.order);
+  }
+
+  /** Answers the handle to sync and close. */
+  plan(slot: Slot, intent: Intent): number {
+    const text = Buffer.from(slotText(intent));
+    this.#ends[slot] = text.length;
+    return this.#write(slot, text, 0);
+  }
+
+  /** Without a sync: it may be lost with the power, and then what it tells of is looked at again. */
+  applied(slot: Slot, intent: Intent): void {
+    this.#port.close(this.#write(slot, Buffer.from(appliedText(intent)), this.#ends[slot]));
+  }
+
+  /** Nothing waits there any more, and nothing long stays behind. Answers the handle to sync and close. */
+  empty(slot: Slot): number {
+    const handle = this.#write(slot, Buffer.from(EMPTY), 0);
+    try {
+      this.#port.truncate(handle, EMPTY.length);
+      return handle;
+    } catch (error) {
+      this.#port.close(handle);
+      throw error;
+    }
+  }
+
+  #write(slot: Slot, bytes: Uint8Array, at: number): number {
+    const handle = this.#port.openFile(this.#places.home.at(NAMES[slot]), "update");
+    try {
+      writeAll(this.#port, handle, bytes, at);
+      return handle;
+    } catch (error) {
+      this.#port.close(handle);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { SessionRow, Store } from "../contracts/store.ts";
+import { type SessionId, toSessionId } from "../records/ids.ts";
+import { conflictError } from "./conflicts.ts";
+import type { JournalDeps } from "./journal.ts";
+import { takeLease } from "./open.ts";
+import { rowOf } from "./read.ts";
+import { sessionRows } from "./verify.ts";
+
+export interface Deleted {
+  readonly session: SessionId;
+  /** Records that go with it. Their space, and content that only they named, comes back with `sweep`. */
+  readonly records: number;
+  /** Records that forks share: those stay. */
+  readonly shared: number;
+}
+
+/** Long enough for one commit. Whoever dies before it leaves a session that its next writer takes at once. */
+const LEASE_MS = 60_000;
+
+/** What deleting would take. Refused, like the deletion itself, while somebody is writing the session. */
+export async function planDeletion(
+  { store, clock }: Pick<JournalDeps, "store" | "clock">,
+  id: string,
+): Promise<Deleted> {
+  const row = await rowOf(store, toSessionId(id));
+  const { owner, leaseUntil } = row;
+  if (owner !== null && leaseUntil > clock.now() && !store.isDead(owner))
+    throw new HoldfastError("SESSION_BUSY", { session: row.id, writer: owner, until: leaseUntil });
+  const kept = row.head.seq - row.anchor.seq;
+  const shared = await sharedOf(store, row);
+  return { session: row.id, records: kept - shared, shared };
+}
+
+/** One commit: the session is there, or it is gone and its name free. Forks keep what they share. */
+export async function deleteSession(deps: JournalDeps, id: string): Promise<void> {
+  const session = toSessionId(id);
+  const { epoch } = (await takeLease(deps, session, LEASE_MS)).row;
+  const receipt = await deps.store.commit({ kind: "delete", session, epoch });
+  if (!receipt.ok) throw conflictError(session, receipt.conflict);
+}
+
+/** Up to where the longest of the other sessions that share its segments reaches into it. */
+async function sharedOf(store: Store, row: SessionRow): Promise<number> {
+  let through = row.anchor.seq;
+  for await (const other of sessionRows(store)) {
+    if ("damaged" in other || other.id === row.id) continue;
+    for (const [index, { segment }] of row.segments.entries()) {
+      const theirs = other.segments[index];
+      if (theirs?.segment !== segment) break;
+      const [end, mine] = [theirs.through ?? other.head.seq, row.segments[index]?.through ?? row.head.seq];
+      through = Math.max(through, Math.min(end, mine));
+    }
+  }
+  return through - row.anchor.seq;
+}

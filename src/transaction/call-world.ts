@@ -1,0 +1,54 @@
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import type { ExecHost } from "../exec/commands.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { Deadline } from "./deadline.ts";
+import type { EffectBook } from "./effects.ts";
+import type { Ending } from "./ending.ts";
+import type { Ledger } from "./ledger.ts";
+import type { ToolPolicy } from "./policy.ts";
+import type { Tool } from "./tool.ts";
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+  /** The provider's own id for it. */
+  readonly alias?: string;
+  /** The epoch of the catalog that offered its tool. */
+  readonly epoch?: number;
+  /** Its opening is journalled already, with the answer that asked for it. */
+  readonly announced?: boolean;
+  /** How it ends is known without running it: somebody refused it, or gave its answer. */
+  readonly known?: Extract<Ending, { readonly kind: "succeeded" | "denied" | "bad-arguments" | "canceled" }>;
+}
+
+/** What every call of one state shares. */
+export interface CallWorld {
+  readonly state: ExecutionState;
+  readonly ledger: Ledger;
+  readonly effects: EffectBook;
+  readonly policies: readonly ToolPolicy[];
+  tool(name: string): Tool | undefined;
+  readonly exec?: ExecHost;
+}
+
+export interface CallLimits {
+  readonly signal?: AbortSignal;
+  /** Hears what the tool tells while it works. */
+  readonly onProgress?: (text: string) => void;
+  /** The evaluation's; default: the one among the resources, if any. */
+  readonly deadline?: Deadline;
+}
+
+export function specsOf({ tool }: Pick<CallWorld, "tool">) {
+  return (name: string, effect: string) => {
+    const specs = tool(name)?.effects ?? {};
+    return Object.hasOwn(specs, effect) ? specs[effect] : undefined;
+  };
+}
+
+/** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
+export function keptJson(input: unknown): Json {
+  const checked = checkJson(input ?? null, KEPT_LIMITS);
+  return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
+}

@@ -1,0 +1,44 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Aside } from "../contracts/aside.ts";
+import type { Usage } from "../contracts/model.ts";
+import type { Ground } from "./ground.ts";
+import { RunBudget } from "./limits.ts";
+
+/** What a model is asked for beside the conversation. */
+export type AsidePurpose = "compress" | "summarise";
+
+/**
+ * Lets somebody ask a model beside the conversation. What that uses is spent like everything else of the turn, and told,
+ * whatever comes of it; what arrives after the end is nobody's any more.
+ */
+export async function aside<T>(
+  ground: Ground,
+  about: { readonly purpose: AsidePurpose; readonly name: string; readonly signal: AbortSignal },
+  work: (aside: Aside) => Promise<T>,
+): Promise<T> {
+  const { teller, state, within } = ground;
+  const { purpose, name, signal } = about;
+  const budget = within?.budget ?? new RunBudget({}, state);
+  const begun = state.clock.monotonic();
+  let told: { readonly usage: Usage; readonly model: string } | undefined;
+  let isOver = false;
+  const used: Aside["used"] = (usage, model) => {
+    if (isOver) return;
+    told = { usage, model };
+    budget.use(`${ground.id} ${purpose} ${name}`, usage, model);
+  };
+  let failure: JsonObject = {};
+  try {
+    return await work({ signal, used });
+  } catch (error) {
+    failure = { failure: HoldfastError.is(error) ? error.code : "thrown" };
+    throw error;
+  } finally {
+    isOver = true;
+    const spent = told === undefined ? {} : { model: told.model, usage: { ...told.usage } };
+    // A summary that is made without a model is no question to one.
+    if (told !== undefined || "failure" in failure)
+      teller?.moment("aside-over", { purpose, ...spent, ...failure, elapsedMs: state.clock.monotonic() - begun });
+  }
+}

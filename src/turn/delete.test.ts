@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { kernel, look, OPTIONS, opened, run } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
+import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { Holdfast } from "./holdfast.ts";
+
+const idsOf = async (holdfast: Holdfast) => (await collect(holdfast.sessions())).map(({ id }) => id);
+
+/** A kernel whose store fails at its n-th write from now on: that one only, or every one, as if the process had died. */
+function failing(disk: MemoryDisk, nth: number, forever: boolean) {
+  let writes = 0;
+  const fail = () => {
+    writes += 1;
+    if (writes === nth || (forever && writes > nth)) throw ioError();
+    return undefined;
+  };
+  const deps = memoryDeps(disk);
+  const store = between(deps.store, { before: fail });
+  return { holdfast: new Holdfast({ ...deps, store }, OPTIONS), writes: () => writes, deps };
+}
+
+async function madeDisk(): Promise<MemoryDisk> {
+  const { disk, session, deps } = await opened();
+  await run(session, "a");
+  await session.begin({ name: "theirs", input: {} }); // open in the fork, too: making it has to close it
+  await session.setMode("plan");
+  await deps.store.close();
+  return disk;
+}
+
+describe("[TURN-81] a fork that does not come about", () => {
+  test("leaves nothing, whichever of its writes fails", async () => {
+    for (let nth = 1, more = true; more; nth += 1) {
+      const disk = await madeDisk();
+      const { holdfast, writes, deps } = failing(disk, nth, false);
+      const fork = await holdfast.fork("s", { as: "other" }).catch((error: unknown) => error);
+      more = writes() >= nth;
+      if (fork instanceof Error) {
+        expect(fork).toMatchObject({ code: "STORE_IO" });
+        expect(await idsOf(holdfast)).toEqual(["s"]);
+      } else expect((fork as { mode: string }).mode).toBe("plan");
+      await deps.store.close();
+    }
+  });
+
+  test("is whole, gone or refused when its maker dies, at any point, and can be made anew or deleted", async () => {
+    const outcomes = new Set<string>();
+    for (let nth = 1, more = true; more; nth += 1) {
+      const disk = await madeDisk();
+      const dying = failing(disk, nth, true);
+      const failure = await dying.holdfast.fork("s", { as: "other" }).catch((error: unknown) => error);
+      more = dying.writes() >= nth;
+      if (HoldfastError.is(failure, "FORK_LEFT_BEHIND")) expect(failure.cause).toBeInstanceOf(AggregateError);
+      await dying.deps.store.close();
+      const { holdfast, deps } = kernel(disk);
+      const found = await holdfast.open("other", { create: false }).catch((error: unknown) => error);
+      if (HoldfastError.is(found)) {
+        outcomes.add(found.code);
+        if (nth % 2 === 0 && found.code === "FORK_UNFINISHED") await holdfast.delete("other");
+        const again = await holdfast.fork("s", { as: "other" });
+        expect([again.mode, (await look(again)).steps]).toEqual(["plan", ["a"]]);
+      } else {
+        outcomes.add("whole");
+        expect((found as { mode: string }).mode).toBe("plan");
+      }
+      await deps.store.close();
+    }
+    expect([...outcomes].sort()).toEqual(["FORK_UNFINISHED", "SESSION_UNKNOWN", "whole"]);
+  });
+
+  test("a damaged mark costs no fork", async () => {
+    const { holdfast, session, deps } = await opened();
+    const fork = await holdfast.fork("s", { as: "other" });
+    await fork.append(said("mine"));
+    await fork.close();
+    await session.close();
+    const altering = between(deps.store, {
+      records: (records) => records.map((one) => (one.kind === "forked" ? { ...one, body: `${one.body} ` } : one)),
+    });
+    const again = await new Holdfast({ ...deps, store: altering }, OPTIONS).open("other", { create: false });
+    expect(again.recovered.damaged.length).toBeGreaterThan(0);
+  });
+});
+
+describe("[TURN-82] deleting a session", () => {
+  test("takes it away for good, frees its name and its content, and leaves its forks whole", async () => {
+    const { holdfast, session } = await opened();
+    await run(session, "a");
+    const fork = await holdfast.fork("s", { as: "fork" });
+    await run(session, "only here");
+    const blob = await session.journal.stageBlob(Buffer.alloc(70_000, 1));
+    await session.append({ kind: "user-said", text: "", blobs: [blob.ref] }, { staged: [blob] });
+    await session.close();
+    const plan = await holdfast.delete("s", { dryRun: true });
+    expect(plan).toMatchObject({ session: "s", shared: fork.journal.head.seq > 0 ? expect.any(Number) : 0 });
+    expect(plan.records).toBeGreaterThan(0);
+    expect(await idsOf(holdfast)).toEqual(["fork", "s"]);
+    expect(await holdfast.delete("s")).toEqual(plan);
+    expect(await idsOf(holdfast)).toEqual(["fork"]);
+    await expect(holdfast.look("s")).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
+    await expect(holdfast.delete("s")).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
+    const swept = await holdfast.sweep({ graceMs: 0 });
+    expect(swept).toMatchObject({ records: plan.records });
+    expect(holdfast.store.blobs.holds(blob.ref.name)).toBe(false);
+    expect((await look(fork)).steps).toEqual(["a"]);
+    await fork.rewind({ before: fork.checkpoints.list()[0]?.callId ?? "" });
+    expect((await holdfast.verify()).ok).toBe(true);
+    expect((await look(await holdfast.open("s"))).steps).toEqual([]);
+  });
+
+  test("is refused while somebody writes it, here or elsewhere", async () => {
+    const { disk, holdfast, session } = await opened();
+    await run(session, "a");
+    for (const dryRun of [true, false])
+      await expect(holdfast.delete("s", { dryRun })).rejects.toMatchObject({ code: "SESSION_BUSY" });
+    await expect(kernel(disk).holdfast.delete("s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
+    await session.append(said("goes on"));
+  });
+
+  test("is done at once when its writer is dead", async () => {
+    const { disk, session, deps } = await opened();
+    await run(session, "a");
+    await deps.store.close();
+    const { holdfast } = kernel(disk);
+    await holdfast.delete("s");
+    expect(await idsOf(holdfast)).toEqual([]);
+  });
+
+  test("is refused while a sub-agent's session works for it", async () => {
+    const agent = { name: "helper", description: "helps", model: scripted(() => ({ text: "done" })) };
+    const { holdfast, session } = await opened(new MemoryDisk(), { ...OPTIONS, agents: [agent] });
+    let asked = 0;
+    const model = scripted(() => {
+      asked += 1;
+      return asked === 1 ? { calls: [{ name: "helper", input: { task: "help" } }] } : { text: "ok" };
+    });
+    await watch(session.run("go", { model }));
+    await session.close();
+    const [child = ""] = (await idsOf(holdfast)).filter((id) => id !== "s");
+    await expect(holdfast.delete("s")).rejects.toMatchObject({ code: "SESSION_NEEDED", details: { by: [child] } });
+    await holdfast.delete(child);
+    await holdfast.delete("s");
+    expect(await idsOf(holdfast)).toEqual([]);
+  });
+
+  test("whichever of its writes fails, it is there whole or gone", async () => {
+    for (let nth = 1, more = true; more; nth += 1) {
+      const { disk, session, deps } = await opened();
+      await run(session, "a");
+      await session.close();
+      await deps.store.close();
+      const dying = failing(disk, nth, true);
+      await dying.holdfast.delete("s").catch(() => {});
+      more = dying.writes() >= nth;
+      await dying.deps.store.close();
+      const { holdfast } = kernel(disk);
+      expect((await holdfast.verify()).ok).toBe(true);
+      if ((await idsOf(holdfast)).length > 0) expect((await look(await holdfast.open("s"))).steps).toEqual(["a"]);
+      else expect(more).toBe(false);
+    }
+  });
+
+  test.each([{ dryRun: 1 }, { dry: true }])("wrong options are refused: %j", async (options) => {
+    const { holdfast, session } = await opened();
+    await session.close();
+    await expect(holdfast.delete("s", options as never)).rejects.toMatchObject({ code: "BAD_OPTION" });
+    expect(await idsOf(holdfast)).toEqual(["s"]);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { OPTIONS, opened, run } from "../../test/support/durable.ts";
+import { brief, collect, MemoryDisk, said } from "../../test/support/stores.ts";
+import { defineTool } from "../transaction/tool.ts";
+import { callIdAt, toSessionId } from "../records/ids.ts";
+import type { RecordDraft } from "../records/kinds.ts";
+
+const call = callIdAt(toSessionId("s"), 0, 0);
+const effect = { tool: "t", name: "n", key: "k", generation: 0 };
+const writeback = { page: "p", change: {} };
+
+/** One well-formed record of every kind that only the kernel may write. */
+const RESERVED: readonly RecordDraft[] = [
+  { kind: "session-created", session: toSessionId("other") },
+  { kind: "session-recovered", closedCalls: [call], damaged: [1], previousWriter: "died" },
+  { kind: "call-waiting", callId: call, tool: "t", args: {}, for: "approval" },
+  { kind: "approval-given", callId: call, approved: true },
+  { kind: "checkpoint-kept", openCalls: [] },
+  { kind: "state-changed", delta: {}, cause: "mine" },
+  { kind: "effect-opened", ...effect, callId: call, args: {} },
+  { kind: "effect-done", ...effect, result: {} },
+  { kind: "effect-joined", ...effect, callId: call },
+  { kind: "effect-undone", ...effect, how: "undone" },
+  { kind: "writeback-staged", ...writeback },
+  { kind: "writeback-rejected", ...writeback, reason: "no" },
+  { kind: "writeback-committed", ...writeback },
+  { kind: "mode-changed", mode: "act" },
+  { kind: "catalog-changed", version: 1, epoch: 1, reason: "mine", tools: [] },
+  { kind: "history-cut", through: 1, records: 1, reason: "mine" },
+  { kind: "file-diverged", path: "a" },
+  { kind: "rewound", to: 0, scope: ["state"] },
+  { kind: "forked", from: toSessionId("other"), after: 1 },
+];
+
+describe("[JOURNAL-21] what only the kernel writes", () => {
+  test.each(RESERVED.map((draft) => [draft.kind, draft] as const))("%s is refused by both doors", async (_, draft) => {
+    const { session } = await opened();
+    const before = brief(await collect(session.read()));
+    const refusal = { code: "RECORD_RESERVED", details: { kind: draft.kind } };
+    await expect(session.append(draft)).rejects.toMatchObject(refusal);
+    await expect(session.append([said("with it"), draft])).rejects.toMatchObject(refusal);
+    await expect(session.journal.append(draft)).rejects.toMatchObject(refusal);
+    expect(brief(await collect(session.read()))).toEqual(before);
+    await session.append(said("goes on"));
+  });
+
+  test("the kernel's options of an append are refused", async () => {
+    const { session } = await opened();
+    const { head } = session.journal;
+    for (const options of [{ anchor: head }, { checkpoint: {} }, { checked: {} }])
+      await expect(session.journal.append(said("x"), options)).rejects.toMatchObject({ code: "RECORD_RESERVED" });
+    expect(session.journal.head).toEqual(head);
+  });
+
+  test("a call is opened once and ends once, whatever is under way", async () => {
+    const { session } = await opened();
+    const open = { kind: "call-opened", callId: call, tool: "t", args: {} } as const;
+    const close = { kind: "call-closed", callId: call, tool: "t", status: "success" } as const;
+    await expect(session.append(close)).rejects.toMatchObject({ code: "CALL_CLOSED" });
+    await expect(session.append([open, open])).rejects.toMatchObject({ code: "CALL_OPEN" });
+    await session.append(open);
+    await expect(session.append(open)).rejects.toMatchObject({ code: "CALL_OPEN" });
+    const ends = await Promise.allSettled([session.append(close), session.append(close), session.append([close])]);
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+    await expect(session.append([close, open])).rejects.toMatchObject({ code: "CALL_CLOSED" });
+    expect((await session.callRecords()).length).toBe(1);
+  });
+
+  test("an operation that was in order when it was applied is answered again, and a new one is refused", async () => {
+    const { session } = await opened();
+    const close = { kind: "call-closed", callId: call, tool: "t", status: "success" } as const;
+    await session.append({ kind: "call-opened", callId: call, tool: "t", args: {} });
+    const once = await session.append(close, { operation: "end" });
+    expect(await session.append(close, { operation: "end" })).toEqual({ ...once, repeated: true });
+    await expect(session.append(close, { operation: "end again" })).rejects.toMatchObject({ code: "CALL_CLOSED" });
+    expect(session.journal.head.seq).toBe(once.last);
+  });
+
+  test("nobody ends a call that is running, and the call still ends", async () => {
+    let ending: Promise<unknown> | undefined;
+    const meddling = defineTool({
+      name: "meddling",
+      description: "Lets somebody end it from outside.",
+      access: "read",
+      async run(_, handle) {
+        ending = session.append({
+          kind: "call-closed",
+          callId: handle.id as never,
+          tool: "meddling",
+          status: "success",
+        });
+        await ending.catch(() => {});
+        return "done";
+      },
+    });
+    const { session } = await opened(new MemoryDisk(), { ...OPTIONS, tools: [...(OPTIONS.tools ?? []), meddling] });
+    const outcome = await session.runTool({ name: "meddling", input: {} });
+    expect(outcome.status).toBe("success");
+    await expect(ending).rejects.toMatchObject({ code: "RECORD_RESERVED" });
+    await run(session, "a");
+    expect((await session.callRecords()).length).toBe(2);
+  });
+});

@@ -1,0 +1,77 @@
+import { HoldfastError } from "../base/errors.ts";
+import type { AppendOptions } from "../journal/append-options.ts";
+import type { CallId } from "../records/ids.ts";
+import type { RecordDraft, RecordKind } from "../records/kinds.ts";
+import type { SessionFold } from "./fold.ts";
+
+/**
+ * Who may write a record of each kind into a session's journal: anybody, for what was said and what went wrong; or only the
+ * kernel, where the record is one half of something whose other half is state, files, effects, a lease or an anchor. Such
+ * a record alone would tell of a change that never happened, and every later opening would believe it.
+ */
+const WRITER: Readonly<Record<RecordKind, "anybody" | "kernel">> = {
+  "session-created": "kernel",
+  "session-recovered": "kernel",
+  "user-said": "anybody",
+  "model-said": "anybody",
+  "model-failed": "anybody",
+  "turn-interrupted": "anybody",
+  "turn-ended": "anybody",
+  "call-opened": "anybody",
+  "call-closed": "anybody",
+  "call-waiting": "kernel",
+  "approval-given": "kernel",
+  "call-late": "anybody",
+  "checkpoint-kept": "kernel",
+  "state-changed": "kernel",
+  "effect-opened": "kernel",
+  "effect-done": "kernel",
+  "effect-joined": "kernel",
+  "effect-undone": "kernel",
+  "view-chosen": "anybody",
+  "page-pinned": "anybody",
+  "writeback-staged": "kernel",
+  "writeback-rejected": "kernel",
+  "writeback-committed": "kernel",
+  "boundary-crossed": "anybody",
+  "mode-changed": "kernel",
+  "catalog-changed": "kernel",
+  "history-repaired": "anybody",
+  "history-cut": "kernel",
+  "file-diverged": "kernel",
+  rewound: "kernel",
+  forked: "kernel",
+  "fault-raised": "anybody",
+};
+
+/** What an append may be told by the kernel alone. */
+const OWN_OPTIONS = ["anchor", "checkpoint", "checked"] as const satisfies readonly (keyof AppendOptions)[];
+export type OpenAppendOptions = Omit<AppendOptions, (typeof OWN_OPTIONS)[number]>;
+
+/** Refuses what a caller of `session.append` may not write, where the session stands at that moment. */
+export function refuseReserved(
+  { openCalls }: SessionFold,
+  drafts: readonly { readonly draft: RecordDraft }[],
+  options: AppendOptions,
+  running: readonly string[],
+): void {
+  const own = OWN_OPTIONS.find((name) => options[name] !== undefined);
+  if (own !== undefined) throw new HoldfastError("RECORD_RESERVED", { option: own });
+  const opened = new Set<CallId>();
+  const closed = new Set<CallId>();
+  const isOpen = (id: CallId) => opened.has(id) || (openCalls.has(id) && !closed.has(id));
+  for (const { draft } of drafts) {
+    const { kind } = draft;
+    if (WRITER[kind] === "kernel") throw new HoldfastError("RECORD_RESERVED", { kind });
+    if (kind === "call-opened") {
+      if (isOpen(draft.callId)) throw new HoldfastError("CALL_OPEN", { call: draft.callId });
+      opened.add(draft.callId);
+    }
+    if (kind !== "call-closed") continue;
+    // The only way a call ends: a second ending would tell another story of what the model was shown.
+    if (running.includes(draft.callId)) throw new HoldfastError("RECORD_RESERVED", { kind, call: draft.callId });
+    if (!isOpen(draft.callId)) throw new HoldfastError("CALL_CLOSED", { call: draft.callId });
+    opened.delete(draft.callId);
+    closed.add(draft.callId);
+  }
+}
