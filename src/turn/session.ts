@@ -20,6 +20,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { Root } from "../state/root.ts";
 import type { CallLimits } from "../transaction/call-world.ts";
+import type { ToolCall } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -106,6 +107,8 @@ export interface SessionCall {
   readonly epoch?: number;
   /** Our id for it, when the loop has given it one; see `callIdAt`. */
   readonly id?: CallId;
+  /** Why it may not run, in words for the model: it is closed as denied. */
+  readonly denied?: string;
 }
 
 /** One conversation with its state and files, open for writing. */
@@ -440,9 +443,10 @@ export class Session implements AsyncDisposable {
     }
   }
 
-  #named({ id, ...call }: SessionCall) {
+  #named({ id, denied, ...call }: SessionCall): ToolCall {
     this.#calls += 1;
-    return { ...call, id: id ?? callIdAt(this.id, `host ${this.#place}`, this.#calls) };
+    const known: Pick<ToolCall, "known"> = denied === undefined ? {} : { known: { kind: "denied", message: denied } };
+    return { ...call, ...known, id: id ?? callIdAt(this.id, `host ${this.#place}`, this.#calls) };
   }
 
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
