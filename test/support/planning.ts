@@ -62,7 +62,9 @@ export function inEveryWay(title: string, story: (stage: Stage) => Promise<void>
             return spec.run === undefined ? writing(input, call) : spec.run(input, call);
           },
         });
-      const tools = [...TOOLS.map(tool), ...(options.tools ?? [])];
+      const brought = options.tools ?? [];
+      const usual = TOOLS.filter(({ name }) => !brought.some((one) => one.name === name));
+      const tools = [...usual.map(tool), ...brought];
       const { session, holdfast, disk } = await opened(undefined, { ...options, tools });
       const turn: Stage["turn"] = async (script, { wrap = (model: Model) => model, ...how } = {}) => {
         const server = await startProviderServer({ script });
