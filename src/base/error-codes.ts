@@ -112,6 +112,10 @@ export const ERROR_CODES = {
     tryThis:
       'Move the store to a local disk, or pass `network: "rollback-journal"` to use the slower journal that needs no shared memory.',
   },
+  STORE_ENGINE_MISSING: {
+    says: "This Node brings no SQLite, so nothing can be kept in a file. What needs no store works: doctor, `holdfast/history`.",
+    tryThis: "Use Node 22.18 or newer without --no-experimental-sqlite, or pass `driver: betterSqlite3(Database)`.",
+  },
   STORE_ENGINE_TOO_OLD: {
     says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer, or let one process at a time have the store.",

@@ -30,7 +30,9 @@ import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
 import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
-import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
+import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
+import { Session } from "./session.ts";
+import type { SessionParts } from "./session-parts.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { isShelf } from "./shelves.ts";
 import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
@@ -85,7 +87,7 @@ export interface SessionOptions
 }
 
 /** What a session has of its kernel: among it, forks and sessions that work for it. */
-export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "shelves" | "teller"> {
+export interface Around extends Pick<SessionParts<Session>, "fork" | "workspaces" | "shelves" | "teller"> {
   readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
 }
 
@@ -203,7 +205,8 @@ async function revive(
   if (!isShelf(journal.session)) await shelves.load();
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
-  const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
+  const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) =>
+    takeBack(of, calls, { agents, lender }, dryRun);
   const session = new Session({
     store: deps.store,
     journal,
@@ -255,7 +258,7 @@ async function reconcile({ writeback }: Session): Promise<void> {
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
-async function takeBackCutOff(session: Session, takenBack: SessionParts["agents"]): Promise<void> {
+async function takeBackCutOff(session: Session, takenBack: SessionParts<Session>["agents"]): Promise<void> {
   const cut = new Set(session.recovered.closedCalls);
   const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
   const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);

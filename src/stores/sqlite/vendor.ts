@@ -1,3 +1,5 @@
+import { HoldfastError } from "../../base/errors.ts";
+
 /** SQLite drivers by shape: node:sqlite and better-sqlite3 both have it, and a fault rig can stand between. */
 export interface SqliteConnection {
   exec(sql: string): void;
@@ -22,7 +24,9 @@ export interface SqliteDriver {
 }
 
 export async function nodeSqlite(): Promise<SqliteDriver> {
-  const { DatabaseSync } = await import("node:sqlite");
+  const { DatabaseSync } = await import("node:sqlite").catch((cause: unknown) => {
+    throw new HoldfastError("STORE_ENGINE_MISSING", {}, { cause });
+  });
   return {
     open: (path, { readOnly }) => new DatabaseSync(path, { readOnly }) as unknown as SqliteConnection,
     codeOf: (error) => {
