@@ -34,7 +34,7 @@ describe("the kernel's tools", () => {
     await watch(session.run("read", { model: scripted(script) }));
     const handle = session.context.view!.pages.find(({ kind }) => kind === "evidence")!.handle;
     const recalled = async (more: object) =>
-      String((await session.runTool({ name: "recall", input: { handle, ...more } })).output);
+      (await session.runTool({ name: "recall", input: { handle, ...more } })).output as string;
     const few = await recalled({ lines: { from: 2, to: 3 } });
     expect(few).toMatch(/\n\[lines 2 to 3 of [0-9]+\]$/);
     const [, bytes] = /of ([0-9]+) bytes/.exec(await recalled({})) ?? [];
