@@ -15,9 +15,9 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   bug(
     "strays-outlive-their-command",
     STRAYS,
-    "src/exec/spawn.ts",
-    "const strays = await request.endStrays();",
-    "const strays = 0;",
+    "src/exec/processes.ts",
+    '      ended.add(pid);\n      endProcess(pid, "SIGKILL");',
+    "      ended.add(pid);",
   ),
   bug(
     "strays-known-by-their-environment-alone",
