@@ -27,13 +27,6 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     " && holds.size >= 0;",
   ),
   bug(
-    "aborted-command-left-to-end-by-itself",
-    STRAYS,
-    "src/exec/spawn.ts",
-    '  endProcess(group, "SIGTERM");\n  await clock.sleep(GRACE_MS, over, "keep-alive").catch(() => {});\n  endProcess(group, "SIGKILL");\n  await endStrays().catch(() => {}); // tried again when the command itself has ended',
-    "  await clock.sleep(GRACE_MS, over).catch(() => {});\n  void [group, endStrays, endProcess];",
-  ),
-  bug(
     "command-in-place-without-a-mark",
     KILL_COMMANDS,
     "src/files/host/in-place.ts",
