@@ -35,9 +35,11 @@ export const exportCommand: CommandBody = {
       );
       if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, session: id, file: out, bytes: size }));
       else
-        terminal.out(
-          `${id} exported to ${out}, ${bytes(size)}; secrets are hidden, files of its workspace are not in it`,
-        );
+        for (const line of [
+          `${id} exported to ${out}, ${bytes(size)}`,
+          "secrets are hidden, and files of its workspace are not in it",
+        ])
+          terminal.out(line);
       return 0;
     });
   },
