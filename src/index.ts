@@ -559,7 +559,8 @@ export { compressWith, type CompressWithOptions } from "./turn/compress-with.ts"
 export { summariseWith, type SummariseWithOptions } from "./turn/summarise-with.ts";
 export type { RunOptions } from "./turn/run.ts";
 export type { UserInput } from "./turn/said-records.ts";
-export { Session, type SessionCall } from "./turn/session.ts";
+export { Session } from "./turn/session.ts";
+export type { SessionCall } from "./turn/session-parts.ts";
 export type { SessionCatalog } from "./turn/session-catalog.ts";
 export type { CompactionOptions, ContextOptions } from "./turn/context-options.ts";
 export type { SessionContext } from "./turn/session-context.ts";

@@ -563,6 +563,10 @@ export const ERROR_CODES = {
   },
 
   // hosts
+  TOOL_NAME_TAKEN: {
+    says: "Two tools would have one name, and nobody would know which of them runs.",
+    tryThis: "Rename one of them; tools of a server get other names with `prefix`.",
+  },
   MCP_LIST_ENDLESS: {
     says: "A server's list of tools has no end.",
     tryThis: "Tell its maker: it answers every page with the address of a further one.",

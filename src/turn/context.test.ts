@@ -106,6 +106,17 @@ describe("every request", () => {
   });
 });
 
+test("[VIEW-22] what was too long for one model does not bind one with a larger window", async () => {
+  const { session } = await open(undefined, { context: { window: 60_000 } });
+  await watch(session.run("hello", { model: scripted([{ fault: "too-long" }, { text: "hello" }]) }));
+  const { model, sent } = heard([{ text: "long indeed" }]);
+  const { end } = await watch(session.run(longText(200), { model }));
+  expect(end).toMatchObject({ status: "failed", failure: { kind: "too-long", reached: "no" } });
+  expect(sent).toEqual([]);
+  const { end: larger } = await watch(session.run(undefined, { model, window: 200_000 }));
+  expect(larger).toMatchObject({ status: "done", text: "long indeed" });
+});
+
 describe("another process", () => {
   /** The next request of a session that goes on, and of the same one reopened. */
   async function bothWays(files: number): Promise<readonly [ModelRequest, ModelRequest]> {

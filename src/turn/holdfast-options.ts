@@ -15,7 +15,7 @@ import type { Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import type { Secret, SecretOptions } from "../records/redact.ts";
 import type { SessionOptions } from "./resume.ts";
-import type { ForkOptions } from "./session.ts";
+import type { ForkOptions } from "./session-parts.ts";
 
 export interface HoldfastOptions extends SessionOptions {
   readonly store: Store | StoreSource;

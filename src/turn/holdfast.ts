@@ -30,7 +30,8 @@ import { comparedWith, copyFor, entriesAt, type ForkWorkspace, layOver } from ".
 import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast-options.ts";
 import { refuseReserved } from "./reserved.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
-import type { ForkOptions, Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import type { ForkOptions } from "./session-parts.ts";
 import { isShelf, Shelves } from "./shelves.ts";
 import { isAgentSessionOf } from "./sub-agent.ts";
 import { Teller } from "./teller.ts";

@@ -1,6 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
-import { badOption } from "../base/options.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
@@ -31,7 +30,9 @@ import { PartBlobs } from "./part-blobs.ts";
 import { openSectionsTool } from "./open-sections.ts";
 import { type Rebuilt, rebuildNewest } from "./rebuild.ts";
 import { recover } from "./recover.ts";
-import { isDue, keepCheckpoint, Session, type SessionParts } from "./session.ts";
+import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
+import { Session } from "./session.ts";
+import type { SessionParts } from "./session-parts.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { isShelf } from "./shelves.ts";
 import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
@@ -86,7 +87,7 @@ export interface SessionOptions
 }
 
 /** What a session has of its kernel: among it, forks and sessions that work for it. */
-export interface Around extends Pick<SessionParts, "fork" | "workspaces" | "shelves" | "teller"> {
+export interface Around extends Pick<SessionParts<Session>, "fork" | "workspaces" | "shelves" | "teller"> {
   readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
 }
 
@@ -169,9 +170,7 @@ async function revive(
     ...codeTools(options, history, () => transactions.tools),
   ];
   const reserved = kernel.map(({ name }) => name);
-  const taken = tools.find(({ name }) => reserved.includes(name));
-  // One of the two would be lost, and nobody would know which.
-  if (taken !== undefined) throw badOption("tools", taken.name, "names that are not the kernel's own");
+  refuseNamesakes([...tools, ...kernel], reserved);
   const transactions = new Transactions(state, {
     ...options,
     observe: (outcome) => {
@@ -206,7 +205,8 @@ async function revive(
   if (!isShelf(journal.session)) await shelves.load();
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
-  const returning: SessionParts["agents"] = (of, calls, dryRun) => takeBack(of, calls, { agents, lender }, dryRun);
+  const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) =>
+    takeBack(of, calls, { agents, lender }, dryRun);
   const session = new Session({
     store: deps.store,
     journal,
@@ -258,11 +258,22 @@ async function reconcile({ writeback }: Session): Promise<void> {
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
-async function takeBackCutOff(session: Session, takenBack: SessionParts["agents"]): Promise<void> {
+async function takeBackCutOff(session: Session, takenBack: SessionParts<Session>["agents"]): Promise<void> {
   const cut = new Set(session.recovered.closedCalls);
   const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
   const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
   if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
+}
+
+/** One of two under one name would be lost, and nobody would know which. */
+function refuseNamesakes(tools: readonly Tool[], reserved: readonly string[]): void {
+  const known = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { name } = tool;
+    if ((known.get(name) ?? tool) !== tool)
+      throw new HoldfastError("TOOL_NAME_TAKEN", { tool: name, by: reserved.includes(name) ? "the kernel" : "a tool" });
+    known.set(name, tool);
+  }
 }
 
 /** What the kernel itself lets a model do: read again what was left out, open sections of the prompt. */

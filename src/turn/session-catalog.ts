@@ -71,6 +71,18 @@ export class SessionCatalog implements Relative {
     return this.state.mode;
   }
 
+  /** What a request is held against. A change that is not written down yet is one all the same: its epoch is the next. */
+  get live(): CatalogState {
+    const { state } = this;
+    return this.isWritten ? state : { ...state, epoch: state.epoch + 1 };
+  }
+
+  /** Whether the journal tells of the tools there are. */
+  get isWritten(): boolean {
+    const { state } = this.#home;
+    return changeCatalog(state, this.#present(), "") === state;
+  }
+
   /** What is offered now. The same object until something changes. */
   snapshot(): SessionToolCatalogSnapshot {
     const { tools } = this.#transactions;
@@ -134,14 +146,19 @@ export class SessionCatalog implements Relative {
 
   /** Offers further tools, or others under the same names. Calls of the running request keep what it offered. */
   async add(tools: readonly Tool[], reason = "tools were added"): Promise<void> {
-    const taken = tools.find(({ name }) => this.#reserved.includes(name));
-    if (taken !== undefined) throw badOption("tools", taken.name, "names that are not the kernel's own");
-    this.#transactions.add(tools);
-    await this.sync(reason);
+    await this.swap([], tools, reason);
   }
 
   async remove(names: readonly string[], reason = "tools were removed"): Promise<void> {
-    this.#transactions.remove(names);
+    await this.swap(names, [], reason);
+  }
+
+  /** Tools go and others come, as one change. */
+  async swap(gone: readonly string[], tools: readonly Tool[], reason = "tools were changed"): Promise<void> {
+    const taken = tools.find(({ name }) => this.#reserved.includes(name));
+    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken.name, by: "the kernel" });
+    this.#transactions.remove(gone);
+    this.#transactions.add(tools);
     await this.sync(reason);
   }
 
@@ -150,8 +167,7 @@ export class SessionCatalog implements Relative {
     if (this.own.mode === "act" && this.#parentAway !== undefined && (await this.#keptParent()) === "plan")
       await this.setMode("plan", PARENT_PLANS);
     // Looked at without waiting first: nearly always there is nothing to do.
-    const { state } = this.#home;
-    if (changeCatalog(state, this.#present(), reason) !== state) await this.#change(() => this.#present(), reason);
+    if (!this.isWritten) await this.#change(() => this.#present(), reason);
   }
 
   /** What the journal is told of a change. */
@@ -173,10 +189,10 @@ export class SessionCatalog implements Relative {
     return [{ kind: "boundary-crossed", boundary: "mode-flip" }, { kind: "mode-changed", mode: to.mode }, changed];
   }
 
-  /** In the order in which it was asked for: the last word of a user is the one that stays. */
+  /** In the order in which it was asked for: the last word of a user is the one that stays. With the tools of its moment. */
   #change(change: () => CatalogChange, reason: string): Promise<void> {
     return this.#home.change((now) => {
-      const to = changeCatalog(now, change(), reason);
+      const to = changeCatalog(now, { tools: this.#hashes(), ...change() }, reason);
       return { to, drafts: this.draftsOf(now, to) };
     });
   }

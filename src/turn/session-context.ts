@@ -65,8 +65,8 @@ export class SessionContext {
   #project: ProjectRules = NO_PROJECT;
   #lineage = "";
   #view: View | undefined;
-  /** So many tokens were too many for the provider. */
-  #ceiling = Number.POSITIVE_INFINITY;
+  /** So many tokens were too many for the provider, in this window. A larger one is another model's, and not held to it. */
+  #ceiling = { window: 0, tokens: Number.POSITIVE_INFINITY };
 
   constructor(state: ExecutionState, options: ContextOptions = {}, origin: ContextOrigin = {}) {
     this.#state = state;
@@ -141,11 +141,11 @@ export class SessionContext {
    * Reads the project's files again. Done when a turn begins and not within one: what an agent writes there in the middle of
    * its work neither changes its rules under it nor costs it the prefix. Answers faults that are new.
    */
-  async readProject(files: Filesystem): Promise<readonly ProjectFault[]> {
+  async readProject(files: () => Filesystem): Promise<readonly ProjectFault[]> {
     const { project } = this.#options;
     if (project === undefined) return [];
     const told = new Set(this.#project.faults.map((fault) => JSON.stringify(fault)));
-    this.#project = await readProjectRules(files, project === true ? {} : project);
+    this.#project = await readProjectRules(files(), project === true ? {} : project);
     return this.#project.faults.filter((fault) => !told.has(JSON.stringify(fault)));
   }
 
@@ -173,7 +173,7 @@ export class SessionContext {
     const pages = (this.#pages ??= this.#begin());
     const list = this.#list(pages, ask);
     const previous = this.#view ?? this.#resume(list);
-    if (ask.tooLong === true && previous !== undefined) this.#ceiling = Math.min(this.#ceiling, previous.tokens);
+    if (ask.tooLong === true && previous !== undefined) this.#lowerCeiling(this.#windowOf(ask), previous.tokens);
     const budget = this.#budget(ask);
     if (budget <= 0) return this.#told(nothingFits(this.#around.tokens, budget));
     const plan = this.#state.session.latest(Plan);
@@ -343,7 +343,18 @@ export class SessionContext {
     return view;
   }
 
-  #budget({ around, answer, window = this.#options.window ?? WINDOW }: ViewAsk): number {
+  #windowOf({ window = this.#options.window ?? WINDOW }: ViewAsk): number {
+    return window;
+  }
+
+  #lowerCeiling(window: number, tokens: number): void {
+    const before = window > this.#ceiling.window ? Number.POSITIVE_INFINITY : this.#ceiling.tokens;
+    this.#ceiling = { window, tokens: Math.min(before, tokens) };
+  }
+
+  #budget(ask: ViewAsk): number {
+    const { around, answer } = ask;
+    const window = this.#windowOf(ask);
     const known = this.#around.texts;
     if (around.length !== known.length || around.some((text, at) => text !== known[at])) {
       const tokens = around.reduce((sum, text) => sum + countWithoutRuns(this.#counter, text), 0);
@@ -351,7 +362,7 @@ export class SessionContext {
     }
     const limit = window - (answer ?? Math.min(MOST_ANSWER, window * ANSWER_SHARE));
     const within = budgetWithin(limit, this.#counter, this.#log.calibration) - this.#around.tokens;
-    return Math.min(within, this.#ceiling);
+    return window > this.#ceiling.window ? within : Math.min(within, this.#ceiling.tokens);
   }
 }
 

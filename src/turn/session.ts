@@ -4,21 +4,18 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { SentRequest } from "../contracts/model.ts";
-import type { Store } from "../contracts/store.ts";
 import type { DriverChoice } from "../exec/choose.ts";
-import type { ExecHost } from "../exec/commands.ts";
 import { filesOf } from "../files/access.ts";
 import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
-import { type Appended, appendReserved, type Journal } from "../journal/journal.ts";
+import type { Appended, Journal } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { Root } from "../state/root.ts";
 import type { CallLimits } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
@@ -29,84 +26,24 @@ import type { CallRecord } from "../history/call-record.ts";
 import { CallRecords, type Tombstone } from "../history/call-records.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
-import type { ForkWorkspace } from "./fork-files.ts";
-import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
+import type { SessionFold } from "./fold.ts";
 import { catchUp, type Ground, grounds } from "./ground.ts";
 import { decideIn } from "./decide.ts";
-import type { JournalLedger } from "./journal-ledger.ts";
-import type { PartBlobs } from "./part-blobs.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
-import { reclaim } from "./reclaim.ts";
+import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { OpenAppendOptions } from "./reserved.ts";
-import {
-  type AgentReturn,
-  type RewindOptions,
-  type RewindReport,
-  type RewindTarget,
-  rewind,
-  targetOf,
-} from "./rewind.ts";
+import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
 import { type RunOptions, runTurn } from "./run.ts";
 import type { UserInput } from "./said-records.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
-import type { SessionFiles } from "./session-files.ts";
-import { faultRecord, misaligned, type Story, type StoryOptions, type StoryRequest } from "./story.ts";
-import type { Shelves } from "./shelves.ts";
-import type { Teller } from "./teller.ts";
-import type { Workspaces } from "./workspaces.ts";
-import { SessionWriteback, type WritebackOptions } from "./writeback.ts";
-
-/** What a session is made of, once it is open. */
-export interface SessionParts {
-  readonly store: Store;
-  readonly journal: Journal<SessionFold>;
-  readonly blobs: PartBlobs;
-  readonly ledger: JournalLedger;
-  readonly state: ExecutionState;
-  readonly transactions: Transactions;
-  readonly recovered: Recovered;
-  readonly story: Story;
-  readonly context: SessionContext;
-  readonly workspaces: Workspaces;
-  /** The durable pages that sessions share. */
-  readonly shelves: Shelves;
-  readonly writebackOptions?: WritebackOptions;
-  /** Takes back what sub-agents did for these calls. */
-  readonly agents: (
-    session: Session,
-    calls: readonly { readonly callId: CallId; readonly tool: string }[],
-    dryRun: boolean,
-  ) => Promise<readonly AgentReturn[]>;
-  readonly teller: Teller;
-  /** Present when the session works in a folder of the system. */
-  readonly files?: SessionFiles;
-  /** Where its commands run, when they can. */
-  readonly exec?: ExecHost;
-  /** Opens a session that shares this one's records up to `after`. */
-  readonly fork: (after: number, options: ForkOptions) => Promise<Session>;
-}
-
-export interface ForkOptions {
-  readonly as: string;
-  /** Where the fork's files lie. Without it, it may read the workspace and not change it. */
-  readonly workspace?: ForkWorkspace;
-}
-
-export interface SessionCall {
-  readonly name: string;
-  readonly input: unknown;
-  /** The provider's own id for it. */
-  readonly alias?: string;
-  /** The epoch of the catalog that offered its tool, when a model was offered one; see `session.catalog`. */
-  readonly epoch?: number;
-  /** Our id for it, when the loop has given it one; see `callIdAt`. */
-  readonly id?: CallId;
-}
+import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from "./story.ts";
+import type { ForkOptions, SessionCall, SessionParts } from "./session-parts.ts";
+import { SessionWriteback } from "./writeback.ts";
 
 /** One conversation with its state and files, open for writing. */
 export class Session implements AsyncDisposable {
@@ -124,14 +61,14 @@ export class Session implements AsyncDisposable {
   readonly context: SessionContext;
   /** What the session knows and must not lose: rules, plans, preferences. */
   readonly writeback: SessionWriteback;
-  readonly #parts: SessionParts;
+  readonly #parts: SessionParts<Session>;
   /** Where this process's own calls begin: no earlier process can have used the place. */
   readonly #place: number;
   #calls = 0;
   readonly #ground: Ground;
   #closed: Promise<void> | undefined;
 
-  constructor(parts: SessionParts) {
+  constructor(parts: SessionParts<Session>) {
     this.#parts = parts;
     this.id = parts.journal.session;
     this.journal = parts.journal;
@@ -468,22 +405,4 @@ export class Session implements AsyncDisposable {
       if (entry.kind === "call-opened" && entry.callId === callId) return entry.seq;
     throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId });
   }
-}
-
-export function isDue(journal: Journal<SessionFold>): boolean {
-  return isDueAfter(journal.sinceCheckpoint);
-}
-
-/** The whole state by name, unchanged parts by the names they have. Only from inside the gate: the root must not move. */
-export async function keepCheckpoint(
-  { store, journal, blobs, state }: Pick<SessionParts, "store" | "journal" | "blobs" | "state">,
-  root: Root,
-  note: CheckpointNote,
-): Promise<Appended> {
-  const { staged, written, ...kept } = await blobs.stage(state.truth.parts, root);
-  const checkpoint: StateNote = { ...note, ...kept };
-  const appended = await appendReserved(journal, [], { staged, checkpoint });
-  written();
-  await reclaim(store, journal);
-  return appended;
 }

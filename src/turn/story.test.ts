@@ -114,15 +114,15 @@ describe("sections", () => {
   test("[CAT-9] a tool of the host's under a name of the kernel's is refused, when it is given and when it is added", async () => {
     const mine = defineTool({ name: "recall", access: "write", run: () => "mine" });
     await expect(opened(undefined, { tools: [mine] })).rejects.toMatchObject({
-      code: "BAD_OPTION",
-      details: { option: "tools", value: "recall" },
+      code: "TOOL_NAME_TAKEN",
+      details: { tool: "recall", by: "the kernel" },
     });
     const { session } = await opened(undefined, { prompt });
     for (const name of ["recall", "open_sections"])
       await expect(
         session.catalog.add([defineTool({ name, access: "write", run: () => "mine" })]),
       ).rejects.toMatchObject({
-        code: "BAD_OPTION",
+        code: "TOOL_NAME_TAKEN",
       });
     expect(session.transactions.tool("recall")?.access).toBe("read");
     const without = await opened(undefined, { tools: [mine], context: { recall: false } });

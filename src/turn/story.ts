@@ -32,6 +32,8 @@ export interface StoryRequest {
   readonly calledTools?: Iterable<string>;
 }
 
+const MOST_SYNCS = 8;
+
 type Overridden = NonNullable<AlignedPrompt["overridden"]>;
 
 interface Told {
@@ -73,8 +75,11 @@ export class Story {
 
   /** Builds what was not built yet, checks it, heals once, and hands out the receipt or the report. */
   async align(options: StoryOptions & StoryRequest = {}): Promise<Alignment> {
-    await this.catalog.sync();
     if (this.#history !== undefined) this.#block = historyBlock(await this.#history());
+    // Last, with nothing awaited behind it. Tools may come and go while it is written that others came; whoever never
+    // stops is refused a receipt.
+    for (let times = 0; times === 0 || (times < MOST_SYNCS && !this.catalog.isWritten); times += 1)
+      await this.catalog.sync();
     return this.alignNow(options);
   }
 
@@ -88,7 +93,7 @@ export class Story {
         ...this.#held(inputs),
         takeSnapshot: () => this.catalog.snapshot(),
         render: (catalog) => this.#render({ ...options, catalog, visibility }),
-        live: () => this.catalog.state,
+        live: () => this.catalog.live,
       },
       {
         ...(toolChoice === undefined ? {} : { toolChoice }),
@@ -113,7 +118,7 @@ export class Story {
    */
   inspect(aligned: AlignedPrompt, sent: SentRequest | undefined): void {
     const faults = [
-      ...stillAligned(aligned, this.catalog.state),
+      ...stillAligned(aligned, this.catalog.live),
       ...(sent === undefined ? [] : checkRequest(sent, aligned.catalog, aligned.prompt)),
     ];
     if (faults.length === 0) return;

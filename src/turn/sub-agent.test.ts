@@ -376,3 +376,27 @@ describe("going back", () => {
     expect(third.recovered.closedCalls).toEqual([]); // and once is enough
   });
 });
+
+describe("names", () => {
+  const model = scripted([{ text: "ok" }]);
+  const agent = (name: string): SubAgent => ({ name, description: "d", model });
+  const named = (name: string) => defineTool({ name, access: "read", run: () => "x" });
+
+  test.each<[string, SessionOptions, string]>([
+    ["an agent like a tool", { tools: [named("helper")], agents: [agent("helper")] }, "helper"],
+    ["two agents", { agents: [agent("helper"), agent("helper")] }, "helper"],
+    ["an agent like a tool of the kernel", { agents: [agent("recall")] }, "recall"],
+    ["two tools", { tools: [named("a"), named("b"), named("a")] }, "a"],
+  ])("[AGENT-9] [CAT-9] of %s are refused", async (_, options, name) => {
+    await expect(opened(undefined, options)).rejects.toMatchObject({
+      code: "TOOL_NAME_TAKEN",
+      details: { tool: name },
+    });
+  });
+
+  test("[AGENT-9] of an agent are refused to a tool that comes later, and one tool given twice is one", async () => {
+    const { session } = await opened(undefined, { tools: [step, step], agents: [agent("helper")] });
+    await expect(session.catalog.add([named("helper")])).rejects.toMatchObject({ code: "TOOL_NAME_TAKEN" });
+    expect(session.catalog.snapshot().activeNames).toEqual(["helper", "recall", "step"]);
+  });
+});

@@ -42,7 +42,7 @@ export class ViewStation {
 
   /** What the project's own files say to this turn. What cannot be read is no rule, and told. */
   async *readProject(): AsyncGenerator<RunEvent, void, undefined> {
-    const faults = await this.#ground.context.readProject(filesOf(this.#ground.state));
+    const faults = await this.#ground.context.readProject(() => filesOf(this.#ground.state)); // a state of its own need not have any
     if (faults.length === 0) return;
     await this.#options.write(faults.map((fault) => faultRecord("project-rule-unread", fault)));
     yield { kind: "rules-unread", faults };

@@ -27,7 +27,7 @@ interface Row {
 
 export const replay: Rig = {
   about:
-    "real transcripts (HOLDFAST_CORPUS, else made-up ones) through the loop, SIGKILL every ten calls, faults besides",
+    "real transcripts (HOLDFAST_CORPUS, else made-up ones) through the loop with half the room, SIGKILL every ten calls, faults besides",
   cases: 300,
   quickCases: 15,
   async run(tally, { cases, seed }) {
@@ -87,6 +87,8 @@ async function oneLife(row: Row, tally: Tally, which: { readonly seed: string; r
       if (says === undefined) continue; // torn by the kill
       if (says.said === "refused" || says.said === "broken") wrong.push(`${says.said}: ${says.what}`);
       if (says.said === "done") done = true;
+      if (says.said === "reclaimed") tally.count("reclaims");
+      if (says.said === "grown") tally.count("larger windows");
       if (says.said !== "closed") continue;
       row.closed.set(says.callId, says.status);
       tally.count("calls");
@@ -123,6 +125,9 @@ async function auditSession({ path, plan, closed }: Row): Promise<readonly strin
       endings.set(entry.callId, entry.status);
     }
     const planned = plan.answers.reduce((sum, { calls = [] }) => sum + calls.length, 0);
+    const count = (kind: JournalEntry["kind"]) => entries.filter((entry) => entry.kind === kind).length;
+    if (count("user-said") !== plan.turns.length) wrong.push("words of the user were lost, or said twice");
+    if (count("model-said") !== plan.answers.length) wrong.push("answers were lost, or given twice");
     if (opened.length !== planned) wrong.push(`${opened.length} calls opened, ${planned} planned`);
     if (new Set(opened).size !== opened.length) wrong.push("a call was opened twice");
     for (const callId of opened) if (!endings.has(callId)) wrong.push(`${callId} was never closed`);

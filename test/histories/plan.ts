@@ -1,4 +1,13 @@
-import { callIdAt, type Item, type Json, type SeededRandom, textOf, toolCallId, toSessionId } from "../../src/index.ts";
+import {
+  callIdAt,
+  estimateCounter,
+  type Item,
+  type Json,
+  type SeededRandom,
+  textOf,
+  toolCallId,
+  toSessionId,
+} from "../../src/index.ts";
 import type { ScriptedAnswer, ScriptedCall } from "../../src/records/script.ts";
 
 /** A conversation to be lived through again: what the user said, what the model answered, what the tools returned. */
@@ -80,6 +89,23 @@ export function anyPlan(random: SeededRandom): Plan {
     items.push({ kind: "assistant", parts: [{ type: "text", text: `Turn ${turn} is done.` }] });
   }
   return planOf("made up", items);
+}
+
+/** Room for an answer, and for the tools and what the kernel says around a conversation. */
+export const ANSWER_TOKENS = 1_000;
+const AROUND_TOKENS = 500;
+const TOOL_TOKENS = 60;
+
+/** A window in which a share of the whole conversation fits, beside what stands around it in every request. */
+export function windowFor({ instructions = "", tools, turns, answers, outputs }: Plan, share: number): number {
+  const said = [
+    ...turns.map(({ input }) => input),
+    ...answers.flatMap(({ text = "", reasoning = "", calls = [] }) => [text, reasoning, JSON.stringify(calls)]),
+    ...outputs.flat().map(({ text }) => text),
+  ];
+  const tokens = said.reduce((sum, text) => sum + estimateCounter.count(text), 0);
+  const around = estimateCounter.count(instructions) + tools.length * TOOL_TOKENS + AROUND_TOKENS;
+  return Math.ceil((tokens * share + around) / 0.98) + ANSWER_TOKENS;
 }
 
 /** What the tools of a session return, by the ids their calls will have. */

@@ -1,16 +1,19 @@
 import type { Model } from "../../src/contracts/model.ts";
+import type { TokenCounter } from "../../src/contracts/token-counter.ts";
 import {
   defineTool,
+  estimateCounter,
   finished,
   type Holdfast,
   HoldfastError,
+  type RunEnd,
   type RunEvent,
   type Session,
   type Tool,
 } from "../../src/index.ts";
 import type { ScriptedFault, ScriptStep } from "../../src/records/script.ts";
 import type { SeededRandom } from "../../src/base/random.ts";
-import { outputsById, type Plan } from "./plan.ts";
+import { ANSWER_TOKENS, outputsById, type Plan, windowFor } from "./plan.ts";
 
 /** Tools that return what was recorded. */
 function recordedTools(session: string, plan: Plan): readonly Tool[] {
@@ -100,24 +103,33 @@ function withCalls(answer: ScriptStep, change: (call: Calls[number]) => Calls[nu
 }
 type Calls = NonNullable<Extract<ScriptStep, { readonly calls?: unknown }>["calls"]>;
 
+/** Counts the same for everybody, so that half of a conversation is half of it. */
+export const HALF_COUNTER: TokenCounter = { ...estimateCounter, exact: true };
+
+export interface Living {
+  readonly session: string;
+  readonly model: Model;
+  readonly player: Player;
+  readonly hear?: (event: RunEvent) => void;
+  /**
+   * Requests may show so much of the whole conversation. Where what must be shown is more, what is asked for grows by
+   * quarters, as a user would choose a larger window; each time is told.
+   */
+  readonly share?: number;
+  readonly grown?: (share: number) => void;
+}
+
 /** Lives through a plan from wherever its session stands, turn by turn. */
-export async function live(
-  holdfast: Holdfast,
-  plan: Plan,
-  how: {
-    readonly session: string;
-    readonly model: Model;
-    readonly player: Player;
-    readonly hear?: (event: RunEvent) => void;
-  },
-): Promise<Session> {
+export async function live(holdfast: Holdfast, plan: Plan, how: Living): Promise<Session> {
   const session = await holdfast.open(how.session);
   session.transactions.add(recordedTools(how.session, plan));
   const progress = new Progress(session);
   how.player.plan = plan;
   how.player.progress = progress;
+  let { share } = how;
   const options = {
     model: how.model,
+    maxOutputTokens: ANSWER_TOKENS,
     retry: { firstMs: 1, attempts: 4 },
     limits: { steps: 10_000 },
     ...(plan.instructions === undefined ? {} : { instructions: plan.instructions }),
@@ -129,9 +141,19 @@ export async function live(
     const over = turn === undefined || answers >= turn.answersSoFar;
     const next = plan.turns[users];
     if (over && next === undefined) return session;
-    const end = await finished(session.run(over ? next?.input : undefined, options), how.hear);
+    const window = share === undefined ? {} : { window: windowFor(plan, share) };
+    const end = await finished(session.run(over ? next?.input : undefined, { ...options, ...window }), how.hear);
+    if (share !== undefined && doesNotFit(end)) {
+      share *= 1.25;
+      how.grown?.(share);
+    }
     // A turn that failed is gone on with, as a user would; but not for ever.
     idle = progress.answers === (await progress.update()).answers ? idle + 1 : 0;
     if (idle > 20) throw new Error(`${plan.name}: stuck after ${answers} answers: ${JSON.stringify(end)}`);
   }
+}
+
+/** Nothing was sent: what must be shown is more than there is room for. */
+function doesNotFit(end: RunEnd): boolean {
+  return end.status === "failed" && end.failure.kind === "too-long" && end.failure.reached === "no";
 }

@@ -1,3 +1,6 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import { aiSdk } from "../../src/adapters/ai-sdk/entry.ts";
 import { anthropic } from "../../src/adapters/anthropic/entry.ts";
 import { openai, openaiCompatible } from "../../src/adapters/openai/entry.ts";
 import type { Model } from "../../src/contracts/model.ts";
@@ -12,6 +15,8 @@ export const SHAPES: Readonly<Record<string, (url: string) => Model>> = {
   "openai responses": (url) => openai({ ...key, baseURL: `${url}/v1` }),
   "openai compatible": (url) => openaiCompatible({ ...key, baseURL: `${url}/v1` }),
   anthropic: (url) => anthropic({ ...key, baseURL: url }),
+  "ai sdk over responses": (url) => aiSdk(createOpenAI({ apiKey: "k", baseURL: `${url}/v1` }).responses("m")),
+  "ai sdk over anthropic": (url) => aiSdk(createAnthropic({ apiKey: "k", baseURL: `${url}/v1` })("m")),
 };
 
 export interface Stage {

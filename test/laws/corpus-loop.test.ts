@@ -1,9 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { createHoldfast, SeededRandom, type Session, SystemClock, SystemRandom } from "../../src/index.ts";
+import {
+  createHoldfast,
+  type RunEvent,
+  SeededRandom,
+  type Session,
+  SystemClock,
+  SystemRandom,
+} from "../../src/index.ts";
 import { MemoryDisk, memoryStore } from "../../src/stores/memory/entry.ts";
 import { hasCorpus, recordedItems, transcriptFolders } from "../histories/corpus.ts";
 import { type Plan, planOf } from "../histories/plan.ts";
-import { live, Player } from "../histories/replay.ts";
+import { HALF_COUNTER, live, Player } from "../histories/replay.ts";
 import { refusedFor, SHAPES, stageFor } from "../histories/shapes.ts";
 import { collect } from "../support/stores.ts";
 
@@ -12,18 +19,31 @@ describe.skipIf(!hasCorpus)("real transcripts (HOLDFAST_CORPUS) through the loop
     test.each(transcriptFolders())(
       "[LOOP-20] %s: every session finishes, no request is refused",
       { timeout: 900_000 },
-      (folder) => replay(folder, shape, undefined),
+      (folder) => replay(folder, shape),
     );
     test.each(transcriptFolders())(
       "[LOOP-20] %s: the same with a fault in every tenth request",
       { timeout: 900_000 },
-      (folder) => replay(folder, shape, new SeededRandom(`${folder} ${shape}`)),
+      (folder) => replay(folder, shape, { random: new SeededRandom(`${folder} ${shape}`) }),
+    );
+    test.each(transcriptFolders())(
+      "[LOOP-20] %s: the same with faults, and with room for half of the conversation",
+      { timeout: 900_000 },
+      (folder) => replay(folder, shape, { random: new SeededRandom(`${folder} ${shape} half`), share: 0.5 }),
     );
   });
 });
 
-async function replay(folder: string, shape: string, random: SeededRandom | undefined): Promise<void> {
+interface Hardship {
+  readonly random?: SeededRandom;
+  readonly share?: number;
+}
+
+async function replay(folder: string, shape: string, { random, share }: Hardship = {}): Promise<void> {
   const player = new Player(random);
+  const reclaimed = { times: 0 };
+  const larger: number[] = [];
+  const squeeze = share === undefined ? {} : { share, grown: (to: number) => larger.push(to) };
   const { server, model } = await stageFor(shape, player);
   const [clock, chance] = [new SystemClock(), new SystemRandom()];
   let nth = 0;
@@ -34,8 +54,9 @@ async function replay(folder: string, shape: string, random: SeededRandom | unde
       nth += 1;
       const before = server.requests.length;
       const store = memoryStore({ disk: new MemoryDisk(), clock });
-      await using holdfast = await createHoldfast({ store, clock, random: chance });
-      const session = await live(holdfast, plan, { session: `s${nth}`, model, player });
+      await using holdfast = await createHoldfast({ store, clock, random: chance, context: { counter: HALF_COUNTER } });
+      const hear = ({ kind }: RunEvent) => void (reclaimed.times += kind === "reclaimed" ? 1 : 0);
+      const session = await live(holdfast, plan, { session: `s${nth}`, model, player, hear, ...squeeze });
       expect({ name, refused: server.requests.slice(before).flatMap((request) => refusedFor(request) ?? []) }).toEqual({
         name,
         refused: [],
@@ -43,7 +64,8 @@ async function replay(folder: string, shape: string, random: SeededRandom | unde
       await expectWhole(session, plan);
       await session.close();
     }
-    console.log(`${folder} as ${shape}: ${nth} sessions, ${player.asked} requests, ${player.faults} faults`);
+    const squeezed = share === undefined ? "" : `, ${reclaimed.times} reclaims, ${larger.length} times a larger window`;
+    console.log(`${folder} as ${shape}: ${nth} sessions, ${player.asked} requests, ${player.faults} faults${squeezed}`);
     if (nth > 0) expect(player.asked).toBeGreaterThan(0);
   } finally {
     await server.close();

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { repairMessages } from "../../src/history/messages.ts";
 import { repairHistory } from "../../src/history/repair.ts";
 import { checkWire } from "../../src/wire/check.ts";
+import type { Item } from "../../src/wire/item.ts";
 import { PROFILES, type ProfileId } from "../../src/wire/profiles.ts";
 import { readMessages, writeMessages } from "../../src/wire/project.ts";
 import { brokenHistory, wholeHistory } from "../histories/generate.ts";
@@ -49,6 +50,20 @@ describe.each(profiles)("$id", (profile) => {
     });
   });
 
+  test("[WIRE-1] whatever of an answer was shortened stays in it, and every call keeps its result beside it", () => {
+    const shortened = fc.array(fc.boolean(), { minLength: 1, maxLength: 8 });
+    hold(
+      fc.tuple(wholeHistory({ steps: true }), shortened),
+      ([items, which]) => {
+        const { items: read } = readMessages(writeMessages(items, profile).messages, format);
+        // As under pressure: what is shown shorter than it came is no longer the provider's own piece.
+        const shown = read.map((item, at) => (which[at % which.length] === true ? withoutOrigin(item) : item));
+        expect(checkWire(writeMessages(shown, profile).messages, profile)).toEqual([]);
+      },
+      3000,
+    );
+  });
+
   test("[WIRE-23] tools that are gone leave no call behind", () => {
     hold(
       fc.tuple(wounded(profile), fc.subarray(["read_file", "write_file", "shell", "grep"])),
@@ -62,6 +77,12 @@ describe.each(profiles)("$id", (profile) => {
     );
   });
 });
+
+function withoutOrigin(item: Item): Item {
+  if (item.kind !== "call" && item.kind !== "assistant" && item.kind !== "output") return item;
+  const { origin: _origin, ...rest } = item;
+  return rest;
+}
 
 test("[WIRE-24] [N39] one log tells the same story to every provider: same decisions, same reasons", () => {
   fc.assert(

@@ -227,6 +227,42 @@ describe("the host's own tools", () => {
 });
 
 describe("files that the host writes itself", () => {
+  test("[CLAUDE-4] one that is not known, of another server or a newer host, reaches outside and is reported as not undone", async () => {
+    const { native, session, host } = await hosted();
+    const failing = () => {
+      throw new Error("it broke off");
+    };
+    await native("mcp__tracker__create", { title: "x" }, failing);
+    const [closing] = await closings(session);
+    expect(closing).toMatchObject({ tool: "mcp__tracker__create", status: "failed", effects: "happened" });
+    expect(JSON.stringify(closing?.output)).toMatch(/not undone/);
+    const { tools } = await (await clientOf(host)).listTools();
+    expect(tools.map(({ name }) => name)).not.toContain("mcp__tracker__create");
+  });
+
+  test("[CLAUDE-2] of two queries in one session end each for itself", async () => {
+    const { ask, session } = await hosted();
+    const second = await holdfastOptions(session, {} as Given);
+    const [before] = (second.options.hooks?.["PreToolUse"] ?? []) as readonly {
+      readonly hooks: readonly ((input: object) => Promise<Fields>)[];
+    }[];
+    const about = (id: string) => ({ tool_name: "Bash", tool_input: { command: id }, tool_use_id: id });
+    await ask("PreToolUse", about("a"));
+    await before?.hooks[0]?.({ hook_event_name: "PreToolUse", session_id: "y", ...about("b") });
+    expect([session.openCalls.length, second.open]).toEqual([2, ["b"]]);
+    await second.leave();
+    await ask("PostToolUse", { ...about("a"), tool_response: "a" });
+    expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled", "success"]);
+  });
+
+  test("[CLAUDE-1] under whose names the session has tools are refused", async () => {
+    const bash = defineTool({ name: "Bash", access: "read", run: () => "mine" });
+    await expect(hosted({}, { tools: [bash] })).rejects.toMatchObject({
+      code: "TOOL_NAME_TAKEN",
+      details: { tool: "Bash", by: "the host" },
+    });
+  });
+
   test("[CLAUDE-4] are refused unless they are kept", async () => {
     const { host } = await hosted();
     expect(host.options.disallowedTools).toEqual(["Write", "Edit", "MultiEdit", "NotebookEdit"]);

@@ -2,15 +2,8 @@
 import type { Session } from "../../index.ts";
 import { serveTools } from "../tool-server.ts";
 import { HostCalls } from "./hooks.ts";
-import { type Ends, nativeTools } from "./native-tool.ts";
-import {
-  type ClaudeOptions,
-  FILE_ARGUMENT,
-  type HookInput,
-  type HookMatcher,
-  type HookOutput,
-  NATIVE_ACCESS,
-} from "./vendor.ts";
+import { NativeTools } from "./native-tool.ts";
+import { type ClaudeOptions, FILE_ARGUMENT, type HookInput, type HookMatcher, type HookOutput } from "./vendor.ts";
 
 export { type LoadRepair, repairOnLoad } from "./session-store.ts";
 export type { SessionKey, SessionStore, StoreEntry } from "./vendor.ts";
@@ -44,14 +37,13 @@ export async function holdfastOptions<O extends object>(
   { server = "holdfast", fileTools = "replaced" }: UnderClaude = {},
 ): Promise<ClaudeHost<O>> {
   const options: ClaudeOptions = given;
-  const ends: Ends = new Map();
   const prefix = `mcp__${server}__`;
-  const own = session.transactions.tools.map(({ name }) => name);
-  session.transactions.add(nativeTools(session, ends));
-  const calls = new HostCalls(session, { prefix, root: session.workspace?.disk.root.path, ends });
+  const natives = NativeTools.in(session);
+  const own = session.transactions.tools.filter((tool) => !natives.has(tool)).map(({ name }) => name);
+  const calls = new HostCalls(session, { prefix, root: session.workspace?.disk.root.path, natives });
   const instance = serveTools(session, {
     name: server,
-    tools: ({ name }) => NATIVE_ACCESS[name] === undefined,
+    tools: (tool) => !natives.has(tool),
     meta: { "anthropic/alwaysLoad": true }, // never hidden behind a search: the prompt speaks of them
   });
   const refused = fileTools === "replaced" ? Object.keys(FILE_ARGUMENT) : [];

@@ -2,8 +2,8 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 import type { PendingCall, Session } from "../../index.ts";
 import { fieldsOf, wordOf } from "../fields.ts";
-import { digestAt, type Ends, FILE_EFFECT, OTHER_EFFECT, preImageOf } from "./native-tool.ts";
-import { FILE_ARGUMENT, type HookInput, type HookOutput, NATIVE_ACCESS } from "./vendor.ts";
+import { digestAt, FILE_EFFECT, type NativeTools, OTHER_EFFECT, preImageOf } from "./native-tool.ts";
+import { FILE_ARGUMENT, type HookInput, type HookOutput } from "./vendor.ts";
 
 /** A call of the host's own, between its two hooks. */
 interface Running {
@@ -20,7 +20,7 @@ export interface HostSetting {
   readonly prefix: string;
   /** The folder that native tools work in, as the host names it. */
   readonly root: string | undefined;
-  readonly ends: Ends;
+  readonly natives: NativeTools;
 }
 
 const ALLOWED: HookOutput = {};
@@ -40,7 +40,9 @@ export class HostCalls {
   async before(input: HookInput): Promise<HookOutput> {
     const { tool_name: name = "", tool_use_id: id = "", tool_input: args, permission_mode: mode } = input;
     const ours = name.startsWith(this.#setting.prefix) ? name.slice(this.#setting.prefix.length) : undefined;
-    if (mode === "plan" && this.#access(name, ours) !== "read")
+    const { transactions } = this.#session;
+    const access = ours === undefined ? this.#setting.natives.accessOf(name) : transactions.tool(ours)?.access;
+    if (mode === "plan" && access !== "read")
       return denied(`The host is in plan mode and ${name} could change something, so it did not run.`);
     if (ours !== undefined) return ALLOWED; // it opens its own call when the host asks for it
     let pending: PendingCall;
@@ -80,7 +82,7 @@ export class HostCalls {
   }
 
   async #open(id: string, name: string, pending: PendingCall, args: unknown): Promise<HookOutput> {
-    if (NATIVE_ACCESS[name] === undefined || NATIVE_ACCESS[name] === "read") {
+    if (this.#setting.natives.accessOf(name) === "read") {
       this.#running.set(id, { pending, file: undefined, end: () => {}, effect: undefined });
       return ALLOWED;
     }
@@ -88,7 +90,7 @@ export class HostCalls {
     const image = path === undefined ? undefined : await preImageOf(this.#session, path);
     const began = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<Json>();
-    this.#setting.ends.set(id, { began: began.resolve, ended: ended.promise });
+    this.#setting.natives.ends.set(id, { began: began.resolve, ended: ended.promise });
     const what =
       image === undefined ? { name: OTHER_EFFECT, args: { tool: name } } : { name: FILE_EFFECT, args: image };
     const effect = pending.call.effect(what.name, { ...what.args }, { key: id });
@@ -108,12 +110,8 @@ export class HostCalls {
     this.#running.delete(id);
     running.end(running.file === undefined ? {} : { after: await digestAt(this.#session, running.file) });
     await running.effect?.catch(() => {}); // told by the call, which knows what is known of it
-    this.#setting.ends.delete(id);
+    this.#setting.natives.ends.delete(id);
     return running;
-  }
-
-  #access(name: string, ours: string | undefined) {
-    return ours === undefined ? (NATIVE_ACCESS[name] ?? "external") : this.#session.transactions.tool(ours)?.access;
   }
 
   /** The file a native tool is about to change, as the session knows it; nothing outside the workspace. */

@@ -18,34 +18,70 @@ const MOST_KEPT = 1024 * 1024;
 /** What the host's own tool is doing, by its id: the effect is open until the host says how it ended. */
 export type Ends = Map<string, { readonly began: () => void; readonly ended: Promise<Json> }>;
 
-/** The host's own tools, as far as the session has to know them: what they touch, and how to take them back. */
-export function nativeTools(session: Session, ends: Ends): readonly Tool[] {
+/** The host's own tools in one session: several queries may go on in it, also at a time. */
+export class NativeTools {
+  readonly ends: Ends = new Map();
+  readonly #session: Session;
+  readonly #known = new Set<Tool>();
+
+  /** Refuses a session that has a tool under a name of the host's: which of them runs, nobody could tell. */
+  static in(session: Session): NativeTools {
+    const before = bySession.get(session);
+    if (before !== undefined) return before;
+    const taken = Object.keys(NATIVE_ACCESS).find((name) => session.transactions.tool(name) !== undefined);
+    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken, by: "the host" });
+    const made = new NativeTools(session);
+    for (const [name, access] of Object.entries(NATIVE_ACCESS)) made.#add(name, access);
+    bySession.set(session, made);
+    return made;
+  }
+
+  private constructor(session: Session) {
+    this.#session = session;
+  }
+
+  has(tool: Tool): boolean {
+    return this.#known.has(tool);
+  }
+
+  /** One that is not known, of another server or a newer host, is taken for one that reaches outside. */
+  accessOf(name: string): Tool["access"] {
+    return this.#session.transactions.tool(name)?.access ?? this.#add(name, "external").access;
+  }
+
+  #add(name: string, access: Tool["access"]): Tool {
+    const tool = nativeTool(this.#session, this.ends, name, access);
+    this.#known.add(tool);
+    this.#session.transactions.add([tool]);
+    return tool;
+  }
+}
+
+const bySession = new WeakMap<Session, NativeTools>();
+
+/** A tool of the host's, as far as the session has to know it: what it touches, and how to take it back. */
+function nativeTool(session: Session, ends: Ends, name: string, access: Tool["access"]): Tool {
   const waiting = (_: never, { key }: { readonly key: string }): Promise<Json> => {
     const end = ends.get(key);
     if (end === undefined) return Promise.reject(new Error("The host did not say how it ended."));
     end.began();
     return end.ended;
   };
-  return Object.entries(NATIVE_ACCESS).map(([name, access]) =>
-    defineTool({
-      name,
-      access,
-      description: "A tool of the host's own.",
-      retryable: false,
-      ...(access === "read"
-        ? {}
-        : {
-            effects: {
-              [OTHER_EFFECT]: { run: waiting },
-              [FILE_EFFECT]: {
-                run: waiting,
-                undo: (image: PreImage, result: { readonly after: string | null }) => bringBack(session, image, result),
-              },
-            },
-          }),
-      run: (_, call) => call.fail("not-ours", "The host runs this tool itself."),
-    }),
-  );
+  const effects = {
+    [OTHER_EFFECT]: { run: waiting },
+    [FILE_EFFECT]: {
+      run: waiting,
+      undo: (image: PreImage, result: { readonly after: string | null }) => bringBack(session, image, result),
+    },
+  };
+  return defineTool({
+    name,
+    access,
+    description: "A tool of the host's own.",
+    retryable: false,
+    ...(access === "read" ? {} : { effects }),
+    run: (_, call) => call.fail("not-ours", "The host runs this tool itself."),
+  });
 }
 
 /** Content of a file in the workspace before the tool; nothing when it cannot be kept. */

@@ -30,8 +30,9 @@ export interface McpTools {
   /** Lists them again; sessions that follow change their catalogs. */
   refresh(): Promise<readonly Tool[]>;
   /**
-   * Offers the tools in a session, now and whenever the server says that they have changed. `failed` hears when listing
-   * them again did not work; the tools then stay what they were. Call the answer to end it.
+   * Offers the tools in a session, now and whenever the server says that they have changed. A name that the session has
+   * from somebody else is refused: see `prefix`. `failed` hears when listing them again did not work, or brought such a
+   * name; the tools then stay what they were. Call the answer to end it.
    */
   follow(session: Session, failed?: (error: unknown) => void): Promise<() => void>;
 }
@@ -54,7 +55,7 @@ const MOST_PAGES = 1_000;
 
 /** By the name it is offered under: what its server said of it, and the tool. */
 type KnownTools = ReadonlyMap<string, { readonly said: string; readonly tool: Tool }>;
-type Follower = (tools: readonly Tool[], gone: readonly string[]) => Promise<void>;
+type Follower = (tools: readonly Tool[]) => Promise<void>;
 
 class Server implements McpTools {
   readonly #client: McpClient;
@@ -76,29 +77,35 @@ class Server implements McpTools {
 
   /** One after the other: of two lists the one that was asked for last is the newest. */
   refresh(): Promise<readonly Tool[]> {
-    const turn = this.#last.then(() => this.#refresh());
+    return this.#inTurn(() => this.#refresh());
+  }
+
+  async follow(session: Session, failed: (error: unknown) => void = () => {}): Promise<() => void> {
+    const offers = new Offers(session);
+    const follower: Follower = async (tools) => {
+      if (session.journal.signal.aborted) return void this.#followers.delete(follower); // it is closed, or somebody else's
+      await offers.become(tools);
+    };
+    this.#listen();
+    this.#followers.set(follower, failed);
+    try {
+      await this.#inTurn(() => follower(this.tools));
+    } catch (error) {
+      this.#followers.delete(follower);
+      throw error;
+    }
+    return () => void this.#followers.delete(follower);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  async follow(session: Session, failed: (error: unknown) => void = () => {}): Promise<() => void> {
-    const follower: Follower = async (tools, gone) => {
-      if (session.journal.signal.aborted) return void this.#followers.delete(follower); // it is closed, or somebody else's
-      const changed = tools.filter((tool) => session.transactions.tool(tool.name) !== tool);
-      if (gone.length > 0) await session.catalog.remove(gone, "the server's tools changed");
-      if (changed.length > 0) await session.catalog.add(changed, "the server's tools changed");
-    };
-    this.#listen();
-    this.#followers.set(follower, failed);
-    await follower(this.tools, []);
-    return () => void this.#followers.delete(follower);
-  }
-
   async #refresh(): Promise<readonly Tool[]> {
-    const before = this.#known;
     this.#known = this.#wrapped(await this.#listed());
-    const gone = [...before.keys()].filter((name) => !this.#known.has(name));
-    for (const [follower, failed] of this.#followers) await follower(this.tools, gone).catch(failed);
+    for (const [follower, failed] of this.#followers) await follower(this.tools).catch(failed);
     return this.tools;
   }
 
@@ -148,6 +155,34 @@ class Server implements McpTools {
         });
       await before?.(notification as never);
     };
+  }
+}
+
+/** What one session has of this server. Tools of anybody else under the same names are neither replaced nor taken away. */
+class Offers {
+  readonly #session: Session;
+  #mine: readonly Tool[] = [];
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async become(tools: readonly Tool[]): Promise<void> {
+    const { transactions, catalog } = this.#session;
+    const isMine = (tool: Tool) => tools.includes(tool) || this.#mine.includes(tool);
+    const there = (name: string) => transactions.tool(name);
+    const changed = tools.filter((tool) => there(tool.name) !== tool);
+    const taken = changed.map(({ name }) => there(name)).find((tool) => tool !== undefined && !isMine(tool));
+    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken.name, by: "a tool" });
+    const kept = new Set(tools.map(({ name }) => name));
+    const gone = this.#mine.filter((tool) => !kept.has(tool.name) && there(tool.name) === tool);
+    if (gone.length + changed.length > 0)
+      await catalog.swap(
+        gone.map(({ name }) => name),
+        changed,
+        "the server's tools changed",
+      );
+    this.#mine = tools;
   }
 }
 

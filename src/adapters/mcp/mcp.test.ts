@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { opened } from "../../../test/support/durable.ts";
+import { opened, step } from "../../../test/support/durable.ts";
 import { scripted, watch } from "../../../test/support/loop.ts";
 import { type Connected, MCP_STDIO, MCP_VERSIONS, type ServedTool } from "../../../test/support/mcp.ts";
 import { PNG } from "../../../test/support/pictures.ts";
@@ -250,6 +250,57 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     await serve([write]);
     await expect.poll(() => one.catalog.snapshot().activeNames, SOON).toContain("write");
     expect(heard).toEqual(["notifications/tools/list_changed"]);
+  });
+
+  test("[MCP-9] a server's tool under the name of somebody else's takes neither its place nor it away", async () => {
+    const { client, serve } = await connect(write);
+    const server = await mcpTools(client);
+    const { session: one } = await opened(undefined, { tools: [step] });
+    const failures: unknown[] = [];
+    await server.follow(one, (error) => failures.push(error));
+    for (const stolen of ["step", "recall"]) {
+      await serve([{ ...echo, name: stolen }, echo]);
+      await expect.poll(() => failures.length, SOON).toBe(stolen === "step" ? 1 : 2);
+    }
+    for (const error of failures) expect(error).toMatchObject({ code: "TOOL_NAME_TAKEN" });
+    expect(one.transactions.tool("step")).toBe(step);
+    expect(one.catalog.snapshot().activeNames).toEqual(["recall", "step", "write"]);
+    await serve([echo]);
+    await expect.poll(() => one.catalog.snapshot().activeNames, SOON).toEqual(["echo", "recall", "step"]);
+    expect(failures).toHaveLength(2);
+  });
+
+  test("[MCP-9] two servers with a tool of one name: the second is refused, and followed under a prefix", async () => {
+    const { session: one } = await session([echo]);
+    const { client } = await connect(echo, write);
+    const second = await mcpTools(client);
+    await expect(second.follow(one)).rejects.toMatchObject({ code: "TOOL_NAME_TAKEN", details: { tool: "echo" } });
+    expect(one.catalog.snapshot().activeNames).not.toContain("write");
+    await (await mcpTools(client, { prefix: "two_" })).follow(one);
+    expect(one.catalog.snapshot().activeNames).toEqual(expect.arrayContaining(["echo", "two_echo", "two_write"]));
+  });
+
+  test("[MCP-7] tools that come and go together are one change of the catalog", async () => {
+    const { session: one, serve } = await session([echo, write]);
+    const { epoch } = one.catalog.snapshot();
+    await serve([echo, { ...write, name: "fresh" }]);
+    await expect.poll(() => one.catalog.snapshot().activeNames, SOON).toContain("fresh");
+    expect((await one.align()).catalog.epoch).toBe(epoch + 1);
+  });
+
+  test("[MODE-14] [MCP-7] a list that changes while the mode flips never brings a request what plan mode forbids", async () => {
+    const { session: one, serve, server } = await session([write], { access: { echo: "read" } });
+    const sent: (readonly string[])[] = [];
+    for (let turn = 0; turn < 12; turn += 1) {
+      const list = serve(turn % 2 === 0 ? [echo, { ...write, name: `write_${turn}` }] : [write, echo]);
+      const flip = one.setMode(turn % 3 === 0 ? "act" : "plan");
+      const { catalog } = await one.align();
+      if (catalog.mode === "plan") sent.push(catalog.activeNames);
+      await Promise.all([list, flip]);
+    }
+    await server.refresh(); // behind everything that is still on its way
+    expect(sent.length).toBeGreaterThan(0);
+    for (const names of sent) expect(names.filter((name) => name.startsWith("write"))).toEqual([]);
   });
 
   test("[MCP-8] in a process of its own: a model's call is done once, also across a restart", async () => {

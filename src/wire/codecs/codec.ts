@@ -114,8 +114,10 @@ function isOneMessage(before: Item, item: Item, format: WireFormat, role: Role):
   if (role === "assistant" && before.kind === "reasoning") return true;
   const here = before.origin?.format === format ? before.origin : undefined;
   const there = item.origin?.format === format ? item.origin : undefined;
-  if (here !== undefined || there !== undefined) return isSameMessage(here, there);
-  return role === "assistant" && before.step === item.step;
+  if (here !== undefined && there !== undefined) return isSameMessage(here, there);
+  // What was shortened has lost its original. It still belongs to its answer: apart, the calls beside it lose their results.
+  const isTold = item.step !== undefined || (here === undefined && there === undefined);
+  return role === "assistant" && isTold && before.step === item.step;
 }
 
 /** Not the object alone: one that was sent twice is two messages. */

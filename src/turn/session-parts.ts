@@ -1,0 +1,66 @@
+import type { Store } from "../contracts/store.ts";
+import type { ExecHost } from "../exec/commands.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { CallId } from "../records/ids.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
+import type { Transactions } from "../transaction/transactions.ts";
+import type { SessionFold } from "./fold.ts";
+import type { ForkWorkspace } from "./fork-files.ts";
+import type { JournalLedger } from "./journal-ledger.ts";
+import type { PartBlobs } from "./part-blobs.ts";
+import type { Recovered } from "./recover.ts";
+import type { AgentReturn } from "./rewind.ts";
+import type { SessionContext } from "./session-context.ts";
+import type { SessionFiles } from "./session-files.ts";
+import type { Shelves } from "./shelves.ts";
+import type { Story } from "./story.ts";
+import type { Teller } from "./teller.ts";
+import type { Workspaces } from "./workspaces.ts";
+import type { WritebackOptions } from "./writeback.ts";
+
+/** What a session is made of, once it is open; `S` is the session. */
+export interface SessionParts<S = unknown> {
+  readonly store: Store;
+  readonly journal: Journal<SessionFold>;
+  readonly blobs: PartBlobs;
+  readonly ledger: JournalLedger;
+  readonly state: ExecutionState;
+  readonly transactions: Transactions;
+  readonly recovered: Recovered;
+  readonly story: Story;
+  readonly context: SessionContext;
+  readonly workspaces: Workspaces;
+  /** The durable pages that sessions share. */
+  readonly shelves: Shelves;
+  readonly writebackOptions?: WritebackOptions;
+  /** Takes back what sub-agents did for these calls. */
+  readonly agents: (
+    session: S,
+    calls: readonly { readonly callId: CallId; readonly tool: string }[],
+    dryRun: boolean,
+  ) => Promise<readonly AgentReturn[]>;
+  readonly teller: Teller;
+  /** Present when the session works in a folder of the system. */
+  readonly files?: SessionFiles;
+  /** Where its commands run, when they can. */
+  readonly exec?: ExecHost;
+  /** Opens a session that shares this one's records up to `after`. */
+  readonly fork: (after: number, options: ForkOptions) => Promise<S>;
+}
+
+export interface ForkOptions {
+  readonly as: string;
+  /** Where the fork's files lie. Without it, it may read the workspace and not change it. */
+  readonly workspace?: ForkWorkspace;
+}
+
+export interface SessionCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** The provider's own id for it. */
+  readonly alias?: string;
+  /** The epoch of the catalog that offered its tool, when a model was offered one; see `session.catalog`. */
+  readonly epoch?: number;
+  /** Our id for it, when the loop has given it one; see `callIdAt`. */
+  readonly id?: CallId;
+}
