@@ -17,6 +17,7 @@ export default defineConfig({
     "adapters/claude-agent-sdk": "src/adapters/claude-agent-sdk/entry.ts",
     "adapters/quickjs": "src/adapters/quickjs/entry.ts",
     "adapters/quickjs-worker": "src/adapters/quickjs/worker.ts",
+    "adapters/kit": "src/adapters/kit/entry.ts",
     "adapters/scripted": "src/adapters/scripted/entry.ts",
     "cli/main": "src/cli/main.ts",
   },

@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "bench/harness/*.test.ts"],
     reporters: ["default", "./scripts/plain-count-reporter.ts"],
-    setupFiles: ["test/support/law-seed.ts"],
+    setupFiles: ["test/support/law-seed.ts", "test/support/child-coverage.ts"],
     typecheck: { enabled: false },
     testTimeout: 60_000,
     coverage: { include: ["src/**/*.ts"], exclude: ["src/**/*.test.ts"] },

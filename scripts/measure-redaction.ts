@@ -72,6 +72,14 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "endings of names": "ord:",
   dots: "M.aaaaaa.",
   escapes: "\\n%3D",
+  "addresses in addresses": "%3A%2F%2Fa%3A",
+  "assignments end to end": "password=a1b2",
+  "quoted assignments": "password='a1",
+  "credentials in base 64": "Basic QWxh",
+  "marks alone": ":",
+  "dots alone": ".",
+  "short heads inside a word": "SKc",
+  "heads with many neighbours": " dp.st.",
   prose: "the quick brown fox has no secrets at all; ",
 };
 

@@ -29,16 +29,36 @@ await import("holdfast");
 console.log(process.moduleLoadList.some((name) => name.includes("sqlite")) ? "sqlite" : "none");
 `;
 
+interface Packed {
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+const MOST_BYTES = 3_000_000;
+
+/** Small enough for anybody's image, and without what only its makers need. */
+function mustBeLight(packed: Packed | undefined): void {
+  if (packed === undefined) throw new Error("npm has packed nothing");
+  const { unpackedSize, files } = packed;
+  if (unpackedSize > MOST_BYTES) throw new Error(`${unpackedSize} bytes unpacked, at most ${MOST_BYTES}`);
+  const surplus = files.filter(({ path }) => /\.map$|\.test\.|^(src|test|bench|scripts)\//.test(path));
+  if (surplus.length > 0) throw new Error(`packed without need: ${surplus.map(({ path }) => path).join(", ")}`);
+  console.log(`package: ${files.length} files, ${(unpackedSize / 1e6).toFixed(2)} MB unpacked`);
+}
+
 const home = resolve(import.meta.dirname, "..");
 const project = mkdtempSync(join(tmpdir(), "holdfast-package-"));
 const run = (command: string, ...args: readonly string[]) =>
   execFileSync(command, args, { cwd: project, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
 try {
-  execFileSync("npm", ["pack", "--silent", "--pack-destination", project], {
+  const said = execFileSync("npm", ["pack", "--json", "--pack-destination", project], {
     cwd: home,
-    stdio: ["ignore", "ignore", "inherit"],
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
   });
+  const [packed] = JSON.parse(said.slice(said.indexOf("[\n"))) as readonly Packed[];
+  mustBeLight(packed);
   const manifest = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {
     version: string;
     exports: Record<string, unknown>;
@@ -64,10 +84,14 @@ try {
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["use.ts"] }));
   run(process.execPath, join(home, "node_modules", "typescript", "bin", "tsc"));
   run(process.execPath, "--no-warnings", "use.ts");
-  const demo = JSON.parse(
-    run(process.execPath, join("node_modules", "holdfast", "bin", "holdfast.js"), "demo", "--json"),
-  ) as { ok: boolean };
-  if (!demo.ok) throw new Error("the demo of the installed package failed");
+  const command = (...argv: readonly string[]) =>
+    JSON.parse(run("npx", "--no-install", "holdfast", ...argv, "--json")) as { ok?: boolean; findings?: unknown[] };
+  if (command("demo").ok !== true) throw new Error("the demo of the installed package failed");
+  writeFileSync(join(project, "chat.json"), JSON.stringify([{ role: "user", content: "hello" }]));
+  if (command("doctor", "chat.json", "--format", "openai-chat").findings?.length !== 0)
+    throw new Error("the doctor of the installed package finds something in a sound session");
+  if (command("sessions", "--store", "sessions.db").ok !== true)
+    throw new Error("the installed command does not list the sessions that the installed package wrote");
   const bare = run(process.execPath, "--input-type=module", "--eval", BARE);
   if (bare.trim() !== "none") throw new Error(`importing holdfast loads ${bare}`);
   console.log(`package: ${entries.length} entries imported and type-checked, session written, command run`);

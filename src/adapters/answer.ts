@@ -121,10 +121,20 @@ function withUsableIds(
     }
     const to = freeId(`${answerId} ${index} ${from}`, taken);
     taken.add(to);
-    renamed.push({ index, from, to });
+    if (wasSent(item, from)) renamed.push({ index, from, to });
     return { ...item, callId: to };
   });
-  return { items: renamed.length === 0 ? items : usable, renamed };
+  return { items: usable, renamed };
+}
+
+/** Where a format lets calls come without an id its codec gives them one: nobody sent it, so nobody is told it went. */
+function wasSent({ origin }: CallItem, id: string): boolean {
+  return id === "" || origin === undefined || textsIn(origin.pieces).includes(id);
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 function freeId(place: string, taken: ReadonlySet<string>): ToolCallId {

@@ -1,6 +1,6 @@
 import type { ModelFailure, ModelFailureKind } from "../contracts/model.ts";
-import { isFields } from "../wire/codecs/read.ts";
-import { wordOf } from "./fields.ts";
+import { type Fields, isFields } from "../wire/codecs/read.ts";
+import { countOf, wordOf } from "./fields.ts";
 
 /** Whether the same request may succeed later, by kind. */
 const RETRYABLE: Readonly<Record<ModelFailureKind, boolean>> = {
@@ -37,6 +37,7 @@ const REACHED: Readonly<Record<ModelFailureKind, ModelFailure["reached"]>> = {
 /** What a status means where the provider's own name of the error says no more. */
 const BY_STATUS: Readonly<Record<number, ModelFailureKind>> = {
   401: "not-allowed",
+  402: "out-of-quota",
   403: "not-allowed",
   408: "timed-out",
   409: "provider-broken",
@@ -56,11 +57,15 @@ export interface SdkError {
   readonly code: string | undefined;
   readonly type: string | undefined;
   readonly requestId: string | undefined;
+  /** For providers that tell it in the body; otherwise it is read from the headers. */
+  readonly retryAfterMs?: number | undefined;
   readonly cause: unknown;
   /** No answer of the provider stands behind it. */
   readonly connection: "timed-out" | "failed" | undefined;
-  /** Thrown by a parser, or by code that met what it did not expect. */
+  /** Thrown by a parser, or by code that met what it did not expect: never the request's fault. */
   readonly nonsense: boolean;
+  /** The class of the error, which says where to look when it is an adapter's own. */
+  readonly maker: string;
 }
 
 /** The failure behind an error, by the provider's own names first, then by status. */
@@ -71,12 +76,11 @@ export function failureFrom(
 ): ModelFailure {
   const kind = named(error) ?? kindOf(error, begun);
   const code = error.code ?? error.type;
-  const wait = error.headers === undefined ? undefined : retryAfterMs(error.headers);
+  const wait = error.retryAfterMs ?? (error.headers === undefined ? undefined : retryAfterMs(error.headers));
   const told = error.headers?.get("x-should-retry");
   return {
     kind,
-    // The parser quotes what it could not read, and that may be anything.
-    message: kind === "unreadable" ? "What came back is no answer that this version can read." : error.message,
+    message: kind === "unreadable" ? unreadable(error.maker) : error.message,
     retryable: told === "true" || (told !== "false" && RETRYABLE[kind]),
     reached: begun ? "yes" : isRefusedConnection(error.cause) ? "no" : REACHED[kind],
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
@@ -105,19 +109,41 @@ export function readSdkError(thrown: unknown): SdkError {
   const body = isFields(fields["error"]) ? fields["error"] : {};
   const inner = isFields(body["error"]) ? body["error"] : body;
   const status = typeof fields["status"] === "number" ? fields["status"] : undefined;
-  const headers = fields["headers"];
+  const headers = fields["headers"] instanceof Headers ? fields["headers"] : undefined;
   const maker = (thrown as { readonly constructor?: { readonly name?: string } } | undefined)?.constructor?.name ?? "";
   return {
     message: wordOf(inner["message"]) ?? wordOf(fields["message"]) ?? String(thrown),
     status,
-    headers: headers instanceof Headers ? headers : undefined,
+    headers,
     code: wordOf(inner["code"]),
     type: wordOf(inner["type"]),
-    requestId: wordOf(fields["requestID"]),
+    requestId: requestIdIn(fields, headers) ?? wordOf(body["request_id"]),
+    retryAfterMs: countOf(fields["retryAfterMs"]),
     cause: fields["cause"],
-    nonsense: !(thrown instanceof Error) || thrown instanceof SyntaxError || thrown instanceof TypeError,
-    connection: maker.includes("Timeout") ? "timed-out" : maker.includes("Connection") ? "failed" : undefined,
+    nonsense: !(thrown instanceof Error) || OWN_ERRORS.some((own) => thrown instanceof own),
+    maker,
+    connection: maker.includes("Timeout") ? "timed-out" : isUnconnected(thrown, maker) ? "failed" : undefined,
   };
+}
+
+/** What the language throws at code that is wrong, or met what it did not expect. No SDK refuses a request so. */
+const OWN_ERRORS = [SyntaxError, TypeError, RangeError, ReferenceError, URIError, EvalError] as const;
+
+/** By the name of an SDK's class, or by the words of Node's own `fetch`. */
+function isUnconnected(thrown: unknown, maker: string): boolean {
+  return maker.includes("Connection") || (thrown instanceof TypeError && thrown.message === "fetch failed");
+}
+
+/** For the provider's support: on the error as one SDK or another has it, or among the headers. */
+function requestIdIn(fields: Fields, headers: Headers | undefined): string | undefined {
+  const told = wordOf(fields["requestID"]) ?? wordOf(fields["requestId"]) ?? wordOf(fields["request_id"]);
+  return told ?? headers?.get("x-request-id") ?? headers?.get("request-id") ?? undefined;
+}
+
+/** The parser quotes what it could not read, and that may be anything; its class quotes nothing. */
+function unreadable(maker: string): string {
+  const thrown = maker.endsWith("Error") && maker !== "Error" ? ` (${maker})` : "";
+  return `What came back is no answer that this version can read${thrown}.`;
 }
 
 function kindOf(error: SdkError, begun: boolean): ModelFailureKind {

@@ -1,14 +1,18 @@
 import type { JsonObject } from "../base/json.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
+import type { Fields } from "../wire/codecs/read.ts";
 import { fieldsOf, wordOf } from "./fields.ts";
 
-/** Where a provider's body keeps a tool's name, words and schema, and the tool that it demands. */
+/** Where a provider's body keeps its tools, with name, words and schema, and the tool that it demands. */
 export interface SentShape {
-  /** From an element of `tools` to what describes it. */
+  /** From a body to its tools, one element each; its `tools` when left out. */
+  readonly tools?: (body: Fields) => unknown;
+  /** From one of them to what has its `name` and `description`. */
   readonly described: (tool: object) => unknown;
+  /** The field beside them that has the schema. */
   readonly schema: string;
   /** From a body to the one name that it demands. */
-  readonly demanded: (body: Readonly<Record<string, unknown>>) => unknown;
+  readonly demanded: (body: Fields) => unknown;
   /** Fields in which a provider takes words or tools, beside `tools` and the choice among them. */
   readonly speaking: readonly string[];
 }
@@ -19,7 +23,7 @@ export interface SentShape {
  */
 export function sentIn(body: object, shape: SentShape, own: object = {}): SentRequest {
   const fields = fieldsOf(body);
-  const { tools } = fields;
+  const tools = shape.tools === undefined ? fields["tools"] : shape.tools(fields);
   const offered = Array.isArray(tools) ? tools.map((tool) => offerIn(tool as object, shape)) : [];
   const toolChoice = wordOf(shape.demanded(fields));
   return {

@@ -112,9 +112,17 @@ export const ERROR_CODES = {
     tryThis:
       'Move the store to a local disk, or pass `network: "rollback-journal"` to use the slower journal that needs no shared memory.',
   },
+  STORE_ENGINE_MISSING: {
+    says: "This Node brings no SQLite, so nothing can be kept in a file. What needs no store works: doctor, `holdfast/history`.",
+    tryThis: "Use Node 22.18 or newer without --no-experimental-sqlite, or pass `driver: betterSqlite3(Database)`.",
+  },
   STORE_ENGINE_TOO_OLD: {
     says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer, or let one process at a time have the store.",
+  },
+  STORE_OTHER_ENGINE: {
+    says: "This process has the store open through another copy of SQLite. The two would free each other's locks.",
+    tryThis: "Use one driver for a store in all threads of a process, or close the other store first.",
   },
   STORE_BUSY: {
     says: "The store stayed busy for too long.",
@@ -135,6 +143,10 @@ export const ERROR_CODES = {
   STORE_CLOSED: {
     says: "The store is closed.",
     tryThis: "Open it again before using it.",
+  },
+  STORE_GONE: {
+    says: "The store's file or its log was removed, replaced or moved while it was open. What was not acknowledged by then may be lost.",
+    tryThis: "Put the file back if you moved it; then close this store and open it again.",
   },
   STORE_UNREACHABLE: {
     says: "The store file or its folder cannot be opened.",

@@ -1,7 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { BIN } from "../../test/support/cli.ts";
 import { createHoldfast, type SealedRecord } from "../index.ts";
 import { openSqlite, sqlite } from "../stores/sqlite/entry.ts";
 import { main } from "./main.ts";
@@ -121,4 +123,27 @@ test("[CLI-3] verify leaves a store's durability class as it is, and takes one s
   expect(looking.durability).toBe("process");
   await looking.close();
   expect(await run("verify", "one", "two")).toMatchObject({ code: 2 });
+});
+
+test("[CLI-21] where Node brings no SQLite, whatever needs a store says so in one line, and what needs none works", () => {
+  const without = (...argv: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--no-experimental-sqlite", BIN, ...argv], {
+      encoding: "utf8",
+      cwd: folder,
+      env: { PATH: process.env["PATH"] },
+    });
+    return { status, stdout, stderr };
+  };
+  mkdirSync(join(folder, ".holdfast"));
+  writeFileSync(join(folder, ".holdfast", "sessions.db"), "");
+  for (const argv of [["sessions"], ["show", "x"], ["verify"], ["gc"]]) {
+    const { status, stderr } = without(...argv);
+    expect(stderr).toMatch(/^STORE_ENGINE_MISSING: .*\ntry: Use Node 22\.18 or newer.*\n$/);
+    expect(status).toBe(3);
+  }
+  expect(JSON.parse(without("sessions", "--json").stdout)).toMatchObject({ ok: false, code: "STORE_ENGINE_MISSING" });
+  expect(without("demo").status).toBe(1); // and it ends
+  writeFileSync(join(folder, "chat.json"), JSON.stringify([{ role: "user", content: "hi" }]));
+  expect(without("doctor", "chat.json", "--format", "openai-chat")).toMatchObject({ status: 0, stderr: "" });
+  expect(without("completion", "bash").status).toBe(0);
 });

@@ -7,6 +7,7 @@ import { nearest } from "./nearest.ts";
 import { helpOf, overview } from "./help.ts";
 import { COMMANDS } from "./table.ts";
 import { version } from "./version.ts";
+import { wrapped } from "./wrap.ts";
 
 /** Whose fault it is. Whatever is not listed makes the store or the session unusable. */
 const EXIT: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
@@ -78,10 +79,9 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
       terminal.out(
         JSON.stringify({ ok: false, code, message, try: tryThis, details: redactor.json(error.details as Json) }),
       );
-    else {
-      terminal.err(`${code}: ${message}`);
-      terminal.err(`try: ${tryThis}`);
-    }
+    else
+      for (const line of [`${code}: ${message}`, `try: ${tryThis}`])
+        for (const one of wrapped(line, terminal.columns)) terminal.err(one);
     return EXIT[error.code] ?? 3;
   }
 }

@@ -25,7 +25,7 @@ export interface CodeHost {
 }
 
 export type CodeQuestion =
-  /** Records from the first up to, and without, the second. */
+  /** Records from the first on, up to, and without, the second: at least one, and fewer than asked for when they are large. */
   | { readonly kind: "records"; readonly from: number; readonly to: number }
   /** What a call returned, by the reference in its record. */
   | { readonly kind: "content"; readonly seq: number }

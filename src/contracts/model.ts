@@ -75,7 +75,11 @@ export type ModelEvent =
   | { readonly kind: "end"; readonly answer: Answer }
   | { readonly kind: "failed"; readonly failure: ModelFailure; readonly partial: PartialAnswer };
 
-/** Why the model stopped. `paused`: the provider wants the same answer sent back to go on. `other`: see `stopText`. */
+/**
+ * Why the model stopped. `refusal`: the model would not, and what it says is its answer. `content-filter`: something
+ * beside the model withheld the answer, or what came after this point of it. `paused`: the provider wants the same
+ * answer sent back to go on. `other`: see `stopText`.
+ */
 export type StopReason = "stop" | "tool-calls" | "length" | "refusal" | "content-filter" | "paused" | "other";
 
 /** What was said before it broke off. Its calls are all marked partial: none of them runs, none is answered. */

@@ -27,6 +27,7 @@ import { here } from "./here.ts";
 import { type ExecNote, execPart, withEvidence } from "./evidence.ts";
 import type { Output } from "./output.ts";
 import { MARK } from "./processes.ts";
+import { programAt } from "./programs.ts";
 import { GO, runToEnd, type Spawned } from "./spawn.ts";
 
 /** What the commands of a session share. */
@@ -121,6 +122,7 @@ export class CallCommands {
     const cwd = namesIn(options.cwd ?? "").join("/");
     const enclosure = await this.#enclosed();
     if (options.uncovered !== "report") this.#refuseUncovered(enclosure.uncovered);
+    enclosure.changing?.();
     await this.#lay(enclosure, part);
     this.runs += 1;
     const bounds = boundsOf(limits, part.host.disk.root.port.platform);
@@ -289,7 +291,7 @@ function boundsOf({ memoryBytes, processes }: ExecLimits, platform: string) {
   ];
   if (asked.length === 0) return { argv: [], unbounded: [] };
   if (platform !== "linux") return { argv: [], unbounded: asked.map(([name]) => name) };
-  return { argv: ["prlimit", ...asked.map(([, flag]) => flag), "--"], unbounded: [] };
+  return { argv: [programAt("prlimit"), ...asked.map(([, flag]) => flag), "--"], unbounded: [] };
 }
 
 function environment(

@@ -31,6 +31,8 @@ export interface Enclosure {
   readonly uncovered: readonly Uncovered[];
   /** The tree as the commands see it, as a path that we can use. */
   readonly inside: string;
+  /** Hears that files in there are about to be changed. */
+  changing?(): void;
   /** What starts a program in there. */
   argv(program: readonly string[]): readonly string[];
   /** Hears of every program that was started in there. */

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Aside, type StagedDifference } from "../files/host/aside.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
 import { numbersIn } from "./processes.ts";
-import { syncDisk } from "./sync-disk.ts";
+import { programAt } from "./programs.ts";
 
 const READY = "ready";
 /** A mount that takes longer hangs. */
@@ -105,7 +105,7 @@ class OverlayEnclosure implements Enclosure {
     this.inside = `${this.#seen}${deps.workspace.path}`;
     const user = asRoot ? [] : [`--user=${own}/ns/user`, "--preserve-credentials"];
     // Its children's namespace: the holder itself is outside of it, and the first process inside is not ours to name.
-    this.#enter = ["nsenter", ...user, `--mount=${own}/ns/mnt`, `--pid=${own}/ns/pid_for_children`, "--"];
+    this.#enter = [programAt("nsenter"), ...user, `--mount=${own}/ns/mnt`, `--pid=${own}/ns/pid_for_children`, "--"];
   }
 
   get id(): string {
@@ -114,7 +114,7 @@ class OverlayEnclosure implements Enclosure {
 
   argv(program: readonly string[]): readonly string[] {
     // An ordinary user has no such rights after starting a program anyway.
-    const without = this.#asRoot ? ["setpriv", `--bounding-set=${DROPPED}`, "--"] : [];
+    const without = this.#asRoot ? [programAt("setpriv"), `--bounding-set=${DROPPED}`, "--"] : [];
     return [...this.#enter, ...without, ...program];
   }
 
@@ -130,13 +130,15 @@ class OverlayEnclosure implements Enclosure {
   async difference(): Promise<StagedDifference> {
     const { workspace } = this.#deps;
     const found = this.#files.difference(this.inside);
-    if (workspace.syncs && found.changes.length > 0) await syncDisk(workspace.path);
     this.#touched = found.touched;
     workspace.execs.note({
       id: this.id,
       placed: new Set(),
       links: found.links,
-      leaving: () => this.#files.open(found.changes),
+      leaving: async () => {
+        this.#files.open(found.changes);
+        await workspace.sync(this.#files.toSync(found.changes));
+      },
       before: async function* () {},
       restore: () => {},
     });

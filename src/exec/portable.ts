@@ -2,9 +2,9 @@ import type { StagedDifference } from "../files/host/aside.ts";
 import type { ExecWork } from "../files/host/exec-work.ts";
 import { InPlace } from "../files/host/in-place.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
-import { endBelonging, heldBy } from "./processes.ts";
+import type { ToSync } from "../files/host/syncing.ts";
+import { endBelonging, heldBy, startOf } from "./processes.ts";
 import { TAG } from "./spawn.ts";
-import { syncDisk } from "./sync-disk.ts";
 
 /**
  * Commands run on the files themselves, after everything has been written down. Works wherever there are files; somebody
@@ -16,8 +16,8 @@ export const portableDriver: ProtectionDriver = {
     const { workspace, cover } = deps;
     workspace.execs.begin(id, "in-place");
     try {
-      const sync = () => (workspace.syncs ? syncDisk(workspace.path) : Promise.resolve());
-      return new PortableEnclosure(deps, await InPlace.begin(workspace.execs.ground, id, cover, sync), sync);
+      const sync = (names: ToSync) => workspace.sync(names);
+      return new PortableEnclosure(deps, await InPlace.begin(workspace.execs.ground, id, cover, sync));
     } catch (error) {
       workspace.endExec(id);
       throw error;
@@ -29,13 +29,15 @@ class PortableEnclosure implements Enclosure {
   readonly driver = "portable";
   readonly #deps: DriverDeps;
   readonly #files: InPlace;
-  readonly #sync: () => Promise<void>;
   readonly #holds = new Set<string>();
+  /** When the first of them began: what is older belongs to nobody here. */
+  #since: number | undefined;
+  /** Something may be running. */
+  #restless = false;
 
-  constructor(deps: DriverDeps, files: InPlace, sync: () => Promise<void>) {
+  constructor(deps: DriverDeps, files: InPlace) {
     this.#deps = deps;
     this.#files = files;
-    this.#sync = sync;
   }
 
   get id(): string {
@@ -54,26 +56,34 @@ class PortableEnclosure implements Enclosure {
     return program;
   }
 
+  changing(): void {
+    this.#restless = true;
+    this.#files.changing();
+  }
+
   started(pid: number): void {
+    this.#since ??= startOf(pid);
     for (const held of heldBy(pid, TAG)) this.#holds.add(held);
   }
 
-  endStrays(): Promise<number> {
-    const belonging = { mark: this.id, holds: this.#holds };
-    return endBelonging(belonging, () => this.#deps.clock.sleep(5, undefined, "keep-alive"));
+  async endStrays(): Promise<number> {
+    const since = this.#since === undefined ? {} : { since: this.#since };
+    const belonging = { mark: this.id, holds: this.#holds, ...since };
+    const ended = await endBelonging(belonging, () => this.#deps.clock.sleep(5, undefined, "keep-alive"));
+    this.#restless = false;
+    return ended;
   }
 
   async difference(): Promise<StagedDifference> {
     const { changes, touched, uncovered } = this.#files.difference();
-    await this.#sync();
-    const placed = new Set(changes.map(({ path }) => path));
+    const paths = changes.map(({ path }) => path);
     const work: ExecWork = {
       id: this.id,
-      placed,
+      placed: new Set(paths),
       links: [], // they are what they are already
-      leaving: () => {},
+      leaving: () => this.#sync(paths),
       before: (name) => this.#files.content(name),
-      restore: (paths) => void this.#files.restore(paths),
+      restore: (some) => void this.#files.restore(some),
     };
     this.#deps.workspace.execs.note(work);
     const staged = changes.map((change) => ({ ...change, content: { placed: this.id } }));
@@ -81,13 +91,19 @@ class PortableEnclosure implements Enclosure {
   }
 
   async drop(): Promise<void> {
-    await this.endStrays();
-    this.#files.restore();
-    await this.#sync();
+    if (this.#restless) await this.endStrays();
+    await this.#sync(this.#files.restore());
     this.#deps.workspace.endExec(this.id);
   }
 
   async leave(): Promise<void> {
     this.#deps.workspace.endExec(this.id);
+  }
+
+  /** Paths with what they hold, and the folders they are named in. */
+  #sync(paths: readonly string[]): Promise<void> {
+    const files = paths.map((path) => path.split("/"));
+    const folders = files.flatMap((names) => [names.slice(0, -1), names]); // one of the two, when it is a folder itself
+    return this.#deps.workspace.sync({ files, folders });
   }
 }

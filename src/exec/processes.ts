@@ -10,19 +10,42 @@ export interface Belonging {
   readonly mark: string;
   /** Something they hold open, as the system calls it: it is inherited, too, also by those who clear their environment. */
   readonly holds: ReadonlySet<string>;
+  /** When the first of them was started, as the system counts: whatever is older is somebody else's. */
+  readonly since?: number;
 }
 
 /** None where the system does not tell such things of others. */
-function belongingTo({ mark, holds }: Belonging): readonly number[] {
+function belongingTo({ mark, holds, since = 0 }: Belonging): readonly number[] {
   const wanted = Buffer.from(`${MARK}=${mark}\0`);
   return numbersIn("/proc").filter((pid) => {
     try {
-      if (pid === here.pid || isOver(pid)) return false;
+      if (pid === here.pid) return false;
+      const { state, started } = statOf(pid);
+      if (OVER.has(state) || started < since) return false;
       return readFileSync(`/proc/${pid}/environ`).includes(wanted) || heldBy(pid).some((one) => holds.has(one));
     } catch {
       return false; // gone, or somebody else's
     }
   });
+}
+
+/** When a process was started, as the system counts; undefined where it does not tell. */
+export function startOf(pid: number): number | undefined {
+  try {
+    return statOf(pid).started;
+  } catch {
+    return undefined; // gone already
+  }
+}
+
+/** Dead, and waiting for its parent to notice. */
+const OVER: ReadonlySet<string> = new Set(["Z", "X"]);
+const STARTED = 19; // counted from the state, which follows the name in brackets
+
+function statOf(pid: number): { readonly state: string; readonly started: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0] ?? "", started: Number(fields[STARTED]) };
 }
 
 /** What a process holds open under a number, or everything. */
@@ -61,12 +84,6 @@ export function endProcess(pid: number, signal: NodeJS.Signals): boolean {
   } catch {
     return false; // it has ended, or is no longer ours
   }
-}
-
-/** Dead, and waiting for its parent to notice. */
-function isOver(pid: number): boolean {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
 }
 
 export function numbersIn(proc: string): readonly number[] {

@@ -27,14 +27,25 @@ export class CallIndex {
   readonly #tracker = new CallTracker();
   #places: Place[] = [];
   #newest: HistoryLine[] = [];
+  #cut: { readonly through: number; readonly reason: string } | undefined;
 
   take(entry: Entry): void {
-    // Retention has cut while the session was open.
-    if (entry.kind === "history-cut") this.#places = this.#places.filter(({ seq }) => seq > entry.through);
+    if (entry.kind === "history-cut") this.#forget(entry);
     const told = this.#tracker.take(entry);
     if (told === undefined) return;
     this.#places.push(placeOf(told));
     this.#newest = [...this.#newest, lineOf(told)].slice(-NEWEST);
+  }
+
+  /** Why a record that was there is not any more, when retention has cut it off. */
+  whyGone(seq: number): string | undefined {
+    return this.#cut !== undefined && seq <= this.#cut.through ? this.#cut.reason : undefined;
+  }
+
+  /** Retention may have cut while the session was open. */
+  #forget({ through, reason }: { readonly through: number; readonly reason: string }): void {
+    this.#cut = { through, reason };
+    this.#places = this.#places.filter(({ seq }) => seq > through);
   }
 
   get glance(): HistoryGlance {

@@ -4,6 +4,7 @@ import { opened, run, step } from "../../test/support/durable.ts";
 import { quickjs } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { sha256 } from "../base/hash.ts";
+import type { CallId } from "../records/ids.ts";
 import type { Session } from "./session.ts";
 
 const CODE = { tools: [step], code: quickjs({ limits: { timeMs: 60_000 } }) };
@@ -144,6 +145,23 @@ describe("the history of a long session", () => {
     const program = "return context.conversation_history.slice(-2).map((r) => r.args[0] ?? r.method_name)";
     expect(await call(session, { code: program })).toMatchObject({ output: { result: ["word 599", "run_code"] } });
     expect(seen.reduce((sum, records) => sum + records, 0)).toBeLessThan(200);
+  });
+
+  test("[CODE-3] [CODE-10] of large records is walked in a small engine: they come in smaller blocks", async () => {
+    const small = quickjs({ limits: { timeMs: 60_000, memoryBytes: 16 * 1024 * 1024 } });
+    const { session } = await opened(new MemoryDisk(), { code: small });
+    const kwargs = Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`field${nth}`, "x".repeat(1_900)]));
+    const drafts = Array.from({ length: 500 }, (_, nth) => {
+      const callId = `call_${nth}` as CallId;
+      return [
+        { kind: "call-opened", callId, tool: "step", args: { ...kwargs, nth } },
+        { kind: "call-closed", callId, tool: "step", status: "success", output: nth },
+      ] as const;
+    }).flat();
+    await session.append(drafts);
+    const program = `let sum = 0; for (const r of context.conversation_history) sum += r.kwargs.nth;
+      return [sum, context.conversation_history.at(-1).kwargs.nth, context.conversation_history[250].kwargs.nth]`;
+    expect(await call(session, { code: program })).toMatchObject({ output: { result: [124_750, 499, 250] } });
   });
 
   test("[CODE-10] tells of a record that went in the meantime, and keeps the others in their places", async () => {

@@ -2,6 +2,7 @@ import { sha256 } from "../base/hash.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { CodeAnswer, CodeHost, CodeQuestion, CodeResult, CodeRunner } from "../contracts/code-runner.ts";
 import type { SchemaResult } from "../contracts/schema.ts";
+import type { CallRecord } from "../history/call-record.ts";
 import type { AnyPart, Part } from "../state/part.ts";
 import type { Call } from "../transaction/call.ts";
 import { checkedBy } from "../transaction/checked-by.ts";
@@ -102,7 +103,7 @@ function hostFor({ history, tools, slices }: CodeWorld, records: number, input: 
     answer: async (question: CodeQuestion): Promise<CodeAnswer> => {
       switch (question.kind) {
         case "records":
-          return { ok: true, value: (await history.records(question.from, question.to)) as unknown as Json };
+          return { ok: true, value: block(await history.records(question.from, question.to)) };
         case "content":
           return { ok: true, value: await history.content(question.seq) };
         case "program":
@@ -116,6 +117,19 @@ function hostFor({ history, tools, slices }: CodeWorld, records: number, input: 
       }
     },
   };
+}
+
+/** Characters of one block: a program holds a few, and what they take must not depend on what somebody called with. */
+const BLOCK = 256 * 1024;
+
+function block(records: readonly CallRecord[]): Json {
+  let [left, count] = [BLOCK, 0];
+  for (const record of records) {
+    left -= JSON.stringify(record).length;
+    if (left < 0 && count > 0) break;
+    count += 1;
+  }
+  return records.slice(0, count) as unknown as Json;
 }
 
 /** As the call sees it: what the program's own tools have changed is in it. */

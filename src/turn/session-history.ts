@@ -46,6 +46,8 @@ export class SessionHistory {
       return { ok: true, value: entry.output ?? (entry.parts as Json | undefined) ?? null };
     if (entry?.kind === "dropped") return { ok: false, code: "dropped", message: entry.reason };
     if (entry?.kind === "damaged") return { ok: false, code: "corrupt", message: entry.detail };
+    const gone = this.#index.whyGone(seq);
+    if (gone !== undefined && seq > 0) return { ok: false, code: "dropped", message: gone };
     return { ok: false, code: "no-match", message: `Record ${seq} is of no call that ended.` };
   }
 

@@ -4,6 +4,7 @@ import type { Intent } from "../files/host/intent.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import { endBelonging } from "../exec/processes.ts";
+import { syncDisk } from "../exec/sync-disk.ts";
 import { Workspace } from "../files/host/workspace.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import { readEntries, rowOf } from "../journal/read.ts";
@@ -75,6 +76,7 @@ export class Workspaces {
           random,
           locks: (folder) => locksIn.call(store, folder),
           sync: store.durability === "power",
+          syncDisk,
           decided: (intent) => wasDecided(store, intent),
           endStrays: (mark) => endBelonging({ mark, holds: NOTHING }, () => clock.sleep(5, undefined, "keep-alive")),
           ...(store.place === undefined ? {} : { store: store.place }),

@@ -1,4 +1,5 @@
 import type { PlantedBug } from "./planted-bug.ts";
+import { COMMAND_BUGS } from "./planted-commands.ts";
 import { KERNEL_BUGS } from "./planted-kernel.ts";
 import { WRITEBACK_BUGS } from "./planted-writeback.ts";
 
@@ -382,4 +383,4 @@ const STORE_BUGS: readonly PlantedBug[] = [
 ];
 
 /** Each must turn its rig red. A bug that somebody could write belongs here before it is written. */
-export const PLANTED: readonly PlantedBug[] = [...STORE_BUGS, ...KERNEL_BUGS, ...WRITEBACK_BUGS];
+export const PLANTED: readonly PlantedBug[] = [...STORE_BUGS, ...COMMAND_BUGS, ...KERNEL_BUGS, ...WRITEBACK_BUGS];

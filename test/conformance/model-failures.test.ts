@@ -26,8 +26,9 @@ test("[ADAPT-10] a provider that says whether to try again is believed", () => {
 test("[ADAPT-10] every status has its kind, also those that no table of names knows", () => {
   const kindOf = (status: number) =>
     openaiFailure(APIError.generate(status, { error: { message: "no" } }, "no", new Headers()), false).kind;
-  expect([401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529].map(kindOf)).toEqual([
+  expect([401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529].map(kindOf)).toEqual([
     "not-allowed",
+    "out-of-quota",
     "not-allowed",
     "refused-request",
     "timed-out",
@@ -76,6 +77,36 @@ test("[ADAPT-10] what could not be read is never quoted", () => {
   const failure = openaiFailure(new SyntaxError('Unexpected token in "the secret text"'), true);
   expect(failure).toMatchObject({ kind: "unreadable", reached: "yes", retryable: true });
   expect(failure.message).not.toContain("secret");
+});
+
+test("[ADAPT-10] an adapter's own mistake is never blamed on the request, and its class is told", () => {
+  for (const thrown of [new RangeError("Invalid array length"), new ReferenceError("x"), new URIError("malformed")]) {
+    const failure = openaiFailure(thrown, false);
+    expect(failure.kind).toBe("unreadable");
+    expect(failure.message).toContain(thrown.name);
+    expect(failure.message).not.toContain(thrown.message);
+  }
+});
+
+test("[ADAPT-10] a request id is found on the error, among its headers and in its body", () => {
+  const idOf = (thrown: object) =>
+    openaiFailure(Object.assign(new Error("no"), { status: 500 }, thrown), false).requestId;
+  for (const field of ["requestID", "requestId", "request_id"]) expect(idOf({ [field]: "req_1" })).toBe("req_1");
+  for (const name of ["x-request-id", "request-id"])
+    expect(idOf({ headers: new Headers({ [name]: "req_2" }) })).toBe("req_2");
+  expect(idOf({ error: { request_id: "req_3", error: {} } })).toBe("req_3");
+  expect(idOf({})).toBeUndefined();
+});
+
+test("[ADAPT-10] a wait that the provider tells in its body is told, and wins over none", () => {
+  const refused = Object.assign(new Error("no"), { status: 429, retryAfterMs: 1200 });
+  expect(openaiFailure(refused, false)).toMatchObject({ kind: "rate-limited", retryAfterMs: 1200 });
+});
+
+test("[ADAPT-10] Node's own fetch is read without an SDK: nobody there, and a line that closed under the answer", async () => {
+  const nobody = await fetch("http://127.0.0.1:1/").catch((error: unknown) => error);
+  expect(openaiFailure(nobody, false)).toMatchObject({ kind: "unreachable", retryable: true });
+  expect(openaiFailure(new TypeError("terminated", { cause: new Error("closed") }), false).kind).toBe("cut");
 });
 
 test("[ADAPT-10] whatever is thrown, it becomes a failure", () => {

@@ -118,5 +118,34 @@ describe.skipIf(why !== undefined)(
       const kept = session.workspace?.rescued().find(({ path }) => path === "pkg/2")?.name ?? "";
       expect(readFileSync(join(at.root, ".holdfast/workspace/rescue", kept), "utf8")).toBe("2\n");
     });
+
+    test("[EXEC-23] [HOST-8] that a later call has removed do not come back when a crash makes both plans looked at again", async () => {
+      const at = freshRoot();
+      const { state, port } = failingNote();
+      const one = await withCommands("overlay", { workspace: { root: at.root, port } }, at);
+      await one.sh("mkdir made; echo stays > made/stays");
+      await one.sh("mkdir made/1; echo 1 > made/1/file");
+      state.silent = true; // nobody hears any more that a plan is in place, or that the folder is closed
+      await one.sh("rm -rf made/1; mkdir made/2; echo 2 > made/2/file");
+      await one.session.close().catch(() => {});
+      await one.holdfast.close().catch(() => {});
+      const { text } = await work({}, at);
+      expect([text("made/2/file"), existsSync(join(at.root, "made/1"))]).toEqual(["2\n", false]);
+    });
   },
 );
+
+/** A disk on which what is written of plans that are done is lost. */
+function failingNote() {
+  const state = { silent: false };
+  const port: HostPort = {
+    ...realHost,
+    write: (handle, bytes, offset, length, position) => {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+      if (state.silent && (text.startsWith("applied ") || text === "none\n"))
+        throw Object.assign(new Error("the disk"), { code: "EIO" });
+      return realHost.write(handle, bytes, offset, length, position);
+    },
+  };
+  return { state, port };
+}

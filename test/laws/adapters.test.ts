@@ -7,6 +7,7 @@ import { anthropic } from "../../src/adapters/anthropic/entry.ts";
 import { openai, openaiCompatible } from "../../src/adapters/openai/entry.ts";
 import { scripted } from "../../src/adapters/scripted/entry.ts";
 import { type AdapterUnderLaw, adapterLaws, overServer, register } from "../../src/testing/entry.ts";
+import { sealingChat } from "../support/sealing-chat.ts";
 
 /** Every adapter we ship, over the official SDKs and the strict server; whole and in pieces. */
 const key = { model: "strict-1", apiKey: "key" } as const;
@@ -28,6 +29,17 @@ const ADAPTERS: Readonly<Record<string, AdapterUnderLaw>> = {
   "openai-compatible": {
     open: overServer((url) => openaiCompatible({ ...key, baseURL: `${url}/v1` }), { compatible: true }),
   },
+  "openai-compatible-sealing": {
+    open: overServer((url) => openaiCompatible({ ...key, baseURL: `${url}/v1`, sealedReasoning: true }), {
+      dialects: [sealingChat],
+    }),
+  },
+  "openai-compatible-sealing-whole": {
+    open: overServer(
+      (url) => openaiCompatible({ ...key, baseURL: `${url}/v1`, sealedReasoning: true, stream: false }),
+      { dialects: [sealingChat] },
+    ),
+  },
   anthropic: { open: overServer((url) => anthropic({ ...key, baseURL: url })), can: { contentFilter: false } },
   "anthropic-whole": {
     open: overServer((url) => anthropic({ ...key, baseURL: url, stream: false })),
@@ -47,7 +59,9 @@ const ADAPTERS: Readonly<Record<string, AdapterUnderLaw>> = {
     open: overServer((url) => aiSdk(anthropicOf(url)("strict-1"), { stream: false })),
     can: { contentFilter: false, malformedArguments: false },
   },
-  scripted: { open: async (script) => ({ model: scripted(script), close: async () => {} }) },
+  scripted: {
+    open: async (script) => ({ model: scripted(script), server: "talks to nobody", close: async () => {} }),
+  },
 };
 
 for (const [name, adapter] of Object.entries(ADAPTERS)) {

@@ -1,28 +1,41 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, test } from "vitest";
-import type { Model } from "../../src/index.ts";
-import { adapterLaws, overServer, register } from "../../src/testing/entry.ts";
+import { describe, expect, test } from "vitest";
+import { buildEntries } from "../gates/entries.ts";
 import { scratchFolder } from "../support/places.ts";
 
-/** The adapter of the guide, taken from the page: whoever follows it must get one that keeps every law. */
+/**
+ * The adapter of the guide, taken from the page with its own test file: whoever follows it must get one that keeps every
+ * law, with nothing but published doors.
+ */
 
 const home = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(home, "docs/guides/adding-an-adapter.md"), "utf8");
 const folder = join(scratchFolder(), "plain");
 mkdirSync(folder);
-for (const [, name = "", code = ""] of page.matchAll(/```ts\n\/\/ (\w+\.ts)\n(.*?)```/gs)) {
-  const placed = code
-    .replaceAll('from "../../', `from "${join(home, "src")}/`)
-    .replaceAll('from "../', `from "${join(home, "src/adapters")}/`);
-  writeFileSync(join(folder, name), placed);
-}
-const { plain } = (await import(/* @vite-ignore */ pathToFileURL(join(folder, "entry.ts")).href)) as {
-  readonly plain: (options: { readonly model: string; readonly apiKey: string; readonly baseURL: string }) => Model;
-};
+const files = [...page.matchAll(/```ts\n\/\/ ([\w.]+\.ts)\n(.*?)```/gs)].map(([, name = "", code = ""]) => ({
+  name,
+  code,
+}));
+for (const { name, code } of files) writeFileSync(join(folder, name), placed(code));
 
-describe("the adapter of the guide", () => {
-  const open = overServer((url) => plain({ model: "strict-1", apiKey: "key", baseURL: `${url}/v1` }));
-  register(adapterLaws("guide", { open, can: { reasoning: false } }), test);
+test("[ADAPT-23] the guide's adapter imports published doors, its own files and a test runner", () => {
+  const imports = files.flatMap(({ code }) => [...code.matchAll(/from "([^"]+)"/g)].map(([, from = ""]) => from));
+  expect(files.map(({ name }) => name)).toContain("plain.test.ts");
+  expect(imports.filter((from) => !/^(holdfast(\/[a-z/-]+)?|\.\/[a-z]+\.ts|vitest)$/.test(from))).toEqual([]);
 });
+
+describe("the adapter of the guide", async () => {
+  await import(/* @vite-ignore */ pathToFileURL(join(folder, "plain.test.ts")).href);
+});
+
+/** The doors as the checkout has them; everything else as written. */
+function placed(code: string): string {
+  const entries = buildEntries();
+  return code
+    .replaceAll(/from "holdfast(?:\/([^"]+))?"/g, (_whole, name = "index") => {
+      return `from ${JSON.stringify(join(home, entries[name as string] ?? "no such door"))}`;
+    })
+    .replaceAll('from "vitest"', `from ${JSON.stringify(import.meta.resolve("vitest"))}`);
+}

@@ -1,10 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { eachDriver, git, portrait, withCommands } from "../support/commands.ts";
+
+const REAL = join(dirname(fileURLToPath(import.meta.url)), "../../node_modules/pure-rand");
 
 // An install or a build that fails leaves half of its output and a changed lockfile, and an undo that knows only the edits of
 // tools leaves both.
 eachDriver((driver) => {
-  const INSTALL = "npm install --offline --no-audit --no-fund --loglevel=error ./dep";
+  // A package as a registry serves it, and one of the project's own.
+  const INSTALL = "npm install --offline --no-audit --no-fund --loglevel=error ./dep ./real.tgz";
 
   async function project() {
     const one = await withCommands(driver);
@@ -20,6 +27,7 @@ eachDriver((driver) => {
       "sum.test.js",
       'import test from "node:test";\nimport assert from "node:assert";\nimport { sum } from "dep";\ntest("sum", () => assert.equal(sum(1, 2), 3));\n',
     );
+    execFileSync("tar", ["-czf", one.on("real.tgz"), "--transform=s,^\\.,package,", "-C", REAL, "."]);
     git(one.root, "add", "-A");
     return one;
   }
@@ -36,6 +44,7 @@ eachDriver((driver) => {
       "built",
       "export const sum = (a, b) => a + b;\n",
     ]);
+    expect(text("node_modules/pure-rand/package.json")).toBe(readFileSync(join(REAL, "package.json"), "utf8"));
     expect(
       (
         await sh(

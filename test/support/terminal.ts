@@ -32,7 +32,8 @@ export function openTerminal(
     screen += piece.toString("utf8");
     for (const hear of hearers) hear();
   });
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  // Closed, not only gone: what it said last may still be on its way.
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const sees = (words: string) =>
     new Promise<void>((resolve, reject) => {
       const look = () => {

@@ -285,16 +285,17 @@ describe("a commit that was cut off", () => {
   });
 
   test("[HOST-8] that was not decided is taken back, and leaves nothing beside the files", async () => {
-    const { run, put, session, root, text } = await work();
+    const { run, put, session, root, text, holdfast } = await work();
     put("f", "one");
-    const append = session.journal.append.bind(session.journal);
-    session.journal.append = async (drafts, options) => {
-      if (JSON.stringify(drafts).includes("state-changed")) throw new Error("the store went away");
-      return append(drafts, options);
+    const { store } = holdfast;
+    const commit = store.commit.bind(store);
+    store.commit = async (batch) => {
+      if (JSON.stringify(batch).includes("state-changed")) throw new Error("the store went away");
+      return commit(batch);
     };
     await expect(run((call) => call.files.writeText("f", "two"))).rejects.toThrow("the store went away");
     expect(tree(root)).toHaveLength(2); // what waits beside the file, and the file
-    session.journal.append = append;
+    store.commit = commit;
     await session.close();
     expect([tree(root), text("f")]).toEqual([["f"], "one"]);
   });

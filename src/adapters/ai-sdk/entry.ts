@@ -31,7 +31,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   const behind = providerBehind(provider);
   const profile = options.profile === undefined ? profileBehind(behind) : profileOf(options.profile);
   const own = behind === "openai-responses" ? { openai: statelessly(sealedReasoning) } : {};
-  const how: Writing = { profile, version, providerOptions: merged(own, providerOptions) };
+  const isOpenAi = behind === "openai-responses" || behind === "openai-chat";
+  const how: Writing = { profile, version, isOpenAi, ownOptions: own, providerOptions };
   return {
     name: `${provider}:${modelId}`,
     profile,
@@ -81,11 +82,6 @@ function profileBehind(behind: ProfileId): WireProfile {
  */
 function statelessly(sealedReasoning: boolean): JsonObject {
   return { store: false, ...(sealedReasoning ? { include: ["reasoning.encrypted_content"] } : {}) };
-}
-
-function merged(ours: Readonly<Record<string, JsonObject>>, theirs: JsonObject): JsonObject {
-  const both = Object.entries(ours).map(([name, own]) => [name, { ...own, ...fieldsOf(theirs[name]) }]);
-  return { ...theirs, ...Object.fromEntries(both) };
 }
 
 export type { AiSdkModel } from "./vendor.ts";

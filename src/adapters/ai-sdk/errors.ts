@@ -69,6 +69,7 @@ function readError(thrown: unknown): SdkError {
     cause: unread ? undefined : fields["cause"],
     connection:
       status === undefined && code === undefined && !unread && fields["cause"] !== undefined ? "failed" : undefined,
+    maker: names[0] ?? "",
     nonsense: unread || !names.some((name) => UNSENT.includes(name)),
   };
 }

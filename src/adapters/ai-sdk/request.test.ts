@@ -4,8 +4,9 @@ import type { ModelRequest } from "../../contracts/model.ts";
 import { PROFILES } from "../../wire/profiles.ts";
 import { callOptions } from "./request.ts";
 
+const plain = { profile: PROFILES["ai-sdk"], isOpenAi: false, ownOptions: {}, providerOptions: {} };
 const written = (request: ModelRequest, version = "v4") =>
-  callOptions(request, { profile: PROFILES["ai-sdk"], version, providerOptions: {} }) as {
+  callOptions(request, { ...plain, version }) as {
     readonly prompt: readonly { readonly role: string; readonly content: unknown }[];
   };
 
@@ -20,7 +21,7 @@ test("[ADAPT-1] every part of a request is written in the SDK's words, and furth
     temperature: 0,
     reasoning: "low",
   } as const;
-  const how = { profile: PROFILES["ai-sdk"], version: "v4", providerOptions: { openai: { user: "u" } } };
+  const how = { ...plain, version: "v4", providerOptions: { openai: { user: "u" } } };
   expect(callOptions(request, how)).toMatchObject({
     tools: [{ type: "function", name: "read_file", description: "Reads.", inputSchema: { type: "object" } }],
     toolChoice: { type: "tool", toolName: "read_file" },
@@ -30,7 +31,11 @@ test("[ADAPT-1] every part of a request is written in the SDK's words, and furth
     providerOptions: { openai: { user: "u" } },
   });
   // Majors before 7 have no word for the effort: their providers take it among their own options.
-  expect(callOptions(request, { ...how, version: "v3" })).not.toHaveProperty("reasoning");
+  const older = { ...how, version: "v3", isOpenAi: true, ownOptions: { openai: { store: false, user: "ours" } } };
+  expect(callOptions(request, older)).not.toHaveProperty("reasoning");
+  expect(callOptions(request, older)).toMatchObject({
+    providerOptions: { openai: { store: false, reasoningEffort: "low", forceReasoning: true, user: "u" } },
+  });
 });
 
 test("[ADAPT-1] a prompt has parts only: texts, files, and arguments as values", () => {
@@ -60,7 +65,7 @@ test("[TOOL-3] a picture in a result has the form of the contract's version, and
   const items = [user(), call("c1"), output("c1", { parts: [{ type: "text", text: "see" }, picture] })];
   const profile = { ...PROFILES["ai-sdk"], resultMedia: /^image\// };
   const inResult = (version: string) => {
-    const { prompt } = callOptions({ items }, { profile, version, providerOptions: {} }) as ReturnType<typeof written>;
+    const { prompt } = callOptions({ items }, { ...plain, profile, version }) as ReturnType<typeof written>;
     const [{ output: said }] = (prompt.at(-1)?.content ?? []) as [{ output: { value: readonly object[] } }];
     return said.value[1];
   };

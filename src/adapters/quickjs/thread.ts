@@ -13,7 +13,7 @@ import type {
 import { NOT_LOOKED_AT } from "./history-use.ts";
 
 export interface CodeLimits {
-  /** Of the engine. Default 64 MB. */
+  /** Of the engine, with all that it needs itself: 16 MB at least. Default 64 MB. */
   readonly memoryBytes: number;
   /** Of the engine's own stack. Default 512 KB. */
   readonly stackBytes: number;
@@ -133,8 +133,10 @@ async function answer(
   try {
     const parsed = parseJson(question);
     const asked = parsed.ok ? (parsed.value as unknown as CodeQuestion) : undefined;
-    text = JSON.stringify(asked === undefined ? NOT_JSON : await host.answer(asked));
-    if (asked?.kind === "records") answering.crossed += asked.to - asked.from;
+    const answered = asked === undefined ? NOT_JSON : await host.answer(asked);
+    text = JSON.stringify(answered);
+    if (asked?.kind === "records" && answered.ok && Array.isArray(answered.value))
+      answering.crossed += answered.value.length;
   } catch (error) {
     text = JSON.stringify({ ok: false, message: error instanceof Error ? error.message : String(error) });
   }

@@ -1,8 +1,10 @@
 import type { JsParser, Node } from "./syntax.ts";
 
 /** The part of `quickjs-emscripten` that is used, by shape. */
-export interface QuickJsModule {
-  newQuickJSWASMModule(): Promise<{ newRuntime(): QuickJsRuntime }>;
+interface QuickJsModule {
+  readonly RELEASE_SYNC: object;
+  newVariant(variant: object, options: { readonly wasmMemory: object }): object;
+  newQuickJSWASMModuleFromVariant(variant: object): Promise<{ newRuntime(): QuickJsRuntime }>;
 }
 
 interface QuickJsRuntime {
@@ -73,7 +75,23 @@ export async function loadParser(): Promise<JsParser | undefined> {
   };
 }
 
-/** The package is an optional peer, so it is loaded with the first program. */
-export async function loadQuickJs(): Promise<QuickJsModule> {
-  return (await import("quickjs-emscripten")) as unknown as QuickJsModule;
+/** Every Node has it; its types are told for browsers only. */
+const { WebAssembly } = globalThis as unknown as {
+  readonly WebAssembly: { readonly Memory: new (pages: { initial: number; maximum: number }) => object };
+};
+const PAGE = 64 * 1024;
+const FIRST_PAGES = 256;
+
+/**
+ * An engine in a memory that cannot grow beyond its limit. The engine's own limit counts allocations and not what they take,
+ * so many large ones would pass it. The package is an optional peer, and is loaded with the first program.
+ */
+export async function newEngine(memoryBytes: number): Promise<QuickJsRuntime> {
+  const quickjs = (await import("quickjs-emscripten")) as unknown as QuickJsModule;
+  const maximum = Math.max(FIRST_PAGES, Math.floor(memoryBytes / PAGE));
+  const wasmMemory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum });
+  const variant = quickjs.newVariant(quickjs.RELEASE_SYNC, { wasmMemory });
+  const runtime = (await quickjs.newQuickJSWASMModuleFromVariant(variant)).newRuntime();
+  runtime.setMemoryLimit(memoryBytes);
+  return runtime;
 }

@@ -4,7 +4,7 @@ import { SystemClock } from "../../base/clock.ts";
 import { historyUseOf, mayReadHistory, NOT_LOOKED_AT } from "./history-use.ts";
 import { PRELUDE } from "./prelude.ts";
 import type { Ended, Task } from "./thread.ts";
-import { loadParser, loadQuickJs, type QuickJsContext, type QuickJsHandle } from "./vendor.ts";
+import { loadParser, newEngine, type QuickJsContext, type QuickJsHandle } from "./vendor.ts";
 
 const clock = new SystemClock();
 const task = workerData as Task;
@@ -23,9 +23,7 @@ function ask(question: string): string {
 }
 
 async function run(): Promise<Ended> {
-  const quickjs = await (await loadQuickJs()).newQuickJSWASMModule();
-  const runtime = quickjs.newRuntime();
-  runtime.setMemoryLimit(task.limits.memoryBytes);
+  const runtime = await newEngine(task.limits.memoryBytes);
   runtime.setMaxStackSize(task.limits.stackBytes);
   const begun = clock.monotonic();
   let late = false;

@@ -38,7 +38,7 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Model {
       const nth = asked;
       asked += 1;
       const open = async (own: AbortSignal) => play(script, { nth, request }, { clock, signal: own });
-      return askOnce({ request, reader: new ScriptReader(`answer-${nth + 1}`), open, failureOf }, signal);
+      return askOnce({ request, reader: new ScriptReader(`answer-${nth + 1}`, name), open, failureOf }, signal);
     },
   };
 }

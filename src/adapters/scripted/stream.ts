@@ -78,11 +78,13 @@ function words(text: string): readonly string[] {
 
 export class ScriptReader implements AnswerReader {
   readonly #id: string;
+  readonly #model: string;
   #said: ScriptedAnswer = {};
   #finished = false;
 
-  constructor(id: string) {
+  constructor(id: string, model: string) {
     this.#id = id;
+    this.#model = model;
   }
 
   *read(piece: unknown): Generator<ModelEvent> {
@@ -98,6 +100,7 @@ export class ScriptReader implements AnswerReader {
     return {
       items: itemsOf(this.#said, this.#id),
       id: this.#id,
+      model: this.#model,
       unread: [],
       ...(usage === undefined ? {} : { usage }),
       ...(this.#finished ? { stop: { reason, text: reason } } : {}),

@@ -14,6 +14,7 @@ import {
 import { sqlite } from "../../stores/sqlite/entry.ts";
 import { workspaceTools } from "../../tools/entry.ts";
 import type { CommandOption, ExitCode, Parsed, Terminal } from "../command.ts";
+import { capture, captureIn } from "../bundle/capture.ts";
 import { readConfig } from "../config/config.ts";
 import { flagOf, STORE_OPTION, textOf, WORKSPACE_OPTION } from "../options.ts";
 import { modelOf } from "./model.ts";
@@ -76,16 +77,21 @@ export async function withAgent(
     prompt: PROMPT,
     context: { project: true, preferences, ...windowIn(values) },
   });
+  const id = textOf(parsed, "session") ?? newName();
+  let failed = true;
   try {
-    const id = textOf(parsed, "session") ?? newName();
     if (!history.autoRecoverFromCrash) await refuseCutOff(holdfast, id);
     const session = await holdfast.open(id);
     try {
       const resumed = session.journal.head.seq > 1;
       if (flagOf(parsed, "plan") && session.mode !== "plan") await session.setMode("plan", "--plan");
-      return await work({ holdfast, session, turn: { model, limits, history }, prices, resumed });
+      const code = await work({ holdfast, session, turn: { model, limits, history }, prices, resumed });
+      failed = code !== 0;
+      return code;
     } finally {
       await session.close();
+      const kept = captureIn(values, failed);
+      if (kept !== undefined) await capture(holdfast, id, kept, terminal);
     }
   } finally {
     await holdfast.close();

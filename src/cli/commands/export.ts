@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import type { CommandBody, Parsed, Terminal } from "../command.ts";
+import { environment } from "../bundle/environment.ts";
 import { writeWhole } from "../bundle/file.ts";
 import { flagOf, sessionIn, STORE_OPTION, textOf, usage } from "../options.ts";
 import { inStore, kernelOn, lookIn } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
-import { version } from "../version.ts";
 import { bytes } from "../words.ts";
 
 export const exportCommand: CommandBody = {
@@ -35,9 +35,11 @@ export const exportCommand: CommandBody = {
       );
       if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, session: id, file: out, bytes: size }));
       else
-        terminal.out(
-          `${id} exported to ${out}, ${bytes(size)}; secrets are hidden, files of its workspace are not in it`,
-        );
+        for (const line of [
+          `${id} exported to ${out}, ${bytes(size)}`,
+          "secrets are hidden, and files of its workspace are not in it",
+        ])
+          terminal.out(line);
       return 0;
     });
   },
@@ -50,9 +52,4 @@ function secretsIn(parsed: Parsed, { env }: Terminal): readonly { readonly name:
     if (value === undefined || value === "") throw usage("--hide", `there is no environment variable ${name.trim()}`);
     return { name: name.trim(), value };
   });
-}
-
-function environment(durability: string) {
-  const { node, v8, sqlite = null } = process.versions;
-  return { holdfast: version(), node, v8, sqlite, platform: process.platform, arch: process.arch, durability };
 }

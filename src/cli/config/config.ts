@@ -153,7 +153,7 @@ function checked(key: Key, { value, source, base }: Found): { readonly value: un
 
 function defaultOf(key: Key, cwd: string): { readonly value: unknown; readonly source: Source } {
   const { otherwise, isPath }: Setting<unknown> = SETTINGS[key];
-  const value = isPath === true ? resolve(cwd, otherwise as string) : otherwise;
+  const value = isPath === true && otherwise !== undefined ? resolve(cwd, otherwise as string) : otherwise;
   return { value, source: { from: "default", place: "" } };
 }
 

@@ -74,6 +74,7 @@ type AnySetting =
   | Setting<number>
   | Setting<readonly string[]>
   | Setting<"power" | "process">
+  | Setting<"failed" | "always">
   | Setting<"auto" | "overlay" | "portable">;
 
 /** Every key of `holdfast.toml`, in the order it is shown in. A dot is a table. */
@@ -131,6 +132,13 @@ export const SETTINGS = {
   "retention.grace": setting(duration, "RETENTION_GRACE", "gc leaves unnamed content alone for so long", {
     otherwise: 3_600_000,
   }),
+  "capture.folder": setting(path, "CAPTURE_FOLDER", "where sessions are kept as bundles when their work is over", {
+    isPath: true,
+  }),
+  "capture.when": setting<"failed" | "always">(oneOf("failed", "always"), "CAPTURE_WHEN", "after which work", {
+    otherwise: "failed",
+  }),
+  "capture.keep": setting(whole, "CAPTURE_KEEP", "how many bundles stay; 0 for all", { otherwise: 10 }),
 } as const satisfies Record<string, AnySetting>;
 
 export type Key = keyof typeof SETTINGS;

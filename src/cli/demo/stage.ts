@@ -79,15 +79,6 @@ export async function onStage<T>(
 export async function setStage(ground: Ground, options: StageOptions = {}): Promise<Stage> {
   const { show, workspace } = ground;
   ground.lives += 1;
-  const script: Line[] = [];
-  const provider = await startProviderServer({
-    script: ({ request }) => {
-      const line = script.shift();
-      if (line === undefined) throw new Error("the demo's model was asked once too often");
-      return typeof line === "function" ? line(JSON.stringify(request)) : line;
-    },
-    first: ground.lives * 100, // another kernel must not give out the ids of this one again
-  });
   const witness = new Witness();
   const holdfast = await createHoldfast({
     store: sqlite(storeIn(workspace)),
@@ -97,6 +88,16 @@ export async function setStage(ground: Ground, options: StageOptions = {}): Prom
     context: { rules: RULES, ...(options.window === undefined ? {} : { window: options.window }) },
   });
   const session = await holdfast.open(SESSION);
+  const script: Line[] = [];
+  // Started last: where the kernel cannot be made, a server that listens would keep the process.
+  const provider = await startProviderServer({
+    script: ({ request }) => {
+      const line = script.shift();
+      if (line === undefined) throw new Error("the demo's model was asked once too often");
+      return typeof line === "function" ? line(JSON.stringify(request)) : line;
+    },
+    first: ground.lives * 100, // another kernel must not give out the ids of this one again
+  });
   const own = modelAt(provider.url);
   return {
     holdfast,

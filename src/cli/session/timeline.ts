@@ -98,7 +98,7 @@ const TELL: Tell = {
     "recovered",
     `the writer before had ${ENDED[previousWriter]}; ${count(closedCalls.length, "call")} closed, ${count(damaged.length, "record")} damaged${mended === undefined ? "" : `; mended: ${mended}`}`,
   ],
-  "history-repaired": ({ fault, detail }) => ["repaired", `${fault} ${brief(detail)}`],
+  "history-repaired": ({ fault, detail }) => ["repaired", repairWords(fault, detail)],
   "fault-raised": ({ fault, detail }) => ["fault", `${fault} ${brief(detail)}`],
   "file-diverged": ({ path, kept }) => [
     "diverged",
@@ -219,6 +219,16 @@ function wordsIn({ text, items }: Entry<"model-said">): string {
   return unkeepItems(items as unknown as KeptItems)
     .flatMap((item) => (item.kind === "assistant" ? [textOf(item.parts)] : []))
     .join("\n");
+}
+
+/** `unknown-tool of read_file, noted`: what was wrong, with which tool, and what was done about it. */
+function repairWords(fault: string, detail: Json): string {
+  const { toolName, action } = Object(detail) as Readonly<Record<string, unknown>>;
+  const known = [
+    typeof toolName === "string" ? ` of ${toolName}` : "",
+    typeof action === "string" ? `, ${action}` : "",
+  ];
+  return known.join("") === "" ? `${fault} ${brief(detail)}` : `${fault}${known.join("")}`;
 }
 
 function brief(value: Json | undefined): string {

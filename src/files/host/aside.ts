@@ -3,6 +3,7 @@ import type { TreeChange } from "./compare.ts";
 import { type ExecGround, fileTime } from "./exec-place.ts";
 import { makePlace, PLACES } from "./meta.ts";
 import type { StagedContent } from "./part.ts";
+import { foldersTo, type ToSync } from "./syncing.ts";
 import { upperDifference, type UpperChange, type UpperDifference } from "./upper.ts";
 
 export interface StagedChange extends TreeChange {
@@ -76,6 +77,14 @@ export class Aside {
       if (to.kind === "folder" && (to.mode & OWNER_ALL) !== OWNER_ALL && port.stat(at)?.kind === "folder")
         port.modeAt(at, to.mode | OWNER_ALL);
     }
+  }
+
+  /** New content where it lies: what a commit is carried out from, also after a loss of power. */
+  toSync(changes: readonly StagedChange[]): ToSync {
+    const files = changes.flatMap(({ content }) =>
+      content !== undefined && "lies" in content && content.lies !== "" ? [content.lies.split("/")] : [],
+    );
+    return { files, folders: foldersTo(files, PLACES.home.length) };
   }
 
   #staged({ lies, ...change }: UpperChange, inside: string): StagedChange {

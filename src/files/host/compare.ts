@@ -61,6 +61,18 @@ export function compareTree(ground: WalkGround, manifest: Manifest): Comparison 
   return { unlike, uncovered: fresh, unnamed: unnamed.filter(({ path }) => !known.has(path)) };
 }
 
+/** Some paths as they are, against a manifest: all of the tree was looked at a moment ago. */
+export function compareAt({ port, base }: WalkGround, manifest: Manifest, paths: Iterable<string>): readonly Unlike[] {
+  const known = new Set(manifest.uncovered.map(({ path }) => path));
+  return [...paths].flatMap((path): Unlike[] => {
+    const was = manifest.entries.get(path);
+    const stat = port.stat(`${base}/${path}`);
+    if (known.has(path) || (was === undefined && stat === undefined)) return [];
+    const is = stat === undefined ? undefined : knownAt(port, `${base}/${path}`, stat);
+    return was !== undefined && is !== undefined && !differs(was, is) ? [] : [{ path, was, is }];
+  });
+}
+
 export function differenceOf(compared: Comparison, { user }: WalkGround["port"]): TreeDifference {
   const changes: TreeChange[] = [];
   const touched: Touch[] = [];

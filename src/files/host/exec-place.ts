@@ -1,7 +1,7 @@
 import type { Disk } from "./disk.ts";
 import type { HostRoot } from "./folders.ts";
 import type { Images } from "./images.ts";
-import type { Manifest } from "./manifest.ts";
+import type { KeptManifest } from "./manifest.ts";
 import { makePlace, PLACES, type Places, removePlace, writeAll } from "./meta.ts";
 import { nameText } from "./port.ts";
 import type { Rescue } from "./rescue.ts";
@@ -13,7 +13,7 @@ export interface ExecGround {
   readonly places: Places;
   readonly rescue: Rescue;
   /** What was learned of the tree, for the next time. */
-  readonly known: { images?: Images; manifest?: Manifest };
+  readonly known: { images?: Images; kept?: KeptManifest | undefined };
 }
 
 /** A folder of ours for the commands of one call. */

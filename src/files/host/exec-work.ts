@@ -16,8 +16,8 @@ export interface ExecWork {
   readonly placed: ReadonlySet<string>;
   /** Paths that are names of one file. */
   readonly links: readonly Link[];
-  /** Their work is about to be moved into place. */
-  leaving(): void;
+  /** Their work is about to be committed: from here on it is durable, and can be moved into place. */
+  leaving(): Promise<void>;
   /** What a path held before. */
   before(name: BlobName): AsyncIterable<Bytes>;
   /** Some of it as it was, because the call has something else in mind for these paths. */
@@ -121,7 +121,7 @@ export class ExecWorks {
     for (const id of execPlaces(this.ground)) {
       await endStrays(id);
       const left = InPlace.left(this.ground, id);
-      if (left !== undefined) this.broughtBack.push({ exec: id, paths: left.restore() });
+      if (left !== undefined) this.broughtBack.push({ exec: id, paths: left.restore().length });
       removeExecPlace(this.ground, id);
     }
   }

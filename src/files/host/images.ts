@@ -17,6 +17,8 @@ export class Images {
   readonly #port: HostPort;
   readonly #folder: Folder;
   readonly #there: Set<string>;
+  /** Put since the last sync. */
+  #fresh: string[] = [];
 
   constructor(port: HostPort, folder: Folder) {
     this.#port = port;
@@ -49,6 +51,13 @@ export class Images {
     }
   }
 
+  /** Names that are new since the last time this was asked: to be synced before anybody relies on them. */
+  takeFresh(): readonly string[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
+  }
+
   /** Forgets everything that is not named. */
   retain(named: ReadonlySet<string>): void {
     for (const name of this.#there) if (!named.has(name)) this.#remove(name);
@@ -68,6 +77,7 @@ export class Images {
     }
     this.#port.rename(coming, this.#folder.at(digest));
     this.#there.add(digest);
+    this.#fresh.push(digest);
   }
 
   /** Lets the folder go. */

@@ -2,17 +2,19 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { bringBack } from "./bring-back.ts";
-import { compareTree, differenceOf, type TreeDifference } from "./compare.ts";
+import { compareAt, compareTree, type Comparison, differenceOf, type TreeDifference } from "./compare.ts";
 import type { ExecGround } from "./exec-place.ts";
 import { fileTime } from "./exec-place.ts";
 import { Images } from "./images.ts";
-import { type CoverLimits, type Manifest, manifestText, readManifest, sameFile, takeManifest } from "./manifest.ts";
+import { type CoverLimits, type Manifest, takeManifest } from "./manifest.ts";
+import { CHANGES, keptManifest, MANIFEST, saveManifest } from "./manifest-file.ts";
 import { makePlace, PLACES, readNamed, writeNamed } from "./meta.ts";
-import { isSystem } from "./port.ts";
+import type { ToSync } from "./syncing.ts";
 import type { WalkGround } from "./walk.ts";
 
-const MANIFEST = "manifest";
 const MARK = "in-place";
+
+type Sync = (names: ToSync) => Promise<void>;
 
 /**
  * Commands that work on the files themselves. Before the first one everything is written down: what there is, and what
@@ -24,6 +26,8 @@ export class InPlace {
   readonly manifest: Manifest;
   readonly #ground: ExecGround;
   readonly #images: Images;
+  /** The tree as it was found after the newest command, as long as nothing can have changed it since. */
+  #found: Comparison | undefined;
 
   private constructor(ground: ExecGround, id: string, manifest: Manifest, images: Images) {
     this.#ground = ground;
@@ -33,34 +37,45 @@ export class InPlace {
   }
 
   /** Takes the manifest, and marks the workspace as being worked on. `sync` makes durable what lies there. */
-  static async begin(ground: ExecGround, id: string, limits: CoverLimits, sync: () => Promise<void>): Promise<InPlace> {
+  static async begin(ground: ExecGround, id: string, limits: CoverLimits, sync: Sync): Promise<InPlace> {
     const { root } = ground;
     const images = imagesIn(ground);
-    const earlier = manifestIn(ground);
-    const manifest = takeManifest(walkIn(ground), images, fileTime(ground), limits, earlier);
-    if (!isSameTree(manifest, earlier)) {
-      images.retain(namesIn(manifest));
-      saveManifest(ground, manifest);
-    }
-    ground.known.manifest = manifest;
-    await sync();
-    root.inside([...PLACES.exec, id], (place) => writeNamed(root.port, place, MARK, Buffer.from(id)));
-    await sync();
+    const earlier = keptManifest(ground);
+    const manifest = takeManifest(walkIn(ground), images, fileTime(ground), limits, earlier?.manifest);
+    const saved = saveManifest(ground, manifest, earlier);
+    if (saved.files.length > 0) images.retain(namesIn(manifest));
+    const fresh = images.takeFresh().map((name) => [...PLACES.images, name]);
+    if (saved.files.length + fresh.length > 0)
+      await sync({ files: [...saved.files, ...fresh], folders: [PLACES.images, PLACES.home] });
+    const place = [...PLACES.exec, id];
+    const sum = ground.known.kept?.sum ?? "";
+    root.inside(place, (folder) => writeNamed(root.port, folder, MARK, Buffer.from(`${id} ${sum}`)));
+    // After what it names: a mark without its manifest would say that something cannot be undone.
+    await sync({ files: [[...place, MARK]], folders: [place, PLACES.exec, PLACES.home] });
     return new InPlace(ground, id, manifest, images);
   }
 
   /** The commands that an earlier process left in the middle. Undefined when these were none, or had not begun. */
   static left(ground: ExecGround, id: string): InPlace | undefined {
     const { root } = ground;
-    const marked = root.within([...PLACES.exec, id], (place) => root.port.stat(place.at(MARK))) !== undefined;
-    if (!marked) return undefined;
-    const manifest = manifestIn(ground);
-    if (manifest === undefined) throw new HoldfastError("EXEC_NOT_UNDONE", { id, left: "the manifest is damaged" });
-    return new InPlace(ground, id, manifest, imagesIn(ground));
+    const mark = root.within([...PLACES.exec, id], (place) =>
+      root.port.stat(place.at(MARK)) === undefined ? undefined : readNamed(root.port, place, MARK).toString("utf8"),
+    );
+    if (mark === undefined) return undefined;
+    const kept = keptManifest(ground);
+    if (kept === undefined || !(mark === id || mark === `${id} ${kept.sum}`))
+      throw new HoldfastError("EXEC_NOT_UNDONE", { id, left: "the manifest is damaged" });
+    return new InPlace(ground, id, kept.manifest, imagesIn(ground));
+  }
+
+  /** Somebody is about to change the files. */
+  changing(): void {
+    this.#found = undefined;
   }
 
   difference(): TreeDifference {
-    return differenceOf(compareTree(walkIn(this.#ground), this.manifest), this.#ground.root.port);
+    this.#found = compareTree(walkIn(this.#ground), this.manifest);
+    return differenceOf(this.#found, this.#ground.root.port);
   }
 
   /** What a path held before. */
@@ -68,8 +83,8 @@ export class InPlace {
     yield* this.#images.read(digest);
   }
 
-  /** Everything as it was, or only some paths. Answers how many had to be brought back. */
-  restore(only?: ReadonlySet<string>): number {
+  /** Everything as it was, or only some paths. Answers which had to be brought back. */
+  restore(only?: ReadonlySet<string>): readonly string[] {
     try {
       return this.#restore(only);
     } catch (error) {
@@ -78,24 +93,30 @@ export class InPlace {
     }
   }
 
-  #restore(only: ReadonlySet<string> | undefined): number {
+  #restore(only: ReadonlySet<string> | undefined): readonly string[] {
     const { root, rescue, places } = this.#ground;
-    const walk = walkIn(this.#ground);
-    this.#openUnreadable();
-    const wanted = () => {
-      const { unlike, unnamed } = compareTree(walk, this.manifest);
-      if (only === undefined) return { unlike, unnamed };
-      return { unlike: unlike.filter(({ path }) => only.has(path)), unnamed: [] };
-    };
-    const found = wanted();
+    const all = this.#toRestore();
+    const unlike = only === undefined ? all.unlike : all.unlike.filter(({ path }) => only.has(path));
+    const unnamed = only === undefined ? all.unnamed : [];
     const images = this.#images;
     const ground = { root, rescue, images, rescueFolder: places.rescue, temporary: places.temporary, id: this.id };
-    bringBack(ground, found, this.manifest);
+    bringBack(ground, { unlike, unnamed }, this.manifest);
+    this.#found = undefined;
+    const paths = unlike.map(({ path }) => path);
     // A file whose names all went is a new one now, with the same names.
-    const left = wanted().unlike.filter(({ was, is }) => was?.digest === undefined || was.digest !== is?.digest);
+    const left = compareAt(walkIn(this.#ground), this.manifest, withFolders(paths)).filter(
+      ({ was, is }) => was?.digest === undefined || was.digest !== is?.digest,
+    );
     if (left.length > 0)
       throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: left.map(({ path }) => path).slice(0, 20) });
-    return found.unlike.length + found.unnamed.length;
+    return [...paths, ...unnamed.map(({ path }) => path)];
+  }
+
+  /** As it was found after the command, if it could be looked at whole; else everything is looked at again. */
+  #toRestore(): Comparison {
+    if (this.#found !== undefined && !this.#found.uncovered.some(({ why }) => why === "unreadable")) return this.#found;
+    this.#openUnreadable();
+    return compareTree(walkIn(this.#ground), this.manifest);
   }
 
   /** A command may have closed a folder, also to its owner. */
@@ -121,41 +142,14 @@ function imagesIn({ root, known }: ExecGround): Images {
   return known.images;
 }
 
-/** Nothing has moved since the last time: what is written down is as good. */
-function isSameTree(now: Manifest, earlier: Manifest | undefined): boolean {
-  if (earlier === undefined || earlier.entries.size !== now.entries.size) return false;
-  for (const [path, { stat, digest }] of now.entries) {
-    const before = earlier.entries.get(path);
-    if (before === undefined || before.digest !== digest || !sameFile(before.stat, stat)) return false;
-  }
-  return true;
+/** Paths with the folders they lie in, whose times change with them. */
+function withFolders(paths: readonly string[]): ReadonlySet<string> {
+  const folders = paths.flatMap((path) => (path.includes("/") ? [path.slice(0, path.lastIndexOf("/"))] : []));
+  return new Set([...paths, ...folders]);
 }
 
 function namesIn({ entries }: Manifest): ReadonlySet<string> {
-  const names = new Set<string>([MANIFEST]);
+  const names = new Set<string>([MANIFEST, CHANGES]);
   for (const { digest } of entries.values()) if (digest !== undefined) names.add(digest);
   return names;
-}
-
-/** Beside the content it names, under its name only when it is whole. */
-function saveManifest({ root }: ExecGround, manifest: Manifest): void {
-  const { port } = root;
-  root.inside(PLACES.images, (folder) => {
-    const coming = folder.at(`coming-${MANIFEST}`);
-    try {
-      port.unlink(coming);
-    } catch (error) {
-      if (!isSystem(error, "ENOENT")) throw error;
-    }
-    writeNamed(port, folder, `coming-${MANIFEST}`, Buffer.from(manifestText(manifest)));
-    port.rename(coming, folder.at(MANIFEST));
-  });
-}
-
-function manifestIn({ root, known }: ExecGround): Manifest | undefined {
-  if (known.manifest !== undefined) return known.manifest;
-  return root.within(PLACES.images, (folder) => {
-    if (root.port.stat(folder.at(MANIFEST)) === undefined) return undefined;
-    return readManifest(readNamed(root.port, folder, MANIFEST).toString("utf8"));
-  });
 }

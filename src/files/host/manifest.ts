@@ -22,6 +22,15 @@ export interface Manifest {
   readonly uncovered: readonly Uncovered[];
 }
 
+/** A manifest as it is written down, and the sum that proves that it is this one. */
+export interface KeptManifest {
+  readonly manifest: Manifest;
+  readonly sum: string;
+  /** Bytes of the changes that are written after the whole. */
+  readonly changes: number;
+  readonly whole: number;
+}
+
 export interface CoverLimits {
   /** Bytes that one file may have. */
   readonly file: number;
@@ -72,7 +81,7 @@ export function isSure(manifest: Manifest | undefined, known: Known | undefined,
   return sameFile(known.stat, stat) && stat.ctimeNs < manifest.at - TICK;
 }
 
-export function sameFile(a: HostStat, b: HostStat): boolean {
+function sameFile(a: HostStat, b: HostStat): boolean {
   return (
     a.kind === b.kind &&
     a.ino === b.ino &&
@@ -128,6 +137,54 @@ export function readManifest(text: string): Manifest | undefined {
   const root = entries.get("");
   entries.delete("");
   return { at: BigInt(at), root, entries, uncovered };
+}
+
+/** What became of a tree since another manifest of it: lines that are other or new, and paths that went. */
+export interface ManifestChange {
+  readonly at: string;
+  readonly uncovered: readonly Uncovered[];
+  readonly lines: readonly string[];
+  readonly gone: readonly string[];
+}
+
+/** Undefined when nothing has moved: what is written down is as good. */
+export function manifestChange(now: Manifest, earlier: Manifest): ManifestChange | undefined {
+  const lines: string[] = [];
+  const gone: string[] = [];
+  let fresh = 0;
+  if (now.root !== undefined && (earlier.root === undefined || !sameKnown(now.root, earlier.root)))
+    lines.push(lineOf("", now.root));
+  for (const [path, known] of now.entries) {
+    const before = earlier.entries.get(path);
+    if (before === undefined) fresh += 1;
+    if (before === undefined || !sameKnown(before, known)) lines.push(lineOf(path, known));
+  }
+  if (now.entries.size < earlier.entries.size + fresh)
+    for (const path of earlier.entries.keys()) if (!now.entries.has(path)) gone.push(path);
+  const sameWords = JSON.stringify(now.uncovered) === JSON.stringify(earlier.uncovered);
+  if (lines.length === 0 && gone.length === 0 && sameWords) return undefined;
+  return { at: String(now.at), uncovered: now.uncovered, lines, gone };
+}
+
+export function withChange(earlier: Manifest, { at, uncovered, lines, gone }: ManifestChange): Manifest {
+  const entries = new Map(earlier.entries);
+  for (const path of gone) entries.delete(path);
+  for (const line of lines) entries.set(...knownIn(JSON.parse(line) as Line));
+  const root = entries.get("") ?? earlier.root;
+  entries.delete("");
+  return { at: BigInt(at), root, entries, uncovered };
+}
+
+function sameKnown(a: Known, b: Known): boolean {
+  return (
+    a.digest === b.digest &&
+    a.target === b.target &&
+    a.stat.mode === b.stat.mode &&
+    a.stat.links === b.stat.links &&
+    a.stat.uid === b.stat.uid &&
+    a.stat.gid === b.stat.gid &&
+    sameFile(a.stat, b.stat)
+  );
 }
 
 function lineOf(path: string, { stat, digest, target }: Known): string {

@@ -25,6 +25,8 @@ export interface MovedTrees {
 export interface TreeGround {
   readonly root: HostRoot;
   readonly disk: Disk;
+  /** An earlier attempt may have done a part of it. */
+  readonly again: boolean;
 }
 
 const PUT_TOGETHER = "in";
@@ -41,7 +43,7 @@ export function moveTreesIn(ground: TreeGround, { exec, steps }: Intent): MovedT
   const moved = { paths: new Set<string>(), folders: new Set<string>() };
   if (exec === undefined || !ground.disk.exact) return moved;
   for (const tree of treesIn(steps, [...PLACES.exec, exec])) {
-    if (!isFree(ground, tree.top) || !moveIn(ground, tree)) {
+    if (!isFree(ground, tree.top) || !isWhole(ground, tree) || !moveIn(ground, tree)) {
       layBack(ground, tree);
       continue;
     }
@@ -84,6 +86,20 @@ function isFree({ root, disk }: TreeGround, top: string): boolean {
   const names = namesIn(top);
   if (disk.isOwn(names)) return false;
   return root.within(names.slice(0, -1), (folder) => root.port.stat(folder.at(names.at(-1))) === undefined) === true;
+}
+
+/**
+ * All of it is still there to be put together. A plan that was carried out before is looked at again after a crash, also
+ * when a later one has removed what it made: then nothing of it waits, and nothing may come back.
+ */
+function isWhole(ground: TreeGround, tree: NewTree): boolean {
+  const { root, again } = ground;
+  if (!again) return true;
+  const isThere = (names: readonly string[]) =>
+    root.within(names.slice(0, -1), (folder) => root.port.stat(folder.at(names.at(-1)))) !== undefined;
+  return tree.files.every(
+    ({ path, temp }) => isThere([...namesIn(temp?.folder ?? ""), temp?.name ?? ""]) || isThere(placeOf(tree, path)),
+  );
 }
 
 function moveIn(ground: TreeGround, tree: NewTree): boolean {

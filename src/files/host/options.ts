@@ -22,6 +22,8 @@ export interface WorkspaceDeps {
   readonly locks: (folder: string) => OsLocks;
   /** False when acknowledged work need not survive a loss of power. */
   readonly sync: boolean;
+  /** Everything on the file system of a path is durable afterwards. Without it everything is synced one by one. */
+  readonly syncDisk?: (path: string) => Promise<void>;
   /** Where the store lies, if it lies in a file. */
   readonly store?: string;
   /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */

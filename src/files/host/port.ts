@@ -64,6 +64,8 @@ export interface HostPort {
   statOpen(handle: number): HostStat;
   /** As bytes: a name need not be text. */
   names(path: string): readonly Uint8Array[];
+  /** As text, which is quicker by half. What is no text has U+FFFD in its name, and is to be asked for as bytes. */
+  textNames(path: string): readonly string[];
   readLink(path: string): string;
   makeFolder(path: string, mode: number): void;
   removeFolder(path: string): void;
@@ -116,6 +118,7 @@ export const realHost: HostPort = {
   },
   statOpen: (handle) => told(fstatSync(handle, { bigint: true })),
   names: (path) => readdirSync(path, { encoding: "buffer" }),
+  textNames: (path) => readdirSync(path),
   readLink: readlinkSync,
   makeFolder: (path, mode) => {
     mkdirSync(path, { mode });
@@ -137,9 +140,11 @@ export const realHost: HostPort = {
   truncate: ftruncateSync,
 };
 
+const EXACT = { bigint: true, throwIfNoEntry: false } as const;
+
 function statIfThere(path: string): BigIntStats | undefined {
   try {
-    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return lstatSync(path, EXACT);
   } catch (error) {
     // The name cannot be there, because what should be its folder is none, or it is longer than a name can be.
     if (isSystem(error, "ENOTDIR", "ENAMETOOLONG")) return undefined;
@@ -147,15 +152,16 @@ function statIfThere(path: string): BigIntStats | undefined {
   }
 }
 
+/** By the mode, as a number: a walk looks at tens of thousands, and asking each of them three questions takes its time. */
 function told(stat: BigIntStats): HostStat {
-  const kind = stat.isFile() ? "file" : stat.isDirectory() ? "folder" : stat.isSymbolicLink() ? "link" : "other";
-  const { dev, ino, size, mode, uid, gid, nlink, mtimeNs, ctimeNs } = stat;
+  const { dev, ino, size, uid, gid, nlink, mtimeNs, ctimeNs } = stat;
+  const mode = Number(stat.mode);
   return {
-    kind,
+    kind: KINDS.get(mode & constants.S_IFMT) ?? "other",
     dev,
     ino,
     size: Number(size),
-    mode: Number(mode) & 0o7777,
+    mode: mode & 0o7777,
     uid: Number(uid),
     gid: Number(gid),
     links: Number(nlink),
@@ -163,6 +169,12 @@ function told(stat: BigIntStats): HostStat {
     ctimeNs,
   };
 }
+
+const KINDS: ReadonlyMap<number, HostStat["kind"]> = new Map([
+  [constants.S_IFREG, "file"],
+  [constants.S_IFDIR, "folder"],
+  [constants.S_IFLNK, "link"],
+]);
 
 function currentUser(): HostPort["user"] {
   const { uid, gid } = userInfo();

@@ -17,6 +17,7 @@ import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
 import { unlinkIfThere } from "./rescue.ts";
 import type { Slot, Slots } from "./slots.ts";
+import type { ToSync } from "./syncing.ts";
 
 /** A file up to this size is held while its old content is put away; a larger one is streamed. */
 const HELD = 1024 * 1024;
@@ -30,6 +31,7 @@ export interface PrepareGround {
   readonly slots: Slots;
   readonly slot: Slot;
   readonly sync: boolean;
+  readonly syncing: (names: ToSync) => Promise<void>;
   /** Folders that were seen to be on the same file system as our own, by device and number. */
   readonly proven: Set<string>;
   /** Folders whose newest names are not synced yet. */
@@ -293,16 +295,7 @@ async function syncFiles({ root, sync }: PrepareGround, handles: readonly number
   }
 }
 
-async function syncFolders({ root, sync, unsynced }: PrepareGround, folders: ReadonlySet<string>): Promise<void> {
-  const opened: Folder[] = [];
-  try {
-    for (const path of sync ? folders : []) {
-      const folder = root.folder(namesIn(path));
-      if (folder !== undefined) opened.push(folder);
-    }
-    await Promise.all(opened.map(({ handle }) => root.port.sync(handle)));
-    unsynced.clear();
-  } finally {
-    for (const folder of opened) folder.close();
-  }
+async function syncFolders(ground: PrepareGround, folders: ReadonlySet<string>): Promise<void> {
+  if (ground.sync) await ground.syncing({ files: [], folders: [...folders].map((path) => namesIn(path)) });
+  ground.unsynced.clear();
 }

@@ -41,10 +41,10 @@ export function walkTree({ port, base, isOwn }: WalkGround): Walked {
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const beginning = folder === "" ? "" : `${folder}/`;
     for (const name of namesIn(port, `${base}/${folder}`, folder, uncovered)) {
-      const text = nameText(name);
+      const text = typeof name === "string" ? name : nameText(name);
       const path = `${beginning}${text}`;
       if (isOwn(path)) continue;
-      if (!isText(name, text)) {
+      if (typeof name !== "string" && !isText(name, text)) {
         uncovered.push({ path, why: "not-text" });
         unnamed.push({ path, at: Buffer.concat([Buffer.from(`${base}/${beginning}`), name]) });
         continue;
@@ -61,9 +61,15 @@ export function walkTree({ port, base, isOwn }: WalkGround): Walked {
   return { root, entries, uncovered, unnamed };
 }
 
-function namesIn(port: HostPort, at: string, path: string, uncovered: Uncovered[]): readonly Uint8Array[] {
+function namesIn(
+  port: HostPort,
+  at: string,
+  path: string,
+  uncovered: Uncovered[],
+): readonly string[] | readonly Uint8Array[] {
   try {
-    return port.names(at);
+    const names = port.textNames(at);
+    return names.some((name) => name.includes("\uFFFD")) ? port.names(at) : names;
   } catch (error) {
     if (isSystem(error, "ENOENT", "ENOTDIR")) return []; // gone meanwhile
     if (!isSystem(error, "EACCES", "EPERM")) throw error;

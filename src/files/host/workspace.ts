@@ -23,6 +23,7 @@ import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
 import { type Slot, Slots } from "./slots.ts";
 import { stageFile, type StagedFile } from "./staging.ts";
+import { syncNames, type ToSync } from "./syncing.ts";
 
 interface Planned {
   readonly intent: Intent;
@@ -272,7 +273,7 @@ export class Workspace {
   /** The commands whose work is committed. What the call has changed again after them is first as it was before. */
   async #commands({ exec, steps }: FilesToCommit): Promise<ExecWork | undefined> {
     const work = this.execs.of(exec?.id);
-    work?.leaving();
+    await work?.leaving();
     const again = steps.filter(({ path }) => work?.placed.has(path) === true && !exec?.left.has(path));
     if (again.length > 0) work?.restore(new Set(again.map(({ path }) => path)));
     return work;
@@ -291,9 +292,9 @@ export class Workspace {
     return this.#deps.random.hex(8);
   }
 
-  /** Whether what is acknowledged must survive a loss of power. */
-  get syncs(): boolean {
-    return this.#deps.sync;
+  /** Makes names of the workspace durable, when what is acknowledged must survive a loss of power. */
+  async sync(names: ToSync): Promise<void> {
+    if (this.#deps.sync) await syncNames(this.#root, names, this.#deps.syncDisk);
   }
 
   /** Nothing waits any more, or a typed refusal. */
@@ -347,18 +348,16 @@ export class Workspace {
       ...this.#files(),
       slot,
       sync: this.#deps.sync,
+      syncing: (names: ToSync) => this.sync(names),
       proven: this.#proven,
       unsynced: this.#unsynced,
     };
   }
 
   async #syncFolders(): Promise<void> {
-    const names = [...this.#unsynced];
+    const folders = [...this.#unsynced].map((path) => namesIn(path));
     this.#unsynced.clear();
-    if (!this.#deps.sync) return;
-    const { port } = this.#root;
-    for (const path of names)
-      await this.#root.within(path === "" ? [] : path.split("/"), (folder) => port.sync(folder.handle));
+    await this.sync({ files: [], folders });
   }
 
   #clearTemporary(): void {

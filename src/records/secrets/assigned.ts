@@ -13,8 +13,18 @@ const PLACEHOLDER =
 const DOTTED_NAME = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
+/** Names that were asked for lately: texts that assign at all assign to the same few. */
+const known = new Map<string, boolean>();
+const MOST_KNOWN = 512;
+
 export function isSecretName(name: string): boolean {
-  return name.length <= 80 && (SECRET_NAME.test(name) || ENVIRONMENT_NAME.test(name));
+  if (name.length > 80) return false;
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const is = SECRET_NAME.test(name) || ENVIRONMENT_NAME.test(name);
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(name, is);
+  return is;
 }
 
 /** Whether a value looks like what somebody keeps secret, and not like what is said about it. */
@@ -34,15 +44,15 @@ export function assignedSecret(scan: Scan, mark: number, width = 1): Found | und
   for (let skipped = 0; skipped < 4 && isAround(text.charCodeAt(end - 1)); skipped += 1) end -= 1;
   while (width > 1 && AROUND_IN_ADDRESS.has(text.slice(end - 3, end))) end -= 3;
   if (!ENDINGS.has(endingOf(text, end))) return undefined;
+  const from = valueFrom(text, mark, width);
+  const to = scan.runEnd("value", from);
+  // Most are told by this, before anything is cut out of the text.
+  if (to - from < 8 || to - from > 4096 || scan.next("digit", from) >= to || scan.goesOn(to)) return undefined;
   let begin = end;
   while (begin > 0 && end - begin < LONGEST_NAME && isNamed(text.charCodeAt(begin - 1))) begin -= 1;
   if (!isSecretName(text.slice(begin, end))) return undefined;
-  const from = valueFrom(text, mark, width);
   const quoted = isQuote(text.charCodeAt(from - 1));
-  const to = scan.runEnd("value", from);
   if (text[to] === "(" || text[to] === "{" || (quoted && !isClosing(text, to))) return undefined;
-  // Most are told by this, before anything is cut out of the text.
-  if (to - from < 8 || to - from > 4096 || scan.next("digit", from) >= to) return undefined;
   return looksSecret(text.slice(from, to), quoted) ? { from, to } : undefined;
 }
 
@@ -78,6 +88,9 @@ function isNamed(code: number): boolean {
   return (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95 || code === 45 || code === 46;
 }
 
+/** For every letter whether the name before a `=` or `:` may end with it, or something that may stand between the two. */
+export const BEFORE_MARK: Uint8Array = new Uint8Array(256);
+
 /** The last three letters, in small ones: most names are no secret's, and are told apart by these alone. */
 function endingOf(text: string, end: number): number {
   return packed(text.charCodeAt(end - 3) | 32, text.charCodeAt(end - 2) | 32, text.charCodeAt(end - 1) | 32);
@@ -92,3 +105,6 @@ const ENDINGS: ReadonlySet<number> = new Set(
     packed(ending.charCodeAt(0) | 32, ending.charCodeAt(1) | 32, ending.charCodeAt(2) | 32),
   ),
 );
+for (const ending of ["d", "e", "t", "l", "s", "y", "n", "g", "w", "h"])
+  for (const letter of [ending, ending.toUpperCase()]) BEFORE_MARK[letter.charCodeAt(0)] = 1;
+for (let code = 0; code < 256; code += 1) if (isAround(code)) BEFORE_MARK[code] = 1;

@@ -27,6 +27,7 @@ export function candidateOf(shape: SecretShape, head: string): Candidate {
       const start = at + head.length;
       const to = form === undefined ? scan.runEnd(rest, start) : formEnd(form, scan.text, start);
       if (to - start < least || to - start > most) return undefined;
+      if (most !== Number.POSITIVE_INFINITY && scan.goesOn(to)) return undefined;
       if (mixed !== undefined && !isMixed(scan, start, to, mixed === "cases")) return undefined;
       if (before === undefined) return { from: at, to };
       const lead = before.exec(scan.text.slice(Math.max(scan.hiddenTo, at - LONGEST_LEAD), at));

@@ -3,7 +3,8 @@ import type { Candidate, Found, Hidden } from "./candidate.ts";
 import { formEnd, isMixed, type Scan } from "./scan.ts";
 
 const USER_INFO = /:\/\/[^\s/?#@:"'<>\\]{0,256}:([^\s/?#@"'<>\\]{1,512})@/y;
-const USER_INFO_ESCAPED = /%3A%2F%2F[\w.~-]{0,256}%3A((?:[\w.~!*'()-]|%(?!40)[0-9A-F]{2}){1,512})%40/y;
+/** As in an address itself, no slash stands in it: so the next address ends the look at this one. */
+const USER_INFO_ESCAPED = /%3A%2F%2F[\w.~-]{0,256}%3A((?:[\w.~!*'()-]|%(?!40|2F|3F|23)[0-9A-F]{2}){1,512})%40/y;
 /** What stands where a password would. */
 const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|^\[redacted:/i;
 
@@ -82,14 +83,39 @@ function basicOf(head: string) {
     const from = at + head.length;
     const to = scan.runEnd("base64", from);
     if (to - from < 8 || to - from > 2048) return undefined;
-    const plain = scan.text.slice(from, to).replace(/%[0-9A-F]{2}/gi, (escape) => unescapeOne(escape));
-    const said = Buffer.from(plain, "base64").toString("latin1");
-    return /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(said) ? { from, to } : undefined;
+    return saysNameAndPassword(scan.text, from, to) ? { from, to } : undefined;
   };
 }
 
-function unescapeOne(escape: string): string {
-  return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/** What every letter stands for in base 64, in either alphabet; -1 for none. */
+const BASE64: Int8Array = Int8Array.from({ length: 128 }, (_, code) =>
+  DIGITS.indexOf({ "-": "+", _: "/" }[String.fromCharCode(code)] ?? String.fromCharCode(code)),
+);
+const COLON = ":".charCodeAt(0);
+const PERCENT = "%".charCodeAt(0);
+
+/** Whether a run of base 64 is printable, with a colon in the middle. Read letter by letter: most are told by the first. */
+function saysNameAndPassword(text: string, from: number, to: number): boolean {
+  let [bits, held, said, colon] = [0, 0, 0, -1];
+  for (let at = from; at < to; at += 1) {
+    let code = text.charCodeAt(at);
+    if (code === PERCENT) {
+      code = Number.parseInt(text.slice(at + 1, at + 3), 16); // an address writes some of it so
+      at += 2;
+    }
+    const digit = code < 128 ? (BASE64[code] as number) : -1;
+    if (digit === -1) break; // its padding, or the end
+    bits = ((bits << 6) | digit) & 0xffff;
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    const byte = (bits >> held) & 0xff;
+    if (byte < 0x20 || byte > 0x7e) return false;
+    if (byte === COLON && colon === -1) colon = said;
+    said += 1;
+  }
+  return colon > 0 && colon < said - 1;
 }
 
 const DOT = ".".charCodeAt(0);

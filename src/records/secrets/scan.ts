@@ -44,6 +44,14 @@ export class Scan {
     return to;
   }
 
+  /**
+   * Whether what ends here went on before something in it was hidden. It was judged then, whole; cut off, it might be taken
+   * for a secret, and the next look would cut off the one before it, and so on to the beginning of the text.
+   */
+  goesOn(at: number): boolean {
+    return this.text.startsWith(HIDDEN, at);
+  }
+
   /** Where the next character of a kind is, or the end. */
   next(kind: Next, from: number): number {
     const [least, most, slot] = CODES[kind];
@@ -109,6 +117,7 @@ const CODES: Readonly<Record<Next, readonly [least: number, most: number, slot: 
   lower: [97, 122, 2 * PAIR],
 };
 
+const HIDDEN = "[redacted:";
 const BACKSLASH = "\\".charCodeAt(0);
 const PERCENT = "%".charCodeAt(0);
 const SMALL_M = "m".charCodeAt(0);

@@ -1,4 +1,4 @@
-import { strictEqual } from "node:assert/strict";
+import { ok, strictEqual } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import type { JsonObject } from "../../base/json.ts";
 import { SystemClock } from "../../base/clock.ts";
@@ -11,12 +11,18 @@ import { type ProviderServer, type ProviderServerOptions, startProviderServer } 
 export interface Abilities {
   /** Its answers show what the model thought. */
   readonly reasoning: boolean;
+  /** It can be asked how hard to think. */
+  readonly effort: boolean;
+  /** It says that its model would not, in words or by its stop: not where filters are all it has. */
+  readonly refusals: boolean;
   /** It tells a content filter from a refusal. */
   readonly contentFilter: boolean;
   /** Arguments can reach it that are no JSON: not where the provider sends them as a value. */
   readonly malformedArguments: boolean;
   /** Ids reach it as the provider wrote them: not where a layer between gives its own to calls that lack one. */
   readonly rawIds: boolean;
+  /** Its answers come under an id. */
+  readonly answerIds: boolean;
 }
 
 export interface Bench {
@@ -26,9 +32,15 @@ export interface Bench {
 
 export interface Opened {
   readonly model: Model;
-  /** The strict server it talks to; none for a model that talks to nobody. */
-  readonly server?: ProviderServer;
+  /** The strict server that it talks to: what was sent is judged there, so a law without it sees half. */
+  readonly server: ProviderServer | "talks to nobody";
   readonly close: () => Promise<void>;
+}
+
+/** What a law looks at. No server stands behind a model that talks to nobody. */
+export interface Stage {
+  readonly model: Model;
+  readonly server: ProviderServer | undefined;
 }
 
 /** Puts a strict provider server behind an adapter. */
@@ -74,10 +86,13 @@ export async function hear(model: Model, request: ModelRequest, controller = new
 }
 
 /** Opens, uses and closes; a law that fails closes too. */
-export async function withModel(bench: Bench, script: Script, use: (opened: Opened) => Promise<void>): Promise<void> {
+export async function withModel(bench: Bench, script: Script, use: (stage: Stage) => Promise<void>): Promise<void> {
   const opened = await bench.open(script);
+  const { model, server } = opened;
   try {
-    await use(opened);
+    // Only a caller without types leaves it out, and half of the laws would pass for want of anybody to break them.
+    ok(server === "talks to nobody" || typeof server?.url === "string", "open() gave no server");
+    await use({ model, server: server === "talks to nobody" ? undefined : server });
   } finally {
     await opened.close();
   }

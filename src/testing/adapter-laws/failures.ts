@@ -60,11 +60,12 @@ export const FAILURES: LawBook<Bench> = [
     },
   ],
   [
-    "[ADAPT-10] what is no answer at all is unreadable, not silence",
+    "[ADAPT-10] what is no answer at all is unreadable or cut, to be tried again, and neither silence nor an answer",
     async (bench) => {
       await withModel(bench, [{ fault: "unreadable" }], async ({ model }) => {
-        const { failure } = await hear(model, HELLO);
+        const { failure, partial } = await hear(model, HELLO);
         ok(failure?.kind === "unreadable" || failure?.kind === "cut", JSON.stringify(failure));
+        deepStrictEqual([failure.retryable, partial?.items], [true, []]);
       });
     },
   ],

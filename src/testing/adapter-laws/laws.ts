@@ -6,19 +6,33 @@ import { CUTS } from "./cuts.ts";
 import { FAILURES } from "./failures.ts";
 import { IDS } from "./ids.ts";
 import { REQUESTS } from "./requests.ts";
+import { SEALS } from "./seals.ts";
+import { SETTINGS } from "./settings.ts";
 import type { Abilities, Bench, Opened } from "./bench.ts";
 
 export interface AdapterUnderLaw {
   /** A model that will say what the script says. Over HTTP: `overServer((url) => yourModel({ baseURL: url }))`. */
   readonly open: (script: Script) => Promise<Opened>;
-  /** What its provider cannot do, whoever adapts it. */
+  /** What its provider cannot do, whoever adapts it: never what the adapter leaves out. */
   readonly can?: Partial<Abilities>;
 }
 
-const ALL: Abilities = { reasoning: true, contentFilter: true, malformedArguments: true, rawIds: true };
+const ALL: Abilities = {
+  reasoning: true,
+  effort: true,
+  refusals: true,
+  contentFilter: true,
+  malformedArguments: true,
+  rawIds: true,
+  answerIds: true,
+};
 
 /** What every adapter must do, whoever wrote it. */
 export function adapterLaws(name: string, { open, can = {} }: AdapterUnderLaw): readonly Law[] {
   const bench: Bench = { open, can: { ...ALL, ...can } };
-  return lawsOf(name, [...ANSWERS, ...REQUESTS, ...IDS, ...CUTS, ...FAILURES, ...ABORTS], () => bench);
+  return lawsOf(
+    name,
+    [...ANSWERS, ...REQUESTS, ...SETTINGS, ...SEALS, ...IDS, ...CUTS, ...FAILURES, ...ABORTS],
+    () => bench,
+  );
 }

@@ -1,14 +1,19 @@
 import type { ScriptedAnswer } from "../../records/script.ts";
 import {
   argumentsText,
+  type Asked,
+  askedFor,
   type Body,
   type Dialect,
   isBody,
+  listIn,
+  nameIn,
   pieces,
   type Refusal,
   type RefusalKind,
   type ServerEvent,
   type Telling,
+  textsIn,
   USAGE,
 } from "./dialect.ts";
 import { anthropicBodyFault } from "./anthropic-demands.ts";
@@ -16,11 +21,13 @@ import { seal } from "./seal.ts";
 
 /** Anthropic messages. */
 export const anthropicDialect: Dialect = {
-  path: "/v1/messages",
+  path: /^\/v1\/messages$/,
   profile: "anthropic",
   refuseCaller,
   refuseBody: anthropicBodyFault,
   messagesOf: (body) => (Array.isArray(body["messages"]) ? body["messages"] : []),
+  asked,
+  streams: (body) => body["stream"] === true,
   whole: (answer, telling) => message(answer, telling, blocks(answer, telling)),
   events,
   refusal,
@@ -35,6 +42,20 @@ function refuseCaller(headers: Headers, apiKey: string | undefined): Refusal | u
   return headers.get("anthropic-version") === null
     ? refusal("refused-request", "anthropic-version: header is required")
     : undefined;
+}
+
+const CHOICES: Readonly<Record<string, string>> = { auto: "auto", none: "none", any: "required" };
+
+function asked(body: Body): Asked {
+  const { system, tool_choice: choice, max_tokens, temperature, thinking, output_config } = body;
+  const { type, name } = isBody(choice) ? choice : {};
+  return askedFor({
+    instructions: typeof system === "string" ? system : textsIn(listIn(system)),
+    toolChoice: type === "tool" ? { name } : CHOICES[nameIn(type)],
+    maxOutputTokens: max_tokens,
+    temperature,
+    effort: thinking === undefined && output_config === undefined ? undefined : [thinking, output_config],
+  });
 }
 
 /** How Anthropic says no. */
@@ -126,6 +147,7 @@ function textBlock(text: string): Planned {
 
 /** A whole message has arguments as a value; text that is none can only be streamed. */
 function parsed(json: string): unknown {
+  if (json.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(json);
     return isBody(value) ? value : json;

@@ -1,8 +1,11 @@
 import type { ScriptedAnswer } from "../../records/script.ts";
 import {
   argumentsText,
+  type Asked,
+  askedFor,
   type Body,
   type Dialect,
+  instructionsIn,
   isBody,
   listIn,
   nameIn,
@@ -15,11 +18,13 @@ import { openaiCaller, openaiRefusal } from "./openai-refusals.ts";
 
 /** OpenAI chat completions. */
 export const openaiChatDialect: Dialect = {
-  path: "/v1/chat/completions",
+  path: /^\/v1\/chat\/completions$/,
   profile: "openai-chat",
   refuseCaller: openaiCaller,
   refuseBody,
   messagesOf: (body) => (Array.isArray(body["messages"]) ? body["messages"] : []),
+  asked,
+  streams: (body) => body["stream"] === true,
   whole,
   events,
   refusal: (kind, message) => openaiRefusal(kind, message, "messages"),
@@ -78,6 +83,18 @@ function messageFault(messages: readonly Body[]): string | undefined {
       return `Invalid value for 'content': expected a string, got null. (messages[${at}])`;
   }
   return undefined;
+}
+
+function asked(body: Body): Asked {
+  const { tool_choice: choice, max_tokens, max_completion_tokens: newer = max_tokens, temperature } = body;
+  const named = isBody(choice) && isBody(choice["function"]) ? { name: choice["function"]["name"] } : undefined;
+  return askedFor({
+    instructions: instructionsIn(listIn(body["messages"])),
+    toolChoice: named ?? choice,
+    maxOutputTokens: newer,
+    temperature,
+    effort: body["reasoning_effort"],
+  });
 }
 
 const FINISH = {

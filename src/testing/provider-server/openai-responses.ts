@@ -1,8 +1,12 @@
 import type { ScriptedAnswer, ScriptedCall } from "../../records/script.ts";
 import {
   argumentsText,
+  type Asked,
+  askedFor,
   type Body,
   type Dialect,
+  instructionsIn,
+  isBody,
   listIn,
   nameIn,
   pieces,
@@ -15,7 +19,7 @@ import { isSealed, seal } from "./seal.ts";
 
 /** OpenAI responses. */
 export const openaiResponsesDialect: Dialect = {
-  path: "/v1/responses",
+  path: /^\/v1\/responses$/,
   profile: "openai-responses",
   refuseCaller: openaiCaller,
   refuseBody,
@@ -23,11 +27,25 @@ export const openaiResponsesDialect: Dialect = {
     const { input } = body;
     return Array.isArray(input) ? input : [{ role: "user", content: input }];
   },
+  asked,
+  streams: (body) => body["stream"] === true,
   whole: (answer, telling) => response(answer, telling, output(answer, telling)),
   events,
   refusal: (kind, message) => openaiRefusal(kind, message, "input"),
   broken: ({ body }) => ({ event: "error", data: { ...(body as { readonly error: object }).error, type: "error" } }),
 };
+
+function asked(body: Body): Asked {
+  const { instructions, tool_choice: choice, max_output_tokens, temperature, reasoning } = body;
+  const told = typeof instructions === "string" ? [instructions] : [];
+  return askedFor({
+    instructions: [...told, instructionsIn(listIn(body["input"]))].join("\n"),
+    toolChoice: isBody(choice) ? { name: choice["name"] } : choice,
+    maxOutputTokens: max_output_tokens,
+    temperature,
+    effort: isBody(reasoning) ? reasoning["effort"] : undefined,
+  });
+}
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ClockDep, SystemClock } from "../../base/clock.ts";
+import { profileOf } from "../../index.ts";
 import { isFault, type Script, type ScriptedFault, stepFor } from "../../records/script.ts";
 import { anthropicDialect } from "./anthropic.ts";
 import { type Body, type Dialect, frame, isBody, nameIn, type Refusal, type Telling } from "./dialect.ts";
@@ -8,6 +9,7 @@ import { judge } from "./judge.ts";
 import type { RequestLog, SeenRequest } from "./log.ts";
 import { openaiChatDialect, openaiCompatibleDialect } from "./openai-chat.ts";
 import { openaiResponsesDialect } from "./openai-responses.ts";
+import { sealsIn } from "./seal.ts";
 import { begin, type Line, refuse, speak, written } from "./speak.ts";
 
 export interface ProviderServerOptions extends Partial<ClockDep> {
@@ -23,6 +25,8 @@ export interface ProviderServerOptions extends Partial<ClockDep> {
   readonly remember?: number;
   /** Judges chat as servers do that only speak OpenAI's language. */
   readonly compatible?: boolean;
+  /** How it speaks besides chat, responses and messages: the first that answers a path does. */
+  readonly dialects?: readonly Dialect[];
 }
 
 /** A provider on this machine: it refuses what the real ones refuse, and says what it is told to. */
@@ -81,13 +85,14 @@ class Desk {
     this.#options = options;
     this.#taken = options.first ?? 0;
     const chat = options.compatible === true ? openaiCompatibleDialect : openaiChatDialect;
-    this.#dialects = [chat, openaiResponsesDialect, anthropicDialect];
+    this.#dialects = [...(options.dialects ?? []), chat, openaiResponsesDialect, anthropicDialect];
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
-    const dialect = this.#dialects.find((one) => one.path === path && request.method === "POST");
-    const seen: RequestLog = { path, profile: dialect?.profile, body: undefined, status: 0, rules: [], ended: "open" };
+    const dialect = this.#dialects.find((one) => one.path.test(path) && request.method === "POST");
+    const profile = dialect && profileOf(dialect.profile).id;
+    const seen: RequestLog = { path, profile, body: undefined, seals: [], status: 0, rules: [], ended: "open" };
     this.requests.push(seen);
     if (this.requests.length > (this.#options.remember ?? Number.POSITIVE_INFINITY)) this.requests.shift();
     const gone = new AbortController();
@@ -111,6 +116,7 @@ class Desk {
     const body = parsed(text);
     seen.body = body ?? text;
     if (dialect === undefined) return refused(line, seen, NOT_FOUND);
+    if (body !== undefined) seen.asked = dialect.asked(body);
     const telling = telltale(dialect, body ?? {}, this.#taken);
     const refusal = this.#refusal(dialect, new Headers(headersOf(request)), text, body, seen);
     if (refusal !== undefined) return refused(line, seen, refusal);
@@ -118,7 +124,8 @@ class Desk {
     const step = await stepFor(this.#options.script, { nth: telling.nth, request: body });
     if (isFault(step)) return strike(line, seen, dialect, step, telling);
     seen.status = 200;
-    const left = await speak(line, dialect, step, telling);
+    seen.seals = sealsIn(dialect.whole(step, telling));
+    const left = await speak(line, dialect, step, telling, seen.path);
     if (left === "cut") seen.ended = "cut";
   }
 
@@ -185,8 +192,8 @@ const NOT_FOUND: Refusal = {
 
 async function refused(line: Line, seen: RequestLog, refusal: Refusal): Promise<void> {
   seen.status = refusal.status;
-  const { error } = refusal.body as { readonly error: { readonly message: string } };
-  seen.refusal = error.message;
+  const { error } = refusal.body as { readonly error?: { readonly message?: string } };
+  seen.refusal = error?.message ?? JSON.stringify(refusal.body);
   await refuse(line, refusal);
 }
 
@@ -201,7 +208,7 @@ async function fail(response: ServerResponse, seen: RequestLog, error: unknown):
 }
 
 function telltale(dialect: Dialect, body: Body, nth: number): Telling {
-  return { nth, body, profile: dialect.profile, model: nameIn(body["model"]) };
+  return { nth, body, profile: profileOf(dialect.profile).id, model: nameIn(body["model"]) };
 }
 
 function parsed(text: string): Body | undefined {

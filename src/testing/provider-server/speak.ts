@@ -20,8 +20,14 @@ export async function refuse({ response }: Line, { status, headers, body }: Refu
   response.end();
 }
 
-export function speak(line: Line, dialect: Dialect, answer: ScriptedAnswer, telling: Telling): Promise<Left> {
-  return telling.body["stream"] === true
+export function speak(
+  line: Line,
+  dialect: Dialect,
+  answer: ScriptedAnswer,
+  telling: Telling,
+  path: string,
+): Promise<Left> {
+  return dialect.streams(telling.body, path)
     ? stream(line, dialect.events(answer, telling), answer)
     : speakWhole(line, JSON.stringify(dialect.whole(answer, telling)), answer);
 }

@@ -83,6 +83,20 @@ test("[ADAPT-19] custom calls keep their text, unknown fields are carried, unkno
   expect(said.unread).toEqual(["audio"]);
 });
 
+test("[ADAPT-5] a seal beside a call or behind a text is carried, also in pieces", () => {
+  const seal = (text: string) => ({ extra_content: { google: { thought_signature: text } } });
+  const called = answer(
+    calls({ ...part({ index: 0, id: "a" }, "grep", "{"), ...seal("s1") }),
+    calls(part({ index: 0 }, undefined, "}")),
+  );
+  expect(called.items[0]?.origin?.pieces).toEqual([
+    { id: "a", type: "function", function: { name: "grep", arguments: "{}" }, ...seal("s1") },
+  ]);
+  const spoken = answer(chunk({ content: "So." }), chunk({ content: "", ...seal("s2") }));
+  expect(spoken.items[0]?.origin?.message).toEqual({ role: "assistant", content: "So.", ...seal("s2") });
+  expect([...called.unread, ...spoken.unread]).toEqual([]);
+});
+
 const how: Writing = {
   model: "m",
   profile: PROFILES["openai-chat"],

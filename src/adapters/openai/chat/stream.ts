@@ -11,8 +11,12 @@ interface OpenCall {
   readonly custom: boolean;
   name: string;
   text: string;
+  /** What came beside: fields that this version does not know, a seal among them. */
+  beside: Fields;
 }
 
+/** Where Google's server keeps the seals of texts and calls, without which it refuses the next request. */
+const CARRIED = "extra_content";
 const REASONING = ["reasoning_content", "reasoning"] as const;
 
 /** Puts chat chunks together; a whole completion is one chunk that has it all. */
@@ -24,6 +28,7 @@ export class ChatReader implements AnswerReader {
   /** A message that came whole, kept as it came. */
   #whole: Fields | undefined;
   readonly #texts: Record<string, string> = {};
+  #carried: unknown;
   readonly #calls: OpenCall[] = [];
   readonly #byIndex = new Map<number, OpenCall>();
   readonly #unread = new Set<string>();
@@ -59,6 +64,7 @@ export class ChatReader implements AnswerReader {
       if (value === null || field === "role") continue;
       const text = asText(value);
       if (field === "tool_calls") for (const call of asList(value)) yield this.#call(fieldsOf(call));
+      else if (field === CARRIED) this.#carried = value;
       else if (text === undefined) {
         if (this.#whole === undefined) this.#unread.add(field); // a whole message keeps what it came with
       } else {
@@ -76,6 +82,7 @@ export class ChatReader implements AnswerReader {
     const call = this.#callOf(delta, wordOf(body["name"]), custom);
     const text = asText(body[custom ? "input" : "arguments"]) ?? "";
     call.text += text;
+    call.beside = { ...call.beside, ...besideOf(delta) };
     const name = call.name === "" ? {} : { name: call.name };
     return { kind: "call-delta", index: call.index, ...name, arguments: text };
   }
@@ -94,14 +101,16 @@ export class ChatReader implements AnswerReader {
       known.name ||= name ?? "";
       return known;
     }
-    const call: OpenCall = { index: this.#calls.length, id: id ?? "", custom, name: name ?? "", text: "" };
+    const call: OpenCall = { index: this.#calls.length, id: id ?? "", custom, name: name ?? "", text: "", beside: {} };
     this.#calls.push(call);
     if (at !== undefined) this.#byIndex.set(at, call);
     return call;
   }
 
   #hasSpoken(): boolean {
-    return this.#calls.length > 0 || Object.values(this.#texts).some((text) => text !== "");
+    return (
+      this.#calls.length > 0 || this.#carried !== undefined || Object.values(this.#texts).some((text) => text !== "")
+    );
   }
 
   /** The message as the provider would have sent it whole. */
@@ -113,13 +122,25 @@ export class ChatReader implements AnswerReader {
       content: silent ? null : content,
       ...(refusal === undefined ? {} : { refusal }),
       ...others,
+      ...(this.#carried === undefined ? {} : { [CARRIED]: this.#carried }),
       ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls.map(written) }),
     };
   }
 }
 
-function written({ id, custom, name, text }: OpenCall): object {
+function besideOf({
+  index: _index,
+  id: _id,
+  type: _type,
+  function: _function,
+  custom: _custom,
+  ...rest
+}: Fields): Fields {
+  return rest;
+}
+
+function written({ id, custom, name, text, beside }: OpenCall): object {
   return custom
-    ? { id, type: "custom", custom: { name, input: text } }
-    : { id, type: "function", function: { name, arguments: text } };
+    ? { ...beside, id, type: "custom", custom: { name, input: text } }
+    : { ...beside, id, type: "function", function: { name, arguments: text } };
 }

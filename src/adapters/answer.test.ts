@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { user } from "../../test/histories/items.ts";
+import type { Item } from "../wire/item.ts";
+import { readMessages } from "../wire/project.ts";
+import { answerFrom } from "./answer.ts";
+
+const stop = { reason: "stop", text: "STOP" } as const;
+
+/** An answer of Gemini's with one call, asked after these items. */
+function answered(items: readonly Item[], call: object) {
+  const message = { role: "model", parts: [{ functionCall: { name: "grep", args: {}, ...call } }] };
+  return answerFrom({ items: readMessages([message], "gemini").items, id: `r${items.length}`, unread: [] }, stop, {
+    items,
+  });
+}
+
+test("[ADAPT-8] calls that come without an id get one each, and nothing is told of ids that nobody sent", () => {
+  const first = answered([user()], {});
+  const second = answered([user(), ...first.items], {});
+  const ids = [first, second].flatMap(({ calls }) => calls.map(({ callId }) => callId));
+  expect(new Set(ids).size).toBe(2);
+  expect([first.renamed, second.renamed]).toEqual([[], []]);
+});
+
+test("[ADAPT-8] an id that was sent twice is told under the id that was sent", () => {
+  const first = answered([user()], { id: "same" });
+  const second = answered([user(), ...first.items], { id: "same" });
+  expect(second.renamed).toEqual([{ index: 0, from: "same", to: second.calls[0]?.callId }]);
+});
