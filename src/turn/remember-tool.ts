@@ -1,7 +1,8 @@
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
 import type { PageScope } from "../context/page.ts";
 import type { DurableKind, WritebackTuple } from "../context/writeback/tuple.ts";
 import { isUserTurn } from "../context/units.ts";
+import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { RememberOptions, SessionWriteback } from "./writeback.ts";
@@ -93,7 +94,9 @@ const LONGEST_NAME = 64;
 
 function validateIn(scopes: readonly PageScope[]): (value: unknown) => SchemaResult<Wish> {
   return (value) => {
-    const said = (value ?? {}) as Readonly<Record<string, unknown>>;
+    const unknown = unknownField(value, ["what", "name", "text", "scope", "replaces", "evidence"]);
+    if (unknown !== undefined) return { issues: [{ message: unknown }] };
+    const said = value as Readonly<Record<string, unknown>>;
     const { what, name, text, scope = "session", replaces = false, evidence } = said;
     const fault = (field: string, message: string) => ({ issues: [{ message, path: [field] }] });
     if (typeof what !== "string" || !Object.hasOwn(KINDS, what))
