@@ -46,9 +46,7 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
       "Keep something for the rest of this work: a rule the user set, the goal, or how the user likes things. It stays in " +
       "sight however long the conversation becomes. Do not keep what is in the files, or what only this step needs.",
     access: scopes.length === 1 ? "read" : "write",
-    input: {
-      "~standard": { version: 1, vendor: "holdfast", validate: validateIn(scopes) },
-    } satisfies StandardSchema<Wish>,
+    input: checkedBy(validateIn(scopes)),
     inputSchema: {
       type: "object",
       properties: {
