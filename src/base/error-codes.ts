@@ -120,6 +120,10 @@ export const ERROR_CODES = {
     says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
     tryThis: "Use a Node that brings SQLite 3.51.3 or newer, or let one process at a time have the store.",
   },
+  STORE_OTHER_ENGINE: {
+    says: "This process has the store open through another copy of SQLite. The two would free each other's locks.",
+    tryThis: "Use one driver for a store in all threads of a process, or close the other store first.",
+  },
   STORE_BUSY: {
     says: "The store stayed busy for too long.",
     tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",
@@ -139,6 +143,10 @@ export const ERROR_CODES = {
   STORE_CLOSED: {
     says: "The store is closed.",
     tryThis: "Open it again before using it.",
+  },
+  STORE_GONE: {
+    says: "The store's file or its log was removed, replaced or moved while it was open. What was not acknowledged by then may be lost.",
+    tryThis: "Put the file back if you moved it; then close this store and open it again.",
   },
   STORE_UNREACHABLE: {
     says: "The store file or its folder cannot be opened.",

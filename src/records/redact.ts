@@ -59,14 +59,14 @@ export class Redactor {
   #once(text: string): string {
     const hidden = this.#scanner.find(text);
     if (hidden.length === 0) return text;
-    const kept: string[] = [];
+    let kept = "";
     let from = 0;
     for (const place of hidden) {
-      kept.push(text.slice(from, place.from), markOf(place.name));
+      kept += text.slice(from, place.from);
+      kept += markOf(place.name);
       from = place.to;
     }
-    kept.push(text.slice(from));
-    return kept.join("");
+    return kept + text.slice(from);
   }
 
   /** Whether a registered value stands in a text, wherever that is. */

@@ -174,7 +174,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "checkpoint-kept": (now, record, seq) => {
     const kept = keptState({ ...record, seq, at: "" });
     const openCalls = new Map(record.openCalls.map(({ callId, tool }) => [callId, tool]));
-    if (kept === undefined) return { ...now, openCalls };
+    if (kept === undefined) {
+      const { history: _unknown, ...rest } = now; // it says nothing of what came before it
+      return { ...rest, openCalls };
+    }
     return {
       openCalls,
       waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { sourceOf, toldOf } from "./told-facts.ts";
+import { historySignals, sourceOf, toldOf } from "./told-facts.ts";
+import type { JournalEntry } from "../journal/prove.ts";
+import { sessionFold } from "./fold.ts";
 
 test("[TELEMETRY-2] [K63] a kind that only a later version knows is told, as of an unknown source and by nothing it says", () => {
   expect([sourceOf("call-closed"), sourceOf("made-by-a-later-version"), sourceOf("toString")]).toEqual([
@@ -14,4 +16,24 @@ test("[TELEMETRY-2] [K63] a kind that only a later version knows is told, as of 
 test("[TELEMETRY-3] why a model did not answer is told by its kind, never by its words", () => {
   const failure = { kind: "overloaded", message: "words", retryable: true, reached: "no" };
   expect(toldOf({ kind: "model-failed", failure, attempt: 2 }).facts).toEqual({ failure: "overloaded", attempt: 2 });
+});
+
+test("[USE-3] a checkpoint that says nothing of the history leaves its length unknown, and never wrong", () => {
+  const fold = sessionFold(10);
+  const said = (seq: number): JournalEntry => ({ kind: "user-said", text: "x", seq, at: "" });
+  const kept = (seq: number, state?: object): JournalEntry =>
+    ({
+      kind: "checkpoint-kept",
+      openCalls: [],
+      seq,
+      at: "",
+      ...(state === undefined ? {} : { state }),
+    }) as JournalEntry;
+  const state = { parts: {}, boundaries: [], effects: [], epochs: [] };
+  expect(fold.start([said(1), said(2)]).history).toBe(2);
+  expect(fold.start([kept(5), said(6)]).history).toBeUndefined();
+  expect(fold.start([kept(5, state), said(6)]).history).toBeUndefined();
+  expect(fold.start([kept(5, { ...state, history: 4 }), said(6)]).history).toBe(5);
+  const draft = { kind: "call-closed", callId: "c", tool: "t", status: "success" } as never;
+  expect(historySignals(draft, undefined)).toMatchObject({ conversation_history_size: null });
 });

@@ -1,7 +1,7 @@
-import { closeSync, fsyncSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError, toSessionId, type VerifyReport, verify, verifyBundle } from "../../index.ts";
-import { openSqlite, salvageSqlite } from "../../stores/sqlite/entry.ts";
+import { inspectSqlite, salvageSqlite } from "../../stores/sqlite/entry.ts";
 import { bundleAt } from "../bundle/file.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { readConfig } from "../config/config.ts";
@@ -9,10 +9,11 @@ import { STORE_OPTION } from "../options.ts";
 import { count } from "../words.ts";
 
 export const verifyCommand: CommandBody = {
-  usage: "holdfast verify [SESSION | BUNDLE] [--store FILE] [--salvage OUT]",
+  usage: "holdfast verify [SESSION | STORE | BUNDLE] [--store FILE] [--salvage OUT]",
   examples: [
     "holdfast verify",
     "holdfast verify rename-foo --json",
+    "holdfast verify backups/monday.db            another store, also where nothing can be written",
     "holdfast verify rename-foo.bundle.tar       a file that `holdfast export` wrote",
     "holdfast verify --salvage rescued.jsonl      every record that is proven",
   ],
@@ -26,16 +27,17 @@ export const verifyCommand: CommandBody = {
   },
   async run(parsed, terminal) {
     const { values, positionals } = parsed;
-    const path = String((await readConfig(parsed, terminal)).values.store);
     const json = values["json"] === true;
-    if (typeof values["salvage"] === "string")
-      return salvage(path, resolve(terminal.cwd, values["salvage"]), json, terminal);
-    const [session, surplus] = positionals;
+    const [given, surplus] = positionals;
     if (surplus !== undefined)
       throw new HoldfastError("BAD_OPTION", { option: surplus, wants: "one session, or none" });
-    if (session !== undefined && isFile(resolve(terminal.cwd, session)))
-      return judgeBundle(resolve(terminal.cwd, session), json, terminal);
-    const store = await openSqlite(path, { create: false, durability: "kept" });
+    const file = given === undefined ? undefined : fileAt(resolve(terminal.cwd, given));
+    if (file?.is === "bundle") return judgeBundle(file.path, json, terminal);
+    const path = file?.path ?? String((await readConfig(parsed, terminal)).values.store);
+    const session = file === undefined ? given : undefined;
+    if (typeof values["salvage"] === "string")
+      return salvage(path, resolve(terminal.cwd, values["salvage"]), json, terminal);
+    const store = await inspectSqlite(path);
     try {
       const report = await verify(store, {
         ...(session === undefined ? {} : { session: toSessionId(session) }),
@@ -50,9 +52,23 @@ export const verifyCommand: CommandBody = {
   },
 };
 
-/** A session's id is no path, so a file that is there was meant. */
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** A session's id is no path, so a file that is there was meant: a store by how it begins or is called, else a bundle. */
+function fileAt(path: string): { readonly path: string; readonly is: "store" | "bundle" } | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isDirectory()) return undefined;
+  const isStore = !found.isFile() || path.endsWith(".db") || beginsLikeStore(path);
+  return { path, is: isStore ? "store" : "bundle" };
+}
+
+function beginsLikeStore(path: string): boolean {
+  const magic = Buffer.alloc(15);
+  const handle = openSync(path, "r");
+  try {
+    readSync(handle, magic, 0, magic.length, 0);
+  } finally {
+    closeSync(handle);
+  }
+  return magic.toString("latin1") === "SQLite format 3";
 }
 
 async function judgeBundle(path: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
@@ -115,6 +131,7 @@ function salvage(path: string, out: string, json: boolean, terminal: Terminal): 
     fsyncSync(handle);
   } catch (error) {
     if (records === 0) rmSync(out); // an empty file would only be in the way of the next attempt
+    if (HoldfastError.is(error)) throw error;
     throw new HoldfastError(
       "STORE_UNREACHABLE",
       { path, system: String((error as NodeJS.ErrnoException).code) },

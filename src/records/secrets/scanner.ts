@@ -13,10 +13,8 @@ export class SecretScanner {
   readonly #first = new Uint8Array(128);
   /** For every two letters, whether something may begin with them: the one question that every place is asked. */
   readonly #begins = new Uint8Array(128 * 128);
-  /** For every three letters, by a hash of them, whether a head may begin with them. */
-  readonly #heads = new Uint8Array(TRIPLES);
-  /** For every two first letters, which of the lists below holds what begins with them; 0 for none. */
-  readonly #second = new Uint16Array(128 * 128);
+  /** For every three letters, by a hash of them, which of the lists below holds what begins with them; 0 for none. */
+  readonly #heads = new Uint16Array(TRIPLES);
   readonly #lists: Begun[][] = [[]];
   readonly #shapes: boolean;
 
@@ -52,7 +50,7 @@ export class SecretScanner {
       const is = begins[pair] as number;
       const may =
         is !== 0 &&
-        (((is & HEAD) !== 0 && heads[tripleOf(pair, (letters[at + 2] as number) & 127)] === 1) ||
+        (((is & HEAD) !== 0 && heads[tripleOf(pair, (letters[at + 2] as number) & 127)] !== 0) ||
           ((is & MARK) !== 0 && mayMark(letters, at)));
       const found = may ? this.#at((scan ??= new Scan(text)), at) : undefined;
       if (scan === undefined || found === undefined) {
@@ -70,21 +68,22 @@ export class SecretScanner {
   #at(scan: Scan, at: number): Hidden | undefined {
     const code = scan.text.charCodeAt(at) & 127;
     const is = this.#first[code] as number;
-    const begun = (is & HEAD) === 0 ? undefined : this.#begun(scan, at, code);
+    const begun = (is & HEAD) === 0 ? undefined : this.#begun(scan, at);
     if (begun !== undefined || (is & MARK) === 0) return begun;
     if (code === DOT) return discordToken(scan, at);
     const value = assignedSecret(scan, at);
     if (value === undefined) return undefined;
-    const told = this.#begun(scan, value.from, scan.text.charCodeAt(value.from) & 127);
+    const told = this.#begun(scan, value.from);
     return told?.from === value.from && told.to >= value.to ? told : { ...value, name: "assigned-secret" };
   }
 
   /** The longest that begins here. */
-  #begun(scan: Scan, at: number, code: number): Hidden | undefined {
+  #begun(scan: Scan, at: number): Hidden | undefined {
     const { text } = scan;
-    const list = this.#second[(code << 7) | (text.charCodeAt(at + 1) & 127)] as number;
-    if (list === 0) return undefined;
     const third = text.charCodeAt(at + 2);
+    const pair = ((text.charCodeAt(at) & 127) << 7) | (text.charCodeAt(at + 1) & 127);
+    const list = this.#heads[tripleOf(pair, third & 127)] as number;
+    if (list === 0) return undefined;
     const fourth = text.charCodeAt(at + 3);
     let longest: Hidden | undefined;
     for (const begun of this.#lists[list] as Begun[]) {
@@ -104,10 +103,10 @@ export class SecretScanner {
     const both = (first << 7) | (head.charCodeAt(1) & 127);
     this.#first[first] = (this.#first[first] ?? 0) | HEAD;
     this.#begins[both] = (this.#begins[both] ?? 0) | HEAD;
-    this.#heads[tripleOf(both, head.charCodeAt(2) & 127)] = 1;
-    if (this.#second[both] === 0) this.#second[both] = this.#lists.push([]) - 1;
+    const triple = tripleOf(both, head.charCodeAt(2) & 127);
+    if (this.#heads[triple] === 0) this.#heads[triple] = this.#lists.push([]) - 1;
     const begun = { candidate, third: head.charCodeAt(2), fourth: head.length > 3 ? head.charCodeAt(3) : -1 };
-    this.#lists[this.#second[both] as number]?.push(begun);
+    this.#lists[this.#heads[triple] as number]?.push(begun);
   }
 
   /** Whether it knows secrets by how they look, and by what they are called. */
@@ -119,7 +118,12 @@ export class SecretScanner {
 /** Marks stand everywhere, and few where they mark something: what stands beside them tells most apart. */
 function mayMark(letters: Uint8Array, at: number): boolean {
   if (letters[at] !== DOT) return BEFORE_MARK[letters[at - 1] as number] === 1;
-  return letters[at + 7] === DOT && isWordByte(letters[at - 1]) && isWordByte(letters[at - 22]);
+  if (letters[at + 7] !== DOT || !isWordByte(letters[at - 1])) return false;
+  for (let back = 23; back <= 28; back += 1) {
+    const code = letters[at - back];
+    if (code === CAPITAL_M || code === CAPITAL_M + 1 || code === CAPITAL_M + 2) return true;
+  }
+  return false;
 }
 
 function isWordByte(code: number | undefined): boolean {
@@ -158,3 +162,4 @@ const HEAD = 1;
 const MARK = 2;
 const SHORTEST = 6;
 const DOT = ".".charCodeAt(0);
+const CAPITAL_M = "M".charCodeAt(0);

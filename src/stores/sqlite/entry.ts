@@ -6,6 +6,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): StoreSource {
   return { open: (deps) => openSqlite(path, { ...deps, ...options }) };
 }
 
+export { type InspectOptions, inspectSqlite } from "./inspect.ts";
 export { FileLocks } from "./lock.ts";
 export { openSqlite, type SqliteOptions } from "./open.ts";
 export { type SalvagedRecord, salvageSqlite } from "./salvage.ts";

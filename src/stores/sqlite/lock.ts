@@ -5,7 +5,7 @@ import { makeFolder } from "../../blobs/files/folders.ts";
 import { isCode, realFiles } from "../../blobs/files/port.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
 import { storeError } from "./failures.ts";
-import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
+import { engineOf, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
 
 /** Alone, or together with others that share: SQLite's own two kinds of lock on a file. */
 const EXCLUSIVE = "BEGIN EXCLUSIVE";
@@ -37,6 +37,7 @@ export class FileLocks implements OsLocks {
   isFree(name: string): boolean {
     const path = this.#pathOf(name);
     if (!existsSync(path)) return true;
+    if (this.#isHeldByOtherEngine(path)) return false;
     try {
       const connection = this.#tryLock(path, EXCLUSIVE);
       connection?.close();
@@ -51,14 +52,20 @@ export class FileLocks implements OsLocks {
     rmSync(this.#pathOf(name), { force: true });
   }
 
+  /** Locks that have a file, by the beginning of their names. */
+  names(beginning: string): readonly string[] {
+    const files = existsSync(this.#folder) ? readdirSync(this.#folder) : [];
+    return files.flatMap((file) =>
+      file.startsWith(beginning) && file.endsWith(".lock") ? [file.slice(0, -".lock".length)] : [],
+    );
+  }
+
   /**
    * Removes files that dead holders left. Only of names with this beginning, which nobody takes a second time: unlinking
    * a name while somebody is about to lock it would let two hold it. And only old ones: a young one is about to be locked.
    */
   forgetDead(beginning: string, before: number): void {
-    for (const entry of existsSync(this.#folder) ? readdirSync(this.#folder) : []) {
-      if (!entry.startsWith(beginning) || !entry.endsWith(".lock")) continue;
-      const name = entry.slice(0, -".lock".length);
+    for (const name of this.names(beginning)) {
       const found = lstatSync(this.#pathOf(name), { throwIfNoEntry: false });
       if (found !== undefined && found.mtimeMs < before && this.isFree(name)) this.forget(name);
     }
@@ -69,13 +76,34 @@ export class FileLocks implements OsLocks {
     try {
       await makeFolder(realFiles, this.#folder);
       makePrivateFile(path);
+      if (this.#isHeldByOtherEngine(path)) return undefined;
       const connection = this.#tryLock(path, begin);
       if (connection === undefined) return undefined;
-      const release = async () => connection.close();
+      const forget = this.#note(path);
+      const release = async () => {
+        connection.close();
+        forget();
+      };
       return { release, [Symbol.asyncDispose]: release };
     } catch (error) {
       throw storeError(this.#driver, error, path);
     }
+  }
+
+  /** One copy of SQLite would be given a lock that another copy in this process holds, and free it by closing the file. */
+  #isHeldByOtherEngine(path: string): boolean {
+    return heldHere().has(path) && heldHere().get(path)?.engine !== engineOf(this.#driver);
+  }
+
+  #note(path: string): () => void {
+    const held = heldHere();
+    const before = held.get(path)?.times ?? 0;
+    held.set(path, { engine: engineOf(this.#driver), times: before + 1 });
+    return () => {
+      const times = (held.get(path)?.times ?? 1) - 1;
+      if (times === 0) held.delete(path);
+      else held.set(path, { engine: engineOf(this.#driver), times });
+    };
   }
 
   #tryLock(path: string, begin: string): SqliteConnection | undefined {
@@ -95,6 +123,15 @@ export class FileLocks implements OsLocks {
       throw new HoldfastError("BAD_OPTION", { option: "lock", value: name.slice(0, 80) });
     return join(this.#folder, `${name}.lock`);
   }
+}
+
+const HELD = Symbol.for("holdfast.locks");
+
+/** Locks that this thread holds, whichever copy of this package took them. */
+function heldHere(): Map<string, { readonly engine: string; readonly times: number }> {
+  const here = globalThis as { [HELD]?: ReturnType<typeof heldHere> };
+  here[HELD] ??= new Map();
+  return here[HELD];
 }
 
 /** Never opens a file that is there: closing any second handle on it would free the locks this process holds on it. */

@@ -20,7 +20,7 @@ import { fileBlobs } from "../../blobs/files/store.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
 import type { HeldLock } from "../../contracts/lock.ts";
 import type { Store } from "../../contracts/store.ts";
-import { toOwnerId } from "../../records/ids.ts";
+import { type OwnerId, toOwnerId } from "../../records/ids.ts";
 import {
   type Connected,
   type ConnectOptions,
@@ -32,7 +32,8 @@ import {
 import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
-import { enterPlace, type NetworkPolicy, networkFileSystemAt, placeState, publish } from "./place.ts";
+import { ownerName, refuseOtherEngine } from "./engines.ts";
+import { type NetworkPolicy, networkFileSystemAt, placeState, publish, refuseForeign } from "./place.ts";
 import { SCHEMA } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
@@ -86,10 +87,13 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
 
   const locks = new FileLocks(driver, `${path}.locks`);
   const held: HeldLock[] = [];
-  const leave = enterPlace(path);
+  refuseForeign(driver, path);
+  const owner = ownerName(driver, random.hex(16));
   let writer: Connected | undefined;
   let turn: HeldLock | undefined;
   try {
+    held.push(await beOwner(locks, owner));
+    refuseOtherEngine(locks, owner, path);
     // One opener at a time, so that "nobody has it open" stays true while the log is examined.
     turn = await patiently(patience, () => takeTurn(locks));
     const written = await patiently(patience, () => mustBeOurs(driver, path));
@@ -99,24 +103,27 @@ async function openAt(path: string, driver: SqliteDriver, options: SqliteOptions
     const connect: ConnectOptions = { driver, path, durability, journal };
     const connected = await patiently(patience, () => connectWriter(connect));
     writer = connected;
-    held.push(await beAmongUsers(locks, connect, connected.connection));
+    held.unshift(await beAmongUsers(locks, connect, connected.connection)); // the owner's is given up last
     // Beside somebody who does not sync, a log that a power cut leaves behind may lack more than its end.
     if (alone || durability === "process") await patiently(patience, () => noteDurability(connect, connected));
     locks.forgetDead(toOwnerId(""), clock.now() - LEFTOVER_AGE);
-    const owner = toOwnerId(random.hex(16));
-    const ownerLock = await locks.tryAcquire(owner);
-    if (ownerLock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
-    held.push(ownerLock);
     const blobs = options.blobs ?? fileBlobs(`${path}.blobs`, { clock, random, sync: durability === "power" });
-    return new SqliteStore({ ...patience, connect, blobs, locks, owner, held, leave }, connected);
+    return new SqliteStore({ ...patience, connect, blobs, locks, owner, held }, connected);
   } catch (error) {
     closeQuietly(writer?.connection);
-    leave();
     for (const lock of held) await lock.release();
+    locks.forget(owner);
     throw error;
   } finally {
     await turn?.release();
   }
+}
+
+/** Held for as long as this store is open: whoever finds it free knows that its owner is dead. */
+async function beOwner(locks: FileLocks, owner: OwnerId): Promise<HeldLock> {
+  const lock = await locks.tryAcquire(owner);
+  if (lock === undefined) throw new HoldfastError("LOCK_HELD", { lock: owner });
+  return lock;
 }
 
 /** Shared by everybody who has the store open. */

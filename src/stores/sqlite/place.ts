@@ -1,10 +1,11 @@
-import { closeSync, lstatSync, openSync, readSync, statfsSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, readSync, statfsSync } from "node:fs";
 import { link, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { syncFolder } from "../../blobs/files/folders.ts";
 import { isCode, realFiles } from "../../blobs/files/port.ts";
 import { APPLICATION_ID, STORE_VERSION } from "./schema.ts";
+import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
 
 export type NetworkPolicy = "refuse" | "rollback-journal";
 
@@ -42,24 +43,42 @@ export function placeState(path: string): PlaceState {
   return "present";
 }
 
-/** Store files that this process has open, by device and inode, and how often. */
-const openHere = new Map<string, number>();
-
 /**
- * Refuses a file by its first bytes, before SQLite sees it: even a read-only connection leaves a log beside somebody
- * else's database. The system's locks belong to the process and go when any handle on the file is closed, so a file that
- * this process has open already, which therefore is ours, is not opened here. Answers what to call when it is closed.
+ * Refuses a file by what its header says, before a connection that writes sees it: even one that only reads leaves a log
+ * beside somebody else's database. The system frees a process's locks on a file when any handle on it is closed, by
+ * whichever thread or copy of this package. SQLite itself waits with closing while it holds locks, so it is asked to look;
+ * with a driver that cannot, the file is opened only where no store has ever been opened, and nobody can hold a lock.
  */
-export function enterPlace(path: string): () => void {
-  const { dev, ino } = lstatSync(path);
-  const key = `${dev}:${ino}`;
-  if (!openHere.has(key)) refuseForeign(path);
-  openHere.set(key, (openHere.get(key) ?? 0) + 1);
-  return () => {
-    const left = (openHere.get(key) ?? 1) - 1;
-    if (left === 0) openHere.delete(key);
-    else openHere.set(key, left);
-  };
+export function refuseForeign(driver: SqliteDriver, path: string): void {
+  if (driver.peek === undefined && existsSync(`${path}.locks`)) return;
+  const marks = driver.peek === undefined ? headerOf(path) : peekAt(driver, driver.peek, path);
+  if (marks === undefined) return;
+  const { application, version } = marks;
+  if (application !== APPLICATION_ID) throw new HoldfastError("STORE_FOREIGN_FILE", { path });
+  if (version > STORE_VERSION) throw new HoldfastError("STORE_TOO_NEW", { path, version, known: STORE_VERSION });
+}
+
+interface Marks {
+  readonly application: number;
+  readonly version: number;
+}
+
+const NOT_A_DATABASE = 26;
+
+/** Undefined when it cannot be told so: a file that is being written looks torn without its locks, and is looked at again. */
+function peekAt(driver: SqliteDriver, peek: NonNullable<SqliteDriver["peek"]>, path: string): Marks | undefined {
+  let connection: SqliteConnection | undefined;
+  try {
+    connection = peek(path);
+    const ask = (pragma: string) => Number(connection?.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+    return { application: ask("application_id"), version: ask("user_version") };
+  } catch (error) {
+    const code = driver.codeOf(error);
+    if (code === undefined || code === NOT_A_DATABASE) throw error;
+    return undefined;
+  } finally {
+    connection?.close();
+  }
 }
 
 const MAGIC = "SQLite format 3\0";
@@ -67,20 +86,17 @@ const HEADER_BYTES = 100;
 const VERSION_AT = 60;
 const APPLICATION_AT = 68;
 
-function refuseForeign(path: string): void {
+/** For files that nobody has open. What is no database has no marks. */
+export function headerOf(path: string): Marks {
   const header = Buffer.alloc(HEADER_BYTES);
   const handle = openSync(path, "r");
-  let read = 0;
   try {
-    read = readSync(handle, header, 0, HEADER_BYTES, 0);
+    readSync(handle, header, 0, HEADER_BYTES, 0);
   } finally {
     closeSync(handle);
   }
-  const ours =
-    header.toString("latin1", 0, MAGIC.length) === MAGIC && header.readUInt32BE(APPLICATION_AT) === APPLICATION_ID;
-  if (read < HEADER_BYTES || !ours) throw new HoldfastError("STORE_FOREIGN_FILE", { path });
-  const version = header.readUInt32BE(VERSION_AT);
-  if (version > STORE_VERSION) throw new HoldfastError("STORE_TOO_NEW", { path, version, known: STORE_VERSION });
+  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return { application: 0, version: 0 };
+  return { application: header.readUInt32BE(APPLICATION_AT), version: header.readUInt32BE(VERSION_AT) };
 }
 
 /** Gives a finished file its name, unless somebody else was first. A file under the final name is therefore always whole. */

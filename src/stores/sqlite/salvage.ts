@@ -1,6 +1,8 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
+import { HoldfastError } from "../../base/errors.ts";
 import { flawOf, type SealedRecord } from "../../records/chain.ts";
-import { PAGE_BYTES } from "./schema.ts";
+import { headerOf, placeState } from "./place.ts";
+import { APPLICATION_ID, PAGE_BYTES } from "./schema.ts";
 import { readAt, readWal } from "./wal.ts";
 
 /** A record found in the raw file, proven by its own checksums, whatever has become of the pages around it. */
@@ -15,6 +17,7 @@ export interface SalvagedRecord {
  * stores only, because it opens the database file itself.
  */
 export function* salvageSqlite(path: string): Iterable<SalvagedRecord> {
+  placeState(path); // a pipe would be waited for for ever
   const source = openPages(path);
   const seen = new Set<string>();
   try {
@@ -29,6 +32,9 @@ export function* salvageSqlite(path: string): Iterable<SalvagedRecord> {
   } finally {
     source.close();
   }
+  // Nothing found in a store's file means that it holds nothing; in anybody else's, that nobody looked at a store.
+  if (seen.size === 0 && headerOf(path).application !== APPLICATION_ID)
+    throw new HoldfastError("STORE_FOREIGN_FILE", { path });
 }
 
 interface Pages {

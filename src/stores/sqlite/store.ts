@@ -8,6 +8,7 @@ import type { OwnerId } from "../../records/ids.ts";
 import { applyBatch } from "../apply.ts";
 import { type Connected, type ConnectOptions, closeQuietly, connectReader, connectWriter } from "./connect.ts";
 import { storeError } from "./failures.ts";
+import { Footing } from "./footing.ts";
 import { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { readFrom } from "./read.ts";
@@ -26,8 +27,6 @@ export interface SqliteStoreParts extends Patience {
   readonly owner: OwnerId;
   /** Freed when the store is closed, the owner's last: as long as that one is held, nobody takes this store for dead. */
   readonly held: readonly HeldLock[];
-  /** Called when no connection of this store has the file open any more. */
-  readonly leave: () => void;
 }
 
 /** How many waiting batches share one sync. More would make the first of them wait for the last. */
@@ -51,16 +50,16 @@ export class SqliteStore implements Store {
   readonly #between: (() => Promise<void>)[] = [];
   readonly #readers: Connected[] = [];
   readonly #turns: Turns;
+  readonly #footing: Footing;
   #writer: Connected | undefined;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #closed = false;
-  #reading = 0;
   #workedMs = 0;
 
   constructor(parts: SqliteStoreParts, writer: Connected) {
     this.#parts = parts;
     this.#turns = new Turns(MOST_READERS, parts);
+    this.#footing = new Footing(parts.connect.path, parts.connect.journal);
     this.#writer = writer;
     this.durability = parts.connect.durability;
     this.owner = parts.owner;
@@ -102,9 +101,7 @@ export class SqliteStore implements Store {
 
   async #withWriter<T>(work: (writer: Connected) => T): Promise<T> {
     try {
-      return await patiently(this.#parts, () =>
-        this.#told(() => work((this.#writer ??= connectWriter(this.#parts.connect)))),
-      );
+      return await patiently(this.#parts, () => this.#told(() => work((this.#writer ??= this.#connect()))));
     } catch (error) {
       this.#dropWriter();
       throw error;
@@ -137,19 +134,25 @@ export class SqliteStore implements Store {
       undone = false;
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
       await patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
+      this.#footing.afterCommit();
       return { ok: true, receipts };
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
       // connection again. The next write opens a new one, which sees what is really there.
       this.#dropWriter();
-      return { ok: false, undone, error: this.#errorOf(error) };
+      return { ok: false, undone, error: this.#footing.lost ?? this.#errorOf(error) };
     }
   }
 
   #begin(): Connected {
-    const writer = (this.#writer ??= connectWriter(this.#parts.connect));
+    const writer = (this.#writer ??= this.#connect());
     this.#told(() => writer.tables.begin());
     return writer;
+  }
+
+  #connect(): Connected {
+    this.#footing.beforeConnecting();
+    return connectWriter(this.#parts.connect);
   }
 
   async reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T> {
@@ -166,7 +169,6 @@ export class SqliteStore implements Store {
     return this.#working(async () => {
       if (this.#closing !== undefined) throw new HoldfastError("STORE_CLOSED");
       const reader = await patiently(this.#parts, () => this.#pin());
-      this.#reading += 1;
       let usable = false;
       try {
         const result = await use(readFrom(reader.tables, this.#parts.connect));
@@ -178,14 +180,13 @@ export class SqliteStore implements Store {
       } finally {
         if (usable && this.#closing === undefined && this.#readers.length < IDLE_READERS) this.#readers.push(reader);
         else closeQuietly(reader.connection);
-        this.#reading -= 1;
-        this.#leaveIfDone();
       }
     });
   }
 
   #pin(): Connected {
     const { driver, path } = this.#parts.connect;
+    if (this.#readers.length === 0) this.#footing.check();
     const reader = this.#readers.pop() ?? connectReader(driver, path);
     try {
       this.#run(reader, "BEGIN");
@@ -200,6 +201,7 @@ export class SqliteStore implements Store {
   /** Step by step, between the transactions of others. Somebody who stays in the way leaves the rest for another time. */
   async shrink(): Promise<number> {
     const { path } = this.#parts.connect;
+    this.#footing.check();
     const before = statSync(path).size;
     try {
       for (let free = Number.POSITIVE_INFINITY; ; ) {
@@ -236,13 +238,6 @@ export class SqliteStore implements Store {
     this.#dropWriter();
     for (const lock of this.#parts.held) await lock.release();
     this.#parts.locks.forget(this.owner);
-    this.#closed = true;
-    this.#leaveIfDone();
-  }
-
-  /** Somebody may still read when the store is closed; the file is left when the last connection to it is. */
-  #leaveIfDone(): void {
-    if (this.#closed && this.#reading === 0) this.#parts.leave();
   }
 
   #run({ connection }: Connected, sql: string): void {

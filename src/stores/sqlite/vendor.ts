@@ -1,3 +1,4 @@
+import { pathToFileURL } from "node:url";
 import { HoldfastError } from "../../base/errors.ts";
 
 /** SQLite drivers by shape: node:sqlite and better-sqlite3 both have it, and a fault rig can stand between. */
@@ -18,9 +19,18 @@ export interface SqliteStatement {
 }
 
 export interface SqliteDriver {
+  /** Which copy of SQLite it is. Two copies in one process do not see each other's locks. */
+  readonly engine?: string;
   open(path: string, options: { readonly readOnly: boolean }): SqliteConnection;
+  /** Reads a file that nobody is changing, without a lock and without a file beside it, where the driver can. */
+  readonly peek?: (path: string) => SqliteConnection;
   /** SQLite's primary result code, when the error is one of its. */
   codeOf(error: unknown): number | undefined;
+}
+
+/** As a part of a file's name. */
+export function engineOf({ engine = "unnamed" }: SqliteDriver): string {
+  return engine.replaceAll(/[^A-Za-z0-9]/g, "-");
 }
 
 export async function nodeSqlite(): Promise<SqliteDriver> {
@@ -28,7 +38,12 @@ export async function nodeSqlite(): Promise<SqliteDriver> {
     throw new HoldfastError("STORE_ENGINE_MISSING", {}, { cause });
   });
   return {
+    engine: "node:sqlite",
     open: (path, { readOnly }) => new DatabaseSync(path, { readOnly }) as unknown as SqliteConnection,
+    peek: (path) =>
+      new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), {
+        readOnly: true,
+      }) as unknown as SqliteConnection,
     codeOf: (error) => {
       const code = (error as { readonly errcode?: unknown } | undefined)?.errcode;
       return typeof code === "number" ? code & 0xff : undefined;
@@ -38,9 +53,10 @@ export async function nodeSqlite(): Promise<SqliteDriver> {
 
 type BetterSqlite3 = new (path: string, options?: { readonly readonly?: boolean }) => SqliteConnection;
 
-/** The optional second driver: pass the `better-sqlite3` module (13 or newer). Use one driver per file and process. */
+/** The optional second driver: pass the `better-sqlite3` module (13 or newer). One driver per file and process. */
 export function betterSqlite3(Database: unknown): SqliteDriver {
   return {
+    engine: "better-sqlite3",
     open: (path, { readOnly }) => new (Database as BetterSqlite3)(path, { readonly: readOnly }),
     codeOf: (error) => {
       const code = (error as { readonly code?: unknown } | undefined)?.code;

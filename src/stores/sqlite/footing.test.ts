@@ -1,0 +1,67 @@
+import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { NFS, scratchFolder } from "../../../test/support/places.ts";
+import { begin, expectBodies, write } from "../../testing/pen.ts";
+import { openSqlite, type SqliteOptions } from "./open.ts";
+
+const folder = scratchFolder();
+let places = 0;
+
+async function written(options: SqliteOptions = {}) {
+  places += 1;
+  const path = join(folder, `${places}`, "store.db");
+  const store = await openSqlite(path, options);
+  const pen = await begin(store);
+  await write(pen, '"acknowledged"');
+  return { path, store, pen };
+}
+
+const GONE = { code: "STORE_GONE" };
+
+describe("[STORE-37] a store that loses its ground while it is open", () => {
+  test.each([
+    ["its file is removed", (path: string) => rmSync(path)],
+    ["its log is removed", (path: string) => rmSync(`${path}-wal`)],
+    ["all of it is removed", (path: string) => rmSync(dirname(path), { recursive: true })],
+    ["its folder is moved", (path: string) => renameSync(dirname(path), `${dirname(path)}-moved`)],
+    [
+      "its file is replaced by a copy",
+      (path: string) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+  ])("acknowledges nothing more when %s, also not when all seems well again", async (_, lose) => {
+    const { path, store, pen } = await written();
+    const later = write(pen, '"still there"');
+    await later;
+    lose(path);
+    const { head } = pen;
+    await expect(write(pen, '"into nowhere"')).rejects.toMatchObject(GONE);
+    pen.head = head;
+    mkdirSync(dirname(path), { recursive: true });
+    await expect(write(pen, '"again"')).rejects.toMatchObject(GONE);
+    await expect(store.shrink()).rejects.toMatchObject(GONE);
+    await store.close();
+  });
+
+  test("reads nothing from a file that has taken its place", async () => {
+    const { path, store } = await written();
+    const other = await written();
+    await other.store.close();
+    copyFileSync(other.path, `${path}.other`);
+    renameSync(`${path}.other`, path);
+    await expect(expectBodies(store, "session", ['"acknowledged"'])).rejects.toMatchObject(GONE);
+    await store.close();
+  });
+
+  test("with a rollback journal, too; and one that is not touched goes on", async () => {
+    const options = { fileSystemAt: () => NFS, network: "rollback-journal" } as const;
+    const { path, store, pen } = await written(options);
+    await write(pen, '"more"');
+    rmSync(path);
+    await expect(write(pen, '"into nowhere"')).rejects.toMatchObject(GONE);
+    await store.close();
+  });
+});
