@@ -15,8 +15,28 @@ export interface ServeOptions {
   /** Which of the session's tools are served. Default: all that are offered. */
   readonly tools?: (tool: Tool) => boolean;
   readonly name?: string;
+  /**
+   * Whether somebody has consented to a call of a tool that needs it. Without this such a call is denied: a host that runs
+   * whatever its model says would otherwise run this, too.
+   */
+  readonly consents?: (call: ServedCall) => boolean | Promise<boolean>;
   /** What a host is told of each tool beside what the protocol knows. */
   readonly meta?: JsonObject;
+}
+
+/** A call that a host made. */
+export interface ServedCall {
+  readonly tool: string;
+  readonly input: unknown;
+  /** The host's own id for it, where it sends one. */
+  readonly alias?: string;
+}
+
+/** Whether somebody must consent before it runs. What will not run anyway needs nobody's consent. */
+export async function needsConsent({ catalog }: Session, tool: Tool, given: unknown): Promise<boolean> {
+  const parsed = await tool.parse(given).catch(() => undefined); // told when the call is attempted
+  if (parsed?.ok !== true || catalog.denial({ tool, input: parsed.input }) !== undefined) return false;
+  return (await tool.waitsFor(parsed.input)) === "approval";
 }
 
 /** A session's tools as an MCP server: whatever host calls one, it runs as a transaction of the session. */
@@ -144,11 +164,21 @@ class Line {
     this.#running.set(id, running);
     try {
       const alias = wordOf(fieldsOf(params["_meta"])["claudecode/toolUseId"]);
-      const call = { name, input: params["arguments"] ?? {}, ...(alias === undefined ? {} : { alias }) };
-      return await this.#session.runTool(call, { signal: running.signal });
+      const input = params["arguments"] ?? {};
+      const named = alias === undefined ? {} : { alias };
+      const mayRun = tool === undefined || (await this.#consented(tool, { tool: name, input, ...named }));
+      const denied = mayRun
+        ? {}
+        : { denied: `${name} needs somebody's consent, and nobody was asked, so it did not run.` };
+      return await this.#session.runTool({ name, input, ...named, ...denied }, { signal: running.signal });
     } finally {
       this.#running.delete(id);
     }
+  }
+
+  async #consented(tool: Tool, call: ServedCall): Promise<boolean> {
+    if (!(await needsConsent(this.#session, tool, call.input))) return true;
+    return (await this.#options.consents?.(call)) === true;
   }
 
   #send(message: JsonObject): Promise<void> {

@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, fields, flag, listOf, optional, text } from "./arguments.ts";
 import { likelyPlaces } from "./likely.ts";
-import { lineAt, lineBreakOf, numbersWords, placesOf } from "./lines.ts";
+import { lineBreakOf, linesAt, numbersWords, placesOf } from "./lines.ts";
 import { fileFailure, plainPath } from "./look.ts";
 
 interface Edit {
@@ -36,12 +36,12 @@ export function editFileTool(): Tool {
         const before = await call.files.readText(path);
         const lineBreak = lineBreakOf(before);
         let now = before;
-        const changed: number[] = [];
+        let changed: readonly number[] = [];
         for (const [nth, edit] of edits.entries()) {
           const done = edited(now, inLineBreaks(edit, lineBreak));
           if (!("text" in done)) return call.fail(done.code, `${nameOf(path, nth, edits.length)} ${done.why}`);
           now = done.text;
-          changed.push(...done.lines);
+          changed = changed.concat(done.lines);
         }
         if (now === before) return call.fail("no-change", `The edits leave ${path} as it is.`);
         await call.files.writeText(path, now);
@@ -60,7 +60,7 @@ type Edited =
 function edited(now: string, { find, replace, all = false }: Edit): Edited {
   if (find === "") return { code: "empty-find", why: "has an empty text to find; write_file writes a whole file." };
   const places = placesOf(now, find);
-  const lines = places.map((place) => lineAt(now, place));
+  const lines = linesAt(now, places);
   if (places.length === 0) return { code: "not-found", why: `does not stand in the file.${likelyPlaces(now, find)}` };
   if (places.length > 1 && !all)
     return {

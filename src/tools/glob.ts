@@ -1,10 +1,10 @@
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, optional, text } from "./arguments.ts";
-import type { ToolLimits } from "./limits.ts";
+import { type ToolLimits, withinBytes } from "./limits.ts";
 import { fileFailure, passedOver, plainPath } from "./look.ts";
 
 /** Files by their paths. */
-export function globTool({ paths: most }: ToolLimits): Tool {
+export function globTool({ paths: most, bytes }: ToolLimits): Tool {
   return defineTool({
     name: "glob",
     description:
@@ -22,10 +22,9 @@ export function globTool({ paths: most }: ToolLimits): Tool {
         const wanted = plainPath(pattern);
         const found = await call.files.glob(wanted, { path, exclude: passedOver(pattern, path) });
         if (found.length === 0) return "[no file matches]";
-        const more = found.length - most;
-        return more > 0
-          ? `${found.slice(0, most).join("\n")}\n[and ${more} more; make the pattern narrower]`
-          : found.join("\n");
+        const shown = withinBytes(found.slice(0, most), bytes);
+        const more = found.length - shown.length;
+        return more > 0 ? `${shown.join("\n")}\n[and ${more} more; make the pattern narrower]` : shown.join("\n");
       } catch (error) {
         return fileFailure(call, path, error);
       }

@@ -30,7 +30,7 @@ export function grepTool(limits: ToolLimits): Tool {
       const made = literal ? literalPattern(pattern, ignoreCase) : linePattern(pattern, ignoreCase);
       if (!made.ok) return call.fail("bad-pattern", `${made.why} Set literal to look for it as a text.`);
       try {
-        const report = new Report(limit, around);
+        const report = new Report(limit, around, limits.bytes);
         for (const file of await filesIn(call, path, glob)) {
           if (report.isFull) break;
           report.search(file, await linesOf(call, file), made.pattern);
@@ -65,12 +65,15 @@ class Report {
   readonly #lines: string[] = [];
   readonly #limit: number;
   readonly #around: number;
+  readonly #most: number;
+  #size = 0;
   #matches = 0;
   #more = false;
 
-  constructor(limit: number, around: number) {
+  constructor(limit: number, around: number, most: number) {
     this.#limit = limit;
     this.#around = around;
+    this.#most = most;
   }
 
   get isFull(): boolean {
@@ -82,27 +85,32 @@ class Report {
     for (const [at, raw] of lines.entries()) {
       const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
       if (!pattern(line)) continue;
-      if (this.#matches >= this.#limit) {
+      if (this.#matches >= this.#limit || this.#size >= this.#most) {
         this.#more = true;
         return;
       }
       this.#matches += 1;
       const from = Math.max(at - this.#around, shown + 1);
-      if (this.#around > 0 && shown >= 0 && from > shown + 1) this.#lines.push("--");
-      for (let near = from; near < at; near += 1) this.#lines.push(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
-      this.#lines.push(`${file}:${at + 1}:${cut(line)}`);
+      if (this.#around > 0 && shown >= 0 && from > shown + 1) this.#say("--");
+      for (let near = from; near < at; near += 1) this.#say(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
+      this.#say(`${file}:${at + 1}:${cut(line)}`);
       shown = at;
       const until = Math.min(at + this.#around, lines.length - 1);
       for (let near = at + 1; near <= until && !pattern(lines[near] ?? ""); near += 1) {
-        this.#lines.push(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
+        this.#say(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
         shown = near;
       }
     }
   }
 
+  #say(line: string): void {
+    this.#lines.push(line);
+    this.#size += line.length + 1;
+  }
+
   get text(): string {
     if (this.#matches === 0) return "[no line matches]";
-    const more = this.#more ? [`[only the first ${this.#limit}; make the pattern or the glob narrower]`] : [];
+    const more = this.#more ? [`[only the first ${this.#matches}; make the pattern or the glob narrower]`] : [];
     return [...this.#lines, ...more].join("\n");
   }
 }

@@ -25,6 +25,13 @@ const TOOL_LIMITS: ToolLimits = {
   matches: 200,
 };
 
+/** As many of the lines as the characters allow; the first in any case. */
+export function withinBytes(lines: readonly string[], most: number): readonly string[] {
+  let size = 0;
+  const end = lines.findIndex((line, at) => (size += line.length + 1) > most && at > 0);
+  return end === -1 ? lines : lines.slice(0, end);
+}
+
 export function toolLimits(given: Partial<ToolLimits> = {}): ToolLimits {
   for (const [name, value] of Object.entries(given))
     if (!Object.hasOwn(TOOL_LIMITS, name) || !Number.isSafeInteger(value) || value < 1)

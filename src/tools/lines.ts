@@ -4,11 +4,14 @@ export function lineCount(text: string): number {
   return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 }
 
-/** The number, from 1, of the line in which a place of the text lies. */
-export function lineAt(text: string, place: number): number {
+/** The numbers, from 1, of the lines in which rising places of a text lie. One pass: a common word stands in many places. */
+export function linesAt(text: string, places: readonly number[]): readonly number[] {
   let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line += 1;
-  return line;
+  let next = text.indexOf("\n");
+  return places.map((place) => {
+    for (; next !== -1 && next < place; next = text.indexOf("\n", next + 1)) line += 1;
+    return line;
+  });
 }
 
 /** Every place where a text occurs, without overlaps. */

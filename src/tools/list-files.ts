@@ -1,12 +1,12 @@
 import { type Call, defineTool, type Tool } from "../index.ts";
 import { argumentsOf, optional, text, whole } from "./arguments.ts";
-import type { ToolLimits } from "./limits.ts";
+import { type ToolLimits, withinBytes } from "./limits.ts";
 import { fileFailure, passedOver, plainPath } from "./look.ts";
 
 const DEEPEST = 8;
 
 /** What a folder holds, and what its folders hold, as deep as asked. */
-export function listFilesTool({ paths: most }: ToolLimits): Tool {
+export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
   return defineTool({
     name: "list_files",
     description: "List a folder of the workspace. Names of folders end in /.",
@@ -26,9 +26,11 @@ export function listFilesTool({ paths: most }: ToolLimits): Tool {
         return fileFailure(call, path, error);
       }
       if (found.length === 0) return `[${path === "" ? "the workspace" : path} is empty]`;
-      return unseen === 0
-        ? found.join("\n")
-        : `${found.join("\n")}\n[and ${unseen} more; list a folder of it, or use glob]`;
+      const shown = withinBytes(found, bytes);
+      const more = unseen + found.length - shown.length;
+      if (more === 0) return shown.join("\n");
+      // What is in the folders among them was not looked at.
+      return `${shown.join("\n")}\n[and ${depth > 1 ? "at least " : ""}${more} more; list a folder of it, or use glob]`;
 
       async function walk(folder: string, level: number): Promise<void> {
         for (const { name, kind } of await call.files.list(folder)) {

@@ -97,3 +97,39 @@ describe("grep", () => {
     expect(outcome.output).toContain("Lookahead, lookbehind and flags inside a pattern are not supported. Set literal");
   });
 });
+
+describe("whatever is asked", () => {
+  const MOST = 2_000;
+  /** One line of context may still be on its way when the limit is met. */
+  const SLACK = 8_000;
+
+  test("[TOOL-16] what is found has an upper bound in characters, and says that there is more", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 200 }, (_, at) => [
+        `${"deep-folder-".repeat(8)}/file-${at}.txt`,
+        "line of words\n".repeat(100),
+      ]),
+    );
+    const { said } = await withTools(files, { bytes: MOST });
+    for (const [name, input] of [
+      ["grep", { pattern: "words", around: 10 }],
+      ["grep", { pattern: "line of words" }],
+      ["glob", { pattern: "**" }],
+      ["list_files", { depth: 8 }],
+    ] as const) {
+      const answer = await said(name, input);
+      expect(answer.length).toBeLessThan(MOST + SLACK);
+      expect(answer).toMatch(/\[(and (at least )?[0-9]+ more|only the first [0-9]+); /);
+    }
+  });
+
+  test("[TOOL-16] a file with more lines, and more places, than a call can have arguments is edited and patched", async () => {
+    const many = 300_000;
+    const { run, text } = await withTools({ "long.txt": "a b\n".repeat(many) });
+    const edited = await run("edit_file", { path: "long.txt", edits: [{ find: " ", replace: "_", all: true }] });
+    expect(edited).toMatchObject({ ok: true, output: expect.stringContaining(`${many} places`) });
+    const patch = `--- a/long.txt\n+++ b/long.txt\n@@ -${many},1 +${many},1 @@\n-a_b\n+the end\n`;
+    expect(await run("apply_patch", { patch })).toMatchObject({ ok: true });
+    expect((await text("long.txt")).slice(-12)).toBe("a_b\nthe end\n");
+  });
+});

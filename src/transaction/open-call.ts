@@ -18,7 +18,7 @@ import type { OpenedCall } from "./ledger.ts";
 import type { AttemptFailure } from "./validators.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { PolicyView } from "./policy.ts";
-import { absentTool, type Tool } from "./tool.ts";
+import { absentTool, type Tool, type WaitsFor } from "./tool.ts";
 
 type InnerCall = Parameters<Call["run"]>[0];
 
@@ -351,7 +351,14 @@ export class OpenCall {
     this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
       const admitted = await this.admit(tool, input, id);
-      return admitted.ok ? handle(admitted.view, this.branch, policies, inner) : admitted.ending;
+      if (!admitted.ok) return admitted.ending;
+      const waitsFor = await tool.waitsFor(admitted.view.input);
+      if (waitsFor !== undefined)
+        return {
+          kind: "denied",
+          message: `${name} needs somebody's ${WANTED[waitsFor]}, and nobody is asked inside another call.`,
+        };
+      return handle(admitted.view, this.branch, policies, inner);
     };
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();
@@ -364,6 +371,8 @@ function undone(outcome: CallOutcome, message: string, reason: string): CallOutc
   const { parts: _parts, ...facts } = outcome; // what it returned went with what it did
   return outcome.ok ? { ...outcomeOf({ kind: "canceled", message }, facts), reason } : outcome;
 }
+
+const WANTED: Readonly<Record<WaitsFor, string>> = { approval: "consent", answer: "answer" };
 
 /** Characters: enough to see where a command stood when it was stopped. */
 const KEPT_PROGRESS = 16 * 1024;

@@ -1,5 +1,5 @@
 import type { SchemaResult } from "../contracts/schema.ts";
-import { checkedBy } from "../transaction/checked-by.ts";
+import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
 interface Question {
@@ -30,12 +30,19 @@ export const askUser: Tool = {
   waitsFor: async () => "answer",
 };
 
+/** A person has to read it. */
+const LONGEST = 10_000;
+const MOST_OPTIONS = 50;
+
 function validate(value: unknown): SchemaResult<Question> {
+  const unknown = unknownField(value, ["question", "options"]);
+  if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { question, options } = (value ?? {}) as { readonly question?: unknown; readonly options?: unknown };
-  if (typeof question !== "string" || question.trim() === "")
-    return { issues: [{ message: "must be a text", path: ["question"] }] };
+  if (typeof question !== "string" || question.trim() === "" || question.length > LONGEST)
+    return { issues: [{ message: `must be a text of up to ${LONGEST} characters`, path: ["question"] }] };
   if (options === undefined) return { value: { question } };
   const listed = Array.isArray(options) && options.every((option) => typeof option === "string");
-  if (!listed) return { issues: [{ message: "must be a list of texts", path: ["options"] }] };
+  if (!listed || options.length > MOST_OPTIONS)
+    return { issues: [{ message: `must be a list of up to ${MOST_OPTIONS} texts`, path: ["options"] }] };
   return { value: { question, options } };
 }

@@ -273,7 +273,7 @@ describe("recall", () => {
       .filter((item) => item.kind === "output")
       .map(({ parts }) => textOf(parts));
     expect(outputs.at(-2)).toMatch(/24000 of \d+ bytes; ask for the rest with bytes\]$/);
-    expect(outputs.at(-1)!.split("\n")).toHaveLength(2);
+    expect(outputs.at(-1)!.split("\n")).toHaveLength(3); // two lines, and which they are
   });
 
   test("[RECALL-6] a call that reads again what was left out is a fault, written down", async () => {

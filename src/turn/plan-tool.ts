@@ -1,6 +1,6 @@
 import type { SchemaResult } from "../contracts/schema.ts";
 import { Plan } from "../state/default-slices.ts";
-import { checkedBy } from "../transaction/checked-by.ts";
+import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
 const STATUSES = ["active", "done", "abandoned"] as const;
@@ -42,25 +42,35 @@ export const planTool: Tool = defineTool<Plan>({
 });
 
 const MOST_STEPS = 100;
+/** It stands in every request. */
+const LONGEST = 1_000;
+
+function isWords(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "" && value.length <= LONGEST;
+}
 
 function validate(value: unknown): SchemaResult<Plan> {
+  const unknown = unknownField(value, ["objective", "steps", "status"]);
+  if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { objective, steps = [], status = "active" } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const fault = (field: string, message: string) => ({ issues: [{ message, path: [field] }] });
-  if (typeof objective !== "string" || objective.trim() === "") return fault("objective", "must be a text");
+  if (!isWords(objective)) return fault("objective", `must be a text of up to ${LONGEST} characters`);
   if (!isOneOf(STATUSES, status)) return fault("status", `must be one of ${STATUSES.join(", ")}`);
   if (!Array.isArray(steps) || steps.length > MOST_STEPS)
     return fault("steps", `must be a list of up to ${MOST_STEPS}`);
   const read = steps.map(stepOf);
   const bad = read.indexOf(undefined);
-  if (bad !== -1) return fault(`steps[${bad}]`, `must be { title, status }, status one of ${STEP_STATUSES.join(", ")}`);
+  if (bad !== -1)
+    return fault(
+      `steps[${bad}]`,
+      `must be { title, status }: up to ${LONGEST} characters, and one of ${STEP_STATUSES.join(", ")}`,
+    );
   return { value: { objective, status, steps: read.filter((step) => step !== undefined) } };
 }
 
 function stepOf(value: unknown): NonNullable<Plan["steps"]>[number] | undefined {
   const { title, status } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  return typeof title === "string" && title.trim() !== "" && isOneOf(STEP_STATUSES, status)
-    ? { title, status }
-    : undefined;
+  return isWords(title) && isOneOf(STEP_STATUSES, status) ? { title, status } : undefined;
 }
 
 function isOneOf<const T extends string>(values: readonly T[], value: unknown): value is T {

@@ -1,6 +1,6 @@
 import type { SchemaResult } from "../contracts/schema.ts";
 import type { Recalled, RecallRequest } from "../context/recall.ts";
-import { checkedBy } from "../transaction/checked-by.ts";
+import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import { type ResultMedia, toolResult } from "../transaction/result-parts.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { bytesOf, type ReadContent } from "./show-media.ts";
@@ -32,13 +32,29 @@ export function recallTool(recall: (request: RecallRequest) => Recalled, read: R
       const answer = recall(request);
       if (!answer.ok) return call.fail(answer.fault.code, `${answer.fault.detail} (${answer.fault.handle})`);
       const media = whole ? await mediaOf(answer, read) : [];
-      if (media.length > 0) return toolResult([answer.text, ...media]);
-      const size = Buffer.byteLength(answer.text);
-      if (!whole || size <= MOST_BYTES) return answer.text;
-      const first = recall({ ...request, bytes: { from: 0, to: MOST_BYTES } });
-      return first.ok ? `${first.text}\n[${MOST_BYTES} of ${size} bytes; ask for the rest with bytes]` : answer.text;
+      const text = whole ? shownWhole(answer.text) : shownPart(answer);
+      return media.length > 0 ? toolResult([text, ...media]) : text;
     },
   });
+}
+
+function shownWhole(text: string): string {
+  const size = Buffer.byteLength(text);
+  return size <= MOST_BYTES
+    ? text
+    : `${beginningOf(text)}\n[${MOST_BYTES} of ${size} bytes; ask for the rest with bytes]`;
+}
+
+/** What part it is belongs to it: of many matches only the first are here. */
+function shownPart({ text, about }: Extract<Recalled, { readonly ok: true }>): string {
+  const size = Buffer.byteLength(text);
+  if (size <= MOST_BYTES) return `${text}\n[${about}]`;
+  return `${beginningOf(text)}\n[${about}, and of these the first ${MOST_BYTES} of ${size} bytes; ask for less at a time]`;
+}
+
+/** Whole characters only. */
+function beginningOf(text: string): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, MOST_BYTES), { stream: true });
 }
 
 /** The pictures and files of a result. They are read from where they were kept, and proven on the way. */
@@ -60,6 +76,8 @@ function range(description: string) {
 }
 
 function validate(value: unknown): SchemaResult<RecallRequest> {
+  const unknown = unknownField(value, ["handle", "lines", "bytes", "grep"]);
+  if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { handle, lines, bytes, grep } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof handle !== "string") return { issues: [{ message: "must be a text", path: ["handle"] }] };
   if (grep !== undefined && typeof grep !== "string")

@@ -63,4 +63,6 @@ export interface SessionCall {
   readonly epoch?: number;
   /** Our id for it, when the loop has given it one; see `callIdAt`. */
   readonly id?: CallId;
+  /** Why it may not run, in words for the model: it is closed as denied. */
+  readonly denied?: string;
 }

@@ -16,7 +16,7 @@ import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { CallLimits } from "../transaction/call-world.ts";
+import type { CallLimits, ToolCall } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -377,9 +377,10 @@ export class Session implements AsyncDisposable {
     }
   }
 
-  #named({ id, ...call }: SessionCall) {
+  #named({ id, denied, ...call }: SessionCall): ToolCall {
     this.#calls += 1;
-    return { ...call, id: id ?? callIdAt(this.id, `host ${this.#place}`, this.#calls) };
+    const known: Pick<ToolCall, "known"> = denied === undefined ? {} : { known: { kind: "denied", message: denied } };
+    return { ...call, ...known, id: id ?? callIdAt(this.id, `host ${this.#place}`, this.#calls) };
   }
 
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */

@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
 import type { SchemaResult } from "../contracts/schema.ts";
-import { checkedBy } from "../transaction/checked-by.ts";
+import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import type { Rewindable } from "../transaction/call.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import type { RunEnd } from "./events.ts";
@@ -180,6 +180,8 @@ function whyNot(end: RunEnd): string {
 }
 
 function validate(value: unknown): SchemaResult<{ readonly task: string }> {
+  const unknown = unknownField(value, ["task"]);
+  if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { task } = (value ?? {}) as { readonly task?: unknown };
   if (typeof task !== "string" || task.trim() === "")
     return { issues: [{ message: "must be a text", path: ["task"] }] };

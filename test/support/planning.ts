@@ -1,4 +1,6 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
 import { expect, test } from "vitest";
+import { aiSdk } from "../../src/adapters/ai-sdk/entry.ts";
 import { shellReadOnly } from "../../src/catalog/shell.ts";
 import type { Model, ModelRequest } from "../../src/contracts/model.ts";
 import type { Script } from "../../src/records/script.ts";
@@ -38,11 +40,15 @@ interface Arguments {
   readonly action?: string;
 }
 
+const AI_SDK: typeof WAYS = {
+  "ai sdk": (url) => aiSdk(createAnthropic({ apiKey: "k", baseURL: `${url}/v1` })("m")),
+};
+
 const path = { type: "object", properties: { path: { type: "string" } } };
 
 /** A story about plan mode, told once through every adapter. */
 export function inEveryWay(title: string, story: (stage: Stage) => Promise<void>, options: SessionOptions = {}): void {
-  for (const [way, modelAt] of Object.entries(WAYS))
+  for (const [way, modelAt] of Object.entries({ ...WAYS, ...AI_SDK }))
     test(`${title} (${way})`, async () => {
       const ran: string[] = [];
       const requests: ModelRequest[] = [];
@@ -56,7 +62,9 @@ export function inEveryWay(title: string, story: (stage: Stage) => Promise<void>
             return spec.run === undefined ? writing(input, call) : spec.run(input, call);
           },
         });
-      const tools = [...TOOLS.map(tool), ...(options.tools ?? [])];
+      const brought = options.tools ?? [];
+      const usual = TOOLS.filter(({ name }) => !brought.some((one) => one.name === name));
+      const tools = [...usual.map(tool), ...brought];
       const { session, holdfast, disk } = await opened(undefined, { ...options, tools });
       const turn: Stage["turn"] = async (script, { wrap = (model: Model) => model, ...how } = {}) => {
         const server = await startProviderServer({ script });

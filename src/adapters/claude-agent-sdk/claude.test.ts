@@ -122,6 +122,25 @@ describe("the session's tools", () => {
     expect(existsSync(join(root, "note.txt"))).toBe(false);
   });
 
+  test("[CLAUDE-10] one that needs consent is the host's to ask about, and runs once for each consent", async () => {
+    const ran: string[] = [];
+    const deploy = defineTool({ name: "deploy", access: "write", approval: true, run: () => void ran.push("ran") });
+    const { host, ask, session } = await hosted({}, { tools: [deploy, note] });
+    const client = await clientOf(host);
+    const call = (id: string) =>
+      client.callTool({ name: "deploy", arguments: {}, _meta: { "claudecode/toolUseId": id } });
+    const about = { tool_name: "mcp__holdfast__deploy", tool_input: {}, tool_use_id: "toolu_1" };
+    expect(await ask("PreToolUse", about)).toMatchObject({ hookSpecificOutput: { permissionDecision: "ask" } });
+    expect(await call("toolu_other")).toMatchObject({ isError: true });
+    expect(ran).toEqual([]);
+    expect((await call("toolu_1")).isError).not.toBe(true);
+    expect(await call("toolu_1")).toMatchObject({ isError: true });
+    expect(ran).toEqual(["ran"]);
+    await session.setMode("plan");
+    expect(await ask("PreToolUse", { ...about, tool_use_id: "toolu_2" })).toEqual({});
+    expect(await call("toolu_2")).toMatchObject({ content: [{ text: expect.stringMatching(/^Plan mode is on/) }] });
+  });
+
   test("[CLAUDE-1] a stop of the client, and its going, stop the call", async () => {
     const began = Promise.withResolvers<void>();
     const slow = defineTool({

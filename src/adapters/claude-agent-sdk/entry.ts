@@ -44,6 +44,7 @@ export async function holdfastOptions<O extends object>(
   const instance = serveTools(session, {
     name: server,
     tools: (tool) => !natives.has(tool),
+    consents: ({ alias }) => calls.consented(alias),
     meta: { "anthropic/alwaysLoad": true }, // never hidden behind a search: the prompt speaks of them
   });
   const refused = fileTools === "replaced" ? Object.keys(FILE_ARGUMENT) : [];

@@ -1,7 +1,8 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
-import type { PendingCall, Session } from "../../index.ts";
+import type { PendingCall, Session, Tool } from "../../index.ts";
 import { fieldsOf, wordOf } from "../fields.ts";
+import { needsConsent } from "../tool-server.ts";
 import { digestAt, FILE_EFFECT, type NativeTools, OTHER_EFFECT, preImageOf } from "./native-tool.ts";
 import { FILE_ARGUMENT, type HookInput, type HookOutput } from "./vendor.ts";
 
@@ -30,6 +31,8 @@ export class HostCalls {
   readonly #session: Session;
   readonly #setting: HostSetting;
   readonly #running = new Map<string, Running>();
+  /** Calls of ours that the host was told to ask somebody about. */
+  readonly #asked = new Set<string>();
 
   constructor(session: Session, setting: HostSetting) {
     this.#session = session;
@@ -44,7 +47,7 @@ export class HostCalls {
     const access = ours === undefined ? this.#setting.natives.accessOf(name) : transactions.tool(ours)?.access;
     if (mode === "plan" && access !== "read")
       return denied(`The host is in plan mode and ${name} could change something, so it did not run.`);
-    if (ours !== undefined) return ALLOWED; // it opens its own call when the host asks for it
+    if (ours !== undefined) return this.#ours(id, transactions.tool(ours), args); // it opens its own call when it is asked for
     let pending: PendingCall;
     try {
       pending = await this.#session.begin({ name, input: args ?? {}, alias: id });
@@ -53,6 +56,11 @@ export class HostCalls {
       return denied(wordOf(error.details["message"]) ?? error.message);
     }
     return this.#open(id, name, pending, args);
+  }
+
+  /** Consent is the host's to ask for: a call that comes all the same was let through by somebody. */
+  consented(id: string | undefined): boolean {
+    return id !== undefined && this.#asked.delete(id);
   }
 
   /** It succeeded, and the host says so. */
@@ -79,6 +87,12 @@ export class HostCalls {
 
   get open(): readonly string[] {
     return [...this.#running.keys()];
+  }
+
+  async #ours(id: string, tool: Tool | undefined, args: unknown): Promise<HookOutput> {
+    if (tool === undefined || !(await needsConsent(this.#session, tool, args ?? {}))) return ALLOWED;
+    this.#asked.add(id);
+    return decided("ask", `${tool.name} runs only with somebody's consent.`);
   }
 
   async #open(id: string, name: string, pending: PendingCall, args: unknown): Promise<HookOutput> {
@@ -126,9 +140,11 @@ export class HostCalls {
 }
 
 function denied(why: string): HookOutput {
-  return {
-    hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: why },
-  };
+  return decided("deny", why);
+}
+
+function decided(permissionDecision: "deny" | "ask", permissionDecisionReason: string): HookOutput {
+  return { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason } };
 }
 
 /** A response that happens to say `success: false` is still what the host calls a success. */

@@ -19,7 +19,7 @@ export interface HookOutput {
   readonly systemMessage?: string;
   readonly hookSpecificOutput?: {
     readonly hookEventName: "PreToolUse";
-    readonly permissionDecision?: "deny";
+    readonly permissionDecision?: "deny" | "ask";
     readonly permissionDecisionReason?: string;
   };
 }

@@ -6,7 +6,7 @@ import type { Session, Tool } from "../../index.ts";
 import { wrapTool } from "./tool.ts";
 import { type McpClient, type McpTool, TOOLS_CHANGED } from "./vendor.ts";
 
-export { type McpTransport, type ServeOptions, serveTools, type ToolServer } from "../tool-server.ts";
+export { type McpTransport, type ServedCall, type ServeOptions, serveTools, type ToolServer } from "../tool-server.ts";
 export type { McpClient, McpTool } from "./vendor.ts";
 
 export interface McpOptions {

@@ -14,7 +14,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   const lineBreak = lineBreakOf(text);
   const lines = text.split(lineBreak);
   const faults: string[] = [];
-  const made: string[] = [];
+  const made: (readonly string[])[] = []; // joined at the end: a long file has more lines than a call has arguments
   let done = 0;
   for (const [nth, hunk] of hunks.entries()) {
     const found = placeOf(lines, hunk, done);
@@ -22,11 +22,11 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
       faults.push(`hunk ${nth + 1} of ${hunks.length}: ${found}`);
       continue;
     }
-    made.push(...lines.slice(done, found), ...hunk.after);
+    made.push(lines.slice(done, found), hunk.after);
     done = found + hunk.before.length;
   }
-  made.push(...lines.slice(done));
-  return faults.length === 0 ? { ok: true, text: made.join(lineBreak) } : { ok: false, faults };
+  made.push(lines.slice(done));
+  return faults.length === 0 ? { ok: true, text: made.flat().join(lineBreak) } : { ok: false, faults };
 }
 
 /** The index of its first line, or why there is none. */
