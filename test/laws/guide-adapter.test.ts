@@ -26,6 +26,17 @@ test("[ADAPT-23] the guide's adapter imports published doors, its own files and 
   expect(imports.filter((from) => !/^(holdfast(\/[a-z/-]+)?|\.\/[a-z]+\.ts|vitest)$/.test(from))).toEqual([]);
 });
 
+test("[ADAPT-23] so does the example with a dialect of its own, which runs with the other examples", () => {
+  const names = ["adapt-a-provider.ts", "gemini/adapter.ts", "gemini/dialect.ts"];
+  for (const name of names) {
+    const code = readFileSync(join(home, "examples", name), "utf8");
+    const imports = [...code.matchAll(/from "([^"]+)"/g)].map(([, from = ""]) => from);
+    expect(
+      imports.filter((from) => !/^(holdfast(\/[a-z/-]+)?|\.\/[a-z/]+\.ts|node:assert\/strict)$/.test(from)),
+    ).toEqual([]);
+  }
+});
+
 describe("the adapter of the guide", async () => {
   await import(/* @vite-ignore */ pathToFileURL(join(folder, "plain.test.ts")).href);
 });

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import * as door from "holdfast";
 import { anthropic } from "holdfast/adapters/anthropic";
-import { openaiCompatible } from "holdfast/adapters/openai";
+import { openai, openaiCompatible } from "holdfast/adapters/openai";
 import { scripted } from "holdfast/adapters/scripted";
 import { memoryStore } from "holdfast/stores/memory";
 import { sqlite } from "holdfast/stores/sqlite";
@@ -62,7 +62,17 @@ async function world(): Promise<door.Holdfast> {
   const prompt = door.definePrompt("plain", [{ id: "identity", body: "You are careful." }]);
   const aligned = await session.align();
   const kernel = { holdfast, session, store, tools, model, prompt, items, messages, history: messages, callId };
-  const made = { sqlite, anthropic, workspaceTools, editFile, yours: [], tool: readFile, name: "read_file", input: {} };
+  const made = {
+    sqlite,
+    anthropic,
+    openai,
+    workspaceTools,
+    editFile,
+    yours: [],
+    tool: readFile,
+    name: "read_file",
+    input: {},
+  };
   const said = {
     text: "Hello",
     instructions: "Be brief.",

@@ -5,7 +5,11 @@ import type { ScriptedAnswer, ScriptedFault } from "../../records/script.ts";
 import type { LawBook } from "../law.ts";
 import { type Bench, endingOf, HELLO, type Heard, hear, withModel } from "./bench.ts";
 
-const ANSWER: ScriptedAnswer = { text: "Let me look at both.", calls: [{ name: "grep", input: { pattern: "abc" } }] };
+/** Long enough for several events, also where a call comes whole. */
+const ANSWER: ScriptedAnswer = {
+  text: "Let me look at both, one after the other, and then at what they share.",
+  calls: [{ name: "grep", input: { pattern: "abc" } }],
+};
 /** Says its piece and then nothing, with the line open: only an abort ends it. */
 const UNENDING: ScriptedFault = { fault: "silent", after: ANSWER };
 
@@ -107,10 +111,10 @@ export const ABORTS: LawBook<Bench> = [
 
 async function hearAndAbort(model: Model, request: ModelRequest, nth: number): Promise<Heard> {
   const controller = new AbortController();
+  let seen = 0;
   const watched: Model = {
     ...model,
     async *ask(asked, options) {
-      let seen = 0;
       for await (const event of model.ask(asked, options)) {
         yield event;
         seen += 1;
@@ -118,5 +122,17 @@ async function hearAndAbort(model: Model, request: ModelRequest, nth: number): P
       }
     },
   };
-  return hear(watched, request, controller);
+  const heard = hear(watched, request, controller);
+  // The answer has no end: one that came in fewer pieces than are waited for would be waited for until the line times out.
+  const enough = new AbortController();
+  const late = new SystemClock().sleep(PATIENCE_MS, enough.signal, "keep-alive").then(
+    () => controller.abort(),
+    () => {}, // it was heard in time
+  );
+  const result = await heard.finally(() => enough.abort());
+  await late;
+  ok(seen >= nth, `only ${seen} events came within ${PATIENCE_MS} ms: the answer must come in small pieces`);
+  return result;
 }
+
+const PATIENCE_MS = 10_000;
