@@ -37,7 +37,7 @@ export function wornIds(tree: Tree): ReadonlyMap<string, readonly string[]> {
 }
 
 /** Rules whose every test may be skipped, → the files that wear them: on some machine nothing proves them. */
-export function conditionalIds(tree: Tree): ReadonlyMap<string, readonly string[]> {
+function conditionalIds(tree: Tree): ReadonlyMap<string, readonly string[]> {
   const always = wornIds(new Map([...tree].map(([path, source]) => [path, withoutConditional(source)])));
   return new Map([...wornIds(tree)].filter(([id]) => !always.has(id)));
 }
