@@ -3,6 +3,7 @@ import type { PlantedBug } from "./planted-bug.ts";
 type Run = Pick<PlantedBug, "rig" | "args">;
 
 const KILL_COMMANDS: Run = { rig: "kill", args: ["--only", "commands", "--cases", "30"] };
+const FAULT_COMMANDS: Run = { rig: "fault", args: ["--only", "commands", "--cases", "20"] };
 const KILL_FILES: Run = { rig: "kill", args: ["--only", "files", "--cases", "60"] };
 const STRAYS: Run = { rig: "strays", args: ["--cases", "36"] };
 
@@ -15,9 +16,9 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   bug(
     "strays-outlive-their-command",
     STRAYS,
-    "src/exec/spawn.ts",
-    "const strays = await request.endStrays();",
-    "const strays = 0;",
+    "src/exec/processes.ts",
+    '      ended.add(pid);\n      endProcess(pid, "SIGKILL");',
+    "      ended.add(pid);",
   ),
   bug(
     "strays-known-by-their-environment-alone",
@@ -27,13 +28,6 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     " && holds.size >= 0;",
   ),
   bug(
-    "aborted-command-left-to-end-by-itself",
-    STRAYS,
-    "src/exec/spawn.ts",
-    '  endProcess(group, "SIGTERM");\n  await clock.sleep(GRACE_MS, over, "keep-alive").catch(() => {});\n  endProcess(group, "SIGKILL");\n  await endStrays().catch(() => {}); // tried again when the command itself has ended',
-    "  await clock.sleep(GRACE_MS, over).catch(() => {});\n  void [group, endStrays, endProcess];",
-  ),
-  bug(
     "command-in-place-without-a-mark",
     KILL_COMMANDS,
     "src/files/host/in-place.ts",
@@ -41,15 +35,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     "void [root, sum, writeNamed];",
   ),
   bug(
-    "changes-of-the-manifest-not-written-down",
-    KILL_COMMANDS,
-    "src/files/host/manifest-file.ts",
-    "      writeAll(root.port, handle, text, earlier.changes);",
-    "      void writeAll;",
-  ),
-  bug(
     "removal-by-a-command-overlooked",
-    KILL_COMMANDS,
+    FAULT_COMMANDS,
     "src/files/host/upper.ts",
     "if (visible.has(name) || isOwn(gone)) continue;",
     'if (visible.has(name) || isOwn(gone) || gone !== "") continue;',
@@ -63,7 +50,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   ),
   bug(
     "new-folder-moved-in-before-its-files",
-    KILL_COMMANDS,
+    FAULT_COMMANDS,
     "src/files/host/new-trees.ts",
     "eachFile(ground, tree, (waiting, here) => port.rename(waiting, here));",
     'if (tree.top === "") eachFile(ground, tree, (waiting, here) => port.rename(waiting, here));',

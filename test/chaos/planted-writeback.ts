@@ -48,8 +48,13 @@ export const WRITEBACK_BUGS: readonly PlantedBug[] = [
   ]),
   lost("shared-in-name-only", [
     WRITEBACK,
-    "const plan = await this.#ground.shelves.commit(scope, staged, this.#world);",
+    "const plan = await this.#ground.shelves.commit(scope, this.#stillWaiting(staged), this.#world);",
     "const plan = planCommit(staged, { ...this.#world, pages: this.pages(scope) });",
+  ]),
+  lost("rewound-and-committed", [
+    WRITEBACK,
+    "const plan = planCommit(this.#stillWaiting(staged), { ...this.#world, pages });",
+    "const plan = planCommit(staged, { ...this.#world, pages });",
   ]),
   lost("append-replaces", [
     COMMIT,

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startChild } from "../support/children.ts";
@@ -44,5 +44,35 @@ eachDriver((driver) => {
     await session.close();
     const again = await work({}, at);
     expect(again.session.recovered).toEqual({ closedCalls: [], damaged: [] });
+  });
+
+  test("[EXEC-11] in a larger tree, of which only changes were written down since, it is the same", async () => {
+    const at = freshRoot();
+    for (let n = 0; n < 120; n += 1) writeFileSync(join(at.root, `f${n}`), `${n}\n`);
+    const holding = `81235.${process.pid}${driver.length}`;
+    const child = startChild(`
+      import { createHoldfast, defineTool } from "@/index.ts";
+      import { sqlite } from "@/stores/sqlite/entry.ts";
+      const shell = defineTool({ name: "shell", access: "execute", async run(line, call) {
+        const { exitCode } = await call.exec(line);
+        return exitCode === 0 ? "kept" : call.fail("exit", "undone");
+      } });
+      const holdfast = await createHoldfast({
+        store: sqlite(${JSON.stringify(at.store)}, { durability: "process" }),
+        workspace: ${JSON.stringify(at.root)}, tools: [shell], exec: { driver: ${JSON.stringify(driver)} },
+      });
+      const session = await holdfast.open("s");
+      const sh = (input) => session.runTool({ name: "shell", input }, { onProgress: (text) => say("heard " + text.trim()) });
+      await sh("echo kept > f1; rm f2");
+      await sh("echo ruined > f3; echo x > new; false");
+      await sh("echo kept > f4; mkdir d; echo kept > d/f");
+      await sh("echo ruined > f1; rm -rf d f5; echo begun; sleep ${holding}");
+    `);
+    await child.said("heard begun");
+    await child.kill();
+    const { text } = await work({}, at);
+    const paths = ["f1", "f2", "f3", "f4", "f5", "d/f", "new", "f119"];
+    const expected = ["kept\n", undefined, "3\n", "kept\n", "5\n", "kept\n", undefined, "119\n"];
+    expect([paths.map(text), runningLike(holding)]).toEqual([expected, []]);
   });
 });

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { BIN, desk, project } from "../../../test/support/cli.ts";
 import { openTerminal } from "../../../test/support/terminal.ts";
 import type { Script } from "../../adapters/scripted/entry.ts";
-import { callIdAt, createHoldfast, defineTool } from "../../index.ts";
+import { callIdAt, createHoldfast, defineTool, openJournal, SystemClock, SystemRandom } from "../../index.ts";
 import { sqlite } from "../../stores/sqlite/entry.ts";
 import { asking } from "./agent.ts";
 import { type ProviderServer, startProviderServer } from "../../testing/entry.ts";
@@ -180,10 +180,15 @@ describe("what holdfast.toml says", () => {
       const opened = await holdfast.open(session);
       await opened.append({ kind: "user-said", text: "Hello?" });
       const callId = callIdAt(opened.id, 7, 0);
-      await opened.append([
-        { kind: "call-closed", callId, tool: "gone", status: "success", output: "an output that nobody asked for" },
-      ]);
       await opened.close();
+      // A session refuses to end what was never begun: only whoever writes the journal itself can.
+      const journal = await openJournal(
+        { store: holdfast.store, clock: new SystemClock(), random: new SystemRandom() },
+        session,
+      );
+      const output = "an output that nobody asked for";
+      await journal.append([{ kind: "call-closed", callId, tool: "gone", status: "success", output }]);
+      await journal.close();
       await holdfast.close();
     };
     const model = await provider([{ text: "Yes." }, { text: "Yes." }]);

@@ -2,6 +2,7 @@ import { closeSync, createReadStream, fsyncSync, linkSync, openSync, rmSync, wri
 import { dirname } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes, BundleSource } from "../../index.ts";
+import { unfinished } from "../unfinished.ts";
 
 /**
  * Writes a new file whole or not at all, readable by its owner only. Never over an existing one: that may be somebody's only
@@ -9,6 +10,7 @@ import type { Bytes, BundleSource } from "../../index.ts";
  */
 export async function writeWhole(path: string, pieces: AsyncIterable<Bytes>): Promise<number> {
   const temporary = `${path}.${process.pid}.part`;
+  const finished = unfinished(temporary);
   let size = 0;
   try {
     const handle = openSync(temporary, "wx", 0o600);
@@ -30,6 +32,7 @@ export async function writeWhole(path: string, pieces: AsyncIterable<Bytes>): Pr
     throw new HoldfastError("BAD_OPTION", { option: "--out", value: path, system: String(code) }, { cause: error });
   } finally {
     rmSync(temporary, { force: true });
+    finished();
   }
 }
 

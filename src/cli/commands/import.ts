@@ -1,28 +1,62 @@
 import { resolve } from "node:path";
+import { HoldfastError } from "../../base/errors.ts";
+import { type Holdfast, verifyBundle } from "../../index.ts";
 import { bundleAt } from "../bundle/file.ts";
-import type { CommandBody } from "../command.ts";
+import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { flagOf, STORE_OPTION, textOf, usage } from "../options.ts";
 import { inStore, kernelOn } from "../session/place.ts";
+import { whileSaying } from "../session/waiting.ts";
 import { count } from "../words.ts";
 
 export const importCommand: CommandBody = {
-  usage: "holdfast import BUNDLE [--as NAME] [--store FILE]",
-  examples: ["holdfast import rename-foo.bundle.tar --as theirs", "holdfast show theirs"],
+  usage: "holdfast import BUNDLE [--as NAME] [--dry-run] [--store FILE]",
+  examples: [
+    "holdfast import rename-foo.bundle.tar --dry-run        whether it can be, and as what",
+    "holdfast import rename-foo.bundle.tar --as theirs",
+    "holdfast show theirs",
+  ],
   options: {
     as: { type: "string", value: "NAME", help: "the session's id here (default: the one it had)" },
+    "dry-run": { type: "boolean", help: "prove the file and say what would be imported; take in nothing" },
     store: STORE_OPTION,
   },
   async run(parsed, terminal) {
     const [path, surplus] = parsed.positionals;
     if (path === undefined || surplus !== undefined)
       throw usage("BUNDLE", "name one file that `holdfast export` wrote");
+    const bundle = bundleAt(resolve(terminal.cwd, path));
     const as = textOf(parsed, "as");
+    const json = flagOf(parsed, "json");
     return inStore(parsed, terminal, async (place) => {
       const holdfast = await kernelOn(place);
-      const taken = await holdfast.importBundle(bundleAt(resolve(terminal.cwd, path)), as === undefined ? {} : { as });
-      if (flagOf(parsed, "json")) terminal.out(JSON.stringify(taken));
+      if (flagOf(parsed, "dry-run")) return plan(holdfast, await verifyBundle(bundle), as, json, terminal);
+      const taken = await whileSaying(
+        terminal,
+        () => "importing",
+        () => holdfast.importBundle(bundle, as === undefined ? {} : { as }),
+      );
+      if (json) terminal.out(JSON.stringify(taken));
       else terminal.out(`${taken.as}: ${count(taken.records, "record")} imported; try \`holdfast show ${taken.as}\``);
       return 0;
     });
   },
 };
+
+type Judged = Awaited<ReturnType<typeof verifyBundle>>;
+
+/** The same refusals as the import itself, and nothing taken in. */
+async function plan(
+  holdfast: Holdfast,
+  { ok, session, records, faults }: Judged,
+  as: string | undefined,
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const name = as ?? session;
+  for await (const { id } of holdfast.sessions())
+    if (id === name) throw new HoldfastError("SESSION_EXISTS", { session: name });
+  if (json) terminal.out(JSON.stringify({ ok, done: false, as: name, records, faults }));
+  else if (ok) terminal.out(`would import ${count(records, "record")} as ${name}; nothing was taken in`);
+  else for (const fault of faults) terminal.out(fault);
+  return ok ? 0 : 1;
+}

@@ -3,6 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createGzip } from "node:zlib";
 import { HoldfastError } from "../../index.ts";
+import { unfinished } from "../unfinished.ts";
 import { isSame, statOf } from "./file-source.ts";
 import { piped } from "./piped.ts";
 
@@ -37,6 +38,7 @@ export function refuseBusy(path: string, stat: BigIntStats, now: number): void {
 export async function replaceFile(replacement: Replacement): Promise<string> {
   const { path, stat } = replacement;
   const temp = join(dirname(path), `.${basename(path)}.holdfast-${process.pid}`);
+  const finished = unfinished(temp);
   try {
     await writeClean(temp, replacement);
     if (!isSame(stat, statOf(path))) throw changed(path);
@@ -53,6 +55,8 @@ export async function replaceFile(replacement: Replacement): Promise<string> {
     if (HoldfastError.is(error)) throw error;
     const system = String((error as NodeJS.ErrnoException).code);
     throw new HoldfastError("TRANSCRIPT_NOT_WRITTEN", { file: path, system }, { cause: error });
+  } finally {
+    finished();
   }
 }
 

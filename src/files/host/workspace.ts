@@ -294,7 +294,8 @@ export class Workspace {
 
   /** Makes names of the workspace durable, when what is acknowledged must survive a loss of power. */
   async sync(names: ToSync): Promise<void> {
-    if (this.#deps.sync) await syncNames(this.#root, names, this.#deps.syncDisk);
+    if (!this.#deps.sync) return;
+    await inOurWords(this.path, () => syncNames(this.#root, names, this.#deps.syncDisk));
   }
 
   /** Nothing waits any more, or a typed refusal. */
