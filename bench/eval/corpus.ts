@@ -10,6 +10,8 @@ export interface Replayed {
   sessions: number;
   requests: number;
   refused: number;
+  /** Of those, requests that would have been sent in a session without a past: ours to mend. */
+  refusedForNothing: number;
   repeats: number;
   readable: number;
   /** Not in plain sight, and a handle in the request leads to it. */
@@ -28,6 +30,7 @@ export async function replay(): Promise<readonly Replayed[]> {
       sessions: 0,
       requests: 0,
       refused: 0,
+      refusedForNothing: 0,
       repeats: 0,
       readable: 0,
       byHandle: 0,
@@ -53,15 +56,13 @@ function replayOne(
   let previous: View | undefined;
   row.sessions += 1;
   for (const [nth, to] of requests.entries()) {
-    const view = deriveView(pages.slice(0, to), {
-      budget,
-      ...(counter ? { counter } : {}),
-      ...(previous ? { previous } : {}),
-    });
+    const options = { budget, ...(counter ? { counter } : {}) };
+    const view = deriveView(pages.slice(0, to), { ...options, ...(previous ? { previous } : {}) });
     row.requests += 1;
     table.addPages(pages.slice(requests[nth - 1] ?? 0, to));
     if (!view.ok) {
       row.refused += 1;
+      if (deriveView(pages.slice(0, to), { ...options, policy: "reset" }).ok) row.refusedForNothing += 1;
       continue;
     }
     if (view.reclaim !== undefined) table.addView(view);

@@ -45,12 +45,14 @@ function print({ policies, ablations, gates, adversarial, corpus }: Evaluation):
   if (corpus.length === 0) return;
   console.log("\nReal sessions at shares of their size: calls made before, and where their answer was\n");
   line(["share", "repeats", "readable / by handle / lost; lost by a window"]);
-  for (const { share, sessions, requests, refused, repeats, readable, byHandle, lost, lostByWindow } of corpus)
+  for (const { share, sessions, requests, refused, refusedForNothing, ...row } of corpus) {
+    const { repeats, readable, byHandle, lost, lostByWindow } = row;
     line([
       `${share * 100} % of ${sessions} sessions`,
-      `${repeats} in ${requests} requests, ${refused} refused`,
+      `${repeats} in ${requests} requests, ${refused} refused (${refusedForNothing} for nothing)`,
       `${readable} / ${byHandle} / ${lost}; ${lostByWindow}`,
     ]);
+  }
 }
 
 function holds({ policies, gates, adversarial, corpus }: Evaluation): boolean {
@@ -58,10 +60,10 @@ function holds({ policies, gates, adversarial, corpus }: Evaluation): boolean {
   return (
     ours.every(({ faults }) => faults === 0) &&
     [...gates, ...adversarial].every(({ passed }) => passed) &&
-    corpus.every(({ lost }) => lost === 0)
+    corpus.every(({ lost, refusedForNothing }) => lost === 0 && refusedForNothing === 0)
   );
 }
 
 function line(cells: readonly string[]): void {
-  console.log(cells.map((cell, at) => (at < cells.length - 1 ? cell.padEnd(at === 0 ? 48 : 40) : cell)).join(""));
+  console.log(cells.map((cell, at) => (at < cells.length - 1 ? cell.padEnd(at === 0 ? 48 : 52) : cell)).join(""));
 }

@@ -48,6 +48,7 @@ export function traceLine(outcome: View | RefusedView): string {
 export function chosenRuns(
   pages: readonly Page[],
   records: readonly BodyOf<"view-chosen">[],
+  by: string,
 ): { readonly runs: readonly LevelRun[]; readonly turn: number } | undefined {
   const start = records.findLastIndex(({ levels }) => (levels as unknown as ChosenLevels).from === 0);
   if (start === -1) return undefined;
@@ -56,7 +57,7 @@ export function chosenRuns(
   let turn = 0;
   for (const { levels, renderer } of records.slice(start)) {
     const chosen = levels as unknown as ChosenLevels;
-    if (renderer !== RENDERER || chosen.from !== through) return undefined;
+    if (renderer !== by || chosen.from !== through) return undefined;
     const size = chosen.runs.reduce((sum, [, count]) => sum + count, 0);
     if (chosen.after !== idAt(pages, through - 1) || chosen.last !== idAt(pages, through + size - 1)) return undefined;
     runs.push(...chosen.runs);

@@ -4,6 +4,7 @@ import type { Page } from "./page.ts";
 import { pairedEntries } from "./paired-entries.ts";
 import { entryAt, spanEntry } from "./place.ts";
 import { chosenRuns } from "./record.ts";
+import { RENDERER } from "./renderer.ts";
 import { estimateCounter } from "./tokens/estimate.ts";
 import { asView, type View, type ViewEntry } from "./view.ts";
 
@@ -16,8 +17,9 @@ export function resumeView(
   pages: readonly Page[],
   records: readonly BodyOf<"view-chosen">[],
   counter: TokenCounter = estimateCounter,
+  renderer: string = RENDERER,
 ): View | undefined {
-  const chosen = chosenRuns(pages, records);
+  const chosen = chosenRuns(pages, records, renderer);
   if (chosen === undefined) return undefined;
   const placed: ViewEntry[] = [];
   let at = 0;

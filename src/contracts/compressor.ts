@@ -17,7 +17,7 @@ export interface Compressed {
 
 /** Makes a shorter text of a long one, when a page is made. */
 export interface Compressor {
-  /** Changes whenever the same input could give another text. */
+  /** Changes whenever `compress` could give another text for the same input: the next view is then chosen anew. */
   readonly version: string;
   /** Waited for by nobody: views are chosen between two requests, and a page must always have its text. */
   compress(what: Compressible): Compressed;

@@ -11,6 +11,7 @@ import type { ModelRequest } from "../contracts/model.ts";
 import type { Script, ScriptStep } from "../records/script.ts";
 import { type Item, textOf } from "../wire/item.ts";
 import { BUDGET, BudgetTracker } from "../transaction/budget.ts";
+import { contentCompressor } from "../context/compress/compress.ts";
 import { compressWith } from "./compress-with.ts";
 import { Holdfast } from "./holdfast.ts";
 import type { RunLimits } from "./limits.ts";
@@ -76,7 +77,8 @@ describe("a compressor that asks a model", () => {
     const fork = await session.fork({ after: session.checkpoints.list().at(-1)!.callId, as: "other" });
     await fork.close();
     await session.close();
-    const again = kernel(disk, { ...options, context: { ...options.context, compressor: noCompressor } }).holdfast;
+    const { compressor: _compressor, ...context } = options.context;
+    const again = kernel(disk, { ...options, context }).holdfast;
     for (const id of ["s", "other"]) {
       const next = await again.open(id);
       await go(next, [{ text: "Still here." }]);
@@ -91,6 +93,24 @@ describe("a compressor that asks a model", () => {
     await go(rewound, [{ text: "Back." }]);
     expect(compressedOf(rewound)).toEqual(texts.slice(0, 1));
     expect(asked).toHaveLength(12);
+  });
+
+  test("[VIEW-14] another compressor's view is not taken over, and what a model made of outputs still stands", async () => {
+    const { session, disk, options } = await withHelper([]);
+    await go(session, reading("a.ts", "b.ts", "c.ts", "d.ts", "e.ts", "f.ts", "g.ts", "h.ts"));
+    const { turn } = session.context.view!;
+    const texts = compressedOf(session);
+    await session.close();
+    const open = (compressor: Compressor) =>
+      kernel(disk, { ...options, context: { ...options.context, compressor } }).holdfast.open("s");
+    const same = await open(contentCompressor);
+    await go(same, [{ text: "Still here." }]);
+    expect(same.context.view!.turn).toBe(turn + 1);
+    await same.close();
+    const other = await open(noCompressor);
+    await go(other, [{ text: "Still here." }]);
+    expect(other.context.view!.turn).toBe(0);
+    expect(compressedOf(other)).toEqual(texts);
   });
 
   test("[PAGE-15] what earlier processes have shown is not asked about, nor the same content when it comes again", async () => {

@@ -1,4 +1,3 @@
-import { canonicalHash } from "../base/hash.ts";
 import type { Compressor } from "../contracts/compressor.ts";
 import type { Model } from "../contracts/model.ts";
 import { contentCompressor } from "../context/compress/compress.ts";
@@ -31,8 +30,7 @@ const CHARACTERS_PER_TOKEN = 3;
 export function compressWith(model: Model, options: CompressWithOptions = {}): Compressor {
   const { from = FROM, most = MOST, instructions = INSTRUCTIONS } = options;
   return {
-    version: `${contentCompressor.version} ${model.name} ${canonicalHash([instructions, from, most]).slice(0, 8)}`,
-    compress: (what) => contentCompressor.compress(what),
+    ...contentCompressor, // what the model answers is kept, so another model changes no page that is there
     async prepare({ text, tool = "a tool", room }, aside) {
       if (text.length < from) return undefined;
       const words = Math.floor(room / LETTERS_PER_WORD);

@@ -1,3 +1,4 @@
+import type { NewBlob } from "../contracts/store.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { RootChange } from "../state/part.ts";
@@ -7,6 +8,8 @@ import type { SliceEvent } from "../state/slice.ts";
 interface Decision<T> {
   readonly drafts: readonly RecordDraft[];
   readonly events?: readonly SliceEvent[];
+  /** Content that the records name. */
+  readonly contents?: readonly NewBlob[];
   readonly answer: T;
 }
 
@@ -15,14 +18,14 @@ export type Decide = <T>(work: () => Decision<T>) => Promise<T>;
 /** Records with what they change in the state, through the gate like every other change. */
 export function decideIn(
   { truth }: ExecutionState,
-  write: (drafts: readonly RecordDraft[], change: RootChange) => Promise<void>,
+  write: (drafts: readonly RecordDraft[], change: RootChange, contents: readonly NewBlob[]) => Promise<void>,
 ): Decide {
   return (work) =>
     truth.gate.run(async () => {
-      const { drafts, events = [], answer } = work();
+      const { drafts, events = [], contents = [], answer } = work();
       const branch = truth.branch();
       for (const event of events) branch.dispatch(event);
-      await truth.commit(branch.onto(truth.root), (change) => write(drafts, change));
+      await truth.commit(branch.onto(truth.root), (change) => write(drafts, change, contents));
       return answer;
     });
 }

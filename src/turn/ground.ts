@@ -1,3 +1,4 @@
+import type { NewBlob } from "../contracts/store.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -28,7 +29,9 @@ export interface Ground {
   /** Aborts when nothing can be written any more. */
   readonly signal: AbortSignal | undefined;
   /** Records and what they change in the state: durable together, or not at all. */
-  write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[]): Promise<void>;
+  write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[], contents?: readonly NewBlob[]): Promise<void>;
+  /** Prepares content for the records that will name it, without secrets where it is text. */
+  stage(bytes: Uint8Array, mediaType: string | undefined): Promise<NewBlob>;
   readonly decide: Decide;
   /** What the session knows and must not lose. A state without a journal has none. */
   readonly writeback?: SessionWriteback;
@@ -36,7 +39,7 @@ export interface Ground {
   readonly head: number;
   /** What was written from there on. */
   readOn(from: number): AsyncIterable<JournalEntry>;
-  /** Content that results brought, by name. */
+  /** Content that results and users brought, by name. */
   readonly content: ReadContent;
   /** Whether a call still waits for somebody. */
   waits(callId: CallId): boolean;

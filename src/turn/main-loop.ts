@@ -1,3 +1,4 @@
+import { nameOfBytes } from "../records/blob-name.ts";
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
@@ -113,6 +114,11 @@ function inMemory(state: ExecutionState): Ground {
     },
     async *readOn(from) {
       yield* entries.slice(from - 1);
+    },
+    stage: async (bytes) => {
+      const ref = { name: nameOfBytes(bytes), size: bytes.length };
+      contents.set(ref.name, Uint8Array.from(bytes));
+      return { ref };
     },
     write: (drafts, events = []) => decide(() => ({ drafts, events, answer: undefined })),
     decide,

@@ -11,11 +11,11 @@ const NO_WORDS: ReadonlySet<string> = new Set(["image", "audio", "video", "font"
  */
 export function withoutMediaSecrets(call: ClosedCall, redactor: Redactor): ClosedCall {
   const { parts = [], contents = [] } = call;
-  const kinds = new Map(parts.map(({ blob, mediaType = "" }) => [blob?.name, mediaType.split("/")[0] ?? ""]));
+  const kinds = new Map(parts.map(({ blob, mediaType }) => [blob?.name, mediaType]));
   const cleaned = new Map<string, Uint8Array>();
   for (const { name, bytes } of contents) {
-    const text = NO_WORDS.has(kinds.get(name) ?? "") ? undefined : textIn(bytes);
-    if (text !== undefined && redactor.finds(text)) cleaned.set(name, Buffer.from(redactor.text(text)));
+    const clean = withoutSecrets(bytes, kinds.get(name), redactor);
+    if (clean !== bytes) cleaned.set(name, clean);
   }
   if (cleaned.size === 0) return call;
   const refs = new Map([...cleaned].map(([name, bytes]) => [name, { name: nameOfBytes(bytes), size: bytes.length }]));
@@ -30,6 +30,12 @@ export function withoutMediaSecrets(call: ClosedCall, redactor: Redactor): Close
       return bytes === undefined ? content : { name: nameOfBytes(bytes), bytes };
     }),
   };
+}
+
+/** The same bytes where there is nothing to hide. */
+export function withoutSecrets(bytes: Uint8Array, mediaType: string | undefined, redactor: Redactor): Uint8Array {
+  const text = NO_WORDS.has(mediaType?.split("/")[0] ?? "") ? undefined : textIn(bytes);
+  return text !== undefined && redactor.finds(text) ? Buffer.from(redactor.text(text)) : bytes;
 }
 
 function textIn(bytes: Uint8Array): string | undefined {

@@ -61,7 +61,7 @@ function beginningOf(text: string): string {
 async function mediaOf({ page }: Extract<Recalled, { readonly ok: true }>, read: ReadContent): Promise<ResultMedia[]> {
   const item = page?.representations.full?.item;
   const media: ResultMedia[] = [];
-  for (const part of item?.kind === "output" ? item.parts : []) {
+  for (const part of item?.kind === "output" || item?.kind === "user" ? item.parts : []) {
     if (!("media" in part) || part.media.blob === undefined) continue;
     const { blob, mediaType = "application/octet-stream", name } = part.media;
     const bytes = await bytesOf(blob, read);

@@ -1,7 +1,8 @@
-import type { SchemaResult, StandardSchema } from "../contracts/schema.ts";
+import type { SchemaResult } from "../contracts/schema.ts";
 import type { PageScope } from "../context/page.ts";
 import type { DurableKind, WritebackTuple } from "../context/writeback/tuple.ts";
 import { isUserTurn } from "../context/units.ts";
+import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { RememberOptions, SessionWriteback } from "./writeback.ts";
@@ -45,9 +46,7 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
       "Keep something for the rest of this work: a rule the user set, the goal, or how the user likes things. It stays in " +
       "sight however long the conversation becomes. Do not keep what is in the files, or what only this step needs.",
     access: scopes.length === 1 ? "read" : "write",
-    input: {
-      "~standard": { version: 1, vendor: "holdfast", validate: validateIn(scopes) },
-    } satisfies StandardSchema<Wish>,
+    input: checkedBy(validateIn(scopes)),
     inputSchema: {
       type: "object",
       properties: {
@@ -93,7 +92,9 @@ const LONGEST_NAME = 64;
 
 function validateIn(scopes: readonly PageScope[]): (value: unknown) => SchemaResult<Wish> {
   return (value) => {
-    const said = (value ?? {}) as Readonly<Record<string, unknown>>;
+    const unknown = unknownField(value, ["what", "name", "text", "scope", "replaces", "evidence"]);
+    if (unknown !== undefined) return { issues: [{ message: unknown }] };
+    const said = value as Readonly<Record<string, unknown>>;
     const { what, name, text, scope = "session", replaces = false, evidence } = said;
     const fault = (field: string, message: string) => ({ issues: [{ message, path: [field] }] });
     if (typeof what !== "string" || !Object.hasOwn(KINDS, what))

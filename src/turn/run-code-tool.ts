@@ -103,7 +103,7 @@ function hostFor({ history, tools, slices }: CodeWorld, records: number, input: 
     answer: async (question: CodeQuestion): Promise<CodeAnswer> => {
       switch (question.kind) {
         case "records":
-          return { ok: true, value: block(await history.records(question.from, question.to)) };
+          return { ok: true, value: await block(history, question.from, question.to) };
         case "content":
           return { ok: true, value: await history.content(question.seq) };
         case "program":
@@ -121,15 +121,19 @@ function hostFor({ history, tools, slices }: CodeWorld, records: number, input: 
 
 /** Characters of one block: a program holds a few, and what they take must not depend on what somebody called with. */
 const BLOCK = 256 * 1024;
+/** Records that are read first; then twice as many each time, as long as there is room: large ones are not read in vain. */
+const FIRST = 4;
 
-function block(records: readonly CallRecord[]): Json {
-  let [left, count] = [BLOCK, 0];
-  for (const record of records) {
-    left -= JSON.stringify(record).length;
-    if (left < 0 && count > 0) break;
-    count += 1;
-  }
-  return records.slice(0, count) as unknown as Json;
+async function block(history: SessionHistory, from: number, to: number): Promise<Json> {
+  const records: CallRecord[] = [];
+  let left = BLOCK;
+  for (let [at, step] = [from, FIRST]; at < to; at += step, step *= 2)
+    for (const record of await history.records(at, Math.min(at + step, to))) {
+      left -= JSON.stringify(record).length;
+      if (left < 0 && records.length > 0) return records as unknown as Json;
+      records.push(record);
+    }
+  return records as unknown as Json;
 }
 
 /** As the call sees it: what the program's own tools have changed is in it. */

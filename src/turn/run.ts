@@ -139,8 +139,10 @@ class Turn {
     const saying = defined({ toolChoice, maxOutputTokens, temperature, reasoning });
     if (this.stop.cause !== undefined) return this.#stopped();
     await catchUp(this.#ground);
-    if (input !== undefined)
-      await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), userSaid(input)]);
+    if (input !== undefined) {
+      const { draft, contents } = await userSaid(input, (...content) => this.#ground.stage(...content));
+      await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), draft], [], contents);
+    }
     yield* this.#views.readProject();
     for (;;) {
       await catchUp(this.#ground);
@@ -373,8 +375,8 @@ class Turn {
     return PromptExecuted.executed({ prompt: name, at, hash, epoch: catalog.epoch, model, ...used });
   }
 
-  async #write(...[drafts, events]: Parameters<Ground["write"]>): Promise<void> {
-    await this.#ground.write(drafts, events);
+  async #write(...what: Parameters<Ground["write"]>): Promise<void> {
+    await this.#ground.write(...what);
     this.#begun = true;
   }
 }

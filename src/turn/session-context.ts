@@ -17,6 +17,7 @@ import { demandPage, type Page } from "../context/page.ts";
 import type { Rule } from "../context/producers.ts";
 import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "../context/recall.ts";
 import { traceLine, viewChosen } from "../context/record.ts";
+import { rendererWith } from "../context/renderer.ts";
 import { resumeView } from "../context/resume.ts";
 import { budgetWithin, type Calibration } from "../context/tokens/calibrate.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
@@ -238,7 +239,7 @@ export class SessionContext {
   /** Takes a view as the one that is sent next, and says what to write about it before. */
   notesOf(view: View): { readonly drafts: readonly RecordDraft[]; readonly events: readonly SliceEvent[] } {
     const spans = this.#chosen(view);
-    const { levels, ...record } = viewChosen(view);
+    const { levels, kind } = viewChosen(view);
     const counted = view.tokens + this.#around.tokens;
     const prepared = this.#prepared.unwritten;
     const notes = {
@@ -252,7 +253,10 @@ export class SessionContext {
       ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
     } as unknown as Json;
     const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
-    return { drafts: [{ ...record, levels: notes }], events: isKept ? [] : [ContextLineage.begun(this.#lineage)] };
+    return {
+      drafts: [{ kind, levels: notes, renderer: rendererWith(this.compressor) }],
+      events: isKept ? [] : [ContextLineage.begun(this.#lineage)],
+    };
   }
 
   /** A call of a tool that only reads, made while the model looked at the last view. */
@@ -314,7 +318,7 @@ export class SessionContext {
   }
 
   #resume(list: readonly Page[]): View | undefined {
-    const resumed = resumeView(list, this.#log.records, this.#counter);
+    const resumed = resumeView(list, this.#log.records, this.#counter, rendererWith(this.compressor));
     if (resumed !== undefined) this.#table.addView(resumed);
     return resumed;
   }

@@ -38,6 +38,7 @@ import type { OpenAppendOptions } from "./reserved.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
 import { wayBack } from "./rewind-files.ts";
 import { type RunOptions, runTurn } from "./run.ts";
+import { withoutSecrets } from "./media-secrets.ts";
 import type { UserInput } from "./said-records.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
@@ -80,7 +81,9 @@ export class Session implements AsyncDisposable {
     this.catalog = parts.story.catalog;
     this.context = parts.context;
     this.#place = parts.journal.head.seq;
-    const decide = decideIn(parts.state, (drafts, change) => parts.ledger.write(drafts, change, "turn"));
+    const decide = decideIn(parts.state, (drafts, change, contents) =>
+      parts.ledger.write(drafts, change, "turn", undefined, contents),
+    );
     this.writeback = new SessionWriteback(
       {
         id: this.id,
@@ -109,7 +112,8 @@ export class Session implements AsyncDisposable {
       waits: (callId) => parts.journal.folded.waiting.has(callId),
       replies: new Map(),
       running: false,
-      write: (drafts, events = []) => decide(() => ({ drafts, events, answer: undefined })),
+      write: (drafts, events = [], contents = []) => decide(() => ({ drafts, events, contents, answer: undefined })),
+      stage: (bytes, mediaType) => parts.journal.stageBlob(withoutSecrets(bytes, mediaType, parts.journal.redactor)),
       decide,
       writeback: this.writeback,
     };

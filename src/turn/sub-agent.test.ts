@@ -9,7 +9,9 @@ import { scripted, watch } from "../../test/support/loop.ts";
 import { outcomes } from "../../test/support/planning.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { freshRoot, inWorkspace } from "../../test/support/workspaces.ts";
+import { Plan } from "../state/default-slices.ts";
 import { askUser } from "./ask-user.ts";
+import { planTool } from "./plan-tool.ts";
 import type { SessionOptions } from "./resume.ts";
 import type { SubAgent } from "./sub-agent.ts";
 
@@ -63,6 +65,22 @@ describe("a task", () => {
     await using child = await holdfast.open(await childOf(holdfast));
     expect((await look(child)).steps).toEqual(["inner"]);
     expect((await look(session)).steps).toEqual([]);
+  });
+
+  test("[PAGE-20] is the agent's plan in every request, until it writes one", async () => {
+    const ownPlan = { name: "plan", input: { objective: "Sweep first.", steps: [] } };
+    const { session, requests } = await withHelper(
+      [steps("inner"), { calls: [ownPlan] }, { text: "All done." }],
+      undefined,
+      {
+        tools: [step, planTool],
+      },
+    );
+    const task = `tidy up the shed\n${"and more ".repeat(200)}`;
+    await watch(session.run("go", { model: scripted([delegates(task), { text: "It is tidy." }]) }));
+    const shown = requests.map(({ items }) => /Goal: ([^\\"]*)/.exec(JSON.stringify(items))?.[1]);
+    expect(shown).toEqual(["tidy up the shed", "tidy up the shed", "Sweep first."]);
+    expect(session.state.session.latest(Plan)).toBeUndefined();
   });
 
   test("[RECORD-10] [RECORD-1] in its parent's history the agent is the one who spoke", async () => {

@@ -3,6 +3,8 @@ import { HoldfastError } from "../base/errors.ts";
 import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
 import type { SchemaResult } from "../contracts/schema.ts";
+import { head } from "../context/compress/cut.ts";
+import { Plan } from "../state/default-slices.ts";
 import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import type { Rewindable } from "../transaction/call.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
@@ -65,6 +67,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
       const child = await lender.open(agentSessionOf(ground.id, call.id), agent);
       await call.child(lent(child));
       call.note({ speaker: "agent" });
+      await child.state.session.dispatch(Plan.set({ objective: objectiveOf(task), status: "active" }));
       const { within } = ground;
       const turn = runTurn(
         groundOf(child),
@@ -80,6 +83,13 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
     },
   });
 }
+
+/** What the agent is for, in short: its plan until it writes one, in sight however long it works. */
+function objectiveOf(task: string): string {
+  return head(task.trim().split("\n", 1)[0] ?? "", LONGEST_OBJECTIVE);
+}
+
+const LONGEST_OBJECTIVE = 300;
 
 /** Where the work of a call lies. From the call alone, so that a later process finds it. */
 export function agentSessionOf(session: string, callId: string): string {

@@ -240,6 +240,24 @@ describe("a store out of reach", () => {
   });
 });
 
+test("[WRITEBACK-19] what a rewind took back is not committed by a commit that was on its way", async () => {
+  const { session } = await opened();
+  const { callId } = await session.runTool({ name: "step", input: { n: "a" } });
+  await session.writeback.stage(liking("tabs"));
+  const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
+  const gate = Promise.withResolvers<void>();
+  const held = session.state.truth.gate.run(() => gate.promise);
+  const rewinding = session.rewind({ after: callId });
+  await soon();
+  const flushing = session.writeback.commit(); // it waits behind the rewind
+  await soon();
+  gate.resolve();
+  await Promise.all([held, rewinding]);
+  expect(await flushing).toEqual({ committed: [], rejected: [] });
+  expect(session.writeback.pages("session")).toEqual({});
+  expect(await kindsOf(session)).toEqual(["writeback-staged"]);
+});
+
 test("[WRITEBACK-16] [W17] the same inputs leave the same journal, byte for byte", async () => {
   const journals = await Promise.all(
     [1, 2].map(async () => {

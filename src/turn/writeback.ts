@@ -166,17 +166,23 @@ export class SessionWriteback {
 
   async #commitIn(scope: PageScope, staged: readonly Writeback[]): Promise<CommitPlan> {
     if (scope !== "session") {
-      const plan = await this.#ground.shelves.commit(scope, staged, this.#world);
+      const plan = await this.#ground.shelves.commit(scope, this.#stillWaiting(staged), this.#world);
       await this.#ground.decide(() => ({ ...settling(plan), answer: undefined }));
       return plan;
     }
     return this.#ground.decide(() => {
       const pages = this.pages("session");
-      const plan = planCommit(staged, { ...this.#world, pages });
+      const plan = planCommit(this.#stillWaiting(staged), { ...this.#world, pages });
       const { drafts, events } = settling(plan);
       const changed = plan.pages === pages ? [] : [DurableState.committed(plan.pages)];
       return { drafts, events: [...changed, ...events], answer: plan };
     });
+  }
+
+  /** A rewind may have come since: what it took back is not wanted any more. */
+  #stillWaiting(staged: readonly Writeback[]): readonly Writeback[] {
+    const waiting = new Set(this.pending.filter(isNumbered).map(({ id }) => id));
+    return staged.filter(({ id }) => waiting.has(id));
   }
 
   get #wanted(): readonly WantedWriteback[] {

@@ -36,11 +36,6 @@ export const WRITEBACK_BUGS: readonly PlantedBug[] = [
     "events: [StagedWritebacks.staged(numbered), WritebackCount.reached(count + numbered.length)],",
     "events: [WritebackCount.reached(count + numbered.length)],",
   ]),
-  lost("settled-and-still-waiting", [
-    WRITEBACK,
-    "return StagedWritebacks.settled(writebacks.map(({ id }) => id));",
-    "return StagedWritebacks.settled(writebacks.slice(1).map(({ id }) => id));",
-  ]),
   lost("numbers-given-twice", [
     WRITEBACK,
     "events: [StagedWritebacks.staged(numbered), WritebackCount.reached(count + numbered.length)],",
@@ -48,8 +43,13 @@ export const WRITEBACK_BUGS: readonly PlantedBug[] = [
   ]),
   lost("shared-in-name-only", [
     WRITEBACK,
-    "const plan = await this.#ground.shelves.commit(scope, staged, this.#world);",
+    "const plan = await this.#ground.shelves.commit(scope, this.#stillWaiting(staged), this.#world);",
     "const plan = planCommit(staged, { ...this.#world, pages: this.pages(scope) });",
+  ]),
+  lost("rewound-and-committed", [
+    WRITEBACK,
+    "const plan = planCommit(this.#stillWaiting(staged), { ...this.#world, pages });",
+    "const plan = planCommit(staged, { ...this.#world, pages });",
   ]),
   lost("append-replaces", [
     COMMIT,

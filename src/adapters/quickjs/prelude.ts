@@ -35,8 +35,10 @@ export const PRELUDE: string = `
       const { from, records } = blocks[at];
       if (index >= from && index < from + records.length) return records[index - from];
     }
-    let block = blockFrom(floor(index / BLOCK) * BLOCK);
-    if (index >= block.from + block.records.length) block = blockFrom(index); // large ones come in smaller blocks
+    // Large ones come in smaller blocks: whoever walks on asks from where the last one ended.
+    const walksOn = blocks.length > 0 && blocks[0].from + blocks[0].records.length === index;
+    let block = blockFrom(walksOn ? index : floor(index / BLOCK) * BLOCK);
+    if (index >= block.from + block.records.length) block = blockFrom(index);
     for (let at = blocks.length < HELD ? blocks.length : HELD - 1; at > 0; at -= 1) blocks[at] = blocks[at - 1];
     blocks[0] = block;
     return block.records[index - block.from];

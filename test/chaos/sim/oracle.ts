@@ -78,9 +78,9 @@ export class Oracle {
       this.#records.set(batch.session, records.slice(0, batch.after.seq));
       this.#writebacks.set(batch.session, this.#writeback(batch.from).forkAt(seq));
     }
-    if (batch.kind !== "append" || ("repeated" in receipt && receipt.repeated)) return;
+    if ((batch.kind !== "append" && batch.kind !== "fork") || ("repeated" in receipt && receipt.repeated)) return;
     const story = this.story(batch.session);
-    for (const sealed of batch.records) {
+    for (const sealed of batch.records ?? []) {
       const record = this.#read(sealed);
       const seq = this.#records.get(batch.session)?.push(record) ?? 0;
       story.hear(record);

@@ -17,18 +17,23 @@ export class WritebackStory {
   #heard: Heard[] = [];
   /** What was committed for all sessions: no rewind takes that back. */
   #shared = new Set<string>();
+  /** Everything that ever waited, also what a rewind took back. */
+  #staged = new Set<string>();
   /** A snapshot was put back by hand: what waits now is known to the snapshot only. */
   #lost = false;
 
   hear(record: RecordDraft, seq: number): void {
     switch (record.kind) {
       case "writeback-staged":
+        this.#staged.add(idOf(record.change).id);
         this.#heard.push({ seq, kind: "staged", id: idOf(record.change).id });
         return;
       case "writeback-committed":
       case "writeback-rejected": {
         const { id, value, scope } = idOf(record.change);
-        if (!this.#waiting.has(id) && !this.#lost) this.wrong.push(`${id} was settled and did not wait`);
+        // What was on its way to all sessions when a rewind came is there all the same, and is told.
+        const awaited = scope === "project" ? this.#staged.has(id) : this.#waiting.has(id);
+        if (!awaited && !this.#lost) this.wrong.push(`${id} was settled and did not wait`);
         const isKept = record.kind === "writeback-committed";
         if (isKept && scope === "project") this.#shared.add(value);
         this.#heard.push({ seq, kind: "settled", id, ...(isKept && scope === "session" ? { value } : {}) });
@@ -54,6 +59,7 @@ export class WritebackStory {
     story.#heard = this.#heard.filter((one) => one.seq <= seq);
     story.#lost = this.#lost;
     story.#shared = new Set(this.#shared);
+    story.#staged = new Set(this.#staged);
     return story;
   }
 
