@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { removeTree } from "../../src/files/host/remove-tree.ts";
 
 /** Thousands of files take a while on a busy disk. */
 const REMOVAL = 60_000;
@@ -9,7 +10,9 @@ const REMOVAL = 60_000;
 /** A folder that goes away with the test file. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-test-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }), REMOVAL);
+  afterAll(() => {
+    if (existsSync(folder)) removeTree(Buffer.from(folder)); // some tests leave folders that are closed to their owner
+  }, REMOVAL);
   return folder;
 }
 
