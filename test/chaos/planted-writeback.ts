@@ -36,11 +36,6 @@ export const WRITEBACK_BUGS: readonly PlantedBug[] = [
     "events: [StagedWritebacks.staged(numbered), WritebackCount.reached(count + numbered.length)],",
     "events: [WritebackCount.reached(count + numbered.length)],",
   ]),
-  lost("settled-and-still-waiting", [
-    WRITEBACK,
-    "return StagedWritebacks.settled(writebacks.map(({ id }) => id));",
-    "return StagedWritebacks.settled(writebacks.slice(1).map(({ id }) => id));",
-  ]),
   lost("numbers-given-twice", [
     WRITEBACK,
     "events: [StagedWritebacks.staged(numbered), WritebackCount.reached(count + numbered.length)],",
