@@ -20,6 +20,8 @@ export interface BlobStore {
   list(before?: number): AsyncIterable<BlobRef>;
   /** Synchronous: a commit asks it inside its transaction, so that a sweep cannot slip between the answer and the row. */
   holds(name: BlobName): boolean;
+  /** How many bytes some content has, without reading it; undefined when it is not there. Synchronous, like `holds`. */
+  readonly sizeOf?: (name: BlobName) => number | undefined;
   /** Synchronous, for a sweep inside its transaction. Answers the bytes freed; 0 when there was nothing. */
   remove(name: BlobName): number;
   /** Removes leftovers of puts that began before that wall time and never ended. Answers the bytes freed. */

@@ -385,7 +385,10 @@ export class Journal<T = unknown> implements AsyncDisposable {
       sealed.push({ draft, seq: record.seq, at, bytes: body.length });
       for (const ref of blobs) {
         references.push({ seq: record.seq, name: ref.name });
-        if (!content.has(ref.name)) content.set(ref.name, { ref });
+        const staged = content.get(ref.name);
+        if (staged === undefined) content.set(ref.name, { ref });
+        else if (staged.ref.size !== ref.size)
+          throw new HoldfastError("RECORD_MALFORMED", { kind, fault: `${ref.name} has ${staged.ref.size} bytes` });
       }
       if (kind === "checkpoint-kept") checkpoint = record.seq;
       link = { seq: record.seq, hash: record.hash };

@@ -5,6 +5,7 @@ import type { BlobStore } from "../contracts/blob-store.ts";
 import type * as contract from "../contracts/store.ts";
 import { type Link, MAX_SEQ } from "../records/chain.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
+import type { BlobRef } from "../records/kinds.ts";
 import { growing, holesIn, type Run, runsOf, sharedUpTo } from "./spans.ts";
 import type { Tables } from "./tables.ts";
 
@@ -194,7 +195,16 @@ function missingBlobs(tables: Tables, blobs: BlobStore, batch: contract.AppendBa
     ...batch.references.map((reference) => reference.name),
     ...batch.blobs.map((blob) => blob.ref.name),
   ]);
-  return [...named].filter((name) => !arriving.has(name) && tables.blobPlace(name) !== "store" && !blobs.holds(name));
+  const missing = [...named].filter(
+    (name) => !arriving.has(name) && tables.blobPlace(name) !== "store" && !blobs.holds(name),
+  );
+  // There is no content of that name and another size: whoever trusts the size would read beyond its end, or not all of it.
+  const misnamed = batch.blobs.filter(({ ref, bytes }) => ref.size !== (bytes?.length ?? sizeOf(tables, blobs, ref)));
+  return [...new Set([...missing, ...misnamed.map(({ ref }) => ref.name)])];
+}
+
+function sizeOf(tables: Tables, blobs: BlobStore, { name, size }: BlobRef): number {
+  return tables.blobSize(name) ?? blobs.sizeOf?.(name) ?? size; // who cannot tell is believed
 }
 
 function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkBatch> {

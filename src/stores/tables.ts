@@ -47,6 +47,8 @@ export interface Tables {
   /** Notes that the blob store holds it. */
   noteBlob(ref: BlobRef): void;
   blobPlace(name: BlobName): "store" | "outside" | undefined;
+  /** As it was when it came; undefined for content that is not known here. */
+  blobSize(name: BlobName): number | undefined;
   /** Whether a record names it. */
   isNamed(name: BlobName): boolean;
   addReference(segment: number, seq: number, name: BlobName): void;

@@ -11,17 +11,18 @@ import { SCRIPT } from "./workload.ts";
  * What a system call may answer when the disk is sick, full or taken away. `write` is left to the ports: on the pool's
  * thread it is also how libuv wakes the main loop, and a libuv that cannot do that aborts the process.
  */
-const ERRORS: Readonly<Record<string, readonly string[]>> = {
-  pwrite64: ["EIO", "ENOSPC"],
-  fdatasync: ["EIO", "ENOSPC"],
-  fsync: ["EIO", "ENOSPC"],
-  ftruncate: ["EIO", "EROFS"],
-  openat: ["EACCES", "EMFILE", "ENOSPC", "EROFS"],
-  mkdir: ["EACCES", "ENOSPC", "EROFS"],
-  rename: ["EIO", "ENOSPC", "EROFS"],
-  link: ["EIO", "EACCES"],
-  unlink: ["EIO", "EROFS"],
-  utimensat: ["EIO", "EROFS"],
+const EFFECTS: Readonly<Record<string, readonly string[]>> = {
+  // Nothing written, and no error: the shortest of short writes, and the only one that strace can make honestly.
+  pwrite64: ["error=EIO", "error=ENOSPC", "retval=0"],
+  fdatasync: ["error=EIO", "error=ENOSPC"],
+  fsync: ["error=EIO", "error=ENOSPC"],
+  ftruncate: ["error=EIO", "error=EROFS"],
+  openat: ["error=EACCES", "error=EMFILE", "error=ENOSPC", "error=EROFS"],
+  mkdir: ["error=EACCES", "error=ENOSPC", "error=EROFS"],
+  rename: ["error=EIO", "error=ENOSPC", "error=EROFS"],
+  link: ["error=EIO", "error=EACCES"],
+  unlink: ["error=EIO", "error=EROFS"],
+  utimensat: ["error=EIO", "error=EROFS"],
 };
 
 /** The same as through the ports, on real system calls: SQLite's own handling, locks and creation included. */
@@ -34,9 +35,7 @@ export async function faultSyscalls(tally: Tally, limit: number, seed: string): 
   const counts = await countCalls((thread) => ({ ...ordersAt(`count-${thread}`), steps: SCRIPT }));
   const all = MUTATING.flatMap(([thread, syscall]) =>
     Array.from({ length: counts.get(`${thread} ${syscall}`) ?? 0 }, (_, index) => String(index + 1)).flatMap((nth) =>
-      (ERRORS[syscall] ?? []).flatMap((error) =>
-        [nth, `${nth}+`].map((when) => ({ thread, syscall, effect: `error=${error}`, when })),
-      ),
+      (EFFECTS[syscall] ?? []).flatMap((effect) => [nth, `${nth}+`].map((when) => ({ thread, syscall, effect, when }))),
     ),
   );
   tally.count("faults of system calls possible", all.length);

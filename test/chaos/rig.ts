@@ -93,5 +93,10 @@ export function pause(ms: number): Promise<void> {
 }
 
 export function sample<T>(all: readonly T[], count: number, random: SeededRandom): readonly T[] {
-  return Array.from({ length: count }, () => random.pick(all));
+  const left = [...all];
+  return Array.from({ length: Math.min(count, left.length) }, () => {
+    const at = random.below(left.length);
+    const [drawn] = left.splice(at, 1);
+    return drawn as T;
+  });
 }

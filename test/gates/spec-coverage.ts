@@ -12,6 +12,8 @@ const ID = /^([A-Z]+)-([1-9]\d*)$/;
 /** Ids open a title: `"[TX-2] …"`, `"[TX-2] [K07] …"`. */
 const WORN = /["'`]((?:\[[A-Z]+-?\d+\] ?)+)/g;
 const SKIPPED = /\.(?:skip|todo|fails)(?:\.\w+)*\($/;
+/** A test, or a block of tests, that runs only where something is there. */
+const CONDITIONAL = /^( *)(?:test|describe)\.(?:skipIf|runIf)\(/;
 
 export function rulesOf(spec: string): readonly Rule[] {
   return [...spec.matchAll(RULE)].map(([, id = "", sentence = ""]) => ({
@@ -34,14 +36,46 @@ export function wornIds(tree: Tree): ReadonlyMap<string, readonly string[]> {
   return worn;
 }
 
+/** Rules whose every test may be skipped, → the files that wear them: on some machine nothing proves them. */
+export function conditionalIds(tree: Tree): ReadonlyMap<string, readonly string[]> {
+  const always = wornIds(new Map([...tree].map(([path, source]) => [path, withoutConditional(source)])));
+  return new Map([...wornIds(tree)].filter(([id]) => !always.has(id)));
+}
+
+/** The formatter closes what it opened at the same indentation. */
+function withoutConditional(source: string): string {
+  const kept: string[] = [];
+  let until: string | undefined;
+  for (const line of source.split("\n")) {
+    if (until !== undefined) {
+      if (line.startsWith(until)) until = undefined;
+      continue;
+    }
+    const indent = CONDITIONAL.exec(line)?.[1];
+    if (indent === undefined) kept.push(line);
+    else if (!line.endsWith(");")) until = `${indent})`.replace(/\)$/, line.endsWith("{") ? "}" : ")");
+  }
+  return kept.join("\n");
+}
+
 /** Every rule without a test, every worn id without a rule, and everything malformed in the specification itself. */
-export function findSpecFaults(spec: string, tree: Tree): readonly string[] {
+export function findSpecFaults(
+  spec: string,
+  tree: Tree,
+  excused: Readonly<Record<string, string>> = {},
+): readonly string[] {
   const families = new Set([...spec.matchAll(FAMILY)].map(([, family]) => family ?? ""));
   const rules = rulesOf(spec);
   const worn = wornIds(tree);
   const known = new Set(rules.map(({ id }) => id));
   const faults = rules.flatMap((rule, index) => findRuleFaults(rule, rules.slice(0, index), families));
   for (const { id } of rules) if (!worn.has(id)) faults.push(`${id}: no test wears it`);
+  const conditional = conditionalIds(tree);
+  for (const { id } of rules)
+    if (conditional.has(id) && excused[id] === undefined)
+      faults.push(`${id}: only tests wear it that may be skipped (${conditional.get(id)?.[0]})`);
+  for (const id of Object.keys(excused))
+    if (!conditional.has(id)) faults.push(`${id}: is excused, and need not be: a test always wears it`);
   for (const [id, paths] of worn) {
     const family = id.split("-")[0] ?? "";
     if (id.includes("-") && families.has(family) && !known.has(id))

@@ -107,6 +107,10 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       yield* readBlob(files, pathOf(name), name, range, signal);
     },
     holds: (name) => files.existsSync(pathOf(name)),
+    sizeOf(name) {
+      const size = files.sizeSync(pathOf(name));
+      return size === undefined ? undefined : contentSize(name, size);
+    },
     remove(name) {
       const path = pathOf(name);
       try {

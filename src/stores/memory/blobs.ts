@@ -35,6 +35,7 @@ export function memoryBlobs(shelf: MemoryShelf = new MemoryShelf(), clock: Clock
       for (const [name, { bytes, putAt }] of kept) if (putAt < before) yield { name, size: bytes.length };
     },
     holds: (name) => kept.has(toBlobName(name)),
+    sizeOf: (name) => kept.get(toBlobName(name))?.bytes.length,
     remove(name) {
       const size = kept.get(toBlobName(name))?.bytes.length ?? 0;
       kept.delete(name);

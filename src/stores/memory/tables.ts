@@ -190,6 +190,10 @@ export class MemoryTables implements Tables {
     return blob.bytes === undefined ? "outside" : "store";
   }
 
+  blobSize(name: BlobName): number | undefined {
+    return this.#blobs.get(name)?.size;
+  }
+
   isNamed(name: BlobName): boolean {
     return this.#references.has(name);
   }

@@ -1,7 +1,7 @@
 import { constants, existsSync, statSync } from "node:fs";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
@@ -11,7 +11,7 @@ import { toOwnerId } from "../../records/ids.ts";
 import { closeQuietly } from "./connect.ts";
 import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
-import { placeState, refuseForeign } from "./place.ts";
+import { placeState, refuseForeign, wholePath } from "./place.ts";
 import { readFrom } from "./read.ts";
 import { SqliteTables } from "./tables.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
@@ -31,13 +31,13 @@ export interface InspectOptions {
  */
 export async function inspectSqlite(file: string, options: InspectOptions = {}): Promise<Store> {
   const driver = options.driver ?? (await nodeSqlite());
-  const path = resolve(file);
   try {
+    const path = wholePath(file);
     if (placeState(path) === "absent") throw new HoldfastError("STORE_UNREACHABLE", { path, found: "nothing" });
     refuseForeign(driver, path);
     return inspecting(await sightOf(driver, path), driver, path, options);
   } catch (error) {
-    throw storeError(driver, error, path);
+    throw storeError(driver, error, file);
   }
 }
 

@@ -642,3 +642,20 @@ async function meddling(change: (sql: string, connection: SqliteConnection) => s
     },
   };
 }
+
+test("[STORE-29] a folder whose name is not UTF-8 is no place for a relative path, and nothing is made elsewhere", () => {
+  const place = join(folder, "odd-cwd");
+  mkdirSync(place);
+  const script = `
+    import { openSqlite } from ${JSON.stringify(new URL("./open.ts", import.meta.url).href)};
+    const relative = await openSqlite("store.db").then(() => "opened", ({ code }) => code);
+    const store = await openSqlite(${JSON.stringify(join(place, "store.db"))});
+    await store.close();
+    console.log(relative);`;
+  const shell =
+    'mkdir "$(printf "odd\\377")" && cd "$(printf "odd\\377")" && exec "$0" --no-warnings --input-type=module -e "$1"';
+  const { stdout, stderr } = spawnSync("sh", ["-c", shell, process.execPath, script], { cwd: place, encoding: "utf8" });
+  expect([stdout.trim(), stderr]).toEqual(["BAD_OPTION", ""]);
+  const made = readdirSync(place, { encoding: "buffer" }).map((name) => name.toString("latin1"));
+  expect(made.filter((name) => !name.startsWith("store.db"))).toEqual(["odd\u00ff"]);
+});

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import {
@@ -33,7 +33,7 @@ import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { ownerName, refuseOtherEngine } from "./engines.ts";
-import { type NetworkPolicy, networkFileSystemAt, placeState, publish, refuseForeign } from "./place.ts";
+import { type NetworkPolicy, networkFileSystemAt, placeState, publish, refuseForeign, wholePath } from "./place.ts";
 import { SCHEMA } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
@@ -65,11 +65,10 @@ const LEFTOVER_AGE = 86_400_000;
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
   refuseBadOptions(file, options);
   const driver = options.driver ?? (await nodeSqlite());
-  const path = resolve(file);
   try {
-    return await openAt(path, driver, options);
+    return await openAt(wholePath(file), driver, options);
   } catch (error) {
-    throw storeError(driver, error, path);
+    throw storeError(driver, error, file);
   }
 }
 

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, lstatSync, openSync, readSync, statfsSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, readSync, statfsSync, statSync } from "node:fs";
 import { link, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
+import { badOption } from "../../base/options.ts";
 import { syncFolder } from "../../blobs/files/folders.ts";
 import { isCode, realFiles } from "../../blobs/files/port.ts";
 import { APPLICATION_ID, STORE_VERSION } from "./schema.ts";
@@ -29,6 +30,19 @@ export function networkFileSystemAt(
   typeOf: (path: string) => number = (path) => statfsSync(path).type,
 ): string | undefined {
   return NETWORK_FILE_SYSTEMS.get(typeOf(folder) >>> 0);
+}
+
+/**
+ * The whole path of a file. Node shows a folder whose name is not UTF-8 under another name: a relative path would lead from
+ * there to somewhere else, where a store would be made.
+ */
+export function wholePath(file: string): string {
+  const path = resolve(file);
+  if (isAbsolute(file)) return path;
+  const [here, named] = [statSync("."), statSync(resolve("."), { throwIfNoEntry: false })];
+  if (here.dev !== named?.dev || here.ino !== named.ino)
+    throw badOption("path", file, "an absolute path: the name of the current folder is not UTF-8");
+  return path;
 }
 
 export type PlaceState = "absent" | "present";

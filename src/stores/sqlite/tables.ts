@@ -360,6 +360,10 @@ export class SqliteTables implements Tables {
     return row["outside"] === 1 ? "outside" : "store";
   }
 
+  blobSize(name: BlobName): number | undefined {
+    return this.#sql("SELECT size FROM blobs WHERE name = ?").get(name)?.["size"] as number | undefined;
+  }
+
   isNamed(name: BlobName): boolean {
     return this.#sql("SELECT 1 AS named FROM blob_references WHERE name = ? LIMIT 1").get(name) !== undefined;
   }
