@@ -194,7 +194,9 @@ async function* pieces(response: Response): AsyncGenerator<unknown, void, undefi
     const events = (rest + decoder.decode(bytes, { stream: true })).split(/\r?\n\r?\n/);
     rest = events.pop() ?? "";
     for (const event of events) {
-      const piece: unknown = JSON.parse(event.replace(/^data: /, ""));
+      const data = /^data: ?(.*)/m.exec(event)?.[1];
+      if (data === undefined) continue; // a comment, to keep the line awake
+      const piece: unknown = JSON.parse(data);
       if (fieldsOf(piece)["error"] !== undefined) throw new GeminiError(response.headers, piece);
       yield piece;
     }

@@ -80,7 +80,10 @@ export class SessionCatalog implements Relative {
   /** Whether the journal tells of the tools there are. */
   get isWritten(): boolean {
     const { state } = this.#home;
-    return changeCatalog(state, this.#present(), "") === state;
+    const isSame = changeCatalog(state, this.#present(), "") === state;
+    // The next look compares the two by reference, not name by name.
+    if (isSame && this.#hashed !== undefined) this.#hashed = { of: this.#hashed.of, hashes: state.tools };
+    return isSame;
   }
 
   /** What is offered now. The same object until something changes. */
@@ -217,8 +220,13 @@ export class SessionCatalog implements Relative {
 
   /** By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they are. */
   get #parentPlans(): boolean {
-    const around = gatesAround().flatMap((gate) => catalogs.get(gate) ?? []);
-    return [...around, this.#parent].some((one) => one !== undefined && one !== this && one.isPlanning);
+    // Asked several times for each request, and nearly always alone: no list is made for it.
+    for (const gate of gatesAround()) {
+      const around = catalogs.get(gate);
+      if (around !== undefined && around !== this && around.isPlanning) return true;
+    }
+    const parent = this.#parent;
+    return parent !== undefined && parent !== this && parent.isPlanning;
   }
 
   get isPlanning(): boolean {

@@ -4,14 +4,13 @@ type Run = Pick<PlantedBug, "rig" | "args">;
 
 const KILL_COMMANDS: Run = { rig: "kill", args: ["--only", "commands", "--cases", "30"] };
 const FAULT_COMMANDS: Run = { rig: "fault", args: ["--only", "commands", "--cases", "20"] };
-const KILL_FILES: Run = { rig: "kill", args: ["--only", "files", "--cases", "60"] };
 const STRAYS: Run = { rig: "strays", args: ["--cases", "36"] };
 
 function bug(name: string, run: Run, file: string, find: string, replace: string): PlantedBug {
   return { name, edits: [{ file, find, replace }], ...run };
 }
 
-/** What could be wrong with commands, and with the plans that put their work and everybody else's in place. */
+/** What could be wrong with commands, and with the plans that put their work in place. */
 export const COMMAND_BUGS: readonly PlantedBug[] = [
   bug(
     "strays-outlive-their-command",
@@ -54,26 +53,5 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     "src/files/host/new-trees.ts",
     "eachFile(ground, tree, (waiting, here) => port.rename(waiting, here));",
     'if (tree.top === "") eachFile(ground, tree, (waiting, here) => port.rename(waiting, here));',
-  ),
-  bug(
-    "old-content-not-kept",
-    KILL_FILES,
-    "src/files/host/prepare.ts",
-    '    throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });\n  return [blob];',
-    '    throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });\n  return [];',
-  ),
-  bug(
-    "plan-taken-for-one-that-is-in-place",
-    KILL_FILES,
-    "src/files/host/intent.ts",
-    'const state = after === `${APPLIED} ${intent.tx}` ? "applied" : "prepared";',
-    'const state: SlotState = after === undefined ? "prepared" : "applied";',
-  ),
-  bug(
-    "second-attempt-does-not-look-what-is-done",
-    KILL_FILES,
-    "src/files/host/workspace.ts",
-    "this.#stuck = { intent, slot, again: true };",
-    "this.#stuck = { intent, slot };",
   ),
 ];
