@@ -2,9 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import type { Holdfast } from "../../src/turn/holdfast.ts";
 import { scratchFolder } from "../support/places.ts";
 import { holdfastAt } from "../support/sessions.ts";
-import { said } from "../support/stores.ts";
+import { collect, said } from "../support/stores.ts";
 
 const folder = scratchFolder();
 
@@ -30,18 +31,31 @@ test("[R07] what a full disk left, somebody else's file and an unknown mode are 
   }
 });
 
-test("[R07] a session whose row was lost is damaged, never new", async () => {
-  const path = join(folder, "lost", "store.db");
-  mkdirSync(join(folder, "lost"));
+/** A store with one session, of which this was taken away afterwards. */
+async function lost(name: string, sql: string): Promise<Holdfast> {
+  const path = join(folder, name, "store.db");
+  mkdirSync(join(folder, name));
   const holdfast = await holdfastAt(path);
   const session = await holdfast.open("s");
   await session.append(said("precious"));
   await session.close();
   await holdfast.close();
   const database = new DatabaseSync(path);
-  database.exec("DELETE FROM sessions");
+  database.exec(sql);
   database.close();
-  const again = await holdfastAt(path);
+  return holdfastAt(path);
+}
+
+test("[R07] a session whose row was lost comes back from what proves it", async () => {
+  const again = await lost("row", "DELETE FROM sessions");
+  const session = await again.open("s");
+  expect((await collect(session.read())).map(({ kind }) => kind)).toContain("user-said");
+  await session.close();
+  await again.close();
+});
+
+test("[R07] a session of which nothing proves the row is damaged, never new", async () => {
+  const again = await lost("all", "DELETE FROM sessions; DELETE FROM meta WHERE name LIKE 'session %'");
   await expect(again.open("s")).rejects.toMatchObject({ code: "SESSION_DAMAGED" });
   await expect(again.fork("s", { as: "t" })).rejects.toMatchObject({ code: "SESSION_DAMAGED" });
   await again.open("t");
