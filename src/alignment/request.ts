@@ -12,18 +12,7 @@ export function checkRequest(
   catalog: SessionToolCatalogSnapshot,
   prompt?: Pick<RenderedPrompt, "tail">,
 ): readonly AlignmentFault[] {
-  const byName = new Map(sent.tools.map((tool) => [tool.name, tool]));
-  const missing = catalog.activeNames.filter((name) => !byName.has(name));
-  const extra = sent.tools.map(({ name }) => name).filter((name) => catalog.tool(name) === undefined);
-  const changed = [...byName.values()].flatMap((tool) => {
-    const offered = catalog.tool(tool.name);
-    return offered === undefined || sameOffer(tool, offered) ? [] : [tool.name];
-  });
-  // One name twice: the second may say something else, and nobody knows which of them counts.
-  if (byName.size !== sent.tools.length) extra.push(...twice(sent.tools.map(({ name }) => name)));
-  const faults: AlignmentFault[] = [];
-  if (missing.length + extra.length + changed.length > 0)
-    faults.push({ kind: "request-tools-differ", missing, extra, changed });
+  const faults: AlignmentFault[] = [...toolFaults(sent.tools, catalog)];
   const { toolChoice, foreign = [], says } = sent;
   if (toolChoice !== undefined && catalog.tool(toolChoice) === undefined)
     faults.push({ kind: "tool-choice-missing", tool: toolChoice });
@@ -32,6 +21,31 @@ export function checkRequest(
   const unsaid = says === undefined ? [] : ours.filter(({ text }) => !says(text)).map(({ id }) => id);
   if (unsaid.length > 0) faults.push({ kind: "request-words-missing", segments: unsaid });
   return faults;
+}
+
+function toolFaults(sent: readonly ToolOffer[], catalog: SessionToolCatalogSnapshot): readonly AlignmentFault[] {
+  if (isWritten(sent, catalog.tools ?? [])) return [];
+  const byName = new Map(sent.map((tool) => [tool.name, tool]));
+  const missing = catalog.activeNames.filter((name) => !byName.has(name));
+  const extra = sent.map(({ name }) => name).filter((name) => catalog.tool(name) === undefined);
+  const changed = [...byName.values()].flatMap((tool) => {
+    const offered = catalog.tool(tool.name);
+    return offered === undefined || sameOffer(tool, offered) ? [] : [tool.name];
+  });
+  // One name twice: the second may say something else, and nobody knows which of them counts.
+  if (byName.size !== sent.length) extra.push(...twice(sent.map(({ name }) => name)));
+  if (missing.length + extra.length + changed.length === 0) return [];
+  return [{ kind: "request-tools-differ", missing, extra, changed }];
+}
+
+/** Tool for tool what is offered, in its order: so nearly every request is written. */
+function isWritten(sent: readonly ToolOffer[], offered: readonly ToolOffer[]): boolean {
+  if (sent.length !== offered.length) return false;
+  for (let at = 0; at < sent.length; at += 1) {
+    const [one, other] = [sent[at] as ToolOffer, offered[at] as ToolOffer];
+    if (one.name !== other.name || !sameOffer(one, other)) return false;
+  }
+  return true;
 }
 
 /** Providers want `type: "object"` written out; with or without, the schema says the same. */
@@ -49,11 +63,15 @@ function sameJson(a: unknown, b: unknown): boolean {
   return Array.isArray(a) === Array.isArray(b) && sameFields(a as Fields, b as Fields);
 }
 
-/** `unsaid`: what a field holds that is left out. */
-function sameFields(a: Fields, b: Fields, unsaid: Fields = {}): boolean {
-  const agree = (name: string) => a[name] === b[name] || sameJson(valueOf(a, name, unsaid), valueOf(b, name, unsaid));
-  return Object.keys(a).every(agree) && Object.keys(b).every((name) => Object.hasOwn(a, name) || agree(name));
+/** `unsaid`: what a field holds that is left out. Looked at for every tool of every request, so without lists in between. */
+function sameFields(a: Fields, b: Fields, unsaid: Fields = NOTHING): boolean {
+  for (const name in a)
+    if (a[name] !== b[name] && !sameJson(valueOf(a, name, unsaid), valueOf(b, name, unsaid))) return false;
+  for (const name in b) if (!Object.hasOwn(a, name) && !sameJson(unsaid[name], valueOf(b, name, unsaid))) return false;
+  return true;
 }
+
+const NOTHING: Fields = {};
 
 function valueOf(fields: Fields, name: string, unsaid: Fields): unknown {
   const said = Object.hasOwn(fields, name) ? fields[name] : undefined;

@@ -1,5 +1,6 @@
 import type { AlignedPrompt } from "../alignment/align.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { ModelRequest, ToolOffer } from "../contracts/model.ts";
 import type { ContextConfig } from "../history/config.ts";
 import type { FaultKind } from "../history/faults.ts";
@@ -47,7 +48,7 @@ export type RequestOptions = Pick<ModelRequest, "toolChoice" | "maxOutputTokens"
 export function writeRequest(view: View, { prompt, catalog }: AlignedPrompt, options: RequestOptions): ModelRequest {
   const { prefixText, tailText } = prompt;
   const prefix: readonly Item[] = prefixText === "" ? [] : [system(prefixText)];
-  const tools = (catalog.tools ?? []).map(offerOf);
+  const { tools } = offeredBy(catalog);
   const said = { ...options, ...(tools.length === 0 ? {} : { tools }) };
   const shown = view.items.slice(0, view.stableItems);
   const standing = view.items.slice(view.stableItems);
@@ -69,7 +70,25 @@ function isOurs(item: Item): item is Extract<Item, { readonly kind: "user" | "sy
 
 /** What stands around the conversation in every request, as texts that can be counted. */
 export function aroundOf({ prompt, catalog }: AlignedPrompt): readonly string[] {
-  return [prompt.prefixText, ...(catalog.tools ?? []).map((tool) => JSON.stringify(offerOf(tool))), prompt.tailText];
+  return [prompt.prefixText, ...offeredBy(catalog).texts, prompt.tailText];
+}
+
+interface Offered {
+  readonly tools: readonly ToolOffer[];
+  /** Each as it is counted. */
+  readonly texts: readonly string[];
+}
+
+const offered = new WeakMap<SessionToolCatalogSnapshot, Offered>();
+
+/** A snapshot never changes, and is offered in many requests. */
+function offeredBy(catalog: SessionToolCatalogSnapshot): Offered {
+  const known = offered.get(catalog);
+  if (known !== undefined) return known;
+  const tools = (catalog.tools ?? []).map(offerOf);
+  const made = { tools, texts: tools.map((tool) => JSON.stringify(tool)) };
+  offered.set(catalog, made);
+  return made;
 }
 
 /** Word for word what was hashed: neither more nor less than the snapshot says. */

@@ -47,7 +47,7 @@ async function openSession({ size, seed, round }: Task): Promise<Ready> {
     defineTool({ name, description, access, inputSchema, run: () => "done" }),
   );
   const prompt = definePrompt("bench", makeSections(made, seed));
-  const holdfast = await createHoldfast({ store: memoryStore(), tools, prompt });
+  const holdfast = await createHoldfast({ store: memoryStore(), tools, prompt, context: { recall: false } });
   const session = await holdfast.open("station");
   const instructions = "Answer in one sentence.";
   return { session, instructions, sent: written(await session.align({ instructions })) };
