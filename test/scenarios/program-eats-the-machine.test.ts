@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { quickjs } from "../../src/adapters/quickjs/entry.ts";
 import type { CodeHost, CodeResult } from "../../src/contracts/code-runner.ts";
+import { codeHost as host } from "../support/code-host.ts";
 import { counter, steps } from "../support/calls.ts";
 import { opened, run as step } from "../support/durable.ts";
 import { collect, MemoryDisk } from "../support/stores.ts";
@@ -12,27 +13,6 @@ const runner = quickjs({ limits: { ...LIMITS, timeMs: 2_000 } });
 const patient = quickjs({ limits: { ...LIMITS, timeMs: 60_000 } });
 const run = (code: string, on: CodeHost = host, by = runner): Promise<CodeResult> =>
   by.run(code, on, new AbortController().signal);
-
-const host: CodeHost = {
-  now: 1_700_000_000_000,
-  seed: "seed",
-  records: 1_000,
-  tools: ["double"],
-  slices: ["steps"],
-  input: { n: 4 },
-  async answer(question) {
-    if (question.kind === "records")
-      return {
-        ok: true,
-        value: Array.from({ length: question.to - question.from }, (_, nth) => ({
-          call_id: `call-${question.from + nth}`,
-        })),
-      };
-    if (question.kind === "slice") return { ok: true, value: ["a"] };
-    if (question.kind === "tool") return { ok: true, value: Number((question.input as { n: number }).n) * 2 };
-    return { ok: false, message: "no content here" };
-  },
-};
 
 describe("a program without measure", () => {
   test.each([

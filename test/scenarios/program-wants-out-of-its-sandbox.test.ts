@@ -1,31 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { quickjs } from "../../src/adapters/quickjs/entry.ts";
-import type { CodeHost, CodeResult } from "../../src/contracts/code-runner.ts";
+import type { CodeResult } from "../../src/contracts/code-runner.ts";
+import { codeHost as host } from "../support/code-host.ts";
 
 // What a model writes is what somebody's web page told it to write. It must not find the machine it runs on.
 const runner = quickjs({ limits: { timeMs: 20_000, memoryBytes: 16 * 1024 * 1024 } });
 const run = (code: string): Promise<CodeResult> => runner.run(code, host, new AbortController().signal);
-
-const host: CodeHost = {
-  now: 1_700_000_000_000,
-  seed: "seed",
-  records: 1_000,
-  tools: ["double"],
-  slices: ["steps"],
-  input: { n: 4 },
-  async answer(question) {
-    if (question.kind === "records")
-      return {
-        ok: true,
-        value: Array.from({ length: question.to - question.from }, (_, nth) => ({
-          call_id: `call-${question.from + nth}`,
-        })),
-      };
-    if (question.kind === "slice") return { ok: true, value: ["a"] };
-    if (question.kind === "tool") return { ok: true, value: Number((question.input as { n: number }).n) * 2 };
-    return { ok: false, message: "no content here" };
-  },
-};
 
 describe("a program that wants out", () => {
   const NOTHING = "undefined";
