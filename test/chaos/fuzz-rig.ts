@@ -5,8 +5,8 @@ import { campaign } from "./fuzz-campaign.ts";
 import type { FuzzProgress } from "./fuzz-progress.ts";
 import type { Rig } from "./rig.ts";
 
-/** With the last shares that come on top, two minutes over all readers; without `--quick`, the full count for each. */
-const QUICK_SECONDS = 80;
+/** With the last shares that come on top, a minute and a half over all readers; without `--quick`, the full count for each. */
+const QUICK_SECONDS = 50;
 
 export const fuzz: Rig = {
   about: "wounds sessions of every format and has each read, judged and repaired; cases count for each format",
