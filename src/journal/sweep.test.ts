@@ -111,7 +111,10 @@ test.each(["memory", "sqlite"])(
   "[JOURNAL-17] what a session removes by the way, in %s, is only what records named, and no content that was put a moment ago",
   async (kind) => {
     const clock = new FixedClock();
-    const deps = kind === "memory" ? memoryDeps(undefined, clock) : { ...(await sqliteDeps(memoryBlobs(undefined, clock))), clock };
+    const deps =
+      kind === "memory"
+        ? memoryDeps(undefined, clock)
+        : { ...(await sqliteDeps(memoryBlobs(undefined, clock))), clock };
     const { store } = deps;
     const journal = await openJournal(deps, "s");
     const large = await journal.stageBlob(LARGE);
