@@ -10,7 +10,7 @@ const file = (line: number, ...taken: readonly number[]): BranchCounts => ({
 
 test("a branch counts when anybody took it: the tests, or a process that they started", () => {
   const own = { "/src/base/a.ts": file(3, 1, 0), "/src/base/b.ts": file(5, 0, 0) };
-  const children = new Map([["/src/base/a.ts", [file(3, 0, 2)]]]);
+  const children = new Map([["/src/base/a.ts", file(3, 0, 2)]]);
   expect(figures(merged(own, new Map()), "/src").lines[0]).toBe("coverage:  25.0 % of 4 branches");
   expect(figures(merged(own, children), "/src").lines[0]).toBe("coverage:  50.0 % of 4 branches");
 });
