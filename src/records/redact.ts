@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
-import { isSecretName, looksSecret } from "./secrets/assigned.ts";
+import { isSecretField } from "./secrets/assigned.ts";
 import { SecretScanner } from "./secrets/scanner.ts";
 import { formsOf } from "./secrets/written-forms.ts";
 
@@ -22,6 +22,7 @@ export interface SecretOptions {
 export class Redactor {
   readonly #scanner: SecretScanner;
   readonly #registered = new SecretScanner({ shapes: false });
+  readonly #marks = new Map<string, string>();
 
   constructor(options: readonly Secret[] | SecretOptions = {}) {
     const { values = [], shapes = true } = Array.isArray(options)
@@ -57,26 +58,35 @@ export class Redactor {
   }
 
   #once(text: string): string {
-    const hidden = this.#scanner.find(text);
-    if (hidden.length === 0) return text;
     let kept = "";
+    let pieces: string[] = [];
     let from = 0;
-    for (const place of hidden) {
-      kept += text.slice(from, place.from);
-      kept += markOf(place.name);
+    this.#scanner.find(text, (place) => {
+      pieces.push(text.slice(from, place.from), this.#markOf(place.name));
       from = place.to;
-    }
-    return kept + text.slice(from);
+      if (pieces.length < PIECES_AT_ONCE) return;
+      kept += pieces.join("");
+      pieces = [];
+    });
+    return from === 0 ? text : kept + pieces.join("") + text.slice(from);
+  }
+
+  #markOf(name: string): string {
+    const known = this.#marks.get(name);
+    if (known !== undefined) return known;
+    const mark = markOf(name);
+    this.#marks.set(name, mark);
+    return mark;
   }
 
   /** Whether a registered value stands in a text, wherever that is. */
   knows(text: string): boolean {
-    return this.#registered.find(text).length > 0;
+    return findsIn(this.#registered, text);
   }
 
   /** Whether anything would be hidden. */
   finds(text: string): boolean {
-    return this.#scanner.find(text).length > 0;
+    return findsIn(this.#scanner, text);
   }
 
   /**
@@ -102,13 +112,7 @@ export class Redactor {
 
   #leaf(text: string, key: string | undefined, beside: JsonObject): string {
     if (text.length < SHORTEST || (key !== undefined && isOpaque(text, key, beside))) return text;
-    if (
-      key !== undefined &&
-      this.#scanner.knowsShapes &&
-      isSecretName(key) &&
-      isOneWord(text) &&
-      looksSecret(text, true)
-    ) {
+    if (key !== undefined && this.#scanner.knowsShapes && isSecretField(key, text)) {
       const told = this.text(text);
       return told === text || !isMark(told) ? markOf("assigned-secret") : told;
     }
@@ -148,8 +152,16 @@ export class Redactor {
 
 const SHORTEST = 6;
 const MOST_LOOKS = 8;
+/** Joined together before they grow old: a text may have more of them than letters of prose. */
+const PIECES_AT_ONCE = 1024;
 const NO_LIST: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
+
+function findsIn(scanner: SecretScanner, text: string): boolean {
+  let found = false;
+  scanner.find(text, () => (found = true));
+  return found;
+}
 
 function markOf(name: string): string {
   return `[redacted:${name}]`;
@@ -196,10 +208,6 @@ function isOpaque(text: string, key: string, beside: JsonObject): boolean {
 }
 
 const MEDIA = ["mediaType", "media_type", "mimeType", "mime_type"] as const;
-
-function isOneWord(text: string): boolean {
-  return !/\s/.test(text);
-}
 
 function fieldsOf(known: Json | undefined): JsonObject {
   return typeof known === "object" && known !== null && !Array.isArray(known) ? (known as JsonObject) : NO_FIELDS;
