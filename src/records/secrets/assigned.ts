@@ -25,10 +25,12 @@ const ENDINGS = trios("ord swd ase pwd ret ial als key eys ken ing ass _pw uth")
 
 /** How something begins that stands where a secret would, words that are in it, and how it ends. */
 const PLACEHOLDER = /[$%*<{[]|\.\.\.|x{4}|https?:|file:|\.{0,2}\/|~\/|[A-Za-z]:\\/iy;
+const PLACEHOLDER_BEGINS = oneOf("$%*<{[.xXhHfF/~");
 const PLACEHOLDER_WORD =
   /your|example|placeholder|changeme|redacted|dummy|sample|process\.|environ|getenv|config\.|settings\.|secrets\.|vault:|arn:|undefined/iy;
 const BEGINNINGS = trios("you exa pla cha red dum sam pro env get con set sec vau arn und");
 const LITERAL = /(?<=null|none|true|false)/iy;
+const LITERAL_ENDS = oneOf("lLeE");
 const LONGEST_PLACEHOLDER = 128;
 
 const DOTTED_NAME = /[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+/y;
@@ -62,7 +64,10 @@ function mayBeSecret(scan: Scan, from: number, to: number): boolean {
 }
 
 function isPlaceholder({ text, letters }: Scan, from: number, to: number): boolean {
-  if (holdsAt(PLACEHOLDER, text, from) || holdsAt(LITERAL, text, to)) return true;
+  const mayBegin = PLACEHOLDER_BEGINS[letters[from] as number] === 1 || letters[from + 1] === COLON;
+  if (mayBegin && holdsAt(PLACEHOLDER, text, from)) return true;
+  const mayEnd = to - from <= LONGEST_PLACEHOLDER && LITERAL_ENDS[letters[to - 1] as number] === 1;
+  if (mayEnd && holdsAt(LITERAL, text, to)) return true;
   const end = Math.min(to, from + LONGEST_PLACEHOLDER) - 2;
   for (let at = from; at < end; at += 1) {
     const begins = trio(letters[at] as number, letters[at + 1] as number, letters[at + 2] as number);

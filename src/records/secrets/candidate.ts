@@ -10,10 +10,15 @@ export interface Hidden {
 
 export type Found = Omit<Hidden, "name">;
 
-/** Something that may begin with this head: where it is, when it is there. */
+/** Something that may begin with this head. */
 export interface Candidate {
   readonly head: string;
   readonly name: string;
+  /** Not asked for where none is near. */
+  readonly needsDigit: boolean;
+  /** Not asked for inside a word. */
+  readonly startsWord: boolean;
+  /** Where it is, when it is there. */
   find(scan: Scan, at: number): Found | undefined;
 }
 
@@ -21,6 +26,8 @@ export interface Candidate {
 export class TextCandidate implements Candidate {
   readonly head: string;
   readonly name: string;
+  readonly needsDigit = false;
+  readonly startsWord = false;
 
   constructor(head: string, name: string) {
     this.head = head;
@@ -36,10 +43,12 @@ export class TextCandidate implements Candidate {
 export class ShapeCandidate implements Candidate {
   readonly head: string;
   readonly name: string;
+  readonly needsDigit: boolean;
+  readonly startsWord: boolean;
   readonly #run: number;
   readonly #least: number;
   readonly #most: number;
-  readonly #atWordStart: boolean;
+  readonly #leadStartsWord: boolean;
   readonly #mixed: SecretShape["mixed"];
   readonly #form: RegExp | undefined;
   readonly #before: RegExp | undefined;
@@ -47,26 +56,26 @@ export class ShapeCandidate implements Candidate {
   constructor(shape: SecretShape, head: string) {
     this.head = head;
     this.name = shape.name;
+    this.needsDigit = shape.mixed !== undefined;
+    this.startsWord = shape.atWordStart === true && shape.before === undefined;
+    this.#leadStartsWord = shape.atWordStart === true;
     this.#run = RUN[shape.rest];
     this.#least = shape.least;
     this.#most = shape.most ?? ENDLESS;
-    this.#atWordStart = shape.atWordStart === true;
     this.#mixed = shape.mixed;
     this.#form = shape.form;
     this.#before = shape.before;
   }
 
   find(scan: Scan, at: number): Found | undefined {
-    const before = this.#before;
-    if (this.#atWordStart && before === undefined && !scan.wordStarts(at)) return undefined;
     const start = at + this.head.length;
     const to = this.#form === undefined ? scan.runEnd(this.#run, start) : formEnd(this.#form, scan.text, start);
     if (to - start < this.#least || to - start > this.#most) return undefined;
     if (this.#most < ENDLESS && scan.goesOn(to)) return undefined;
     if (this.#mixed !== undefined && !isMixed(scan, start, to, this.#mixed === "cases")) return undefined;
-    if (before === undefined) return { from: at, to };
-    const from = leadFrom(before, scan, at);
-    if (from === undefined || (this.#atWordStart && !scan.wordStarts(from))) return undefined;
+    if (this.#before === undefined) return { from: at, to };
+    const from = leadFrom(this.#before, scan, at);
+    if (from === undefined || (this.#leadStartsWord && !scan.wordStarts(from))) return undefined;
     return { from, to };
   }
 }
@@ -74,9 +83,9 @@ export class ShapeCandidate implements Candidate {
 /** More than any text has letters. */
 const ENDLESS = 0x7fff_ffff;
 
-/** Where what stands before this place begins, of what is not hidden yet. */
+/** Where what stands before this place begins, when nothing of it is hidden yet. */
 export function leadFrom(lead: RegExp, { text, hiddenTo }: Scan, at: number): number | undefined {
   lead.lastIndex = at;
-  const found = lead.exec(text)?.[1];
-  return found === undefined ? undefined : Math.max(hiddenTo, at - found.length);
+  const from = at - (lead.exec(text)?.[1]?.length ?? text.length);
+  return from < hiddenTo ? undefined : from;
 }

@@ -7,26 +7,24 @@ const USER_INFO = /:\/\/[^\s/?#@:"'<>\\]{0,256}:([^\s/?#@"'<>\\]{1,512})@/y;
 /** As in an address itself, no slash stands in it: so the next address ends the look at this one. */
 const USER_INFO_ESCAPED = /%3A%2F%2F[\w.~-]{0,256}%3A((?:[\w.~!*'()-]|%(?!40|2F|3F|23)[0-9A-F]{2}){1,512})%40/y;
 /** What stands where a password would. */
-const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|^\[redacted:/i;
+const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|\[redacted:/i;
 
 /** What has no alphabet of its own, but a form. */
 export const SPECIALS: readonly Candidate[] = [
-  { head: "eyJ", name: "json-web-token", find: jsonWebToken },
-  { head: "-----BEGIN", name: "private-key", find: privateKey },
-  { head: "://", name: "url-password", find: urlPassword(USER_INFO, 1) },
-  { head: "%3A%2F%2F", name: "url-password", find: urlPassword(USER_INFO_ESCAPED, 3) },
-  ...["%3D", "%3A"].map((head) => ({
-    head,
-    name: "assigned-secret",
-    find: (scan: Scan, at: number) => assignedSecret(scan, at, head.length),
-  })),
-  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => ({
-    head,
-    name: "bearer-token",
-    find: bearerOf(head),
-  })),
-  ...["Basic ", "basic ", "Basic%20"].map((head) => ({ head, name: "basic-credentials", find: basicOf(head) })),
+  special("json-web-token", "eyJ", jsonWebToken),
+  special("private-key", "-----BEGIN", privateKey),
+  special("url-password", "://", urlPassword(USER_INFO, 1)),
+  special("url-password", "%3A%2F%2F", urlPassword(USER_INFO_ESCAPED, 3)),
+  ...["%3D", "%3A"].map((head) =>
+    special("assigned-secret", head, (scan, at) => assignedSecret(scan, at, head.length)),
+  ),
+  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => special("bearer-token", head, bearerOf(head))),
+  ...["Basic ", "basic ", "Basic%20"].map((head) => special("basic-credentials", head, basicOf(head))),
 ];
+
+function special(name: string, head: string, find: Candidate["find"]): Candidate {
+  return { head, name, needsDigit: false, startsWord: false, find };
+}
 
 /** Two parts that are JSON, and perhaps a signature. */
 function jsonWebToken(scan: Scan, at: number): Found | undefined {
@@ -80,8 +78,7 @@ function basicOf(head: string) {
   return (scan: Scan, at: number): Found | undefined => {
     const from = at + head.length;
     const to = scan.runEnd(RUN.base64, from);
-    if (to - from < 8 || to - from > 2048) return undefined;
-    return saysNameAndPassword(scan, from, to) ? { from, to } : undefined;
+    return to - from >= 8 && saysNameAndPassword(scan, from, to) ? { from, to } : undefined;
   };
 }
 
@@ -91,7 +88,10 @@ const BASE64: Int8Array = Int8Array.from({ length: 128 }, (_, code) =>
   DIGITS.indexOf({ "-": "+", _: "/" }[String.fromCharCode(code)] ?? String.fromCharCode(code)),
 );
 
-/** Whether a run of base 64 is printable, with a colon in the middle. Read letter by letter: most are told by the first. */
+/**
+ * Whether a run of base 64 begins printable, with a colon in the middle of that. Read letter by letter: most are told by
+ * the first. What comes behind does not count, or a run that is cut off there would be a secret only then.
+ */
 function saysNameAndPassword({ text, letters }: Scan, from: number, to: number): boolean {
   let [bits, held, said, colon] = [0, 0, 0, -1];
   for (let at = from; at < to; at += 1) {
@@ -101,13 +101,13 @@ function saysNameAndPassword({ text, letters }: Scan, from: number, to: number):
       at += 2;
     }
     const digit = code < 128 ? (BASE64[code] as number) : -1;
-    if (digit === -1) break; // its padding, or the end
+    if (digit === -1) break; // its padding
     bits = ((bits << 6) | digit) & 0xffff;
     held += 6;
     if (held < 8) continue;
     held -= 8;
     const byte = (bits >> held) & 0xff;
-    if (byte < 0x20 || byte > 0x7e) return false;
+    if (byte < 0x20 || byte > 0x7e) break;
     if (byte === COLON && colon === -1) colon = said;
     said += 1;
   }

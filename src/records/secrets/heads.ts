@@ -1,6 +1,6 @@
 import type { Candidate, Hidden } from "./candidate.ts";
 import { AHEAD, lettersOf } from "./letters.ts";
-import type { Scan } from "./scan.ts";
+import { RUN, type Scan } from "./scan.ts";
 
 /**
  * What secrets begin with. Looked up by the first four letters, or three, and compared by the first eight as two numbers:
@@ -26,7 +26,7 @@ export class Heads {
     const row = [this.#newest[slot] as number, first, firstMask, wordAt(letters, 4) & secondMask, secondMask];
     this.#rows.set(row, nth * ROW);
     this.#newest[slot] = nth;
-    this.#isWhole.push(head.length <= AHEAD && /^[\x01-\xfe]*$/.test(head));
+    this.#isWhole.push(head.length <= AHEAD && /^[ -~]*$/.test(head));
   }
 
   /** The longest secret that begins here; when two are as long, the one with the longer head. */
@@ -49,6 +49,8 @@ export class Heads {
 
   #longer(nth: number, scan: Scan, at: number, known: Hidden | undefined): Hidden | undefined {
     const candidate = this.#candidates[nth] as Candidate;
+    if (candidate.needsDigit && scan.runEnd(RUN.noDigit, at) - at > FAR) return known;
+    if (candidate.startsWord && !scan.wordStarts(at)) return known;
     if (this.#isWhole[nth] === false && !scan.text.startsWith(candidate.head, at)) return known;
     const found = candidate.find(scan, at);
     if (found === undefined || found.to < (known?.to ?? 0)) return known;
@@ -86,3 +88,5 @@ const SLOT_SHIFT = 19;
 const SLOTS = 1 << (32 - SLOT_SHIFT);
 const THREE = 0xff_ffff;
 const ROW = 5;
+/** From the beginning of a head to where digits are no longer looked for. */
+const FAR = 128;

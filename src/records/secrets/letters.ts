@@ -19,7 +19,7 @@ export function lettersOf(text: string): Uint8Array {
   return letters;
 }
 
-export function letterOf(code: number): number {
+function letterOf(code: number): number {
   return code < OTHER ? code : OTHER;
 }
 

@@ -13,19 +13,20 @@ import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
  */
 export class SecretScanner {
   /** For every two letters, whether something may begin with them: the one question that every place is asked. */
-  readonly #begins = new Uint8Array(128 * 128);
+  readonly #begins = new Uint8Array(PAIRS);
   /** For every three, by a hash of them, the same: asked where two do not tell enough. */
-  readonly #beginsLonger = new Uint8Array(SLOTS);
+  readonly #beginsLonger = new Uint8Array(TRIPLES);
   readonly #heads = new Heads();
   readonly #shapes: boolean;
 
   constructor(options: { readonly shapes: boolean }) {
     this.#shapes = options.shapes;
     if (!options.shapes) return;
-    for (const shape of SECRET_SHAPES) for (const head of writtenHeads(shape)) this.#add(new ShapeCandidate(shape, head));
+    for (const shape of SECRET_SHAPES)
+      for (const head of writtenHeads(shape)) this.#add(new ShapeCandidate(shape, head));
     for (const special of SPECIALS) this.#add(special);
-    for (let code = 0; code < 128; code += 1) {
-      if (MARKS[code] === 0) continue;
+    for (const mark of "=:.") {
+      const code = mark.charCodeAt(0);
       for (let pair = code << 7; pair < (code + 1) << 7; pair += 1)
         this.#begins[pair] = (this.#begins[pair] ?? 0) | MARK;
     }
@@ -43,7 +44,7 @@ export class SecretScanner {
     let scan: Scan | undefined; // made when something may begin: in most texts nothing does
     for (let at = this.#mayBegin(letters, 0, text.length); at < text.length; ) {
       scan ??= new Scan(text, letters);
-      const found = this.#heads.longest(scan, at) ?? this.#marked(scan, at);
+      const found = this.#secretAt(scan, at);
       if (found !== undefined) {
         hide(found);
         scan.hiddenTo = found.to;
@@ -56,9 +57,9 @@ export class SecretScanner {
   #mayBegin(letters: Uint8Array, from: number, end: number): number {
     const begins = this.#begins;
     const longer = this.#beginsLonger;
-    let pair = (letters[from] as number) & 127;
+    let pair = letters[from] as number;
     for (let at = from; at < end; at += 1) {
-      pair = ((pair << 7) | ((letters[at + 1] as number) & 127)) & 16_383;
+      pair = pairOf(pair, letters[at + 1] as number);
       const is = begins[pair] as number;
       if (is === 0) continue;
       if ((is & HEAD) !== 0 && longer[tripleOf(pair, letters[at + 2] as number)] !== 0) return at;
@@ -67,21 +68,23 @@ export class SecretScanner {
     return end;
   }
 
-  #marked(scan: Scan, at: number): Hidden | undefined {
+  #secretAt(scan: Scan, at: number): Hidden | undefined {
     const { letters } = scan;
-    const mark = letters[at] as number;
-    if (!this.#shapes || MARKS[mark] === 0 || !mayMark(letters, at)) return undefined;
-    if (mark === DOT) return discordToken(scan, at);
+    const is = this.#begins[pairOf(letters[at] as number, letters[at + 1] as number)] as number;
+    const begun = (is & HEAD) === 0 ? undefined : this.#heads.longest(scan, at);
+    if (begun !== undefined || (is & MARK) === 0 || !mayMark(letters, at)) return begun;
+    if (letters[at] === DOT) return discordToken(scan, at);
     const value = assignedSecret(scan, at);
     if (value === undefined) return undefined;
-    const told = this.#heads.longest(scan, value.from);
-    return told?.from === value.from && told.to >= value.to ? told : { ...value, name: "assigned-secret" };
+    const { from, to } = value;
+    const told = this.#heads.longest(scan, from);
+    return told?.from === from && told.to >= to ? told : { from, to, name: "assigned-secret" };
   }
 
   #add(candidate: Candidate): void {
     this.#heads.add(candidate);
     const letters = lettersOf(candidate.head);
-    const pair = (((letters[0] as number) & 127) << 7) | ((letters[1] as number) & 127);
+    const pair = pairOf(letters[0] as number, letters[1] as number);
     this.#begins[pair] = (this.#begins[pair] ?? 0) | HEAD;
     this.#beginsLonger[tripleOf(pair, letters[2] as number)] = 1;
   }
@@ -91,9 +94,6 @@ export class SecretScanner {
     return this.#shapes;
   }
 }
-
-/** What assigns a value to a name, and what parts a token of Discord's. */
-const MARKS = oneOf("=:.");
 
 /** Marks stand everywhere, and few where they mark something: what stands beside them tells most apart. */
 function mayMark(letters: Uint8Array, at: number): boolean {
@@ -108,8 +108,13 @@ function mayMark(letters: Uint8Array, at: number): boolean {
 const DISCORD_BEGINS = oneOf("MNO");
 const [SHORTEST_LEAD, LONGEST_LEAD] = [23, 28];
 
+/** Two letters as one number; of the first, or of two such, only the last counts. */
+function pairOf(first: number, second: number): number {
+  return ((first << 7) | (second & 127)) & (PAIRS - 1);
+}
+
 function tripleOf(pair: number, third: number): number {
-  return (pair * 37 + (third & 127)) & (SLOTS - 1);
+  return (pair * 37 + (third & 127)) & (TRIPLES - 1);
 }
 
 /** As they are, and as an address writes them. */
@@ -117,8 +122,15 @@ function writtenHeads({ heads }: SecretShape): ReadonlySet<string> {
   return new Set([...heads, ...heads.map(encodeURIComponent)]);
 }
 
-/** As many as 15 bits tell apart. */
-const SLOTS = 32_768;
+const PAIRS = 128 * 128;
+const TRIPLES = 32_768;
 const HEAD = 1;
 const MARK = 2;
 const SHORTEST = 6;
+
+/** What secrets are told by that nobody registered. */
+export const SECRET_NAMES: readonly string[] = [
+  ...new Set([...SECRET_SHAPES, ...SPECIALS].map(({ name }) => name)),
+  "assigned-secret",
+  "discord-bot-token",
+];
