@@ -1,5 +1,5 @@
 import type { Candidate, Hidden } from "./candidate.ts";
-import { AHEAD, lettersOf } from "./letters.ts";
+import { AHEAD, exact, roughLetters } from "./letters.ts";
 import { RUN, type Scan } from "./scan.ts";
 
 /**
@@ -17,7 +17,7 @@ export class Heads {
 
   add(candidate: Candidate): void {
     const { head } = candidate;
-    const letters = lettersOf(head);
+    const letters = exact(head, roughLetters(head));
     const nth = this.#candidates.push(candidate) - 1;
     if ((nth + 1) * ROW > this.#rows.length) this.#rows = grown(this.#rows);
     const [firstMask, secondMask] = [maskOf(head.length), maskOf(head.length - 4)];

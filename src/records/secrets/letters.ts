@@ -1,26 +1,27 @@
 /** How far may be looked ahead without asking whether the text goes on. */
 export const AHEAD = 8;
-/** What stands for every character that has no code below it. */
+/** Stands for every character that is no letter. */
 const OTHER = 255;
 const WIDE = /[\u0100-\uffff]/;
 const BENCH: Buffer = Buffer.alloc(64 * 1024);
 
 /**
- * Of every character of a text its code in one byte, with zeros behind the last: several times quicker to walk along than
- * the text itself. Good until the next text is asked for.
+ * Of every character of a text the lower byte, with zeros behind the last: several times quicker to walk along than the text
+ * itself. Good until the next text is asked for, and only good enough to tell where to look closer; see `exact`.
  */
-export function lettersOf(text: string): Uint8Array {
-  const { length } = text;
-  const letters = length + AHEAD <= BENCH.length ? BENCH : Buffer.allocUnsafe(length + AHEAD);
+export function roughLetters(text: string): Uint8Array {
+  const end = text.length + AHEAD;
+  const letters = end <= BENCH.length ? BENCH : Buffer.allocUnsafe(end);
   letters.write(text, 0, "latin1");
-  // Of a wider one only the lower byte was written, which would be taken for a letter.
-  if (WIDE.test(text)) for (let at = 0; at < length; at += 1) letters[at] = letterOf(text.charCodeAt(at));
-  for (let at = length; at < length + AHEAD; at += 1) letters[at] = 0;
+  for (let at = text.length; at < end; at += 1) letters[at] = 0;
   return letters;
 }
 
-function letterOf(code: number): number {
-  return code < OTHER ? code : OTHER;
+/** The same made exact: whatever is wider than a byte is no letter. */
+export function exact(text: string, letters: Uint8Array): Uint8Array {
+  if (WIDE.test(text))
+    for (let at = 0; at < text.length; at += 1) letters[at] = text.charCodeAt(at) < OTHER ? text.charCodeAt(at) : OTHER;
+  return letters;
 }
 
 /** Three letters, small or not, as one number. */

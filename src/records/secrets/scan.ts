@@ -1,4 +1,4 @@
-import { BACKSLASH, BRACKET, lettersOf, PERCENT } from "./letters.ts";
+import { BACKSLASH, BRACKET, exact, PERCENT, roughLetters } from "./letters.ts";
 import type { Alphabet } from "./shapes.ts";
 
 /**
@@ -14,9 +14,9 @@ export class Scan {
   readonly #runs = new Int32Array(KINDS.length * RUN_WIDTH);
   #keyEnd: readonly [from: number, to: number] = [0, -1];
 
-  constructor(text: string, letters: Uint8Array = lettersOf(text)) {
+  constructor(text: string, rough: Uint8Array = roughLetters(text)) {
     this.text = text;
-    this.letters = letters;
+    this.letters = exact(text, rough);
   }
 
   /** Where the run of characters that holds this place ends. */

@@ -2,7 +2,7 @@ import { assignedSecret, BEFORE_MARK } from "./assigned.ts";
 import { type Candidate, type Hidden, ShapeCandidate, TextCandidate } from "./candidate.ts";
 import { discordToken, SPECIALS } from "./forms.ts";
 import { Heads } from "./heads.ts";
-import { DOT, lettersOf, oneOf } from "./letters.ts";
+import { DOT, exact, oneOf, roughLetters } from "./letters.ts";
 import { isIn, RUN, Scan } from "./scan.ts";
 import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
 
@@ -40,7 +40,7 @@ export class SecretScanner {
   /** Tells of every place that must not be kept, from the first to the last. */
   find(text: string, hide: (place: Hidden) => void): void {
     if (text.length < SHORTEST) return;
-    const letters = lettersOf(text);
+    const letters = roughLetters(text);
     let scan: Scan | undefined; // made when something may begin: in most texts nothing does
     for (let at = this.#mayBegin(letters, 0, text.length); at < text.length; ) {
       scan ??= new Scan(text, letters);
@@ -82,8 +82,13 @@ export class SecretScanner {
   }
 
   #add(candidate: Candidate): void {
+    const { head } = candidate;
     this.#heads.add(candidate);
-    const letters = lettersOf(candidate.head);
+    this.#addBeginning(roughLetters(head));
+    this.#addBeginning(exact(head, roughLetters(head)));
+  }
+
+  #addBeginning(letters: Uint8Array): void {
     const pair = pairOf(letters[0] as number, letters[1] as number);
     this.#begins[pair] = (this.#begins[pair] ?? 0) | HEAD;
     this.#beginsLonger[tripleOf(pair, letters[2] as number)] = 1;
