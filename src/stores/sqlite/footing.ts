@@ -89,8 +89,8 @@ class Folder {
    * clock that stamps folders leaves the same stamp.
    */
   isAsItWas(): boolean {
-    const found = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    const stamp = found === undefined ? NOTHING : `${found.dev}:${found.ino}:${found.ctimeNs}`;
+    const found = statSync(this.#path, { throwIfNoEntry: false });
+    const stamp = found === undefined ? NOTHING : `${found.dev}:${found.ino}:${found.ctimeMs}`;
     if (stamp !== this.#stamp || found === undefined) {
       this.#stamp = stamp;
       this.#since = this.#clock.monotonic();
@@ -98,14 +98,14 @@ class Folder {
       return false;
     }
     const wasSettled = this.#settled;
-    this.#settled ||= this.#clock.monotonic() - this.#since > tickOf(found.ctimeNs);
+    this.#settled ||= this.#clock.monotonic() - this.#since > tickOf(found.ctimeMs);
     return wasSettled;
   }
 }
 
 /** Milliseconds. A time finer than one comes from a system whose ticks last some; others count in twos of seconds. */
-function tickOf(time: bigint): number {
-  return time % 1_000_000n === 0n ? 2_500 : 50;
+function tickOf(time: number): number {
+  return Number.isInteger(time) ? 2_500 : 50;
 }
 
 const NOTHING = "";
