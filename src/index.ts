@@ -391,7 +391,7 @@ export {
 export { type OpenOptions, openJournal } from "./journal/open.ts";
 export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
 export { type ReadOptions, readEntries } from "./journal/read.ts";
-export type { ImportedBundle } from "./journal/bundle/import.ts";
+export type { ImportedBundle, ImportOptions } from "./journal/bundle/import.ts";
 export { type BundleReport, type BundleSource, verifyBundle } from "./journal/bundle/read.ts";
 export { dropBodies, planRetention, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
 export { type SweepOptions, type SweepReport, sweep } from "./journal/sweep.ts";

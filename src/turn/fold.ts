@@ -191,8 +191,12 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     };
   },
   "user-said": (now) => ({ ...now, ...historyOf(now, 1) }),
-  // What is left was counted when it was decided what goes.
-  "history-cut": ({ history: _history, ...now }, { left }) => (left === undefined ? now : { ...now, history: left }),
+  "history-cut": ({ history: _history, ...now }, { through, left }) => ({
+    ...now,
+    ...(left === undefined ? {} : { history: left }), // counted when it was decided what goes
+    boundaries: now.boundaries.filter(({ after }) => after > through),
+    epochs: now.epochs.filter(({ base }, at) => base > through || at === now.epochs.length - 1),
+  }),
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
   "call-waiting": (now, record) => ({
     ...now,

@@ -258,6 +258,30 @@ describe("a durable session", () => {
   });
 });
 
+test("[TELEMETRY-9] what could not be forgotten is told; the call stands, and it is tried again later", async () => {
+  const { store, ...deps } = memoryDeps();
+  let full = true;
+  const flaky = between(store, {
+    before: (batch) => {
+      if (full && batch.kind === "sweep") throw ioError();
+      return undefined;
+    },
+  });
+  const heard: unknown[] = [];
+  const emit = ({ kind, facts }: KernelEvent) => {
+    if (kind === "upkeep-failed") heard.push(facts["code"]);
+  };
+  const options = { ...OPTIONS, telemetry: { sinks: [{ emit }] }, retention: { records: 10 } };
+  const holdfast = new Holdfast({ ...deps, store: flaky }, options);
+  const session = await holdfast.open("s");
+  for (let nth = 0; nth < 90; nth += 1) await run(session, `n${nth}`);
+  expect(heard).toEqual(["STORE_IO"]);
+  full = false;
+  for (let nth = 0; nth < 90; nth += 1) await run(session, `m${nth}`);
+  expect(heard).toEqual(["STORE_IO"]);
+  expect((await collect(session.read())).length).toBeLessThan(300);
+});
+
 test("[TELEMETRY-9] a checkpoint that could not be kept is told; what was appended stands, and the next append tries again", async () => {
   const { store, ...deps } = memoryDeps();
   let full = true;

@@ -69,6 +69,11 @@ export class Teller {
     this.moment("checkpoint-failed", { code: HoldfastError.is(error) ? error.code : String(error) });
   };
 
+  /** It is kept less tidy than it was asked to be; nothing is lost, and it is tried again later. */
+  readonly upkeepFailed = (error: unknown): void => {
+    this.moment("upkeep-failed", { code: HoldfastError.is(error) ? error.code : String(error) });
+  };
+
   /** What only the outcome of a call knows. */
   readonly outcome = ({ callId, tool, attempts }: CallOutcome): void => {
     if (attempts > 1) this.moment("call-rerun", { callId, tool, attempts });
