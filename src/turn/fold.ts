@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
-import type { Fold } from "../journal/journal.ts";
+import type { Fold } from "../journal/seal-batch.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
