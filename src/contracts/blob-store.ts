@@ -22,6 +22,8 @@ export interface BlobStore {
   holds(name: BlobName): boolean;
   /** How many bytes some content has, without reading it; undefined when it is not there. Synchronous, like `holds`. */
   readonly sizeOf?: (name: BlobName) => number | undefined;
+  /** When some content was last put, in milliseconds of wall time; undefined when it is not there. Synchronous, like `holds`. */
+  readonly lastPut?: (name: BlobName) => number | undefined;
   /** Synchronous, for a sweep inside its transaction. Answers the bytes freed; 0 when there was nothing. */
   remove(name: BlobName): number;
   /** Removes leftovers of puts that began before that wall time and never ended. Answers the bytes freed. */

@@ -25,7 +25,8 @@ export type MomentKind =
   /** A model was asked beside the conversation: for a shorter text, for a summary. */
   | "aside-over"
   | "call-rerun"
-  | "checkpoint-failed";
+  | "checkpoint-failed"
+  | "upkeep-failed";
 
 /** Whose doing an event is. `unknown`: of a kind that this version has no name for. */
 export type EventSource = "session" | "user" | "model" | "tool" | "context" | "catalog" | "state" | "unknown";

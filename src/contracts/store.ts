@@ -166,6 +166,8 @@ export interface SweepBatch {
   readonly limit: number;
   /** Content found outside the store. What no row names is removed; a writer that paused before its commit will be told. */
   readonly candidates: readonly BlobName[];
+  /** Of content outside the store that a row knows of, only what was last put before this wall time. Default: all of it. */
+  readonly putBefore?: number;
 }
 
 export type WriteBatch =

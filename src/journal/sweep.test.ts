@@ -15,7 +15,7 @@ import { SystemRandom } from "../base/random.ts";
 import type { BlobStore } from "../contracts/blob-store.ts";
 import { openJournal } from "./open.ts";
 import { retain } from "./retention.ts";
-import { sweep } from "./sweep.ts";
+import { sweep, sweepForgotten } from "./sweep.ts";
 import { verify } from "./verify.ts";
 
 const folder = scratchFolder();
@@ -107,6 +107,39 @@ test("[JOURNAL-17] a sweep that dies between removing content and its commit los
   await deps.store.close();
 });
 
+test.each(["memory", "sqlite"])(
+  "[JOURNAL-17] what a session removes by the way, in %s, is only what records named, and no content that was put a moment ago",
+  async (kind) => {
+    const clock = new FixedClock();
+    const deps =
+      kind === "memory"
+        ? memoryDeps(undefined, clock)
+        : { ...(await sqliteDeps(memoryBlobs(undefined, clock))), clock };
+    const { store } = deps;
+    const journal = await openJournal(deps, "s");
+    const large = await journal.stageBlob(LARGE);
+    const small = await journal.stageBlob(Buffer.from("small"));
+    await journal.append({ ...said("1"), blobs: [large.ref, small.ref] }, { staged: [large, small] });
+    await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+    await retain(deps, journal, { records: 1 });
+    const unnamed = await journal.stageBlob(Buffer.alloc(100_000, "unnamed"));
+    await sweepForgotten(deps);
+    expect(await store.reading((read) => read.smallBlob(small.ref.name))).toBeUndefined();
+    expect(store.blobs.holds(large.ref.name)).toBe(true);
+    clock.advance(600_000);
+    await journal.stageBlob(LARGE); // somebody is about to name it again
+    await sweepForgotten(deps);
+    await journal.append({ ...said("2"), blobs: [large.ref] }, { staged: [large] });
+    expect(await verify(store)).toMatchObject({ ok: true, blobs: { checked: 1 } });
+    await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+    await retain(deps, journal, { records: 1 });
+    clock.advance(600_000);
+    await sweepForgotten(deps);
+    expect([large, unnamed].map(({ ref }) => store.blobs.holds(ref.name))).toEqual([false, true]);
+    await store.close();
+  },
+);
+
 test("[JOURNAL-17] a failing sweep leaves those who write meanwhile undisturbed", async () => {
   const real = memoryBlobs();
   const blobs: BlobStore = {
@@ -178,6 +211,7 @@ test("[JOURNAL-17] a store with a damaged session removes nothing, because nobod
   database.close();
   const damaged = await openSqlite(path);
   await expect(sweep({ ...deps, store: damaged }, { graceMs: 0 })).rejects.toMatchObject({ code: "SESSION_DAMAGED" });
+  await sweepForgotten({ ...deps, store: damaged });
   expect(damaged.blobs.holds(staged.ref.name)).toBe(true);
   await damaged.close();
 });

@@ -14,6 +14,11 @@ export interface SweepOptions {
   readonly signal?: AbortSignal;
 }
 
+interface SweepDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
 export interface SweepReport {
   readonly records: number;
   readonly blobs: number;
@@ -23,16 +28,31 @@ export interface SweepReport {
   readonly shrunkBy: number;
 }
 
+/** Content outside the store that was put so recently is left alone: somebody may be about to name it again. */
+const JUST_PUT_MS = 300_000;
+const AT_ONCE = 256;
+
+/**
+ * Removes what records no longer name, as a session does by the way. What no record ever named is left to `sweep`, which
+ * looks for it; and so is everything while a session is damaged, because nobody knows what that one names.
+ */
+export async function sweepForgotten({ store, clock }: SweepDeps): Promise<void> {
+  const putBefore = clock.now() - JUST_PUT_MS;
+  for (let more = true; more; ) {
+    const receipt = await store.commit({ kind: "sweep", limit: AT_ONCE, candidates: [], putBefore });
+    if (!receipt.ok && receipt.conflict.kind === "session-damaged") return;
+    if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
+    more = receipt.more;
+  }
+}
+
 /**
  * Removes what nothing reachable names. Every removal happens inside a write transaction that checks again, so it can
  * be killed anywhere, and a writer that slept since it put its content is told at its commit instead of losing it later.
  */
-export async function sweep(
-  deps: { readonly store: Store; readonly clock: Clock },
-  options: SweepOptions = {},
-): Promise<SweepReport> {
+export async function sweep(deps: SweepDeps, options: SweepOptions = {}): Promise<SweepReport> {
   checkOptions(options, { graceMs: AMOUNT, limit: whole(1), shrink: BOOLEAN, signal: OBJECT });
-  const { graceMs = 3_600_000, limit = 256, shrink = true, signal } = options;
+  const { graceMs = 3_600_000, limit = AT_ONCE, shrink = true, signal } = options;
   const { store, clock } = deps;
   const total = { records: 0, blobs: 0, bytes: 0 };
   const run = async (candidates: readonly BlobName[]): Promise<boolean> => {

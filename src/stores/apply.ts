@@ -268,19 +268,30 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
   // Content goes in a later transaction than the records that named it: an unlinked file does not come back when a crash
   // rolls the records' removal back.
   if (swept.records > 0) return { ok: true, ...swept, more: true };
-  const unnamed = tables.unreferencedBlobs(batch.limit);
-  for (const { name, size, place } of unnamed) {
+  const within = tables.unreferencedBlobs("store", batch.limit);
+  for (const { name, size } of within) {
     tables.deleteBlob(name);
-    swept.blobs += 1;
-    swept.bytes += place === "store" ? size : blobs.remove(name);
+    swept.bytes += size;
   }
+  const more = tables.unreferencedBlobs("outside", batch.limit - within.length);
+  const outside = more.filter(({ name }) => isOld(blobs, name, batch));
+  for (const { name } of outside) {
+    tables.deleteBlob(name);
+    swept.bytes += blobs.remove(name);
+  }
+  swept.blobs = within.length + outside.length;
   for (const name of batch.candidates) {
     if (tables.blobPlace(name) !== undefined || tables.isNamed(name)) continue;
     const bytes = blobs.remove(name);
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;
   }
-  return { ok: true, ...swept, more: unnamed.length >= batch.limit };
+  return { ok: true, ...swept, more: within.length + outside.length >= batch.limit };
+}
+
+/** Whoever has just put the same content again is on the way to the commit that names it. Who cannot tell when is spared. */
+function isOld(blobs: BlobStore, name: BlobName, { putBefore }: contract.SweepBatch): boolean {
+  return putBefore === undefined || (blobs.lastPut?.(name) ?? Number.POSITIVE_INFINITY) < putBefore;
 }
 
 /** The runs all sessions reach, or all but one. Unknown as soon as one row is damaged: then nothing may be removed. */

@@ -52,8 +52,7 @@ export interface Tables {
   /** Whether a record names it. */
   isNamed(name: BlobName): boolean;
   addReference(segment: number, seq: number, name: BlobName): void;
-  unreferencedBlobs(
-    limit: number,
-  ): readonly { readonly name: BlobName; readonly size: number; readonly place: "store" | "outside" }[];
+  /** What no record names, in the order it came. */
+  unreferencedBlobs(place: "store" | "outside", limit: number): readonly BlobRef[];
   deleteBlob(name: BlobName): void;
 }

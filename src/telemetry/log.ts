@@ -37,6 +37,7 @@ const LEVELS: { readonly [K in KernelEvent["kind"]]?: Level } = {
   "file-diverged": "warn",
   "call-late": "warn",
   "checkpoint-failed": "warn",
+  "upkeep-failed": "warn",
   "writeback-rejected": "warn",
   "state-changed": "debug",
   "checkpoint-kept": "debug",

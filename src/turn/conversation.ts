@@ -113,6 +113,8 @@ export class Conversation {
         return this.#noted({ seq: entry.seq, item: divergedItem(entry) });
       case "rewound":
         return entry.scope.includes("conversation") ? this.#takeBack(entry.to) : undefined;
+      case "history-cut":
+        return this.#forget(entry.through);
       case "dropped": // what comes after is named by how many answers came before
         if (entry.was === "model-said") this.answers += 1;
         return;
@@ -200,6 +202,12 @@ export class Conversation {
   #takeBack(to: number): void {
     const gone = new Set(this.#said.filter(({ seq }) => seq > to).flatMap(({ callId }) => callId ?? []));
     this.#said = this.#said.filter(({ seq, callId }) => seq <= to && (callId === undefined || !gone.has(callId)));
+    this.#items = this.#said.map(({ item }) => item);
+  }
+
+  /** Retention cut while somebody follows: what the next process will not find is not told here either. */
+  #forget(through: number): void {
+    this.#said = this.#said.filter(({ seq }) => seq > through);
     this.#items = this.#said.map(({ item }) => item);
   }
 }

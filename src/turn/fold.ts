@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
-import type { Fold } from "../journal/journal.ts";
+import type { Fold } from "../journal/seal-batch.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
@@ -79,7 +79,7 @@ export interface StateNote extends CheckpointNote {
 }
 
 /** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
-const RECORDS_PER_CHECKPOINT = 256;
+const RECORDS_PER_CHECKPOINT = 512;
 /** Taking state out of records is a commit of its own, so it waits until it is worth one. */
 const STALE_AT_ONCE = 8;
 
@@ -191,8 +191,12 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     };
   },
   "user-said": (now) => ({ ...now, ...historyOf(now, 1) }),
-  // What is left was counted when it was decided what goes.
-  "history-cut": ({ history: _history, ...now }, { left }) => (left === undefined ? now : { ...now, history: left }),
+  "history-cut": ({ history: _history, ...now }, { through, left }) => ({
+    ...now,
+    ...(left === undefined ? {} : { history: left }), // counted when it was decided what goes
+    boundaries: now.boundaries.filter(({ after }) => after > through),
+    epochs: now.epochs.filter(({ base }, at) => base > through || at === now.epochs.length - 1),
+  }),
   "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
   "call-waiting": (now, record) => ({
     ...now,

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
+import { estimateCounter } from "../context/tokens/estimate.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
@@ -48,6 +49,7 @@ import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
 import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
 import type { TelemetryOptions } from "./teller.ts";
+import { Upkeep } from "./upkeep.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
 import { type RememberGround, rememberTool } from "./remember-tool.ts";
@@ -71,7 +73,7 @@ export interface SessionOptions
   readonly writeback?: WritebackOptions;
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
   readonly ids?: IdSource;
-  /** Upper bounds on what is kept, put into effect whenever a session is opened. What is cut off leaves a record of it. */
+  /** Upper bounds on what is kept, put into effect when a session is opened and as it grows. What is cut off leaves a record. */
   readonly retention?: RetentionBounds;
   /** Runs programs that a model writes, e.g. `quickjs()`: with it there is a tool `run_code`. */
   readonly code?: CodeRunner;
@@ -205,6 +207,7 @@ async function revive(
   if (!isShelf(journal.session)) await shelves.load();
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
+  const { counter = estimateCounter } = options.context ?? {};
   const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) =>
     takeBack(of, calls, { agents, lender }, dryRun);
   const session = new Session({
@@ -220,6 +223,7 @@ async function revive(
     workspaces,
     shelves,
     teller,
+    upkeep: new Upkeep({ store: deps.store, clock: deps.clock, journal, teller, counter }, options.retention),
     context,
     agents: returning,
     ...(options.writeback === undefined ? {} : { writebackOptions: options.writeback }),

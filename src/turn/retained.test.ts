@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import type { Model } from "../contracts/model.ts";
+import type { Item } from "../wire/item.ts";
 
 describe("a session that keeps only so much", () => {
   const lived = async (disk: MemoryDisk) => {
@@ -60,12 +62,53 @@ describe("a session that keeps only so much", () => {
     expect(tombstones).toMatchObject([{ was: "records", reason: 'retention: {"ageMs":30000}' }]);
   });
 
+  test("[RECORD-8] cuts while it stays open, too, between turns, and tells the model what the next process would", async () => {
+    const disk = new MemoryDisk();
+    const { session, deps } = await opened(disk, { retention: { records: 300 }, checkpoints: { limit: 5 } });
+    const asked: (readonly Item[])[] = [];
+    const model = scripted([{ text: "yes" }, { text: "again" }]);
+    const ask: Model["ask"] = (request, options) => {
+      asked.push(request.items);
+      return model.ask(request, options);
+    };
+    await watch(session.run("well?", { model: { ...model, ask } }));
+    for (let nth = 0; nth < 250; nth += 1) await run(session, `n${nth}`);
+    await watch(session.run("and?", { model: { ...model, ask } }));
+    const { records, tombstones } = await session.callHistory();
+    expect(records.length).toBeLessThan(200);
+    expect(tombstones).toMatchObject([{ was: "records", reason: 'retention: {"records":300}' }]);
+    expect((await session.checkpoints.audit()).damaged).toEqual([]);
+    await session.close();
+    await deps.store.close();
+    const again = await opened(disk);
+    const told = await again.session.conversation();
+    expect(callsIn(asked[1] ?? [])).toEqual(callsIn(told));
+    expect((await again.session.files.list()).length).toBe(250);
+  });
+
+  test("[RECORD-8] leaves a turn and its calls alone, and cuts before the next", async () => {
+    const { session } = await opened(new MemoryDisk(), { retention: { records: 30 } });
+    for (let nth = 0; nth < 100; nth += 1) await run(session, `n${nth}`);
+    const pending = await session.begin({ name: "step", input: { n: "open" } });
+    for (let nth = 0; nth < 200; nth += 1) await run(session, `m${nth}`);
+    const opening = async () =>
+      (await collect(session.read())).filter((one) => one.kind === "call-opened" && one.callId === pending.id);
+    expect(await opening()).toHaveLength(1);
+    await pending.abort("over");
+    await run(session, "next");
+    expect(await opening()).toEqual([]);
+  });
+
   test("[RECORD-8] refuses a bound that does not exist, and leaves the session free", async () => {
     const disk = new MemoryDisk();
     await expect(opened(disk, { retention: { record: 5 } as never })).rejects.toMatchObject({ code: "BAD_OPTION" });
     await expect(opened(disk)).resolves.toBeDefined();
   });
 });
+
+function callsIn(items: readonly Item[]): readonly (string | undefined)[] {
+  return items.flatMap((item) => (item.kind === "output" ? [item.callId] : []));
+}
 
 test("[RECORD-9] a record that was dropped leaves a tombstone with its reason, and hides no other", async () => {
   const { holdfast, session } = await opened();

@@ -15,6 +15,7 @@ import type { SessionFiles } from "./session-files.ts";
 import type { Shelves } from "./shelves.ts";
 import type { Story } from "./story.ts";
 import type { Teller } from "./teller.ts";
+import type { Upkeep } from "./upkeep.ts";
 import type { Workspaces } from "./workspaces.ts";
 import type { WritebackOptions } from "./writeback.ts";
 
@@ -40,6 +41,7 @@ export interface SessionParts<S = unknown> {
     dryRun: boolean,
   ) => Promise<readonly AgentReturn[]>;
   readonly teller: Teller;
+  readonly upkeep: Upkeep;
   /** Present when the session works in a folder of the system. */
   readonly files?: SessionFiles;
   /** Where its commands run, when they can. */

@@ -33,12 +33,12 @@ describe("a durable session", () => {
   test("[TURN-4] [T08] [T12] is the same through checkpoints, and opens from the newest", async () => {
     const { disk, deps, session } = await opened();
     await session.files.writeText("old.txt", "from before the checkpoint");
-    for (let n = 0; n < 150; n += 1) await run(session, `${n}`, n % 3 === 0);
+    for (let n = 0; n < 300; n += 1) await run(session, `${n}`, n % 3 === 0);
     await session.rewind({ before: await run(session, "gone") });
     const before = await look(session);
     await deps.store.close();
     const again = await opened(disk);
-    expect(again.session.journal.opened.tail.length).toBeLessThan(300);
+    expect(again.session.journal.opened.tail.length).toBeLessThan(600);
     expect(again.session.journal.opened.tail[0]?.kind).toBe("checkpoint-kept");
     expect(await look(again.session)).toEqual(before);
     expect(await again.session.files.readText("old.txt")).toBe("from before the checkpoint");
@@ -83,14 +83,14 @@ describe("a durable session", () => {
       commits += 1;
       return original(batch);
     };
-    for (let n = 0; n < 600; n += 1) await session.append(said(`${n}`));
-    expect(commits).toBe(600);
+    for (let n = 0; n < 1_200; n += 1) await session.append(said(`${n}`));
+    expect(commits).toBe(1_200);
     const entries = await collect(session.read());
     expect(entries.filter(({ kind }) => kind === "checkpoint-kept")).toHaveLength(3);
     const before = await look(session);
     await deps.store.close();
     const again = await opened(disk);
-    expect(again.session.journal.opened.tail.length).toBeLessThan(256);
+    expect(again.session.journal.opened.tail.length).toBeLessThan(512);
     expect(await look(again.session)).toEqual(before);
     expect(again.session.checkpoints.list()).toEqual(session.checkpoints.list());
     expect((await again.holdfast.verify()).ok).toBe(true);
@@ -258,6 +258,30 @@ describe("a durable session", () => {
   });
 });
 
+test("[TELEMETRY-9] what could not be forgotten is told; the call stands, and it is tried again later", async () => {
+  const { store, ...deps } = memoryDeps();
+  let full = true;
+  const flaky = between(store, {
+    before: (batch) => {
+      if (full && batch.kind === "sweep") throw ioError();
+      return undefined;
+    },
+  });
+  const heard: unknown[] = [];
+  const emit = ({ kind, facts }: KernelEvent) => {
+    if (kind === "upkeep-failed") heard.push(facts["code"]);
+  };
+  const options = { ...OPTIONS, telemetry: { sinks: [{ emit }] }, retention: { records: 10 } };
+  const holdfast = new Holdfast({ ...deps, store: flaky }, options);
+  const session = await holdfast.open("s");
+  for (let nth = 0; nth < 90; nth += 1) await run(session, `n${nth}`);
+  expect(heard).toEqual(["STORE_IO"]);
+  full = false;
+  for (let nth = 0; nth < 90; nth += 1) await run(session, `m${nth}`);
+  expect(heard).toEqual(["STORE_IO"]);
+  expect((await collect(session.read())).length).toBeLessThan(300);
+});
+
 test("[TELEMETRY-9] a checkpoint that could not be kept is told; what was appended stands, and the next append tries again", async () => {
   const { store, ...deps } = memoryDeps();
   let full = true;
@@ -273,8 +297,8 @@ test("[TELEMETRY-9] a checkpoint that could not be kept is told; what was append
   };
   const holdfast = new Holdfast({ ...deps, store: flaky }, { telemetry: { sinks: [{ emit }] } });
   const session = await holdfast.open("s");
-  await session.append(Array.from({ length: 256 }, () => said("x")));
-  expect([heard, session.journal.head.seq]).toEqual([[["checkpoint-failed", "STORE_IO"]], 257]);
+  await session.append(Array.from({ length: 512 }, () => said("x")));
+  expect([heard, session.journal.head.seq]).toEqual([[["checkpoint-failed", "STORE_IO"]], 513]);
   full = false;
   await session.append(said("y"));
   expect(heard.slice(1)).toEqual([["checkpoint-kept", undefined]]);

@@ -181,20 +181,18 @@ export class Session implements AsyncDisposable {
 
   /** One tool call as a transaction, durable when it resolves. */
   runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
-    return this.transactions.run(this.#named(call), this.#while(limits));
+    return this.#kept(this.#named(call), (named) => this.transactions.run(named, this.#while(limits)));
   }
 
   /** The calls of one answer, at once; their outcomes in the order of the calls. */
   runTools(calls: readonly SessionCall[], limits?: CallLimits): Promise<readonly CallOutcome[]> {
-    return this.transactions.runAll(
-      calls.map((call) => this.#named(call)),
-      this.#while(limits),
-    );
+    const named = calls.map((call) => this.#named(call));
+    return this.#kept(named, (all) => this.transactions.runAll(all, this.#while(limits)));
   }
 
   /** For a host that runs the tool itself. Left without a commit, it is rolled back. */
   begin(call: SessionCall, limits?: CallLimits): Promise<PendingCall> {
-    return this.transactions.begin(this.#named(call), this.#while(limits));
+    return this.#kept(this.#named(call), (named) => this.transactions.begin(named, this.#while(limits)));
   }
 
   /**
@@ -203,6 +201,11 @@ export class Session implements AsyncDisposable {
    */
   async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
     this.#refuseRunning();
+    const keeping = this.#upkeep();
+    if (keeping !== undefined) {
+      await keeping;
+      this.#refuseRunning(); // somebody else was waiting, too
+    }
     return yield* runTurn(this.#ground, input, options);
   }
 
@@ -379,6 +382,16 @@ export class Session implements AsyncDisposable {
     } finally {
       await journal.close();
     }
+  }
+
+  /** Begins something when the session is within its bounds; nearly always that is at once. */
+  #kept<A, T>(what: A, begin: (what: A) => Promise<T>): Promise<T> {
+    const keeping = this.#upkeep();
+    return keeping === undefined ? begin(what) : keeping.then(() => begin(what));
+  }
+
+  #upkeep(): Promise<void> | undefined {
+    return this.#parts.upkeep.due(() => !this.#ground.running && this.transactions.pending.length === 0);
   }
 
   #named({ id, denied, ...call }: SessionCall): ToolCall {

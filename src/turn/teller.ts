@@ -2,7 +2,7 @@ import { type Clock, instantOf } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contracts/event-sink.ts";
-import type { Sealed } from "../journal/journal.ts";
+import type { Sealed } from "../journal/seal-batch.ts";
 import type { SessionId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import { historySignals, sourceOf, toldOf } from "./told-facts.ts";
@@ -67,6 +67,11 @@ export class Teller {
   /** What was appended is durable all the same, and the next append tries again. */
   readonly checkpointFailed = (error: unknown): void => {
     this.moment("checkpoint-failed", { code: HoldfastError.is(error) ? error.code : String(error) });
+  };
+
+  /** It is kept less tidy than it was asked to be; nothing is lost, and it is tried again later. */
+  readonly upkeepFailed = (error: unknown): void => {
+    this.moment("upkeep-failed", { code: HoldfastError.is(error) ? error.code : String(error) });
   };
 
   /** What only the outcome of a call knows. */

@@ -50,6 +50,7 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "aside-over": ["model"],
   "call-rerun": ["tool"],
   "checkpoint-failed": ["state"],
+  "upkeep-failed": ["state"],
 };
 
 /** A kind that somebody else's version wrote is told all the same. */

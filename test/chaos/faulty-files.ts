@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { type FilePort, type PortHandle, realFiles } from "../../src/blobs/files/port.ts";
+import { type FilePort, type PortHandle, type PortStat, realFiles } from "../../src/blobs/files/port.ts";
 import type { FaultPlan } from "./fault-plan.ts";
 
 export const FILE_FAULTS = ["EIO", "ENOSPC", "EACCES", "EROFS", "EMFILE", "short"] as const;
@@ -93,9 +93,9 @@ export class FaultyFiles implements FilePort {
     return realFiles.existsSync(path);
   }
 
-  sizeSync(path: string): number | undefined {
+  statSync(path: string): PortStat | undefined {
     this.#guard("lstat");
-    return realFiles.sizeSync(path);
+    return realFiles.statSync(path);
   }
 
   unlinkSync(path: string): void {

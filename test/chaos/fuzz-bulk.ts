@@ -52,7 +52,8 @@ function violationsOf(name: string, path: string, faults: number): readonly stri
   if (status !== 0) return [`bulk/${name}: ended with ${status}: ${stderr.slice(0, 300)}`];
   const { ms, grew } = JSON.parse(stdout) as Measured;
   const wrong: string[] = [];
-  if (ms > (1000 * size) / MB + faults * FAULT_MS) wrong.push(`bulk/${name}: took ${ms.toFixed(0)} ms for ${size} bytes`);
+  if (ms > (1000 * size) / MB + faults * FAULT_MS)
+    wrong.push(`bulk/${name}: took ${ms.toFixed(0)} ms for ${size} bytes`);
   if (grew > 4 * size + 64 * MB + faults * FAULT) wrong.push(`bulk/${name}: grew by ${grew} bytes for ${size} bytes`);
   return wrong;
 }

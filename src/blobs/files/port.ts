@@ -8,11 +8,17 @@ export interface FilePort {
   unlink(path: string): Promise<void>;
   mkdir(path: string, options: { readonly mode: number }): Promise<unknown>;
   readdir(path: string): Promise<string[]>;
-  stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>;
+  stat(path: string): Promise<PortStat>;
   utimes(path: string, atime: number, mtime: number): Promise<void>;
   existsSync(path: string): boolean;
-  sizeSync(path: string): number | undefined;
+  /** Undefined when nothing is there. */
+  statSync(path: string): PortStat | undefined;
   unlinkSync(path: string): void;
+}
+
+export interface PortStat {
+  readonly size: number;
+  readonly mtimeMs: number;
 }
 
 export interface PortHandle {
@@ -32,7 +38,7 @@ export const realFiles: FilePort = {
   stat,
   utimes,
   existsSync,
-  sizeSync: (path) => lstatSync(path, { throwIfNoEntry: false })?.size,
+  statSync: (path) => lstatSync(path, { throwIfNoEntry: false }),
   unlinkSync,
 };
 

@@ -108,16 +108,17 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
     },
     holds: (name) => files.existsSync(pathOf(name)),
     sizeOf(name) {
-      const size = files.sizeSync(pathOf(name));
-      return size === undefined ? undefined : contentSize(name, size);
+      const found = files.statSync(pathOf(name));
+      return found === undefined ? undefined : contentSize(name, found.size);
     },
+    lastPut: (name) => files.statSync(pathOf(name))?.mtimeMs,
     remove(name) {
       const path = pathOf(name);
       try {
-        const size = files.sizeSync(path);
-        if (size === undefined) return 0;
+        const found = files.statSync(path);
+        if (found === undefined) return 0;
         files.unlinkSync(path);
-        return size;
+        return found.size;
       } catch (error) {
         if (isCode(error, "ENOENT")) return 0;
         throw fileError(error, path);

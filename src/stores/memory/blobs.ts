@@ -36,6 +36,7 @@ export function memoryBlobs(shelf: MemoryShelf = new MemoryShelf(), clock: Clock
     },
     holds: (name) => kept.has(toBlobName(name)),
     sizeOf: (name) => kept.get(toBlobName(name))?.bytes.length,
+    lastPut: (name) => kept.get(toBlobName(name))?.putAt,
     remove(name) {
       const size = kept.get(toBlobName(name))?.bytes.length ?? 0;
       kept.delete(name);

@@ -215,15 +215,11 @@ export class MemoryTables implements Tables {
       .map((name) => ({ name, size: this.#blobs.get(name)?.size ?? -1 }));
   }
 
-  unreferencedBlobs(limit: number) {
+  unreferencedBlobs(place: "store" | "outside", limit: number): readonly BlobRef[] {
     return [...this.#blobs]
-      .filter(([name]) => !this.#references.has(name))
+      .filter(([name, { bytes }]) => (bytes === undefined) === (place === "outside") && !this.#references.has(name))
       .slice(0, limit)
-      .map(([name, blob]) => ({
-        name,
-        size: blob.size,
-        place: blob.bytes === undefined ? ("outside" as const) : ("store" as const),
-      }));
+      .map(([name, { size }]) => ({ name, size }));
   }
 
   deleteBlob(name: BlobName): void {

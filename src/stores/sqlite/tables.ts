@@ -381,16 +381,12 @@ export class SqliteTables implements Tables {
       .filter(({ name }) => name > after);
   }
 
-  unreferencedBlobs(limit: number) {
+  unreferencedBlobs(place: "store" | "outside", limit: number): readonly BlobRef[] {
     return this.#sql(
-      "SELECT name, size, content IS NULL AS outside FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) LIMIT ?",
+      "SELECT name, size FROM blobs b WHERE (content IS NULL) = ? AND NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) ORDER BY rowid LIMIT ?",
     )
-      .all(limit)
-      .map((row) => ({
-        name: row["name"] as BlobName,
-        size: row["size"] as number,
-        place: row["outside"] === 1 ? ("outside" as const) : ("store" as const),
-      }));
+      .all(place === "outside" ? 1 : 0, limit)
+      .map((row) => ({ name: row["name"] as BlobName, size: row["size"] as number }));
   }
 
   deleteBlob(name: BlobName): void {

@@ -88,6 +88,7 @@ const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
   "aside-over",
   "call-rerun",
   "checkpoint-failed",
+  "upkeep-failed",
   "call-waiting",
   "call-late",
   "approval-given",

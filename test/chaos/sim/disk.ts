@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { SeededRandom } from "../../../src/base/random.ts";
-import type { FilePort, PortHandle } from "../../../src/blobs/files/port.ts";
+import type { FilePort, PortHandle, PortStat } from "../../../src/blobs/files/port.ts";
 
 /** What a disk writes whole or, when the power fails in the middle, in part. */
 const SECTOR = 512;
@@ -136,7 +136,7 @@ export class SimDisk implements FilePort {
     return [...this.#folder(path).names.keys()].sort();
   }
 
-  async stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }> {
+  async stat(path: string): Promise<PortStat> {
     const file = this.#file(path);
     return { size: file.length, mtimeMs: file.changedAt };
   }
@@ -153,8 +153,10 @@ export class SimDisk implements FilePort {
     }
   }
 
-  sizeSync(path: string): number | undefined {
-    return this.existsSync(path) ? this.#file(path).length : undefined;
+  statSync(path: string): PortStat | undefined {
+    if (!this.existsSync(path)) return undefined;
+    const { length, changedAt } = this.#file(path);
+    return { size: length, mtimeMs: changedAt };
   }
 
   unlinkSync(path: string): void {

@@ -1,0 +1,66 @@
+import type { TokenCounter } from "../contracts/token-counter.ts";
+import type { Journal, JournalDeps } from "../journal/journal.ts";
+import { rowOf } from "../journal/read.ts";
+import { type RetentionBounds, retain } from "../journal/retention.ts";
+import { sweepForgotten } from "../journal/sweep.ts";
+import type { SessionFold } from "./fold.ts";
+import type { Teller } from "./teller.ts";
+
+/** A cut falls at a checkpoint, and those lie so far apart. */
+const RECORDS_PER_CUT = 256;
+/** Looking costs what is kept, so it is done again when that has grown by this part. */
+const GROWTH = 8;
+/** Without bounds only state goes that no boundary needs, and the checkpoints let go of it this rarely. */
+const RECORDS_PER_SWEEP = 2_048;
+
+export interface UpkeepGround extends Pick<JournalDeps, "store" | "clock"> {
+  readonly journal: Journal<SessionFold>;
+  readonly teller: Teller;
+  readonly counter: TokenCounter;
+}
+
+/**
+ * Keeps a session that stays open within its bounds, and gives back what no record names any more: a process that runs for
+ * weeks would otherwise fill the disk until somebody opens the session anew.
+ */
+export class Upkeep {
+  readonly #ground: UpkeepGround;
+  readonly #bounds: RetentionBounds | undefined;
+  #next: number;
+  #running: Promise<void> | undefined;
+
+  constructor(ground: UpkeepGround, bounds: RetentionBounds | undefined) {
+    this.#ground = ground;
+    this.#bounds = bounds;
+    this.#next = ground.journal.head.seq + this.#pause(0);
+  }
+
+  /** What whoever begins something new has to wait for, if anything. Only between calls: what is under way needs its records. */
+  due(isIdle: () => boolean): Promise<void> | undefined {
+    if (this.#running !== undefined) return this.#running;
+    const { journal, teller } = this.#ground;
+    if (journal.head.seq < this.#next || journal.folded.openCalls.size > 0 || !isIdle()) return undefined;
+    this.#running = this.#keep()
+      .catch(teller.upkeepFailed)
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
+
+  async #keep(): Promise<void> {
+    const { journal } = this.#ground;
+    this.#next = journal.head.seq + this.#pause(0); // whatever comes of it, it is not tried again at once
+    if (this.#bounds !== undefined) {
+      await retain(this.#ground, journal, this.#bounds);
+      const { head, anchor } = await rowOf(this.#ground.store, journal.session);
+      this.#next = head.seq + this.#pause(head.seq - anchor.seq);
+    }
+    await sweepForgotten(this.#ground);
+  }
+
+  /** How many records may come before bounds are looked at again. */
+  #pause(kept: number): number {
+    return this.#bounds === undefined ? RECORDS_PER_SWEEP : Math.max(RECORDS_PER_CUT, Math.ceil(kept / GROWTH));
+  }
+}
