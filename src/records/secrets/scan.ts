@@ -114,7 +114,7 @@ export const RUN = {
   noDigit: 9,
   noCapital: 10,
   noSmall: 11,
-} as const satisfies Readonly<Record<Alphabet | string, number>>;
+} as const satisfies Readonly<Record<Alphabet, number>> & Readonly<Record<string, number>>;
 const KINDS = Object.keys(RUN) as readonly (keyof typeof RUN)[];
 
 /** What runs are made of. */
