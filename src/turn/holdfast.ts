@@ -12,7 +12,8 @@ import { type ImportedBundle, type ImportOptions, importBundle } from "../journa
 import type { BundleSource } from "../journal/bundle/read.ts";
 import { type Deleted, deleteSession, planDeletion } from "../journal/delete.ts";
 import { forkSession } from "../journal/fork.ts";
-import { appendReserved, type Fold, type JournalDeps } from "../journal/journal.ts";
+import { appendReserved, type JournalDeps } from "../journal/journal.ts";
+import type { Fold } from "../journal/seal-batch.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
 import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
