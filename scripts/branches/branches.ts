@@ -19,6 +19,14 @@ interface Arm {
 
 export type Arms = Map<string, Arm>;
 
+/** What the types have proven is no branch that a test could take: the end of a switch that names every case. */
+export function withoutProven(arms: Arms, code: string): Arms {
+  const lines = code.split("\n");
+  const isProven = ({ line }: Arm) =>
+    /^\s*default:/.test(lines[line - 1] ?? "") && /unreachable\(/.test(lines[line] ?? "");
+  return new Map([...arms].filter(([, arm]) => !isProven(arm)));
+}
+
 /** By its place in the source, which is the same whoever counted: types are taken out in place. */
 function armsOf({ branchMap, b }: BranchCounts): Arms {
   const arms = new Map<string, Arm>();

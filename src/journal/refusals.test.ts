@@ -3,7 +3,7 @@ import { between, brief, collect, ioError, memoryDeps, memoryStore, said } from 
 import { FixedClock } from "../base/clock.ts";
 import type { Conflict, WriteBatch } from "../contracts/store.ts";
 import { forkSession } from "./fork.ts";
-import type { Fold } from "./journal.ts";
+import type { Fold } from "./seal-batch.ts";
 import { openJournal } from "./open.ts";
 
 /** A store that refuses one kind of batch, as it does when another process was quicker. */
@@ -88,7 +88,12 @@ describe("an append of which nobody knows whether it was written", () => {
     );
     await expect(journal.append([said("two"), said("three")])).rejects.toMatchObject({ code: "STORE_IO" });
     await journal.append(said("four"));
-    expect(brief(await collect(journal.read()))).toEqual(["1:user-said", "2:damaged header-altered", "3:user-said", "4:user-said"]);
+    expect(brief(await collect(journal.read()))).toEqual([
+      "1:user-said",
+      "2:damaged header-altered",
+      "3:user-said",
+      "4:user-said",
+    ]);
     expect(journal.folded).toBe(3);
     await journal.close();
   });

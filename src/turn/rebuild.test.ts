@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { look, OPTIONS, opened, run } from "../../test/support/durable.ts";
-import { between, collect, ioError, memoryDeps, MemoryDisk } from "../../test/support/stores.ts";
+import { between, collect, ioError, type MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import { forkSession } from "../journal/fork.ts";
 import { defineTool } from "../transaction/tool.ts";
 import { Holdfast } from "./holdfast.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type BranchCounts, merged } from "../../scripts/branches/branches.ts";
+import { type BranchCounts, merged, withoutProven } from "../../scripts/branches/branches.ts";
 import { figures } from "../../scripts/branches/figures.ts";
 
 /** One `if` with two arms, taken so often. */
@@ -20,4 +20,12 @@ test("a branch of a critical file that nobody took is named by its line, and the
   expect(lines).toContain("  turn/recover.ts: not taken at 37");
   expect(lines).toContain("  transaction/settle.ts: no test has loaded it");
   expect(ok).toBe(false);
+});
+
+test("the end of a switch over every case is no branch: only the types could take it", () => {
+  const code = "switch (kind) {\n  case 1:\n    return;\n  default:\n    return unreachable(kind);\n}\n";
+  const [arms = new Map()] = merged({ "/src/base/a.ts": file(4, 0) }, new Map()).values();
+  expect([withoutProven(arms, code).size, withoutProven(arms, code.replace("unreachable", "other")).size]).toEqual([
+    0, 1,
+  ]);
 });

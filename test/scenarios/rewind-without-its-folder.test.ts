@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { counter, steps } from "../../test/support/calls.ts";
-import { settle } from "../../test/support/stores.ts";
-import { freshRoot, inWorkspace } from "../../test/support/workspaces.ts";
-import { sqlite } from "../stores/sqlite/entry.ts";
-import { defineTool } from "../transaction/tool.ts";
-import { createHoldfast } from "./holdfast.ts";
+import { counter, steps } from "../support/calls.ts";
+import { settle } from "../support/stores.ts";
+import { freshRoot, inWorkspace } from "../support/workspaces.ts";
+import { sqlite } from "../../src/stores/sqlite/entry.ts";
+import { defineTool } from "../../src/transaction/tool.ts";
+import { createHoldfast } from "../../src/turn/holdfast.ts";
 
 const count = defineTool({ name: "count", access: "write", run: (_, call) => call.dispatch(counter.added(1)) });
 const write = defineTool<string>({

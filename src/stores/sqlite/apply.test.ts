@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../../test/support/places.ts";
-import { memoryStore, said } from "../../test/support/stores.ts";
-import { createHoldfast, type Holdfast } from "../index.ts";
-import { toSessionId } from "../records/ids.ts";
-import { appendOf, applied, begin, linkOf, sealed, take, write } from "../testing/pen.ts";
-import { sqlite } from "./sqlite/entry.ts";
+import { scratchFolder } from "../../../test/support/places.ts";
+import { memoryStore, said } from "../../../test/support/stores.ts";
+import { createHoldfast, type Holdfast } from "../../index.ts";
+import { toSessionId } from "../../records/ids.ts";
+import { appendOf, applied, begin, linkOf, sealed, take, write } from "../../testing/pen.ts";
+import { sqlite } from "./entry.ts";
 
 const folder = scratchFolder();
 let places = 0;
@@ -61,7 +61,12 @@ test("[STORE-14] a sweep removes no more than it is told at once, also where one
   const store = memoryStore();
   const origin = await begin(store, "origin");
   const records = await write(origin, '"1"', '"2"', '"3"', '"4"', '"5"');
-  const fork = { kind: "fork", from: origin.session, session: toSessionId("fork"), at: "2026-01-01T00:00:00.000Z" } as const;
+  const fork = {
+    kind: "fork",
+    from: origin.session,
+    session: toSessionId("fork"),
+    at: "2026-01-01T00:00:00.000Z",
+  } as const;
   applied(await store.commit({ ...fork, after: linkOf(records[2]!) }));
   const pen = await take(store, "fork");
   const anchor = linkOf(records[0]!);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Box, counter, rig, writes } from "../../test/support/calls.ts";
 import { filesOf } from "../files/access.ts";
-import { resourcesPart } from "./resources-part.ts";
-import { resourceKey } from "./resources.ts";
+import { resourcesPart } from "../state/resources-part.ts";
+import { resourceKey } from "../state/resources.ts";
 import { filesPart } from "../files/part.ts";
 
 const BOX = resourceKey<Box>("box");
