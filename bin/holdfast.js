@@ -20,4 +20,6 @@ if (major < 22 || (major === 22 && minor < 18)) {
 
 const source = here("../src/cli/main.ts"); // present in a checkout only; the package ships dist
 const { main } = await import(existsSync(source) ? source : here("../dist/cli/main.js"));
-process.exitCode = await main(process.argv.slice(2));
+const code = await main(process.argv.slice(2));
+if (code > 128) process.exit(code); // what was interrupted may still run, and is not waited for
+process.exitCode = code;

@@ -381,18 +381,13 @@ export type { AppendOptions } from "./journal/append-options.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
 export { type Deleted, deleteSession, planDeletion } from "./journal/delete.ts";
 export { forkSession } from "./journal/fork.ts";
-export {
-  type Appended,
-  type Fold,
-  Journal,
-  type JournalDeps,
-  type Opened,
-} from "./journal/journal.ts";
+export { type Appended, Journal, type JournalDeps, type Opened } from "./journal/journal.ts";
 export { type OpenOptions, openJournal } from "./journal/open.ts";
 export type { DamagedEntry, JournalEntry } from "./journal/prove.ts";
 export { type ReadOptions, readEntries } from "./journal/read.ts";
-export type { ImportedBundle } from "./journal/bundle/import.ts";
+export type { ImportedBundle, ImportOptions } from "./journal/bundle/import.ts";
 export { type BundleReport, type BundleSource, verifyBundle } from "./journal/bundle/read.ts";
+export type { Fold } from "./journal/seal-batch.ts";
 export { dropBodies, planRetention, type Retained, type RetentionBounds, retain } from "./journal/retention.ts";
 export { type SweepOptions, type SweepReport, sweep } from "./journal/sweep.ts";
 export {

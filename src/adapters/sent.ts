@@ -1,3 +1,4 @@
+import { deepFreeze, isDeepFrozen } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
 import type { Fields } from "../wire/codecs/read.ts";
@@ -43,7 +44,19 @@ export function saysIn(value: unknown, words: string): boolean {
     .some((one) => saysIn(one, words));
 }
 
-function offerIn(tool: object, { described, schema }: SentShape): ToolOffer {
+/** What was read of tools that nobody can change any more. */
+const known = new WeakMap<object, { readonly shape: SentShape; readonly offer: ToolOffer }>();
+
+function offerIn(tool: object, shape: SentShape): ToolOffer {
+  const before = known.get(tool);
+  if (before?.shape === shape) return before.offer;
+  const offer = readOffer(tool, shape);
+  if (typeof tool === "object" && tool !== null && isDeepFrozen(tool))
+    known.set(tool, { shape, offer: deepFreeze(offer) });
+  return offer;
+}
+
+function readOffer(tool: object, { described, schema }: SentShape): ToolOffer {
   const fields = fieldsOf(described(tool));
   const description = wordOf(fields["description"]);
   return {

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { deepFreeze } from "../base/freeze.ts";
+import type { JsonObject } from "../base/json.ts";
 import { err, ok } from "../base/result.ts";
+import type { ToolOffer } from "../contracts/model.ts";
 import {
   editFile,
   identity,
@@ -279,6 +282,20 @@ describe("the request that leaves", () => {
     expect(checkRequest({ tools, says: () => false }, planning, prompt)).toEqual([
       { kind: "request-words-missing", segments: ["policy", "stamp"] },
     ]);
+  });
+
+  test("[ALIGN-20] a tool that passed and was changed since is seen, and one that cannot change is what it was in that snapshot only", () => {
+    const open = structuredClone(offers) as { name: string; description: string; input: JsonObject }[];
+    const differ = (tools: readonly ToolOffer[], catalog = planning) => checkRequest({ tools }, catalog)[0];
+    expect(differ(open)).toBeUndefined();
+    (open[0] as { description: string }).description = "Does something else.";
+    expect(differ(open)).toMatchObject({ changed: [open[0]?.name] });
+
+    const fixed = deepFreeze(structuredClone(offers));
+    expect([differ(fixed), differ(fixed)]).toEqual([undefined, undefined]);
+    expect(differ(fixed.toReversed())).toBeUndefined();
+    expect(differ([fixed[1] as ToolOffer, ...fixed.slice(1)])).toMatchObject({ missing: [fixed[0]?.name] });
+    expect(differ(fixed, act)).toMatchObject({ kind: "request-tools-differ" });
   });
 
   test("[ALIGN-9] a tool too many, too few, twice, or with other words or another schema is named", () => {

@@ -1,3 +1,4 @@
+import { isDeepFrozen } from "../base/freeze.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
@@ -43,13 +44,23 @@ function isWritten(sent: readonly ToolOffer[], offered: readonly ToolOffer[]): b
   if (sent.length !== offered.length) return false;
   for (let at = 0; at < sent.length; at += 1) {
     const [one, other] = [sent[at] as ToolOffer, offered[at] as ToolOffer];
-    if (one.name !== other.name || !sameOffer(one, other)) return false;
+    if (!(agreed.get(one) === other || (one.name === other.name && sameOffer(one, other)))) return false;
   }
   return true;
 }
 
+/** Which tool of a snapshot a sent one was found to be. Only where nobody can change either of them any more. */
+const agreed = new WeakMap<ToolOffer, ToolOffer>();
+
+function sameOffer(sent: ToolOffer, offered: ToolOffer): boolean {
+  if (agreed.get(sent) === offered) return true;
+  if (!saysTheSame(sent, offered)) return false;
+  if (isDeepFrozen(sent) && isDeepFrozen(offered)) agreed.set(sent, offered);
+  return true;
+}
+
 /** Providers want `type: "object"` written out; with or without, the schema says the same. */
-function sameOffer(a: ToolOffer, b: ToolOffer): boolean {
+function saysTheSame(a: ToolOffer, b: ToolOffer): boolean {
   if ((a.description ?? "") !== (b.description ?? "")) return false;
   return a.input === b.input || sameFields(a.input, b.input, OBJECT);
 }

@@ -11,6 +11,12 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
+/** Whether nobody can change a value any more, anywhere in it. */
+export function isDeepFrozen(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return !ArrayBuffer.isView(value) && Object.isFrozen(value) && Object.values(value).every(isDeepFrozen);
+}
+
 /** A copy of plain data that nobody can change, whatever becomes of the original. */
 export function frozenCopy<T extends Json | undefined>(value: T): T {
   if (typeof value !== "object" || value === null) return value;

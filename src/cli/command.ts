@@ -19,8 +19,8 @@ export interface Terminal {
   input(): AsyncIterable<Uint8Array>;
 }
 
-/** 0 done, 1 findings or failed, 2 wrong usage, 3 store or session unusable. */
-export type ExitCode = 0 | 1 | 2 | 3;
+/** 0 done, 1 findings or failed, 2 wrong usage, 3 store or session unusable; ended by SIGINT or SIGTERM. */
+export type ExitCode = 0 | 1 | 2 | 3 | 130 | 143;
 
 /** A command as the table knows it: enough for the overview, without loading what it needs to run. */
 export interface CommandEntry {

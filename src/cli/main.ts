@@ -3,6 +3,7 @@ import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { type Command, type ExitCode, type Parsed, parseOptions, type Terminal } from "./command.ts";
+import { Interrupted } from "./interrupted.ts";
 import { nearest } from "./nearest.ts";
 import { helpOf, overview } from "./help.ts";
 import { COMMANDS } from "./table.ts";
@@ -71,6 +72,7 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     pages?.show();
     return code;
   } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
     if (!HoldfastError.is(error)) throw error;
     const { KNOWN_SHAPES: redactor } = await import("../records/redact.ts"); // logs of a terminal are kept, too
     const { code, tryThis } = error;

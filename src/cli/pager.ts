@@ -26,7 +26,8 @@ export class Pages {
       stdio: ["pipe", "inherit", "inherit"],
       env: { LESS: "FRX", ...this.#below.env },
     });
-    return error === undefined ? status !== NO_SUCH_COMMAND : (error as NodeJS.ErrnoException).code === "EPIPE";
+    if (status === NO_SUCH_COMMAND) return false; // also when it was gone before all the lines were
+    return error === undefined || (error as NodeJS.ErrnoException).code === "EPIPE";
   }
 }
 

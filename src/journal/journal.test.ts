@@ -18,7 +18,8 @@ import { MAX_SEQ } from "../records/chain.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import { toSessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
-import { type Fold, Journal } from "./journal.ts";
+import { Journal } from "./journal.ts";
+import type { Fold } from "./seal-batch.ts";
 import { openJournal } from "./open.ts";
 import { rowOf } from "./read.ts";
 

@@ -1,21 +1,22 @@
-import { type Clock, type Instant, instantOf } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { JSON_LIMITS, type JsonLimits, type JsonObject } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { AppendBatch, NewBlob, PreviousWriter, Receipt, SessionRow, Store } from "../contracts/store.ts";
-import { type Link, MAX_SEQ, type SealedRecord, seal } from "../records/chain.ts";
+import type { Link } from "../records/chain.ts";
 import { type EncodedDraft, encodeDraft } from "../records/codec.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
-import { RECORD_VERSION } from "../records/lift.ts";
 import { KNOWN_SHAPES, type Redactor } from "../records/redact.ts";
 import { readBlob, stageBlob } from "./blobs.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalEntry } from "./prove.ts";
-import { type AppendOptions, type CheckpointNote, NO_OPTIONS, refuseBadOptions } from "./append-options.ts";
+import { type AppendOptions, NO_OPTIONS, refuseBadOptions } from "./append-options.ts";
+import { type HeldLease, keepLease } from "./keep-lease.ts";
 import { NewestRecords } from "./newest.ts";
 import { type ReadOptions, readEntries, rowOf } from "./read.ts";
+import { type Fold, NO_FOLD, type Sealed, type Sealing, sealBatch, stepped, type Tip } from "./seal-batch.ts";
 
 export interface JournalDeps {
   readonly store: Store;
@@ -30,30 +31,6 @@ export interface Appended {
   readonly last: number;
   /** The operation had been applied before; nothing was written now. */
   readonly repeated: boolean;
-}
-
-/**
- * Something carried along the chain, record by record, from what opening found. It moves with the tip when records are
- * sealed and falls back with it when an append fails, so it never speaks of a record that is not there.
- */
-export interface Fold<T> {
-  start(tail: readonly JournalEntry[]): T;
-  step(now: T, draft: RecordDraft, seq: number): T;
-  /** A record to add to a batch, e.g. a checkpoint when one is due. */
-  due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
-  /** The record of a checkpoint that was asked for. Default: one without open calls. */
-  checkpoint?(now: T, note: CheckpointNote): RecordDraft;
-  /** Refuses, by throwing, what callers of `append` may not write where the chain stands: see `appendReserved`. */
-  reserve?(now: T, drafts: readonly EncodedDraft[], options: AppendOptions): void;
-}
-
-/** A record as it was written, for those who watch. */
-export interface Sealed {
-  readonly draft: RecordDraft;
-  readonly seq: number;
-  readonly at: Instant;
-  /** Of its body. */
-  readonly bytes: number;
 }
 
 export interface JournalOptions<T> {
@@ -72,19 +49,6 @@ export interface Opened {
   readonly mended?: string;
 }
 
-/** Where the next record hangs, and what the chain up to there folds to. */
-interface Tip<T> {
-  readonly link: Link;
-  readonly folded: T;
-  readonly sinceCheckpoint: number;
-}
-
-interface SealedBatch<T> {
-  readonly batch: AppendBatch;
-  readonly tip: Tip<T>;
-  readonly sealed: readonly Sealed[];
-}
-
 type Send = (drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions) => Promise<Appended>;
 
 let sendingTo: (journal: Journal) => Send;
@@ -98,8 +62,6 @@ export function appendReserved<T>(
   return sendingTo(journal as Journal)(drafts, options);
 }
 
-const NO_FOLD: Fold<undefined> = { start: () => undefined, step: () => undefined, due: () => undefined };
-
 /** One writer's hold on one session. Only this class calls `Store.commit` for records. */
 export class Journal<T = unknown> implements AsyncDisposable {
   static {
@@ -110,17 +72,16 @@ export class Journal<T = unknown> implements AsyncDisposable {
   readonly opened: Opened;
   readonly redactor: Redactor;
   readonly #deps: JournalDeps;
-  readonly #leaseMs: number;
+  readonly #lease: HeldLease;
   readonly #limits: JsonLimits;
-  readonly #epoch: number;
   readonly #ended = new AbortController();
   readonly #closing = new AbortController();
   readonly #fold: Fold<T>;
+  readonly #sealing: Sealing<T>;
   readonly #written: (records: readonly Sealed[]) => void;
   /** Ahead of what is durable while appends are under way. */
   #tip: Tip<T>;
   #durable: Tip<T>;
-  #renewedAt: number;
   readonly #newest = new NewestRecords();
   /** Settles when every append called so far has ended. */
   #called: Promise<unknown> = Promise.resolve();
@@ -135,15 +96,18 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.session = row.id;
     this.opened = opened;
     this.redactor = deps.redactor ?? KNOWN_SHAPES;
-    this.#epoch = row.epoch;
-    this.#leaseMs = options.leaseMs;
+    const { leaseMs } = options;
+    this.#lease = { session: row.id, epoch: row.epoch, leaseMs, renewedAt: deps.clock.monotonic() };
     this.#limits = options.limits ?? JSON_LIMITS;
     this.#fold = options.fold ?? (NO_FOLD as Fold<never>);
+    const { clock, random } = deps;
+    const encode = (draft: RecordDraft) => this.#encode(draft);
+    this.#sealing = { session: row.id, clock, random, fold: this.#fold, encode };
     this.#written = options.written ?? (() => {});
     this.#durable = { link: row.head, folded: this.#fold.start(opened.tail), sinceCheckpoint: opened.tail.length };
     this.#tip = this.#durable;
-    this.#renewedAt = deps.clock.monotonic();
-    void this.#keepLease();
+    const stop = AbortSignal.any([this.#closing.signal, this.#ended.signal]);
+    void keepLease(deps, this.#lease, stop, (error) => this.#ended.abort(error));
   }
 
   /** The newest acknowledged record. */
@@ -167,7 +131,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   get epoch(): number {
-    return this.#epoch;
+    return this.#lease.epoch;
   }
 
   /** Aborts when this journal can write no more: closed, or its lease lost. */
@@ -231,7 +195,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
     if (this.#ended.signal.aborted) return; // the lease is somebody else's
     this.#ended.abort(closed);
     try {
-      await this.#deps.store.commit({ kind: "release", session: this.session, epoch: this.#epoch });
+      await this.#deps.store.commit({ kind: "release", session: this.session, epoch: this.epoch });
     } catch (error) {
       // A store that was closed first has taken its owner with it: the next writer need not wait.
       if (!HoldfastError.is(error, "STORE_CLOSED")) throw error;
@@ -262,7 +226,8 @@ export class Journal<T = unknown> implements AsyncDisposable {
         if (before === undefined) throw error;
         return before;
       }
-      const { batch, tip, sealed } = this.#seal(encoded, options);
+      const { parts, tip, sealed } = sealBatch(this.#tip, encoded, this.#redacted(options), this.#sealing);
+      const batch = { ...this.#batch(this.#tip.link), ...parts };
       this.#tip = tip;
       const appended = await this.#commit(batch, tip);
       if (appended?.repeated === false) this.#written(sealed);
@@ -273,7 +238,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   /** Asks with a batch that brings nothing: a known operation is answered, and with any other nothing is written. */
   async #appliedBefore(operation: string | undefined): Promise<Appended | undefined> {
     if (operation === undefined) return undefined;
-    const receipt = await this.#deps.store.commit({ ...this.#batch([], this.#durable.link), operation });
+    const receipt = await this.#deps.store.commit({ ...this.#batch(this.#durable.link), operation });
     return receipt.ok && receipt.repeated ? { first: receipt.first, last: receipt.last, repeated: true } : undefined;
   }
 
@@ -314,7 +279,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
       // Answers may come in another order than the commits; a later record vouches for those before it.
       if (tip.link.seq > this.#durable.link.seq) this.#durable = tip;
       this.#newest.add(batch.records);
-      this.#renewedAt = this.#deps.clock.monotonic();
+      this.#lease.renewedAt = this.#deps.clock.monotonic();
     }
     const { first, last, repeated } = receipt;
     return { first, last, repeated };
@@ -343,7 +308,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   async #resume(): Promise<void> {
     this.#ended.signal.throwIfAborted();
     const row = await rowOf(this.#deps.store, this.session);
-    if (row.epoch !== this.#epoch || row.owner === null) {
+    if (row.epoch !== this.epoch || row.owner === null) {
       const error = new HoldfastError("LEASE_LOST", { session: this.session, epoch: row.epoch });
       this.#ended.abort(error);
       throw error;
@@ -355,13 +320,12 @@ export class Journal<T = unknown> implements AsyncDisposable {
 
   /** An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it. */
   async #catchUp(row: SessionRow): Promise<void> {
-    let { folded, sinceCheckpoint } = this.#durable;
-    for await (const entry of this.read({ from: this.#durable.link.seq + 1, to: row.head.seq })) {
+    let tip = this.#durable;
+    for await (const entry of this.read({ from: tip.link.seq + 1, to: row.head.seq })) {
       if (entry.kind === "damaged" || entry.kind === "dropped") continue;
-      folded = this.#fold.step(folded, entry, entry.seq);
-      sinceCheckpoint = entry.kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
+      tip = stepped(tip, this.#fold, entry, { seq: entry.seq, hash: "" });
     }
-    this.#durable = { link: row.head, folded, sinceCheckpoint };
+    this.#durable = { ...tip, link: row.head };
   }
 
   /** At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing. */
@@ -369,81 +333,16 @@ export class Journal<T = unknown> implements AsyncDisposable {
     return encodeDraft(draft, this.#limits, this.redactor, known);
   }
 
-  #seal(drafts: readonly EncodedDraft[], options: AppendOptions): SealedBatch<T> {
-    const at = instantOf(this.#deps.clock);
-    const sealed: Sealed[] = [];
-    const records: SealedRecord[] = [];
-    const references: { seq: number; name: BlobName }[] = [];
-    // Also what was put long ago and is named now: the store must know of it, or a sweep would take it for nobody's.
-    const content = new Map((options.staged ?? []).map((blob) => [blob.ref.name, blob]));
-    let { link, folded, sinceCheckpoint } = this.#tip;
-    let checkpoint: number | undefined;
-    const add = ({ draft, kind, body, blobs }: EncodedDraft) => {
-      if (link.seq >= MAX_SEQ) throw new HoldfastError("SESSION_FULL", { session: this.session, seq: link.seq });
-      const record = seal(link, { kind, at, version: RECORD_VERSION, salt: this.#deps.random.hex(8), body });
-      records.push(record);
-      sealed.push({ draft, seq: record.seq, at, bytes: body.length });
-      for (const ref of blobs) {
-        references.push({ seq: record.seq, name: ref.name });
-        const staged = content.get(ref.name);
-        if (staged === undefined) content.set(ref.name, { ref });
-        else if (staged.ref.size !== ref.size)
-          throw new HoldfastError("RECORD_MALFORMED", { kind, fault: `${ref.name} has ${staged.ref.size} bytes` });
-      }
-      if (kind === "checkpoint-kept") checkpoint = record.seq;
-      link = { seq: record.seq, hash: record.hash };
-      folded = this.#fold.step(folded, draft, record.seq);
-      sinceCheckpoint = kind === "checkpoint-kept" ? 1 : sinceCheckpoint + 1;
-    };
-    for (const draft of drafts) add(draft);
-    if (options.checkpoint !== undefined) add(this.#encode(this.#checkpoint(folded, options.checkpoint)));
-    const due = this.#fold.due(folded, sinceCheckpoint);
-    if (due !== undefined && link.seq < MAX_SEQ) add(this.#encode(due));
-    const batch: AppendBatch = {
-      ...this.#batch(records, this.#tip.link),
-      references,
-      blobs: [...content.values()],
-      ...(checkpoint === undefined ? {} : { checkpoint }),
-      ...(options.operation === undefined ? {} : { operation: options.operation }),
-      ...(options.anchor === undefined ? {} : { anchor: options.anchor }),
-    };
-    return { batch, tip: { link, folded, sinceCheckpoint }, sealed };
+  /** The state of a checkpoint is kept for long, and in clear. */
+  #redacted(options: AppendOptions): AppendOptions {
+    const { checkpoint } = options;
+    if (checkpoint?.state === undefined) return options;
+    return { ...options, checkpoint: { ...checkpoint, state: this.redactor.json(checkpoint.state) } };
   }
 
-  #batch(records: readonly SealedRecord[], after: Link): AppendBatch {
-    const [session, epoch, leaseMs] = [this.session, this.#epoch, this.#leaseMs];
-    return { kind: "append", session, epoch, after, records, references: [], blobs: [], leaseMs };
-  }
-
-  #checkpoint(folded: T, given: CheckpointNote): RecordDraft {
-    const note = given.state === undefined ? given : { ...given, state: this.redactor.json(given.state) };
-    return this.#fold.checkpoint?.(folded, note) ?? { kind: "checkpoint-kept", openCalls: [], ...note };
-  }
-
-  /** Appends renew the lease; between them this does. A holder that cannot renew is told so before its next append. */
-  async #keepLease(): Promise<void> {
-    const { clock, store } = this.#deps;
-    const stop = AbortSignal.any([this.#closing.signal, this.#ended.signal]);
-    for (;;) {
-      try {
-        await clock.sleep(this.#leaseMs / 3, stop);
-      } catch {
-        return; // closed or lost: there is no lease to keep
-      }
-      if (clock.monotonic() - this.#renewedAt < this.#leaseMs / 3) continue;
-      try {
-        const receipt = await store.commit({
-          kind: "renew",
-          session: this.session,
-          epoch: this.#epoch,
-          leaseMs: this.#leaseMs,
-        });
-        if (receipt.ok) this.#renewedAt = clock.monotonic();
-        else this.#ended.abort(conflictError(this.session, receipt.conflict));
-      } catch (error) {
-        if (HoldfastError.is(error, "STORE_CLOSED")) this.#ended.abort(error);
-        // Otherwise the store is in trouble now: the next append will say so, or the next renewal will succeed.
-      }
-    }
+  /** A batch that brings nothing yet. */
+  #batch(after: Link): AppendBatch {
+    const { session, epoch, leaseMs } = this.#lease;
+    return { kind: "append", session, epoch, after, records: [], references: [], blobs: [], leaseMs };
   }
 }

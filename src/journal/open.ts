@@ -7,7 +7,8 @@ import { genesisOf } from "../records/chain.ts";
 import { DEEPEST } from "../records/codec.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
-import { type Fold, Journal, type JournalDeps, type Sealed } from "./journal.ts";
+import { Journal, type JournalDeps } from "./journal.ts";
+import type { Fold, Sealed } from "./seal-batch.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
 import { PAGE, rowOf } from "./read.ts";
 

@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
-import type { Fold } from "../journal/journal.ts";
+import type { Fold } from "../journal/seal-batch.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
@@ -79,7 +79,7 @@ export interface StateNote extends CheckpointNote {
 }
 
 /** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
-const RECORDS_PER_CHECKPOINT = 256;
+const RECORDS_PER_CHECKPOINT = 512;
 /** Taking state out of records is a commit of its own, so it waits until it is worth one. */
 const STALE_AT_ONCE = 8;
 

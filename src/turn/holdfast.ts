@@ -8,11 +8,12 @@ import type { DamagedRow, SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
-import { type ImportedBundle, importBundle } from "../journal/bundle/import.ts";
+import { type ImportedBundle, type ImportOptions, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
 import { type Deleted, deleteSession, planDeletion } from "../journal/delete.ts";
 import { forkSession } from "../journal/fork.ts";
-import { appendReserved, type Fold, type JournalDeps } from "../journal/journal.ts";
+import { appendReserved, type JournalDeps } from "../journal/journal.ts";
+import type { Fold } from "../journal/seal-batch.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
 import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
@@ -286,7 +287,7 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Takes a bundle into this store, under its own name or another, all of it or nothing. */
-  importBundle(source: BundleSource, options?: { readonly as?: string }): Promise<ImportedBundle> {
+  importBundle(source: BundleSource, options?: ImportOptions): Promise<ImportedBundle> {
     return importBundle(this.#deps, source, options);
   }
 

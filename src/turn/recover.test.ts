@@ -110,7 +110,7 @@ test("[TURN-2] a call whose closing record is damaged is closed again; one whose
 });
 
 test("[TURN-1] calls opened before a checkpoint are known behind it, and calls closed before it stay closed", async () => {
-  const filler = Array.from({ length: 300 }, (_, n) => said(`${n}`));
+  const filler = Array.from({ length: 600 }, (_, n) => said(`${n}`));
   const disk = await crashedAfter([opens(1), opens(2), closes(2), ...filler, opens(3)]);
   const deps = memoryDeps(disk);
   const session = await new Holdfast(deps).open("s");
@@ -123,7 +123,7 @@ test("[TURN-1] calls opened before a checkpoint are known behind it, and calls c
   const twice = await crashedAfter([opens(1), closes(1), ...filler, ...filler]);
   const { store, ...rest } = memoryDeps(twice);
   const newest = (await store.reading((read) => read.session(toSessionId("s"))))?.checkpoint ?? 0;
-  expect(newest).toBeGreaterThan(400);
+  expect(newest).toBeGreaterThan(800);
   const damaged = between(store, {
     records: (records) =>
       records.map((record) => ([3, newest].includes(record.seq) ? { ...record, salt: "x" } : record)),

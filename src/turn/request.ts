@@ -1,4 +1,5 @@
 import type { AlignedPrompt } from "../alignment/align.ts";
+import { deepFreeze } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { ModelRequest, ToolOffer } from "../contracts/model.ts";
@@ -85,7 +86,7 @@ const offered = new WeakMap<SessionToolCatalogSnapshot, Offered>();
 function offeredBy(catalog: SessionToolCatalogSnapshot): Offered {
   const known = offered.get(catalog);
   if (known !== undefined) return known;
-  const tools = (catalog.tools ?? []).map(offerOf);
+  const tools = deepFreeze((catalog.tools ?? []).map(offerOf));
   const made = { tools, texts: tools.map((tool) => JSON.stringify(tool)) };
   offered.set(catalog, made);
   return made;

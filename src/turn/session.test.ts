@@ -33,12 +33,12 @@ describe("a durable session", () => {
   test("[TURN-4] [T08] [T12] is the same through checkpoints, and opens from the newest", async () => {
     const { disk, deps, session } = await opened();
     await session.files.writeText("old.txt", "from before the checkpoint");
-    for (let n = 0; n < 150; n += 1) await run(session, `${n}`, n % 3 === 0);
+    for (let n = 0; n < 300; n += 1) await run(session, `${n}`, n % 3 === 0);
     await session.rewind({ before: await run(session, "gone") });
     const before = await look(session);
     await deps.store.close();
     const again = await opened(disk);
-    expect(again.session.journal.opened.tail.length).toBeLessThan(300);
+    expect(again.session.journal.opened.tail.length).toBeLessThan(600);
     expect(again.session.journal.opened.tail[0]?.kind).toBe("checkpoint-kept");
     expect(await look(again.session)).toEqual(before);
     expect(await again.session.files.readText("old.txt")).toBe("from before the checkpoint");
@@ -83,14 +83,14 @@ describe("a durable session", () => {
       commits += 1;
       return original(batch);
     };
-    for (let n = 0; n < 600; n += 1) await session.append(said(`${n}`));
-    expect(commits).toBe(600);
+    for (let n = 0; n < 1_200; n += 1) await session.append(said(`${n}`));
+    expect(commits).toBe(1_200);
     const entries = await collect(session.read());
     expect(entries.filter(({ kind }) => kind === "checkpoint-kept")).toHaveLength(3);
     const before = await look(session);
     await deps.store.close();
     const again = await opened(disk);
-    expect(again.session.journal.opened.tail.length).toBeLessThan(256);
+    expect(again.session.journal.opened.tail.length).toBeLessThan(512);
     expect(await look(again.session)).toEqual(before);
     expect(again.session.checkpoints.list()).toEqual(session.checkpoints.list());
     expect((await again.holdfast.verify()).ok).toBe(true);
@@ -297,8 +297,8 @@ test("[TELEMETRY-9] a checkpoint that could not be kept is told; what was append
   };
   const holdfast = new Holdfast({ ...deps, store: flaky }, { telemetry: { sinks: [{ emit }] } });
   const session = await holdfast.open("s");
-  await session.append(Array.from({ length: 256 }, () => said("x")));
-  expect([heard, session.journal.head.seq]).toEqual([[["checkpoint-failed", "STORE_IO"]], 257]);
+  await session.append(Array.from({ length: 512 }, () => said("x")));
+  expect([heard, session.journal.head.seq]).toEqual([[["checkpoint-failed", "STORE_IO"]], 513]);
   full = false;
   await session.append(said("y"));
   expect(heard.slice(1)).toEqual([["checkpoint-kept", undefined]]);

@@ -2,7 +2,7 @@ import { type Clock, instantOf } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contracts/event-sink.ts";
-import type { Sealed } from "../journal/journal.ts";
+import type { Sealed } from "../journal/seal-batch.ts";
 import type { SessionId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import { historySignals, sourceOf, toldOf } from "./told-facts.ts";

@@ -50,7 +50,8 @@ options
   --seconds N   fuzz: stop after this long
   --only NAMES  fuzz: one format; fault: driver, files, workspace, commands, syscalls, disk;
                 kill: records, files, commands; flip: blob, wal, walcut, cut, swap, zero, near, db;
-                syscall-kill: names of system calls; teeth: names of planted bugs; comma separated
+                syscall-kill: names of system calls; replay: every (each real transcript once);
+                teeth: names of planted bugs; comma separated
 
 exit codes      0 no violation, 1 violations, 64 not understood, 75 a rig could not run here and was skipped`;
 

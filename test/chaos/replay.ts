@@ -30,11 +30,14 @@ export const replay: Rig = {
     "real transcripts (HOLDFAST_CORPUS, else made-up ones) through the loop with half the room, SIGKILL every ten calls, faults besides",
   cases: 300,
   quickCases: 15,
-  async run(tally, { cases, seed }) {
+  async run(tally, { cases, seed, extra }) {
     const shapes = Object.keys(SHAPES);
+    const recorded = shuffled(await recordedPlans(), tally.random);
+    const every = extra.get("only") === "every";
+    if (every && recorded.length === 0) throw new TypeError("--only every needs real transcripts: set HOLDFAST_CORPUS");
     let nth = 0;
-    for await (const plan of plans(tally.random)) {
-      if (tally.cases >= cases) return;
+    for (const plan of every ? recorded : endless(recorded, tally.random)) {
+      if (tally.cases >= cases && !every) return;
       const folder = scratchFolder("replay");
       const shape = shapes[nth % shapes.length] as string;
       nth += 1;
@@ -44,13 +47,27 @@ export const replay: Rig = {
   },
 };
 
-/** Conversations with enough calls to be killed in, again and again if need be. */
-async function* plans(random: SeededRandom): AsyncGenerator<Plan> {
+/** Recorded conversations with calls to be killed in. */
+async function recordedPlans(): Promise<readonly Plan[]> {
   const all: Plan[] = [];
-  for (const folder of transcriptFolders())
+  for (const folder of hasCorpus ? transcriptFolders() : [])
     for await (const { name, items } of recordedItems(folder)) all.push(planOf(`${folder}/${name}`, items));
-  const long = all.filter(({ answers }) => answers.some(({ calls = [] }) => calls.length > 0));
-  for (;;) yield hasCorpus && long.length > 0 ? random.pick(long) : anyPlan(random);
+  return all.filter(({ answers }) => answers.some(({ calls = [] }) => calls.length > 0));
+}
+
+/** All of them before any comes again; made-up ones where there are none. */
+function* endless(recorded: readonly Plan[], random: SeededRandom): Generator<Plan> {
+  for (;;) {
+    if (recorded.length === 0) yield anyPlan(random);
+    else yield* recorded;
+  }
+}
+
+function shuffled<T>(values: readonly T[], random: SeededRandom): readonly T[] {
+  return values
+    .map((value) => ({ value, place: random.fraction() }))
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ value }) => value);
 }
 
 async function surviveAll(row: Row, tally: Tally, seed: string): Promise<void> {

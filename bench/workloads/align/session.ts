@@ -9,6 +9,7 @@ import {
   type SentRequest,
   type Session,
 } from "../../../src/index.ts";
+import { sentIn, type SentShape, writtenOnce } from "../../../src/adapters/kit/entry.ts";
 import { makeSections, makeTools } from "./build.ts";
 
 const TIMES = 101;
@@ -53,15 +54,18 @@ async function openSession({ size, seed, round }: Task): Promise<Ready> {
   return { session, instructions, sent: written(await session.align({ instructions })) };
 }
 
-/** As adapters write it: objects of their own around the snapshot's values. */
+/** As an adapter writes it and reads it back: each tool once, in an object of its own around the snapshot's values. */
 function written({ catalog, prompt }: AlignedPrompt): SentRequest {
-  const tools = (catalog.tools ?? []).map(({ name, description = "", input }) => ({
+  const offer = writtenOnce(({ name, description, input }) => ({
     name,
     description,
-    input: { type: "object", ...input },
+    schema: { type: "object", ...input },
   }));
-  return { tools, foreign: [], says: (words) => prompt.tailText.includes(words) };
+  const body = { tools: (catalog.tools ?? []).map(offer), said: prompt.tailText };
+  return sentIn(body, SENT);
 }
+
+const SENT: SentShape = { described: (tool) => tool, schema: "schema", demanded: () => undefined, speaking: [] };
 
 /** A check that never says no would be fast, too. */
 function mustRefuse(session: Session, aligned: AlignedPrompt, sent: SentRequest): void {

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { ModelRequest, ReasoningEffort, ToolOffer } from "../../contracts/model.ts";
+import type { ModelRequest, ReasoningEffort } from "../../contracts/model.ts";
 import { asList, type Fields, isFields } from "../../wire/codecs/read.ts";
 import type { WireProfile } from "../../wire/profiles.ts";
 import { writeMessages } from "../../wire/project.ts";
 import { fieldsOf, wordOf } from "../fields.ts";
+import { writtenOnce } from "../offers.ts";
 import { mustBeSendable } from "../send.ts";
 import type { SentShape } from "../sent.ts";
 
@@ -126,10 +127,10 @@ function urlOf(data: unknown): URL | undefined {
   return typeof data === "string" && /^(https?|data):/.test(data) ? new URL(data) : undefined;
 }
 
-function offer({ name, description, input }: ToolOffer): object {
+const offer = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
   return { type: "function", name, ...described, inputSchema: input };
-}
+});
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): object {
   return typeof asked === "string" ? { type: asked } : { type: "tool", toolName: asked.name };

@@ -1,7 +1,8 @@
 import { HoldfastError } from "../../base/errors.ts";
-import type { ModelRequest, ReasoningEffort, ToolOffer } from "../../contracts/model.ts";
+import type { ModelRequest, ReasoningEffort } from "../../contracts/model.ts";
 import { writeMessages } from "../../wire/project.ts";
 import { fieldsOf } from "../fields.ts";
+import { writtenOnce } from "../offers.ts";
 import { mustBeSendable } from "../send.ts";
 import type { SentShape } from "../sent.ts";
 import { markCache, type Uncached } from "./cache.ts";
@@ -54,9 +55,9 @@ function budget(effort: ReasoningEffort, limit: number): number {
   throw new HoldfastError("BAD_OPTION", { option: "maxOutputTokens", value: limit, least: 2 * LEAST_BUDGET });
 }
 
-function offer({ name, description, input }: ToolOffer): object {
+const offer = writtenOnce(({ name, description, input }) => {
   return { name, ...(description === undefined ? {} : { description }), input_schema: { type: "object", ...input } };
-}
+});
 
 /** How a body of this provider is read back. */
 export const MESSAGES_SENT: SentShape = {

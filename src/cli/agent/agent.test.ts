@@ -207,6 +207,23 @@ describe("what holdfast.toml says", () => {
     ).toEqual(["Tabs, please.", "Answer in rhymes."]);
   });
 
+  test("[CLI-18] what the model asks to remember stands in every later request of its session, and in no other session", async () => {
+    const rule = { what: "rule", name: "no-push", text: "Leave the main branch alone." };
+    const model = await provider([
+      { calls: [{ name: "remember", input: rule }] },
+      { text: "I will." },
+      { text: "Still." },
+      { text: "Which?" },
+    ]);
+    const said = (nth: number) => JSON.stringify(server.requests[nth]?.body);
+    expect(await at.json("run", "never push", "--model", model, "--session", "job")).toMatchObject({ ok: true });
+    expect(await at.json("run", "go on", "--model", model, "--session", "job")).toMatchObject({ ok: true });
+    expect(await at.json("run", "hello", "--model", model, "--session", "other")).toMatchObject({ ok: true });
+    const times = (text: string) => text.split(rule.text).length - 1;
+    expect([0, 1, 2, 3].map((nth) => times(said(nth)) > 1)).toEqual([false, true, true, false]); // the call, and the page
+    expect(said(3)).not.toContain(rule.text);
+  });
+
   test("[CLI-18] with prices a turn says what it cost and stops at its bound; a bound without prices is refused", async () => {
     const dear = { usage: { input: 100_000, output: 10_000 } };
     const model = await provider([

@@ -76,6 +76,8 @@ export async function withAgent(
     exec: { driver: values["exec.driver"] ?? "auto", limits: { timeMs: values["exec.time"] ?? 0 } },
     prompt: PROMPT,
     context: { project: true, preferences, ...windowIn(values) },
+    // For this session only: what is to hold for others is for a person to write down, in AGENTS.md or as a preference.
+    writeback: { remember: true },
   });
   const id = textOf(parsed, "session") ?? newName();
   let failed = true;

@@ -35,7 +35,8 @@ export async function capture(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const at = new Date().toISOString().replaceAll(/[:.]/g, "-");
     const file = join(folder, `${session}.${at}${ENDING}`);
-    await writeWhole(file, holdfast.exportBundle(session, { environment: environment(holdfast.store.durability) }));
+    const bundle = holdfast.exportBundle(session, { environment: environment(holdfast.store.durability) });
+    await writeWhole("capture.folder", file, bundle);
     terminal.err(`captured: ${file}`);
     if (keep > 0) makeRoom(folder, keep);
   } catch (error) {

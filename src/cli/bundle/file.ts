@@ -2,23 +2,28 @@ import { closeSync, createReadStream, fsyncSync, linkSync, openSync, rmSync, wri
 import { dirname } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes, BundleSource } from "../../index.ts";
+import { Interrupted, untilInterrupted } from "../interrupted.ts";
 import { unfinished } from "../unfinished.ts";
 
 /**
- * Writes a new file whole or not at all, readable by its owner only. Never over an existing one: that may be somebody's only
- * copy. Answers its size.
+ * Writes the new file that an option names, whole or not at all, readable by its owner only. Never over an existing one:
+ * that may be somebody's only copy. Answers its size.
  */
-export async function writeWhole(path: string, pieces: AsyncIterable<Bytes>): Promise<number> {
+export async function writeWhole(option: string, path: string, pieces: AsyncIterable<Bytes>): Promise<number> {
   const temporary = `${path}.${process.pid}.part`;
   const finished = unfinished(temporary);
   let size = 0;
   try {
     const handle = openSync(temporary, "wx", 0o600);
     try {
-      for await (const piece of pieces) {
-        for (let at = 0; at < piece.length; ) at += writeSync(handle, piece, at);
-        size += piece.length;
-      }
+      const written = async (signal: AbortSignal) => {
+        for await (const piece of pieces) {
+          signal.throwIfAborted();
+          for (let at = 0; at < piece.length; ) at += writeSync(handle, piece, at);
+          size += piece.length;
+        }
+      };
+      await untilInterrupted(written, { tidies: true });
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -27,9 +32,9 @@ export async function writeWhole(path: string, pieces: AsyncIterable<Bytes>): Pr
     syncFolder(dirname(path));
     return size;
   } catch (error) {
-    if (HoldfastError.is(error)) throw error;
+    if (HoldfastError.is(error) || error instanceof Interrupted) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw new HoldfastError("BAD_OPTION", { option: "--out", value: path, system: String(code) }, { cause: error });
+    throw new HoldfastError("BAD_OPTION", { option, value: path, system: String(code) }, { cause: error });
   } finally {
     rmSync(temporary, { force: true });
     finished();

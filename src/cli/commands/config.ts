@@ -3,22 +3,21 @@ import type { CommandBody, Terminal } from "../command.ts";
 import { type Config, readConfig, type Source } from "../config/config.ts";
 import { KEYS, type Key, shown } from "../config/settings.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import type { DriverChoice } from "../../index.ts";
+import { untilInterrupted } from "../interrupted.ts";
 import { nearest } from "../nearest.ts";
-import { probe } from "../config/probe.ts";
+import { type Probed, probe } from "../config/probe.ts";
 import { flagOf, STORE_OPTION, WORKSPACE_OPTION } from "../options.ts";
 import { paint } from "../paint.ts";
 import { wrapped } from "../wrap.ts";
 
 export const config: CommandBody = {
-  usage: "holdfast config [KEY] [--probe] [--store FILE] [--workspace DIR]",
+  usage: "holdfast config [KEY] [--store FILE] [--workspace DIR]",
   examples: [
     "holdfast config                    every setting and where it comes from",
     "holdfast config retention.age      one value, for a script",
     "HOLDFAST_STORE=other.db holdfast config --json",
   ],
   options: {
-    probe: { type: "boolean", help: "run a command in a temporary folder, to see which driver looks after commands" },
     store: STORE_OPTION,
     workspace: WORKSPACE_OPTION,
   },
@@ -28,10 +27,10 @@ export const config: CommandBody = {
     const [key] = parsed.positionals;
     if (key !== undefined) return tellOne(read, keyOf(key), flagOf(parsed, "json"), terminal);
     const durability = await classOf(String(read.values.store));
-    const exec = flagOf(parsed, "probe") ? await probe(read.values["exec.driver"] ?? "auto") : undefined;
+    const exec = await untilInterrupted(() => probe(read.values["exec.driver"] ?? "auto"));
     if (flagOf(parsed, "json")) {
-      const told = { ok: true, files: read.files, settings: jsonOf(read), storeDurability: durability };
-      terminal.out(JSON.stringify({ ...told, ...(exec === undefined ? {} : { exec }) }));
+      const told = { ok: true, files: read.files, settings: jsonOf(read), storeDurability: durability, exec };
+      terminal.out(JSON.stringify(told));
     } else tell(terminal, read, durability, exec);
     return 0;
   },
@@ -59,8 +58,8 @@ function jsonOf({ values, sources }: Config) {
 /** What a record that this store has acknowledged survives; nothing when there is no store yet. */
 async function classOf(path: string): Promise<string | null> {
   if (!existsSync(path)) return null;
-  const { openSqlite } = await import("../../stores/sqlite/entry.ts");
-  const store = await openSqlite(path, { create: false, durability: "kept" });
+  const { inspectSqlite } = await import("../../stores/sqlite/entry.ts");
+  const store = await inspectSqlite(path);
   try {
     return store.durability;
   } finally {
@@ -73,7 +72,7 @@ const SURVIVES: Readonly<Record<string, string>> = {
   process: "survives the process, not loss of power",
 };
 
-function tell(terminal: Terminal, read: Config, durability: string | null, exec: DriverChoice | undefined): void {
+function tell(terminal: Terminal, read: Config, durability: string | null, exec: Probed): void {
   const rows = KEYS.map((key) => [key, shown(key, read.values[key]), placeOf(read.sources[key])] as const);
   const width = Math.max(...rows.map(([key]) => key.length));
   const values = Math.min(30, Math.max(...rows.map(([, value]) => value.length)));
@@ -87,8 +86,7 @@ function tell(terminal: Terminal, read: Config, durability: string | null, exec:
   const made =
     durability === null ? "there is none yet" : `${durability}, which ${SURVIVES[durability] ?? "is not kept"}`;
   for (const line of wrapped(`the store: ${made}`, terminal.columns)) terminal.out(line);
-  if (exec !== undefined)
-    for (const line of wrapped(`commands: ${exec.driver}, ${exec.why}`, terminal.columns)) terminal.out(line);
+  for (const line of wrapped(`commands: ${exec.driver ?? "none"}, ${exec.why}`, terminal.columns)) terminal.out(line);
   if (read.files.length === 0) terminal.out("no holdfast.toml was found");
 }
 

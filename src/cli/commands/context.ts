@@ -4,7 +4,7 @@ import type { CommandBody, Terminal } from "../command.ts";
 import { flagOf, LIMIT_OPTION, sessionIn, STORE_OPTION, textOf, wholeOf } from "../options.ts";
 import { contextLines, explanationLines, pageLines } from "../session/context-text.ts";
 import { nearest } from "../nearest.ts";
-import { inStore, kernelOn, lookIn } from "../session/place.ts";
+import { kernelOn, lookIn, lookingAt } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { count } from "../words.ts";
 import { wrapped } from "../wrap.ts";
@@ -31,7 +31,7 @@ export const context: CommandBody = {
     const turn = textOf(parsed, "turn") === undefined ? undefined : wholeOf(parsed, "turn", 0);
     const limit = wholeOf(parsed, "limit", SHOWN);
     const json = flagOf(parsed, "json");
-    return inStore(parsed, terminal, async (place) => {
+    return lookingAt(parsed, terminal, async (place) => {
       const look = await lookIn(place, await kernelOn(place), id);
       const seen = await whileSaying(
         terminal,

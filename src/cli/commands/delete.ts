@@ -1,6 +1,6 @@
 import type { CommandBody } from "../command.ts";
 import { flagOf, sessionIn, STORE_OPTION, usage, WORKSPACE_OPTION } from "../options.ts";
-import { inStore, kernelOn, lookIn, workspaceFor } from "../session/place.ts";
+import { inStore, kernelOn, lookIn, lookingAt, workspaceFor } from "../session/place.ts";
 import { count } from "../words.ts";
 
 export const deleteCommand: CommandBody = {
@@ -19,7 +19,7 @@ export const deleteCommand: CommandBody = {
     const id = sessionIn(parsed);
     const dryRun = flagOf(parsed, "dry-run");
     if (!dryRun && !flagOf(parsed, "yes")) throw usage("--yes", "there is no way back; say --yes, or --dry-run to see");
-    return inStore(parsed, terminal, async (place) => {
+    return (dryRun ? lookingAt : inStore)(parsed, terminal, async (place) => {
       const look = await lookIn(place, await kernelOn(place), id);
       const holdfast = await kernelOn(place, workspaceFor(place, await look.binding()));
       const deleted = await holdfast.delete(id, { dryRun });

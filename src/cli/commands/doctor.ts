@@ -11,6 +11,7 @@ import { refuseBusy, replaceFile, type Verdict } from "../doctor/replace.ts";
 import { describe, type FileReport, reportOf } from "../doctor/report.ts";
 import { sarif, type Unread } from "../doctor/sarif.ts";
 import { type Target, targetsOf } from "../doctor/targets.ts";
+import { untilInterrupted } from "../interrupted.ts";
 import { nearest } from "../nearest.ts";
 import { version } from "../version.ts";
 import { wrapped } from "../wrap.ts";
@@ -35,10 +36,12 @@ export const doctor: CommandBody = {
     const targets = targetsOf(parsed.positionals, terminal.cwd);
     const told = new Progress((line) => terminal.err(line), Date.now, targets.length);
     const seen = { reports: [] as FileReport[], unread: [] as Unread[] };
-    for (const target of targets) {
-      await look(target, asked, terminal, { ...seen, told });
-      told.next();
-    }
+    await untilInterrupted(async () => {
+      for (const target of targets) {
+        await look(target, asked, terminal, { ...seen, told });
+        told.next();
+      }
+    });
     if (asked.sarif) terminal.out(JSON.stringify(sarif(seen.reports, seen.unread, version())));
     else if (!asked.json && (targets.length !== 1 || targets[0]?.found === true))
       terminal.out(summary(seen.reports, seen.unread));

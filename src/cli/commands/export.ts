@@ -3,7 +3,7 @@ import type { CommandBody, Parsed, Terminal } from "../command.ts";
 import { environment } from "../bundle/environment.ts";
 import { writeWhole } from "../bundle/file.ts";
 import { flagOf, sessionIn, STORE_OPTION, textOf, usage } from "../options.ts";
-import { inStore, kernelOn, lookIn } from "../session/place.ts";
+import { kernelOn, lookIn, lookingAt } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { bytes } from "../words.ts";
 
@@ -23,7 +23,7 @@ export const exportCommand: CommandBody = {
     const id = sessionIn(parsed);
     const out = resolve(terminal.cwd, textOf(parsed, "out") ?? `${id}.bundle.tar`);
     const secrets = secretsIn(parsed, terminal);
-    return inStore(parsed, terminal, async (place) => {
+    return lookingAt(parsed, terminal, async (place) => {
       const holdfast = await kernelOn(place);
       for (const secret of secrets) holdfast.registerSecret(secret);
       await lookIn(place, holdfast, id); // before the file is begun: a session that is not there leaves none
@@ -31,7 +31,7 @@ export const exportCommand: CommandBody = {
       const size = await whileSaying(
         terminal,
         () => "exporting",
-        () => writeWhole(out, bundle),
+        () => writeWhole("--out", out, bundle),
       );
       if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, session: id, file: out, bytes: size }));
       else

@@ -5,7 +5,7 @@ import { toSessionId } from "../../index.ts";
 import type { CommandBody, Parsed } from "../command.ts";
 import { flagOf, sessionIn, STORE_OPTION, textOf, usage } from "../options.ts";
 import { targetIn } from "../session/calls.ts";
-import { inStore, kernelOn, lookIn, workspaceFor } from "../session/place.ts";
+import { inStore, kernelOn, lookIn, lookingAt, workspaceFor } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { wrapped } from "../wrap.ts";
 
@@ -32,7 +32,8 @@ export const fork: CommandBody = {
     const json = flagOf(parsed, "json");
     // Here `--workspace` is the fork's folder; where the session itself lies is `--from`.
     const origin = { ...parsed, values: { ...parsed.values, workspace: parsed.values["from"] } };
-    return inStore(origin, terminal, async (place) => {
+    const dryRun = flagOf(parsed, "dry-run");
+    return (dryRun ? lookingAt : inStore)(origin, terminal, async (place) => {
       const look = await lookIn(place, await kernelOn(place), id);
       const skipped = await look.skippedChanges();
       if (skipped.length > 0) throw new HoldfastError("SESSION_NOT_FOLLOWED", { session: id, records: [...skipped] });
@@ -42,7 +43,7 @@ export const fork: CommandBody = {
       const after = await look.placeOf(target);
       const mode = await look.mode();
       const said = { ok: true, session: as, from: id, after, mode, ...(workspace === undefined ? {} : { workspace }) };
-      if (flagOf(parsed, "dry-run")) {
+      if (dryRun) {
         if (json) terminal.out(JSON.stringify({ ...said, done: false }));
         else terminal.out(`would fork ${id} after record ${after} as ${as}; nothing was made`);
         return 0;

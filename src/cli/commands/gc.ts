@@ -13,7 +13,7 @@ import {
 } from "../../index.ts";
 import type { CommandBody, Parsed, Terminal } from "../command.ts";
 import { durationIn, flagOf, sizeIn, STORE_OPTION, textOf, wholeOf } from "../options.ts";
-import { inStore, kernelOn, lookIn, type Place } from "../session/place.ts";
+import { inStore, kernelOn, lookIn, lookingAt, type Place } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { bytes, count } from "../words.ts";
 import { wrapped } from "../wrap.ts";
@@ -35,7 +35,7 @@ export const gc: CommandBody = {
   },
   async run(parsed, terminal) {
     const dryRun = flagOf(parsed, "dry-run");
-    return inStore(parsed, terminal, async (place) => {
+    return (dryRun ? lookingAt : inStore)(parsed, terminal, async (place) => {
       const bounds = boundsIn(parsed, place);
       const graceMs = durationIn(parsed, "grace") ?? place.config.values["retention.grace"] ?? 0;
       let says = "looking";

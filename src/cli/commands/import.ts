@@ -4,7 +4,7 @@ import { type Holdfast, verifyBundle } from "../../index.ts";
 import { bundleAt } from "../bundle/file.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { flagOf, STORE_OPTION, textOf, usage } from "../options.ts";
-import { inStore, kernelOn } from "../session/place.ts";
+import { inStore, kernelOn, lookingAt, type Place } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { count } from "../words.ts";
 
@@ -27,18 +27,23 @@ export const importCommand: CommandBody = {
     const bundle = bundleAt(resolve(terminal.cwd, path));
     const as = textOf(parsed, "as");
     const json = flagOf(parsed, "json");
-    return inStore(parsed, terminal, async (place) => {
+    if (flagOf(parsed, "dry-run"))
+      return lookingAt(parsed, terminal, async (place) =>
+        plan(await kernelOn(place), await verifyBundle(bundle), as, json, terminal),
+      );
+    const take = async (place: Place): Promise<ExitCode> => {
       const holdfast = await kernelOn(place);
-      if (flagOf(parsed, "dry-run")) return plan(holdfast, await verifyBundle(bundle), as, json, terminal);
+      const { signal } = place;
       const taken = await whileSaying(
         terminal,
         () => "importing",
-        () => holdfast.importBundle(bundle, as === undefined ? {} : { as }),
+        () => holdfast.importBundle(bundle, { signal, ...(as === undefined ? {} : { as }) }),
       );
       if (json) terminal.out(JSON.stringify(taken));
       else terminal.out(`${taken.as}: ${count(taken.records, "record")} imported; try \`holdfast show ${taken.as}\``);
       return 0;
-    });
+    };
+    return inStore(parsed, terminal, take, { tidies: true });
   },
 };
 

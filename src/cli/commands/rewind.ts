@@ -13,7 +13,7 @@ import type { CommandBody, Parsed } from "../command.ts";
 import { flagOf, sessionIn, STORE_OPTION, textOf, usage, WORKSPACE_OPTION } from "../options.ts";
 import { type AgentPlan, agentPlans, everyPlan, withAgents } from "../session/agents.ts";
 import { targetIn } from "../session/calls.ts";
-import { inStore, kernelOn, lookIn, type Place, workspaceFor } from "../session/place.ts";
+import { inStore, kernelOn, lookIn, lookingAt, type Place, workspaceFor } from "../session/place.ts";
 import { rewindLines } from "../session/rewind-text.ts";
 import { whileSaying } from "../session/waiting.ts";
 
@@ -40,7 +40,7 @@ export const rewind: CommandBody = {
     const scope = scopeIn(parsed);
     const dryRun = flagOf(parsed, "dry-run");
     const json = flagOf(parsed, "json");
-    return inStore(parsed, terminal, async (place) => {
+    return (dryRun ? lookingAt : inStore)(parsed, terminal, async (place) => {
       const { kernel, look, plan, agents } = await planned(parsed, place, id, scope);
       if (dryRun) {
         const whole = withAgents(plan, agents);

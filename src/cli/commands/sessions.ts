@@ -3,7 +3,7 @@ import type { DamagedRow, Holdfast, SessionId, SessionRow, Store } from "../../i
 import type { CommandBody, Terminal } from "../command.ts";
 import { flagOf, LIMIT_OPTION, STORE_OPTION, textOf, usage, wholeOf } from "../options.ts";
 import { paint } from "../paint.ts";
-import { inStore, kernelOn } from "../session/place.ts";
+import { kernelOn, lookingAt } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { ago, count, grouped, oneLine } from "../words.ts";
 
@@ -27,7 +27,7 @@ export const sessions: CommandBody = {
   async run(parsed, terminal) {
     if (parsed.positionals.length > 0) throw usage(String(parsed.positionals[0]), "holdfast show SESSION shows one");
     const limit = wholeOf(parsed, "limit", SHOWN);
-    return inStore(parsed, terminal, async (place) => {
+    return lookingAt(parsed, terminal, async (place) => {
       const holdfast = await kernelOn(place);
       let read = 0;
       const { page, more } = await whileSaying(

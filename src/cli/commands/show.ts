@@ -3,7 +3,7 @@ import { type Holdfast, type HistoryUsage, type SessionLook, sumOfUsage, type Wr
 import { flagOf, LIMIT_OPTION, sessionIn, STORE_OPTION, textOf, wholeOf } from "../options.ts";
 import { paint } from "../paint.ts";
 import { isMissed, usageIn, usageJson, usageLines } from "../session/history-usage.ts";
-import { inStore, kernelOn, lookIn, type Place } from "../session/place.ts";
+import { kernelOn, lookIn, lookingAt, type Place } from "../session/place.ts";
 import { type Timeline, timelineOf } from "../session/timeline.ts";
 import { linesOf } from "../session/timeline-text.ts";
 import { whileSaying } from "../session/waiting.ts";
@@ -36,11 +36,11 @@ export const show: CommandBody = {
   },
   pages: true,
   async run(parsed, terminal) {
-    if (flagOf(parsed, "history-usage")) return inStore(parsed, terminal, (place) => usage(parsed, terminal, place));
+    if (flagOf(parsed, "history-usage")) return lookingAt(parsed, terminal, (place) => usage(parsed, terminal, place));
     const id = sessionIn(parsed);
     const limit = wholeOf(parsed, "limit", SHOWN);
     const after = textOf(parsed, "after") === undefined ? undefined : wholeOf(parsed, "after", 0);
-    return inStore(parsed, terminal, async (place) => {
+    return lookingAt(parsed, terminal, async (place) => {
       const look = await lookIn(place, await kernelOn(place), id);
       let read = 0;
       const counted = async function* () {

@@ -1,10 +1,12 @@
-import { closeSync, fsyncSync, openSync, readSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { HoldfastError, toSessionId, type VerifyReport, verify, verifyBundle } from "../../index.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Bytes, HoldfastError, toSessionId, type VerifyReport, verify, verifyBundle } from "../../index.ts";
 import { inspectSqlite, salvageSqlite } from "../../stores/sqlite/entry.ts";
-import { bundleAt } from "../bundle/file.ts";
+import { bundleAt, writeWhole } from "../bundle/file.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { readConfig } from "../config/config.ts";
+import { untilInterrupted } from "../interrupted.ts";
 import { STORE_OPTION } from "../options.ts";
 import { count } from "../words.ts";
 
@@ -36,13 +38,15 @@ export const verifyCommand: CommandBody = {
     const path = file?.path ?? String((await readConfig(parsed, terminal)).values.store);
     const session = file === undefined ? given : undefined;
     if (typeof values["salvage"] === "string")
-      return salvage(path, resolve(terminal.cwd, values["salvage"]), json, terminal);
+      return untilInterrupted(() => salvage(path, resolve(terminal.cwd, String(values["salvage"])), json, terminal));
     const store = await inspectSqlite(path);
     try {
-      const report = await verify(store, {
-        ...(session === undefined ? {} : { session: toSessionId(session) }),
-        progress: json ? () => {} : progressLine(terminal),
-      });
+      const report = await untilInterrupted(() =>
+        verify(store, {
+          ...(session === undefined ? {} : { session: toSessionId(session) }),
+          progress: json ? () => {} : progressLine(terminal),
+        }),
+      );
       if (json) terminal.out(JSON.stringify(report));
       else for (const line of describe(report)) terminal.out(line);
       return report.ok ? 0 : 1;
@@ -108,43 +112,54 @@ function progressLine(terminal: Terminal) {
   };
 }
 
-/** Never into an existing file: what it would replace may be the only other copy. */
-function salvage(path: string, out: string, json: boolean, terminal: Terminal): ExitCode {
-  let handle: number;
-  try {
-    handle = openSync(out, "wx", 0o600);
-  } catch (error) {
-    throw new HoldfastError("BAD_OPTION", {
-      option: "--salvage",
-      value: out,
-      system: String((error as NodeJS.ErrnoException).code),
-    });
-  }
-  let records = 0;
-  const sessions = new Map<number, number>();
-  try {
-    for (const { segment, record } of salvageSqlite(path)) {
-      writeFileSync(handle, `${JSON.stringify({ segment, ...record })}\n`);
-      records += 1;
-      sessions.set(segment, (sessions.get(segment) ?? 0) + 1);
-    }
-    fsyncSync(handle);
-  } catch (error) {
-    if (records === 0) rmSync(out); // an empty file would only be in the way of the next attempt
-    if (HoldfastError.is(error)) throw error;
-    throw new HoldfastError(
-      "STORE_UNREACHABLE",
-      { path, system: String((error as NodeJS.ErrnoException).code) },
-      { cause: error },
-    );
-  } finally {
-    closeSync(handle);
-  }
-  const report = { records, segments: sessions.size, file: out };
+/**
+ * Every record that proves itself, also when the store fails in the middle: what was proven by then is kept, and the
+ * failure told. Never into an existing file: what it would replace may be the only other copy.
+ */
+async function salvage(path: string, out: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+  const found = { records: 0, segments: new Set<number>(), failure: undefined as unknown };
+  await writeWhole("--salvage", out, proven(path, found));
+  if (found.failure !== undefined) throw failed(path, found.failure);
+  const { records, segments } = found;
+  const report = { records, segments: segments.size, file: out };
   terminal.out(
     json
       ? JSON.stringify(report)
-      : `${count(records, "proven record")} of ${count(sessions.size, "segment")} written to ${out}`,
+      : `${count(records, "proven record")} of ${count(segments.size, "segment")} written to ${out}`,
   );
   return 0;
+}
+
+interface Salvaged {
+  records: number;
+  readonly segments: Set<number>;
+  failure: unknown;
+}
+
+/** Lines of so many records at once; in between whoever wants to end the command is heard. */
+const LINES = 500;
+
+async function* proven(path: string, found: Salvaged): AsyncIterable<Bytes> {
+  const lines: string[] = [];
+  const piece = () => Buffer.from(lines.splice(0).join(""));
+  try {
+    for (const { segment, record } of salvageSqlite(path)) {
+      lines.push(`${JSON.stringify({ segment, ...record })}\n`);
+      found.records += 1;
+      found.segments.add(segment);
+      if (lines.length < LINES) continue;
+      yield piece();
+      await nextTurn();
+    }
+  } catch (error) {
+    if (found.records === 0) throw failed(path, error); // an empty file would only be in the way of the next attempt
+    found.failure = error;
+  }
+  yield piece();
+}
+
+function failed(path: string, error: unknown): unknown {
+  if (HoldfastError.is(error)) return error;
+  const system = String((error as NodeJS.ErrnoException).code);
+  return new HoldfastError("STORE_UNREACHABLE", { path, system }, { cause: error });
 }

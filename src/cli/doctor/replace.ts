@@ -63,6 +63,7 @@ export async function replaceFile(replacement: Replacement): Promise<string> {
 /** Writes the new file until it is clean. */
 async function writeClean(temp: string, { path, stat, gzip, bytes, check }: Replacement): Promise<void> {
   const next = `${temp}-2`;
+  const finished = unfinished(next);
   try {
     await writeSynced(temp, bytes, gzip, stat);
     for (let round = 1; ; round += 1) {
@@ -76,6 +77,7 @@ async function writeClean(temp: string, { path, stat, gzip, bytes, check }: Repl
     }
   } finally {
     rmSync(next, { force: true });
+    finished();
   }
 }
 

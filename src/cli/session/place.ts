@@ -1,8 +1,9 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { createHoldfast, type Holdfast, type SessionLook, type Store, type WorkspaceBinding } from "../../index.ts";
-import { openSqlite } from "../../stores/sqlite/entry.ts";
+import { inspectSqlite, openSqlite } from "../../stores/sqlite/entry.ts";
 import type { ExitCode, Parsed, Terminal } from "../command.ts";
 import { type Config, readConfig } from "../config/config.ts";
+import { untilInterrupted } from "../interrupted.ts";
 import { nearest } from "../nearest.ts";
 
 /** A store that was opened for one command, and the configuration it was found by. */
@@ -10,6 +11,8 @@ export interface Place {
   readonly config: Config;
   readonly store: Store;
   readonly path: string;
+  /** Aborted when somebody ends the command. */
+  readonly signal: AbortSignal;
 }
 
 /** Opens the store that is there; never makes one, and leaves its durability class as it is. */
@@ -17,14 +20,42 @@ export async function inStore(
   parsed: Parsed,
   terminal: Terminal,
   work: (place: Place) => Promise<ExitCode>,
+  /** Whether it takes itself back when it is told that the command was ended. */
+  { tidies = false }: { readonly tidies?: boolean } = {},
 ): Promise<ExitCode> {
   const config = await readConfig(parsed, terminal);
   const path = String(config.values.store);
   const store = await openSqlite(path, { create: false, durability: "kept" });
   try {
-    return await work({ config, store, path });
+    return await untilInterrupted((signal) => work({ config, store, path, signal }), { tidies });
   } finally {
     await store.close();
+  }
+}
+
+/** Somebody may begin to write a store that nobody used when it was opened; then it is looked at anew, beside them. */
+const LOOKS = 3;
+
+/**
+ * Opens the store that is there to look at it: nothing is written, so it may lie where nothing can be, and what a crash
+ * left stays for whoever opens it to write. The work may be begun anew, so it says nothing before it has seen everything.
+ */
+export async function lookingAt(
+  parsed: Parsed,
+  terminal: Terminal,
+  work: (place: Place) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const config = await readConfig(parsed, terminal);
+  const path = String(config.values.store);
+  for (let looks = 1; ; looks += 1) {
+    const store = await inspectSqlite(path);
+    try {
+      return await untilInterrupted((signal) => work({ config, store, path, signal }));
+    } catch (error) {
+      if (looks === LOOKS || !HoldfastError.is(error, "STORE_BUSY")) throw error;
+    } finally {
+      await store.close();
+    }
   }
 }
 

@@ -16,6 +16,13 @@ export interface ImportedBundle extends BundleReport {
   readonly as: SessionId;
 }
 
+export interface ImportOptions {
+  /** Its name here, if not the one it had. */
+  readonly as?: string;
+  /** What was taken in by then is let go again. */
+  readonly signal?: AbortSignal;
+}
+
 const PAGE = 256;
 const LEASE_MS = 60_000;
 
@@ -25,9 +32,10 @@ const LEASE_MS = 60_000;
  */
 export async function importBundle(
   deps: JournalDeps,
-  source: BundleSource,
-  options: { readonly as?: string } = {},
+  given: BundleSource,
+  options: ImportOptions = {},
 ): Promise<ImportedBundle> {
+  const source = heeding(given, options.signal);
   const report = await verifyBundle(source);
   if (!report.ok) throw new HoldfastError("BUNDLE_DAMAGED", { faults: report.faults.slice(0, 5) });
   const as = toSessionId(options.as ?? report.session);
@@ -40,6 +48,15 @@ export async function importBundle(
   }
   await deps.store.commit({ kind: "release", session: as, epoch: row.epoch });
   return { ...report, as };
+}
+
+function heeding(source: BundleSource, signal: AbortSignal | undefined): BundleSource {
+  return async function* read() {
+    for await (const piece of source()) {
+      signal?.throwIfAborted();
+      yield piece;
+    }
+  };
 }
 
 async function begin({ store, clock }: JournalDeps, source: BundleSource, session: SessionId): Promise<SessionRow> {

@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { NFS, scratchFolder } from "../../../test/support/places.ts";
 import { begin, expectBodies, write } from "../../testing/pen.ts";
@@ -17,25 +18,29 @@ async function written(options: SqliteOptions = {}) {
   return { path, store, pen };
 }
 
+/** Longer than a tick of the clock that stamps folders. */
+const quiet = () => sleep(100);
+
 const GONE = { code: "STORE_GONE" };
 
+const LOSSES: readonly (readonly [string, (path: string) => void])[] = [
+  ["its file is removed", (path) => rmSync(path)],
+  ["its log is removed", (path) => rmSync(`${path}-wal`)],
+  ["all of it is removed", (path) => rmSync(dirname(path), { recursive: true })],
+  ["its folder is moved", (path) => renameSync(dirname(path), `${dirname(path)}-moved`)],
+  [
+    "its file is replaced by a copy",
+    (path) => {
+      copyFileSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    },
+  ],
+];
+
 describe("[STORE-37] a store that loses its ground while it is open", () => {
-  test.each([
-    ["its file is removed", (path: string) => rmSync(path)],
-    ["its log is removed", (path: string) => rmSync(`${path}-wal`)],
-    ["all of it is removed", (path: string) => rmSync(dirname(path), { recursive: true })],
-    ["its folder is moved", (path: string) => renameSync(dirname(path), `${dirname(path)}-moved`)],
-    [
-      "its file is replaced by a copy",
-      (path: string) => {
-        copyFileSync(path, `${path}.copy`);
-        renameSync(`${path}.copy`, path);
-      },
-    ],
-  ])("acknowledges nothing more when %s, also not when all seems well again", async (_, lose) => {
+  test.each(LOSSES)("acknowledges nothing more when %s, also not when all seems well again", async (_, lose) => {
     const { path, store, pen } = await written();
-    const later = write(pen, '"still there"');
-    await later;
+    await write(pen, '"still there"');
     lose(path);
     const { head } = pen;
     await expect(write(pen, '"into nowhere"')).rejects.toMatchObject(GONE);
@@ -43,6 +48,16 @@ describe("[STORE-37] a store that loses its ground while it is open", () => {
     mkdirSync(dirname(path), { recursive: true });
     await expect(write(pen, '"again"')).rejects.toMatchObject(GONE);
     await expect(store.shrink()).rejects.toMatchObject(GONE);
+    await store.close();
+  });
+
+  test.each(LOSSES)("notices that %s also when nothing had changed in its folder for a while", async (_, lose) => {
+    const { path, store, pen } = await written();
+    await write(pen, '"seen"');
+    await quiet();
+    for (const body of ['"seen again"', '"not looked at"']) await write(pen, body);
+    lose(path);
+    await expect(write(pen, '"into nowhere"')).rejects.toMatchObject(GONE);
     await store.close();
   });
 

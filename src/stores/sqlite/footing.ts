@@ -1,4 +1,6 @@
 import { statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 
 /**
@@ -7,14 +9,16 @@ import { HoldfastError } from "../../base/errors.ts";
  */
 export class Footing {
   readonly #path: string;
+  readonly #folder: Folder;
   readonly #logged: boolean;
   readonly #file: string;
   /** Of the log, since the connection that writes has used it. */
   #log: string | undefined;
   #gone: HoldfastError | undefined;
 
-  constructor(path: string, journal: "wal" | "delete") {
+  constructor(path: string, journal: "wal" | "delete", clock: Clock) {
     this.#path = path;
+    this.#folder = new Folder(dirname(path), clock);
     this.#logged = journal === "wal";
     this.#file = identityOf(path);
   }
@@ -23,10 +27,16 @@ export class Footing {
   beforeConnecting(): void {
     this.check();
     this.#log = undefined;
+    this.#folder.forget();
   }
 
-  /** After a commit, before anybody is told of it. */
+  /**
+   * After a commit, before anybody is told of it. Where nothing has come or gone in the folder, the files are those they
+   * were, and are not asked: Linux gives a file whose times were looked at new ones at the next write, and every sync of
+   * the log would have to write them down, too.
+   */
   afterCommit(): void {
+    if (this.#gone === undefined && this.#folder.isAsItWas()) return;
     this.check();
     if (!this.#logged) return;
     const log = identityOf(`${this.#path}-wal`);
@@ -54,6 +64,48 @@ export class Footing {
     this.#gone = new HoldfastError("STORE_GONE", { path: this.#path, what });
     throw this.#gone;
   }
+}
+
+/** A folder and when something last came or went in it. */
+class Folder {
+  readonly #path: string;
+  readonly #clock: Clock;
+  #stamp = NOTHING;
+  /** When the stamp was first seen, and whether it was seen again when the tick that made it was certainly over. */
+  #since = 0;
+  #settled = false;
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  forget(): void {
+    this.#stamp = NOTHING;
+  }
+
+  /**
+   * Whether nothing has come or gone since this was last asked. In doubt not: all that happens within one tick of the
+   * clock that stamps folders leaves the same stamp.
+   */
+  isAsItWas(): boolean {
+    const found = statSync(this.#path, { throwIfNoEntry: false });
+    const stamp = found === undefined ? NOTHING : `${found.dev}:${found.ino}:${found.ctimeMs}`;
+    if (stamp !== this.#stamp || found === undefined) {
+      this.#stamp = stamp;
+      this.#since = this.#clock.monotonic();
+      this.#settled = false;
+      return false;
+    }
+    const wasSettled = this.#settled;
+    this.#settled ||= this.#clock.monotonic() - this.#since > tickOf(found.ctimeMs);
+    return wasSettled;
+  }
+}
+
+/** Milliseconds. A time finer than one comes from a system whose ticks last some; others count in twos of seconds. */
+function tickOf(time: number): number {
+  return Number.isInteger(time) ? 2_500 : 50;
 }
 
 const NOTHING = "";

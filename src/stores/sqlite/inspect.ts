@@ -2,6 +2,7 @@ import { constants, existsSync, statSync } from "node:fs";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
@@ -110,6 +111,19 @@ function refuseLostLog(connect: () => SqliteConnection, path: string, lost: numb
   }
 }
 
+/** What its acknowledged records survive. A store that is too damaged to tell is told by whoever reads it next. */
+function classIn({ connect }: Sight): "power" | "process" {
+  let connection: SqliteConnection | undefined;
+  try {
+    connection = connect();
+    return new SqliteTables(connection).meta("durability") === "process" ? "process" : "power";
+  } catch {
+    return "power";
+  } finally {
+    closeQuietly(connection);
+  }
+}
+
 /** What changes when somebody writes. */
 function marks(path: string): string {
   return ["", "-wal"]
@@ -123,11 +137,12 @@ function inspecting(sight: Sight, driver: SqliteDriver, path: string, options: I
   const locks = new FileLocks(driver, `${path}.locks`);
   const refuse = () => Promise.reject(new HoldfastError("STORE_READONLY", { path, opened: "to look at only" }));
   return {
-    durability: "power",
+    durability: classIn(sight),
     owner: toOwnerId(`nobody-${random.hex(8)}`),
     blobs: fileBlobs(`${path}.blobs`, { clock, random, sync: false }),
     place: path,
     async reading(use) {
+      await nextTurn(); // SQLite works on this thread: timers and signals get their turn between two readings
       const connection = sight.connect();
       try {
         connection.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; BEGIN");

@@ -59,7 +59,7 @@ export class SqliteStore implements Store {
   constructor(parts: SqliteStoreParts, writer: Connected) {
     this.#parts = parts;
     this.#turns = new Turns(MOST_READERS, parts);
-    this.#footing = new Footing(parts.connect.path, parts.connect.journal);
+    this.#footing = new Footing(parts.connect.path, parts.connect.journal, parts.clock);
     this.#writer = writer;
     this.durability = parts.connect.durability;
     this.owner = parts.owner;

@@ -1,6 +1,7 @@
-import type { ModelRequest, ToolOffer } from "../../../contracts/model.ts";
+import type { ModelRequest } from "../../../contracts/model.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { fieldsOf } from "../../fields.ts";
+import { writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
 import type { SentShape } from "../../sent.ts";
 import type { Writing } from "../writing.ts";
@@ -36,10 +37,10 @@ function asAsked(message: object, echoReasoning: boolean): object {
   return Object.fromEntries(Object.entries(message).filter(([field]) => !unwanted.includes(field as never)));
 }
 
-function offer({ name, description, input }: ToolOffer): object {
+const offer = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
   return { type: "function", function: { name, ...described, parameters: input } };
-}
+});
 
 /** How a body of this kind is read back. */
 export const CHAT_SENT: SentShape = {

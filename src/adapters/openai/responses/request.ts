@@ -1,6 +1,7 @@
-import type { ModelRequest, ToolOffer } from "../../../contracts/model.ts";
+import type { ModelRequest } from "../../../contracts/model.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { fieldsOf, wordOf } from "../../fields.ts";
+import { writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
 import type { SentShape } from "../../sent.ts";
 import type { Writing } from "../writing.ts";
@@ -49,10 +50,10 @@ function withoutUnsealed(messages: readonly object[]): readonly object[] {
   return kept;
 }
 
-function offer({ name, description, input }: ToolOffer): object {
+const offer = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
   return { type: "function", name, ...described, parameters: input, strict: false };
-}
+});
 
 /** How a body of this kind is read back. */
 export const RESPONSES_SENT: SentShape = {
