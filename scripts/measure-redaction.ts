@@ -84,6 +84,9 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "dots alone": ".",
   "short heads inside a word": "SKc",
   "heads with many neighbours": " dp.st.",
+  "secrets end to end": "pwd=a1b2c3d4 ",
+  "passwords of addresses": "a://b:c1@",
+  "letters of two scripts": "é€sk-",
   prose: "the quick brown fox has no secrets at all; ",
 };
 

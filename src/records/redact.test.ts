@@ -59,6 +59,21 @@ describe("known shapes", () => {
     );
   });
 
+  test("[REDACT-1] [REDACT-3] letters of other scripts are neither taken for others nor in the way", () => {
+    for (const { shape, text, secret } of samples) {
+      const kept = KNOWN_SHAPES.text(`Ключ: ${text} — 鍵`);
+      expect({ shape, kept: mentions(kept, secret) ? kept : "hidden" }).toEqual({ shape, kept: "hidden" });
+      expect(kept).toMatch(/^Ключ: .* — 鍵$/s);
+    }
+    // The same lower bytes as those of a token.
+    const alike = github.replace(/./g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0x100));
+    expect(KNOWN_SHAPES.text(alike)).toBe(alike);
+    expect(KNOWN_SHAPES.text(`${alike.slice(0, 8)} ${github}`)).toBe(`${alike.slice(0, 8)} [redacted:github-token]`);
+    const redactor = new Redactor(["пароль-от-базы"]);
+    expect(redactor.text("вот пароль-от-базы, и всё")).toBe("вот [redacted:secret], и всё");
+    expect(redactor.text("вот пароль-от-бази, и всё")).toBe("вот пароль-от-бази, и всё");
+  });
+
   test("[REDACT-1] whoever wants to see them can, and still hides what is registered", () => {
     const some = new Redactor({ shapes: false, values: [{ name: "db", value: "hunter2!" }] });
     expect(some.text(`${github} hunter2!`)).toBe(`${github} [redacted:db]`);
@@ -120,6 +135,17 @@ describe("registered values", () => {
       expect(register).not.toThrow(/a1b2c|hunter2!/);
     }
     expect(() => new Redactor({ shape: true } as never)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  });
+
+  test("[REDACT-13] [REDACT-4] a word that stands in the place of secrets is refused: it would be hidden in there, too", () => {
+    for (const bad of ["secret", "redacted", "password", { name: "db-main", value: "db-main" }]) {
+      const register = () => new Redactor().register(bad);
+      expect(register).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+    }
+    const redactor = new Redactor([{ name: "one", value: "hunter22" }]);
+    const named = () => redactor.register({ name: "not-hunter22", value: "correct horse" });
+    expect(named).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+    expect(named).not.toThrow(/hunter22/);
   });
 });
 
@@ -213,6 +239,10 @@ describe("laws", () => {
     "one letter": "a",
     blanks: "Basic Bearer ",
     escapes: "\\n%3D",
+    "secrets end to end": "pwd=a1b2c3d4 ",
+    "quoted secrets": "password='a1",
+    "passwords of addresses": "a://b:c1@",
+    "letters of two scripts": "é€sk-",
   };
 
   test.each([

@@ -1,8 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
-import { isSecretName, looksSecret } from "./secrets/assigned.ts";
-import { SecretScanner } from "./secrets/scanner.ts";
+import { isSecretField } from "./secrets/assigned.ts";
+import type { Hidden } from "./secrets/candidate.ts";
+import { oneOf } from "./secrets/letters.ts";
+import { SECRET_NAMES, SecretScanner } from "./secrets/scanner.ts";
 import { formsOf } from "./secrets/written-forms.ts";
 
 /** A value that must never be kept, with the name that stands in its place. */
@@ -22,6 +24,8 @@ export interface SecretOptions {
 export class Redactor {
   readonly #scanner: SecretScanner;
   readonly #registered = new SecretScanner({ shapes: false });
+  /** What stands in the place of secrets, by their names. */
+  readonly #marks = new Map(SECRET_NAMES.map((name) => [name, markOf(name)]));
 
   constructor(options: readonly Secret[] | SecretOptions = {}) {
     const { values = [], shapes = true } = Array.isArray(options)
@@ -35,11 +39,15 @@ export class Redactor {
   register(secret: Secret): void {
     const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
     if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
-      // Its own words are not quoted: it may be a secret all the same.
-      throw new HoldfastError("BAD_OPTION", { option: "secret", wants: `a text of ${SHORTEST} characters or more` });
+      throw badSecret(`a text of ${SHORTEST} characters or more`);
     if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,39}$/.test(name))
       throw badOption("name of a secret", name, "a short name of letters, digits, dots and dashes");
-    for (const form of formsOf(value)) {
+    const forms = formsOf(value);
+    const marks = [...this.#marks.values(), markOf(name)];
+    // It would be hidden in what stands in its place, and that again, and so on.
+    if (this.knows(markOf(name)) || marks.some((mark) => [...forms].some((form) => mark.includes(form))))
+      throw badSecret("no word that stands in the place of secrets");
+    for (const form of forms) {
       this.#scanner.addText(form, name);
       this.#registered.addText(form, name);
     }
@@ -47,36 +55,48 @@ export class Redactor {
 
   text(text: string): string {
     let now = text;
-    // What stood before a hidden place may be told as a secret only now, for only now it ends there.
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const next = this.#once(now);
-      if (next === now) return now;
-      now = next;
+      const { kept, isSettled } = this.#once(now);
+      if (isSettled) return kept;
+      now = kept;
     }
     return now;
   }
 
-  #once(text: string): string {
-    const hidden = this.#scanner.find(text);
-    if (hidden.length === 0) return text;
+  /** Settled: another look would find nothing. What runs up to a hidden place may be a secret only now that it ends there. */
+  #once(text: string): { readonly kept: string; readonly isSettled: boolean } {
     let kept = "";
+    let pieces: string[] = [];
     let from = 0;
-    for (const place of hidden) {
-      kept += text.slice(from, place.from);
-      kept += markOf(place.name);
+    let isSettled = true;
+    this.#scanner.find(text, (place) => {
+      isSettled &&= isApart(text, place);
+      pieces.push(text.slice(from, place.from), this.#markOf(place.name));
       from = place.to;
-    }
-    return kept + text.slice(from);
+      if (pieces.length < PIECES_AT_ONCE) return;
+      kept += pieces.join("");
+      pieces = [];
+    });
+    if (from === 0) return { kept: text, isSettled };
+    return { kept: kept + pieces.join("") + text.slice(from), isSettled };
+  }
+
+  #markOf(name: string): string {
+    const known = this.#marks.get(name);
+    if (known !== undefined) return known;
+    const mark = markOf(name);
+    this.#marks.set(name, mark);
+    return mark;
   }
 
   /** Whether a registered value stands in a text, wherever that is. */
   knows(text: string): boolean {
-    return this.#registered.find(text).length > 0;
+    return findsIn(this.#registered, text);
   }
 
   /** Whether anything would be hidden. */
   finds(text: string): boolean {
-    return this.#scanner.find(text).length > 0;
+    return findsIn(this.#scanner, text);
   }
 
   /**
@@ -102,13 +122,7 @@ export class Redactor {
 
   #leaf(text: string, key: string | undefined, beside: JsonObject): string {
     if (text.length < SHORTEST || (key !== undefined && isOpaque(text, key, beside))) return text;
-    if (
-      key !== undefined &&
-      this.#scanner.knowsShapes &&
-      isSecretName(key) &&
-      isOneWord(text) &&
-      looksSecret(text, true)
-    ) {
+    if (key !== undefined && this.#scanner.knowsShapes && isSecretField(key, text)) {
       const told = this.text(text);
       return told === text || !isMark(told) ? markOf("assigned-secret") : told;
     }
@@ -148,8 +162,34 @@ export class Redactor {
 
 const SHORTEST = 6;
 const MOST_LOOKS = 8;
+/** Joined before they grow old: a text may have as many of them as words. */
+const PIECES_AT_ONCE = 256;
 const NO_LIST: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
+
+/** Whether no other secret can end where this one begins, nor run on from it: for what stands beside it is part of none. */
+function isApart(text: string, { from, to }: Hidden): boolean {
+  const [before, after] = [
+    from === 0 ? BLANK : text.charCodeAt(from - 1),
+    to === text.length ? BLANK : text.charCodeAt(to),
+  ];
+  return before < 128 && after < 128 && ENDS_BEFORE[before] === 1 && ENDS_AFTER[after] === 1;
+}
+
+const BLANK = " ".charCodeAt(0);
+const ENDS_AFTER = oneOf(" \t\r\n\"'<>@");
+const ENDS_BEFORE = oneOf(" \t\r\n\"'<>=:,;|(){[");
+
+function findsIn(scanner: SecretScanner, text: string): boolean {
+  let found = false;
+  scanner.find(text, () => (found = true));
+  return found;
+}
+
+/** Its own words are not quoted: it may be a secret all the same. */
+function badSecret(wants: string): HoldfastError {
+  return new HoldfastError("BAD_OPTION", { option: "secret", wants });
+}
 
 function markOf(name: string): string {
   return `[redacted:${name}]`;
@@ -196,10 +236,6 @@ function isOpaque(text: string, key: string, beside: JsonObject): boolean {
 }
 
 const MEDIA = ["mediaType", "media_type", "mimeType", "mime_type"] as const;
-
-function isOneWord(text: string): boolean {
-  return !/\s/.test(text);
-}
 
 function fieldsOf(known: Json | undefined): JsonObject {
   return typeof known === "object" && known !== null && !Array.isArray(known) ? (known as JsonObject) : NO_FIELDS;

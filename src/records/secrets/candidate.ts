@@ -1,4 +1,4 @@
-import { formEnd, isMixed, type Scan } from "./scan.ts";
+import { formEnd, isMixed, RUN, type Scan } from "./scan.ts";
 import type { SecretShape } from "./shapes.ts";
 
 /** A place in a text that must not be kept, and what is told in its stead. */
@@ -10,31 +10,82 @@ export interface Hidden {
 
 export type Found = Omit<Hidden, "name">;
 
-/** Something that may begin with this head: where it is, when it is there. */
+/** Something that may begin with this head. */
 export interface Candidate {
   readonly head: string;
   readonly name: string;
+  /** Not asked for where none is near. */
+  readonly needsDigit: boolean;
+  /** Not asked for inside a word. */
+  readonly startsWord: boolean;
+  /** Where it is, when it is there. */
   find(scan: Scan, at: number): Found | undefined;
 }
 
-export function candidateOf(shape: SecretShape, head: string): Candidate {
-  const { name, rest, least, most = Number.POSITIVE_INFINITY, atWordStart, mixed, form, before } = shape;
-  return {
-    head,
-    name,
-    find: (scan, at) => {
-      if (atWordStart === true && before === undefined && !scan.wordStarts(at)) return undefined;
-      const start = at + head.length;
-      const to = form === undefined ? scan.runEnd(rest, start) : formEnd(form, scan.text, start);
-      if (to - start < least || to - start > most) return undefined;
-      if (most !== Number.POSITIVE_INFINITY && scan.goesOn(to)) return undefined;
-      if (mixed !== undefined && !isMixed(scan, start, to, mixed === "cases")) return undefined;
-      if (before === undefined) return { from: at, to };
-      const lead = before.exec(scan.text.slice(Math.max(scan.hiddenTo, at - LONGEST_LEAD), at));
-      if (lead === null || (atWordStart === true && !scan.wordStarts(at - lead[0].length))) return undefined;
-      return { from: at - lead[0].length, to };
-    },
-  };
+/** A text that is hidden wherever it stands. */
+export class TextCandidate implements Candidate {
+  readonly head: string;
+  readonly name: string;
+  readonly needsDigit = false;
+  readonly startsWord = false;
+
+  constructor(head: string, name: string) {
+    this.head = head;
+    this.name = name;
+  }
+
+  find(_scan: Scan, at: number): Found {
+    return { from: at, to: at + this.head.length };
+  }
 }
 
-const LONGEST_LEAD = 40;
+/** A secret of a known shape, by one of its heads. */
+export class ShapeCandidate implements Candidate {
+  readonly head: string;
+  readonly name: string;
+  readonly needsDigit: boolean;
+  readonly startsWord: boolean;
+  readonly #run: number;
+  readonly #least: number;
+  readonly #most: number;
+  readonly #leadStartsWord: boolean;
+  readonly #mixed: SecretShape["mixed"];
+  readonly #form: RegExp | undefined;
+  readonly #before: RegExp | undefined;
+
+  constructor(shape: SecretShape, head: string) {
+    this.head = head;
+    this.name = shape.name;
+    this.needsDigit = shape.mixed !== undefined;
+    this.startsWord = shape.atWordStart === true && shape.before === undefined;
+    this.#leadStartsWord = shape.atWordStart === true;
+    this.#run = RUN[shape.rest];
+    this.#least = shape.least;
+    this.#most = shape.most ?? ENDLESS;
+    this.#mixed = shape.mixed;
+    this.#form = shape.form;
+    this.#before = shape.before;
+  }
+
+  find(scan: Scan, at: number): Found | undefined {
+    const start = at + this.head.length;
+    const to = this.#form === undefined ? scan.runEnd(this.#run, start) : formEnd(this.#form, scan.text, start);
+    if (to - start < this.#least || to - start > this.#most) return undefined;
+    if (this.#most < ENDLESS && scan.goesOn(to)) return undefined;
+    if (this.#mixed !== undefined && !isMixed(scan, start, to, this.#mixed === "cases")) return undefined;
+    if (this.#before === undefined) return { from: at, to };
+    const from = leadFrom(this.#before, scan, at);
+    if (from === undefined || (this.#leadStartsWord && !scan.wordStarts(from))) return undefined;
+    return { from, to };
+  }
+}
+
+/** More than any text has letters. */
+const ENDLESS = 0x7fff_ffff;
+
+/** Where what stands before this place begins, when nothing of it is hidden yet. */
+export function leadFrom(lead: RegExp, { text, hiddenTo }: Scan, at: number): number | undefined {
+  lead.lastIndex = at;
+  const from = at - (lead.exec(text)?.[1]?.length ?? text.length);
+  return from < hiddenTo ? undefined : from;
+}

@@ -1,47 +1,44 @@
 import { assignedSecret } from "./assigned.ts";
-import type { Candidate, Found, Hidden } from "./candidate.ts";
-import { formEnd, isMixed, type Scan } from "./scan.ts";
+import { type Candidate, type Found, type Hidden, leadFrom } from "./candidate.ts";
+import { COLON, PERCENT } from "./letters.ts";
+import { formEnd, isMixed, RUN, type Scan } from "./scan.ts";
 
 const USER_INFO = /:\/\/[^\s/?#@:"'<>\\]{0,256}:([^\s/?#@"'<>\\]{1,512})@/y;
 /** As in an address itself, no slash stands in it: so the next address ends the look at this one. */
 const USER_INFO_ESCAPED = /%3A%2F%2F[\w.~-]{0,256}%3A((?:[\w.~!*'()-]|%(?!40|2F|3F|23)[0-9A-F]{2}){1,512})%40/y;
 /** What stands where a password would. */
-const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|^\[redacted:/i;
+const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|\[redacted:/i;
 
 /** What has no alphabet of its own, but a form. */
 export const SPECIALS: readonly Candidate[] = [
-  { head: "eyJ", name: "json-web-token", find: jsonWebToken },
-  { head: "-----BEGIN", name: "private-key", find: privateKey },
-  { head: "://", name: "url-password", find: urlPassword(USER_INFO, 1) },
-  { head: "%3A%2F%2F", name: "url-password", find: urlPassword(USER_INFO_ESCAPED, 3) },
-  ...["%3D", "%3A"].map((head) => ({
-    head,
-    name: "assigned-secret",
-    find: (scan: Scan, at: number) => assignedSecret(scan, at, head.length),
-  })),
-  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => ({
-    head,
-    name: "bearer-token",
-    find: bearerOf(head),
-  })),
-  ...["Basic ", "basic ", "Basic%20"].map((head) => ({ head, name: "basic-credentials", find: basicOf(head) })),
+  special("json-web-token", "eyJ", jsonWebToken),
+  special("private-key", "-----BEGIN", privateKey),
+  special("url-password", "://", urlPassword(USER_INFO, 1)),
+  special("url-password", "%3A%2F%2F", urlPassword(USER_INFO_ESCAPED, 3)),
+  ...["%3D", "%3A"].map((head) =>
+    special("assigned-secret", head, (scan, at) => assignedSecret(scan, at, head.length)),
+  ),
+  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => special("bearer-token", head, bearerOf(head))),
+  ...["Basic ", "basic ", "Basic%20"].map((head) => special("basic-credentials", head, basicOf(head))),
 ];
+
+function special(name: string, head: string, find: Candidate["find"]): Candidate {
+  return { head, name, needsDigit: false, startsWord: false, find };
+}
 
 /** Two parts that are JSON, and perhaps a signature. */
 function jsonWebToken(scan: Scan, at: number): Found | undefined {
   const { text } = scan;
-  const head = scan.runEnd("word", at);
+  const head = scan.runEnd(RUN.word, at);
   if (head - at < 12 || !text.startsWith(".eyJ", head)) return undefined;
-  const body = scan.runEnd("word", head + 1);
+  const body = scan.runEnd(RUN.word, head + 1);
   if (body - head < 8) return undefined;
-  return { from: at, to: text[body] === "." ? scan.runEnd("word", body + 1) : body };
+  return { from: at, to: text[body] === "." ? scan.runEnd(RUN.word, body + 1) : body };
 }
 
 const KEY_BEGINS =
   /-----BEGIN(?: |%20|\+)(?:[A-Z0-9]{1,12}(?: |%20|\+)){0,4}PRIVATE(?: |%20|\+)KEY(?:(?: |%20|\+)BLOCK)?-----/y;
 const KEY_ENDS = /-----END[A-Z0-9 %+]{0,60}-----/y;
-/** What a line of a key is made of, and what ends it: in a text, in JSON, in an address. */
-const KEY_CHARACTER = /[A-Za-z0-9+/=\s:,.%\\-]/;
 const LONGEST_KEY = 32 * 1024;
 
 /** Up to its end, or, when that was cut off, as far as it looks like one. */
@@ -51,8 +48,7 @@ function privateKey(scan: Scan, at: number): Found | undefined {
   if (begun === at) return undefined;
   const end = scan.keyEnd(begun);
   if (end !== -1 && end - begun <= LONGEST_KEY) return { from: at, to: formEnd(KEY_ENDS, text, end) };
-  let to = begun;
-  while (to < text.length && to - begun < LONGEST_KEY && KEY_CHARACTER.test(text[to] as string)) to += 1;
+  let to = Math.min(scan.runEnd(RUN.key, begun), begun + LONGEST_KEY);
   while (text[to - 1] === "\\") to -= 1; // it may escape what comes next
   return { from: at, to };
 }
@@ -71,8 +67,8 @@ function urlPassword(form: RegExp, width: number) {
 function bearerOf(head: string) {
   return (scan: Scan, at: number): Found | undefined => {
     const from = at + head.length;
-    const to = scan.runEnd("dotted", from);
-    const whole = Math.max(to, scan.runEnd("base64", from));
+    const to = scan.runEnd(RUN.dotted, from);
+    const whole = Math.max(to, scan.runEnd(RUN.base64, from));
     return whole - from >= 16 && isMixed(scan, from, whole, false) ? { from, to: whole } : undefined;
   };
 }
@@ -81,9 +77,8 @@ function bearerOf(head: string) {
 function basicOf(head: string) {
   return (scan: Scan, at: number): Found | undefined => {
     const from = at + head.length;
-    const to = scan.runEnd("base64", from);
-    if (to - from < 8 || to - from > 2048) return undefined;
-    return saysNameAndPassword(scan.text, from, to) ? { from, to } : undefined;
+    const to = scan.runEnd(RUN.base64, from);
+    return to - from >= 8 && saysNameAndPassword(scan, from, to) ? { from, to } : undefined;
   };
 }
 
@@ -92,42 +87,40 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const BASE64: Int8Array = Int8Array.from({ length: 128 }, (_, code) =>
   DIGITS.indexOf({ "-": "+", _: "/" }[String.fromCharCode(code)] ?? String.fromCharCode(code)),
 );
-const COLON = ":".charCodeAt(0);
-const PERCENT = "%".charCodeAt(0);
 
-/** Whether a run of base 64 is printable, with a colon in the middle. Read letter by letter: most are told by the first. */
-function saysNameAndPassword(text: string, from: number, to: number): boolean {
+/**
+ * Whether a run of base 64 begins printable, with a colon in the middle of that. Read letter by letter: most are told by
+ * the first. What comes behind does not count, or a run that is cut off there would be a secret only then.
+ */
+function saysNameAndPassword({ text, letters }: Scan, from: number, to: number): boolean {
   let [bits, held, said, colon] = [0, 0, 0, -1];
   for (let at = from; at < to; at += 1) {
-    let code = text.charCodeAt(at);
+    let code = letters[at] as number;
     if (code === PERCENT) {
       code = Number.parseInt(text.slice(at + 1, at + 3), 16); // an address writes some of it so
       at += 2;
     }
     const digit = code < 128 ? (BASE64[code] as number) : -1;
-    if (digit === -1) break; // its padding, or the end
+    if (digit === -1) break; // its padding
     bits = ((bits << 6) | digit) & 0xffff;
     held += 6;
     if (held < 8) continue;
     held -= 8;
     const byte = (bits >> held) & 0xff;
-    if (byte < 0x20 || byte > 0x7e) return false;
+    if (byte < 0x20 || byte > 0x7e) break;
     if (byte === COLON && colon === -1) colon = said;
     said += 1;
   }
   return colon > 0 && colon < said - 1;
 }
 
-const DOT = ".".charCodeAt(0);
-const DISCORD = /[MNO][\w-]{22,27}$/;
-const DISCORD_REST = /\.[\w-]{6}\.[\w-]{27,40}/y;
+const DISCORD = /\.[\w-]{6}\.[\w-]{27,40}/y;
+const BEFORE_DISCORD = /(?<=([MNO][\w-]{22,27}))/y;
 
 /** Told by its dots: it has no head of its own. */
 export function discordToken(scan: Scan, at: number): Hidden | undefined {
-  const { text, hiddenTo } = scan;
-  if (text.charCodeAt(at + 7) !== DOT) return undefined;
-  const lead = DISCORD.exec(text.slice(Math.max(hiddenTo, at - 28), at));
-  const to = lead === null ? at : formEnd(DISCORD_REST, text, at);
-  if (lead === null || to === at || !isMixed(scan, at - lead[0].length, to, true)) return undefined;
-  return { from: at - lead[0].length, to, name: "discord-bot-token" };
+  const to = formEnd(DISCORD, scan.text, at);
+  const from = to === at ? undefined : leadFrom(BEFORE_DISCORD, scan, at);
+  if (from === undefined || !isMixed(scan, from, to, true)) return undefined;
+  return { from, to, name: "discord-bot-token" };
 }

@@ -1,10 +1,5 @@
+import { BACKSLASH, BRACKET, exact, PERCENT, roughLetters } from "./letters.ts";
 import type { Alphabet } from "./shapes.ts";
-
-/** What may stand in a value that is assigned to a name. */
-type Run = Alphabet | "value";
-
-/** A place, and the place that was found from it: in numbers, because they are asked for at every second letter. */
-const PAIR = 2;
 
 /**
  * One text, and what is known of it so far: whatever is looked for from one place on is found for every place on the way
@@ -12,31 +7,30 @@ const PAIR = 2;
  */
 export class Scan {
   readonly text: string;
+  readonly letters: Uint8Array;
   /** Right behind something hidden a word begins, as it will when the text is looked at again. */
   hiddenTo = 0;
-  /** For every alphabet two runs, from where to where: one that a place lies in, and one that is looked at ahead of it. */
-  readonly #runs = new Int32Array(ALPHABETS * 2 * PAIR);
-  readonly #next = new Int32Array(NEXT.length * PAIR).fill(-1);
+  /** For every kind of run two of them, from where to where: one that a place lies in, and one that is looked at ahead of it. */
+  readonly #runs = new Int32Array(KINDS.length * RUN_WIDTH);
   #keyEnd: readonly [from: number, to: number] = [0, -1];
 
-  constructor(text: string) {
+  constructor(text: string, rough: Uint8Array = roughLetters(text)) {
     this.text = text;
+    this.letters = exact(text, rough);
   }
 
   /** Where the run of characters that holds this place ends. */
-  runEnd(alphabet: Run, at: number): number {
+  runEnd(kind: number, at: number): number {
     const runs = this.#runs;
-    const bit = BIT[alphabet];
-    const slot = bit * 2 * PAIR;
+    const slot = kind * RUN_WIDTH;
     if (at >= (runs[slot] as number) && at < (runs[slot + 1] as number)) return runs[slot + 1] as number;
     if (at >= (runs[slot + 2] as number) && at < (runs[slot + 3] as number)) return runs[slot + 3] as number;
-    const mask = 1 << bit;
-    const { text } = this;
+    const { letters } = this;
+    const end = this.text.length;
+    const mask = 1 << kind;
     let to = at;
-    for (; to < text.length; to += 1) {
-      const code = text.charCodeAt(to);
-      if (code > 127 || ((MEMBERSHIP[code] as number) & mask) === 0) break;
-    }
+    while (to < end && ((MEMBERSHIP[letters[to] as number] as number) & mask) !== 0) to += 1;
+    if (to === at) return at; // nothing worth remembering
     runs[slot + 2] = runs[slot] as number;
     runs[slot + 3] = runs[slot + 1] as number;
     runs[slot] = at;
@@ -49,24 +43,7 @@ export class Scan {
    * for a secret, and the next look would cut off the one before it, and so on to the beginning of the text.
    */
   goesOn(at: number): boolean {
-    return this.text.startsWith(HIDDEN, at);
-  }
-
-  /** Where the next character of a kind is, or the end. */
-  next(kind: Next, from: number): number {
-    const [least, most, slot] = CODES[kind];
-    const known = this.#next;
-    if ((known[slot] as number) !== -1 && from >= (known[slot] as number) && from <= (known[slot + 1] as number))
-      return known[slot + 1] as number;
-    const { text } = this;
-    let to = from;
-    for (; to < text.length; to += 1) {
-      const code = text.charCodeAt(to);
-      if (code >= least && code <= most) break;
-    }
-    known[slot] = from;
-    known[slot + 1] = to;
-    return to;
+    return this.letters[at] === BRACKET && this.text.startsWith(HIDDEN, at);
   }
 
   /** Where the next private key ends, or -1. */
@@ -81,25 +58,26 @@ export class Scan {
   /** Whether a word may begin here. Escapes of the text around a secret end in letters that are none of its own. */
   wordStarts(at: number): boolean {
     if (at === 0 || at === this.hiddenTo) return true;
-    const before = this.text.charCodeAt(at - 1);
-    if (!isWord(before)) return true;
-    return this.#mayBeEscape(at, before) && ESCAPED.test(this.text.slice(Math.max(0, at - 8), at));
+    const before = this.letters[at - 1] as number;
+    if (!isIn(RUN.name, before)) return true;
+    return this.#mayBeEscape(at, before) && holdsAt(ESCAPED, this.text, at);
   }
 
-  /** Most words are none, and are told apart without cutting anything out of the text. */
+  /** Most words are none, and are told apart by a look at the one letter that escapes have. */
   #mayBeEscape(at: number, before: number): boolean {
-    const { text } = this;
-    if (text.charCodeAt(at - 2) === BACKSLASH || text.charCodeAt(at - 3) === PERCENT || before === SMALL_M) return true;
-    return text.charCodeAt(at - 4) === BACKSLASH || text.charCodeAt(at - 6) === BACKSLASH;
+    const { letters } = this;
+    if (at < LONGEST_ESCAPE) return true;
+    if (letters[at - 2] === BACKSLASH || letters[at - 3] === PERCENT || before === SMALL_M) return true;
+    return letters[at - 4] === BACKSLASH || letters[at - 6] === BACKSLASH;
   }
 }
 
 /** Whether it has digits and letters, of both cases if need be. Looks at the beginning only, which is enough to tell. */
 export function isMixed(scan: Scan, from: number, to: number, cases: boolean): boolean {
   const end = Math.min(to, from + 64);
-  if (scan.next("digit", from) >= end) return false;
-  const upper = scan.next("upper", from) < end;
-  const lower = scan.next("lower", from) < end;
+  if (scan.runEnd(RUN.noDigit, from) >= end) return false;
+  const upper = scan.runEnd(RUN.noCapital, from) < end;
+  const lower = scan.runEnd(RUN.noSmall, from) < end;
   return cases ? upper && lower : upper || lower;
 }
 
@@ -109,41 +87,63 @@ export function formEnd(form: RegExp, text: string, at: number): number {
   return form.test(text) ? form.lastIndex : at;
 }
 
-type Next = (typeof NEXT)[number];
-const NEXT = ["digit", "upper", "lower"] as const;
-const CODES: Readonly<Record<Next, readonly [least: number, most: number, slot: number]>> = {
-  digit: [48, 57, 0],
-  upper: [65, 90, PAIR],
-  lower: [97, 122, 2 * PAIR],
-};
+/** Whether a form holds at this place; it may look back from there. */
+export function holdsAt(form: RegExp, text: string, at: number): boolean {
+  form.lastIndex = at;
+  return form.test(text);
+}
 
 const HIDDEN = "[redacted:";
-const BACKSLASH = "\\".charCodeAt(0);
-const PERCENT = "%".charCodeAt(0);
 const SMALL_M = "m".charCodeAt(0);
+const LONGEST_ESCAPE = 6;
 /** `\n`, `%3D`, `\u003d`, and what colours a terminal. */
 // oxlint-disable-next-line no-control-regex -- terminals are coloured by it
-const ESCAPED = /(?:\\[nrtbfv]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\u001b\[[\d;]{0,4}m)$/;
+const ESCAPED = /(?<=\\[nrtbfv]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\u001b\[[\d;]{0,4}m)/y;
 
-const MEMBERS: Readonly<Record<Run, RegExp>> = {
+/** Every kind of run by its number, which is its bit. */
+export const RUN = {
+  letters: 0,
+  word: 1,
+  hex: 2,
+  capitals: 3,
+  base64: 4,
+  dotted: 5,
+  value: 6,
+  name: 7,
+  key: 8,
+  noDigit: 9,
+  noCapital: 10,
+  noSmall: 11,
+} as const satisfies Readonly<Record<Alphabet, number>> & Readonly<Record<string, number>>;
+const KINDS = Object.keys(RUN) as readonly (keyof typeof RUN)[];
+
+/** What runs are made of. */
+const MEMBERS = {
   letters: /[A-Za-z0-9]/,
   word: /[\w-]/,
   hex: /[0-9a-fA-F]/,
   capitals: /[A-Z2-7]/,
   base64: /[\w+/=%-]/, // in an address some of it is written with percent signs
   dotted: /[\w.-]/,
+  /** What may stand in a value that is assigned to a name. */
   // oxlint-disable-next-line no-control-regex -- no value holds them
-  value: /[^\s"'`,;&<>(){}[\]\\|\u0000-\u001f]/,
-};
-const RUNS = Object.keys(MEMBERS) as readonly Run[];
-const ALPHABETS = RUNS.length;
-const BIT = Object.fromEntries(RUNS.map((run, bit) => [run, bit])) as Readonly<Record<Run, number>>;
-/** For every character one bit for each alphabet it belongs to. */
-const MEMBERSHIP: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  value: /[^\s"'`,;&<>(){}[\]\\|\u0000-\u001f\u0080-\u00ff]/,
+  /** A word, or a name in code. */
+  name: /\w/,
+  /** What a line of a private key is made of, and what ends it: in a text, in JSON, in an address. */
+  key: /[A-Za-z0-9+/=\s:,.%\\-]/,
+  noDigit: /\D/,
+  noCapital: /[^A-Z]/,
+  noSmall: /[^a-z]/,
+} satisfies Readonly<Record<keyof typeof RUN, RegExp>>;
+const RUN_WIDTH = 4;
+/** For every letter one bit for each kind of run it belongs to. */
+const MEMBERSHIP: Uint16Array = Uint16Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code);
-  return RUNS.reduce((mask, run, bit) => (MEMBERS[run].test(character) ? mask | (1 << bit) : mask), 0);
+  return KINDS.reduce((mask, kind) => (MEMBERS[kind].test(character) ? mask | (1 << RUN[kind]) : mask), 0);
 });
 
-function isWord(code: number): boolean {
-  return code < 128 && (((MEMBERSHIP[code] as number) & 1) !== 0 || code === 95);
+/** Whether a letter may stand in a run of this kind. */
+export function isIn(kind: number, letter: number): boolean {
+  return ((MEMBERSHIP[letter] as number) & (1 << kind)) !== 0;
 }

@@ -17,7 +17,7 @@ export interface SecretShape {
   readonly mixed?: "digits" | "cases";
   /** The rest, where it has a form of its own. Bounded in length, so that it cannot be made slow. */
   readonly form?: RegExp;
-  /** What stands before the head and belongs to the secret. */
+  /** What stands before the head and belongs to the secret, as a group of a look back. */
   readonly before?: RegExp;
 }
 
@@ -60,12 +60,12 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   shape("planetscale-token", "pscale_pw_ pscale_tkn_ pscale_oauth_", "word", 32),
   shape("databricks-token", "dapi", "hex", 32, word),
   shape("hashicorp-vault-token", "hvs. hvb. hvr.", "word", 24, word),
-  shape("terraform-cloud-token", ".atlasv1.", "word", 60, { before: /[A-Za-z0-9]{14}$/ }),
+  shape("terraform-cloud-token", ".atlasv1.", "word", 60, { before: /(?<=([A-Za-z0-9]{14}))/y }),
   shape("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", "dotted", 40, word),
   shape("pulumi-token", "pul-", "hex", 40, word),
   shape("tailscale-key", "tskey-", "word", 20, word),
   shape("openshift-token", "sha256~", "word", 43),
-  shape("azure-client-secret", "8Q~ 7Q~ 6Q~", "word", 31, { mixed: "cases", before: /[A-Za-z0-9_~.]{3}$/ }),
+  shape("azure-client-secret", "8Q~ 7Q~ 6Q~", "word", 31, { mixed: "cases", before: /(?<=([A-Za-z0-9_~.]{3}))/y }),
   // models
   shape("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", "word", 40, word),
   shape("anthropic-key", "sk-ant-", "word", 40, word),
@@ -94,7 +94,7 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   shape("telegram-bot-token", ":AA", "word", 32, {
     form: /[\w-]{32,34}(?![\w-])/y,
     mixed: "cases",
-    before: /\d{8,10}$/,
+    before: /(?<=(\d{8,10}))/y,
   }),
   shape("sendgrid-key", "SG.", "dotted", 60, { ...word, form: /[\w-]{20,24}\.[\w-]{39,50}/y }),
   shape("mailgun-key", "key-", "hex", 32, { ...word, most: 32 }),
@@ -126,7 +126,7 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   shape("mailchimp-key", "-us", "hex", 1, {
     ...word,
     form: /\d{1,2}(?!\w)/y,
-    before: /[0-9a-f]{32}$/,
+    before: /(?<=([0-9a-f]{32}))/y,
   }),
   shape("age-secret-key", "AGE-SECRET-KEY-1", "letters", 58),
 ];

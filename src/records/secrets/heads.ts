@@ -1,0 +1,92 @@
+import type { Candidate, Hidden } from "./candidate.ts";
+import { AHEAD, exact, roughLetters } from "./letters.ts";
+import { RUN, type Scan } from "./scan.ts";
+
+/**
+ * What secrets begin with. Looked up by the first four letters, or three, and compared by the first eight as two numbers:
+ * most that begin alike are told apart by that, and candidates are asked of few places.
+ */
+export class Heads {
+  /** By a hash of its first letters, the newest of the heads there; 0 for none. */
+  readonly #newest = new Int32Array(SLOTS);
+  /** Of every head the one before it in the same slot, and its letters, with which of them there are. */
+  #rows = new Int32Array(ROW * 512);
+  readonly #candidates: (Candidate | undefined)[] = [undefined];
+  /** Whether those letters are all there is to compare. */
+  readonly #isWhole: boolean[] = [true];
+
+  add(candidate: Candidate): void {
+    const { head } = candidate;
+    const letters = exact(head, roughLetters(head));
+    const nth = this.#candidates.push(candidate) - 1;
+    if ((nth + 1) * ROW > this.#rows.length) this.#rows = grown(this.#rows);
+    const [firstMask, secondMask] = [maskOf(head.length), maskOf(head.length - 4)];
+    const first = wordAt(letters, 0) & firstMask;
+    const slot = slotOf(first);
+    const row = [this.#newest[slot] as number, first, firstMask, wordAt(letters, 4) & secondMask, secondMask];
+    this.#rows.set(row, nth * ROW);
+    this.#newest[slot] = nth;
+    this.#isWhole.push(head.length <= AHEAD && /^[ -~]*$/.test(head));
+  }
+
+  /** The longest secret that begins here; when two are as long, the one with the longer head. */
+  longest(scan: Scan, at: number): Hidden | undefined {
+    const rows = this.#rows;
+    const { letters } = scan;
+    const first = wordAt(letters, at);
+    const second = wordAt(letters, at + 4);
+    let longest: Hidden | undefined;
+    for (let key = first & THREE; ; key = first) {
+      for (let nth = this.#newest[slotOf(key)] as number; nth !== 0; nth = rows[nth * ROW] as number) {
+        const row = nth * ROW;
+        if (((first ^ (rows[row + 1] as number)) & (rows[row + 2] as number)) !== 0) continue;
+        if (((second ^ (rows[row + 3] as number)) & (rows[row + 4] as number)) !== 0) continue;
+        longest = this.#longer(nth, scan, at, longest);
+      }
+      if (key === first) return longest;
+    }
+  }
+
+  #longer(nth: number, scan: Scan, at: number, known: Hidden | undefined): Hidden | undefined {
+    const candidate = this.#candidates[nth] as Candidate;
+    if (candidate.needsDigit && scan.runEnd(RUN.noDigit, at) - at > FAR) return known;
+    if (candidate.startsWord && !scan.wordStarts(at)) return known;
+    if (this.#isWhole[nth] === false && !scan.text.startsWith(candidate.head, at)) return known;
+    const found = candidate.find(scan, at);
+    if (found === undefined || found.to < (known?.to ?? 0)) return known;
+    return { from: found.from, to: found.to, name: candidate.name };
+  }
+}
+
+function grown(rows: Int32Array): Int32Array<ArrayBuffer> {
+  const wider = new Int32Array(rows.length * 2);
+  wider.set(rows);
+  return wider;
+}
+
+/** Four letters as one number. */
+function wordAt(letters: Uint8Array, at: number): number {
+  return (
+    (letters[at] as number) |
+    ((letters[at + 1] as number) << 8) |
+    ((letters[at + 2] as number) << 16) |
+    ((letters[at + 3] as number) << 24)
+  );
+}
+
+/** As many of its bits as there are letters. */
+function maskOf(count: number): number {
+  return count >= 4 ? -1 : (1 << (8 * Math.max(0, count))) - 1;
+}
+
+/** Where four letters, or three, are looked up. */
+function slotOf(word: number): number {
+  return Math.imul(word, 0x9e37_79b1) >>> SLOT_SHIFT;
+}
+
+const SLOT_SHIFT = 19;
+const SLOTS = 1 << (32 - SLOT_SHIFT);
+const THREE = 0xff_ffff;
+const ROW = 5;
+/** From the beginning of a head to where digits are no longer looked for. */
+const FAR = 128;
