@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
 import { layInto } from "../files/host/lay.ts";
 import { stage, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
@@ -39,6 +40,8 @@ export interface ExecHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Takes secrets out of what is kept of the output. */
   readonly redact: (text: string) => string;
+  /** Hears of what somebody else changed since the last boundary. */
+  readonly tell: (diverged: readonly Diverged[], callId: string) => Promise<void>;
   /** Hears which folder the commands of a call run in, and when they are settled. */
   readonly began: (callId: string, exec: string) => void;
   readonly ended: (callId: string) => void;
@@ -171,7 +174,7 @@ export class CallCommands {
   async #enclosed(): Promise<Enclosure> {
     if (this.#enclosure !== undefined) return this.#enclosure;
     const { workspace, drivers, cover, began } = this.#host;
-    await workspace.settle();
+    await this.#host.tell(await workspace.settle(), this.#call.id);
     const id = workspace.freshExec();
     this.#enclosure = await drivers.open({ workspace, cover, clock: this.#call.clock }, id);
     began(this.#call.id, id);

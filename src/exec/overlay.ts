@@ -15,10 +15,10 @@ const PATIENCE_MS = 5_000;
  * and colons.
  */
 const HOLD = `cd "$1" || exit 1
-mount -t overlay overlay -o "lowerdir=.,upperdir=$2/upper,workdir=$2/work,$3" "$1" || exit 1
-mount -t tmpfs -o ro,size=4k,mode=555 holdfast "$1/.holdfast" || exit 1
+"$4" -t overlay overlay -o "lowerdir=.,upperdir=$2/upper,workdir=$2/work,$3" "$1" || exit 1
+"$4" -t tmpfs -o ro,size=4k,mode=555 holdfast "$1/.holdfast" || exit 1
 echo ${READY}
-exec cat`;
+exec "$5"`;
 
 /** The system's name for a process's own view of it. */
 const ROOT = "root";
@@ -56,9 +56,13 @@ async function hold({ workspace, clock }: DriverDeps, files: Aside, asRoot: bool
   const user = asRoot ? [] : ["--user", "--map-current-user", "--keep-caps"];
   const options = asRoot ? "redirect_dir=on,index=on,metacopy=off" : "userxattr";
   const flags = ["--mount", "--pid", "--fork", "--propagation", "private", "--kill-child", "--mount-proc"];
-  const holder = spawn("unshare", [...user, ...flags, "sh", "-c", HOLD, "sh", path, place, options], {
+  // Found here, and in plain words: the system would look along the whole path for each, and load somebody's language.
+  const programs = [programAt("mount"), programAt("cat")];
+  const holding = [programAt("sh"), "-c", HOLD, "sh", path, place, options, ...programs];
+  const holder = spawn(programAt("unshare"), [...user, ...flags, ...holding], {
     stdio: ["pipe", "pipe", "pipe"],
     cwd: "/",
+    env: { LC_ALL: "C" },
   });
   const said = Promise.withResolvers<string>();
   let [out, wrong] = ["", ""];

@@ -32,6 +32,7 @@ class PortableEnclosure implements Enclosure {
   readonly #holds = new Set<string>();
   /** When the first of them began: what is older belongs to nobody here. */
   #since: number | undefined;
+  #changed: readonly string[] = [];
   /** Something may be running. */
   #restless = false;
 
@@ -77,6 +78,7 @@ class PortableEnclosure implements Enclosure {
   async difference(): Promise<StagedDifference> {
     const { changes, touched, uncovered } = this.#files.difference();
     const paths = changes.map(({ path }) => path);
+    this.#changed = paths;
     const work: ExecWork = {
       id: this.id,
       placed: new Set(paths),
@@ -92,12 +94,20 @@ class PortableEnclosure implements Enclosure {
 
   async drop(): Promise<void> {
     if (this.#restless) await this.endStrays();
-    await this.#sync(this.#files.restore());
-    this.#deps.workspace.endExec(this.id);
+    const back = this.#files.restore();
+    await this.#sync(back);
+    this.#end(back);
   }
 
   async leave(): Promise<void> {
-    this.#deps.workspace.endExec(this.id);
+    this.#end(this.#changed);
+  }
+
+  /** There is no wall around the files: whoever was not found and ended can be noticed by what they write. */
+  #end(paths: readonly string[]): void {
+    const { workspace } = this.#deps;
+    workspace.endExec(this.id);
+    workspace.execs.watch(paths);
   }
 
   /** Paths with what they hold, and the folders they are named in. */

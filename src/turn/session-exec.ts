@@ -36,6 +36,7 @@ export function execIn(
     redact,
     cover: bounded(COVER, cover, "exec.cover"),
     backgrounds: new Backgrounds(),
+    tell: (diverged, callId) => files.tell(diverged, callId),
     began: (callId, exec) => files.commands.set(callId, exec),
     ended: (callId) => files.commands.delete(callId),
   };

@@ -123,6 +123,17 @@ export const ITEMS: readonly Item[] = [
     names: true,
   },
   {
+    what: "a file with names in two folders is written, and both folders are changed",
+    before: (root) => linkSync(join(root, "src/main.c"), join(root, "docs/twin")),
+    line: "echo both > docs/twin && echo x > src/new && echo y > docs/new",
+    names: true,
+  },
+  {
+    what: "one of two names of a file is written and removed",
+    before: (root) => linkSync(join(root, "a.txt"), join(root, "twin")),
+    line: "echo both > a.txt && rm a.txt",
+  },
+  {
     what: "one of two names of a file is replaced",
     before: (root) => linkSync(join(root, "a.txt"), join(root, "twin")),
     line: "echo new > t && mv t twin",

@@ -7,6 +7,7 @@ import type { Touch } from "./compare.ts";
 import type { Folder } from "./folders.ts";
 import { InPlace } from "./in-place.ts";
 import type { Intent, Link } from "./intent.ts";
+import type { HostStat } from "./port.ts";
 import { unlinkIfThere } from "./rescue.ts";
 
 /** The commands of one call, as far as a commit of their work must know them. */
@@ -35,6 +36,8 @@ export class ExecWorks {
   readonly ground: ExecGround;
   readonly broughtBack: BroughtBack[] = [];
   readonly #works = new Map<string, ExecWork>();
+  /** Paths as commands that worked on the files themselves left them, or as they were brought back. */
+  #left: ReadonlyMap<string, HostStat | undefined> = new Map();
   /** Commands that change the files themselves: nobody else may, as long as they do. */
   #inPlace: string | undefined;
 
@@ -77,6 +80,24 @@ export class ExecWorks {
     if (exec === undefined) return;
     for (const link of links) this.#share(link);
     removeExecPlace(this.ground, exec);
+  }
+
+  /** Who escaped from the commands may still be writing there: it is looked at once more, before anything else is done. */
+  watch(paths: readonly string[]): void {
+    this.#left = new Map([...this.#left, ...paths.map((path) => [path, this.#look(path)] as const)]);
+  }
+
+  /** What is otherwise than it was left. Told once. */
+  lateWrites(): readonly string[] {
+    const late = [...this.#left].filter(([path, left]) => !sameFile(left, this.#look(path)));
+    this.#left = new Map();
+    return late.map(([path]) => path);
+  }
+
+  #look(path: string): HostStat | undefined {
+    const { root } = this.ground;
+    const names = namesIn(path);
+    return root.within(names.slice(0, -1), (folder) => root.port.stat(folder.at(names.at(-1))));
   }
 
   /** Files that hold what they held get the times that a command gave them, unless somebody else was there since. */
@@ -129,4 +150,10 @@ export class ExecWorks {
   close(): void {
     this.ground.known.images?.close();
   }
+}
+
+/** The time of a folder changes with everything that is put into it. */
+function sameFile(a: HostStat | undefined, b: HostStat | undefined): boolean {
+  if (a?.kind !== b?.kind) return false;
+  return a?.kind === "folder" || (a?.ino === b?.ino && a?.size === b?.size && a?.mtimeNs === b?.mtimeNs);
 }

@@ -117,8 +117,8 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
     content: StagedContent,
   ): Promise<void> => {
     const path = names.join("/");
-    const folders = await foldersTo(names);
     const from = await before(names);
+    const folders = from.kind === "file" ? [] : await foldersTo(names); // it lies in one
     refuseProtected(from, path);
     const { mode, owner } = from.kind === "file" ? from : { ...NEW_FILE, owner: undefined };
     const to: HostEntry = { kind: "file", ...what, mode, ...(owner === undefined ? {} : { owner }) };

@@ -81,14 +81,15 @@ export async function prepare(
     for (const step of intent.steps) {
       if (step.placed === true) continue;
       if (lies(step)) {
-        if (step.probe !== undefined && !writable.has(step.probe.folder)) prove(ground, { ...step, temp: undefined });
+        if (step.probe !== undefined && !writable.has(step.probe.folder)) prove(ground, step.probe);
         writable.add(step.probe?.folder ?? "");
         continue;
       }
       if (open.length >= OPEN_AT_ONCE) await syncFiles(ground, open.splice(0));
-      if (step.temp !== undefined) open.push(...(await writeTemp(ground, step, step.temp)));
-      prove(ground, { temp: undefined, ...step });
-      if (step.temp !== undefined) folders.add(step.temp.folder);
+      if (step.temp !== undefined) {
+        open.push(...(await writeTemp(ground, step, step.temp)));
+        folders.add(step.temp.folder);
+      } else if (step.probe !== undefined) prove(ground, step.probe);
     }
     await Promise.all([syncFiles(ground, open.splice(0)), syncFolders(ground, folders)]);
   } catch (error) {
@@ -213,12 +214,22 @@ function existingFolder({ root }: PrepareGround, names: readonly string[]): read
   return [];
 }
 
+/** New content beside its target, in a folder that it can be moved out of. Answers what is open and waits to be synced. */
 function writeTemp(
   ground: PrepareGround,
   step: PlannedStep,
-  temp: NonNullable<PlannedStep["temp"]>,
+  { folder: path, name }: NonNullable<PlannedStep["temp"]>,
 ): Promise<readonly number[]> {
-  return ground.root.inside(namesIn(temp.folder), (folder) => writeIn(ground, step, folder, temp.name));
+  return ground.root.inside(namesIn(path), async (folder) => {
+    const open = await writeIn(ground, step, folder, name);
+    try {
+      proveFolder(ground, folder, name, true);
+      return open;
+    } catch (error) {
+      for (const handle of open) ground.root.port.close(handle);
+      throw error;
+    }
+  });
 }
 
 /** Answers what is open and waits to be synced. */
@@ -255,21 +266,12 @@ async function writeIn(
 }
 
 /** That a file of this folder can be moved to ours and back. Found out now: after the decision it would be too late. */
-function prove(
-  { root, proven, places }: PrepareGround,
-  { temp, probe }: { readonly temp: PlannedStep["temp"] | undefined; readonly probe?: PlannedStep["probe"] },
-): void {
-  const beside = temp ?? probe;
-  if (beside !== undefined)
-    root.inside(namesIn(beside.folder), (folder) =>
-      proveFolder(root, proven, places.temporary, folder, beside.name, temp !== undefined),
-    );
+function prove(ground: PrepareGround, { folder: path, name }: NonNullable<PlannedStep["probe"]>): void {
+  ground.root.inside(namesIn(path), (folder) => proveFolder(ground, folder, name, false));
 }
 
 function proveFolder(
-  root: HostRoot,
-  proven: Set<string>,
-  ours: Folder,
+  { root, proven, places: { temporary: ours } }: PrepareGround,
   folder: Folder,
   name: string,
   waits: boolean,

@@ -16,6 +16,8 @@ export interface Rescued {
 }
 
 const NOTE = ".note";
+/** Of its bounds, what is left full when something has to go. */
+const ROOM = 7 / 8;
 
 /**
  * Where files go that were in the way, instead of nowhere. What a call replaced lies here until the bounds ask for room:
@@ -26,6 +28,8 @@ export class Rescue {
   readonly #folder: Folder;
   readonly #bounds: RescueBounds;
   readonly #clock: Clock;
+  /** What lay here when everything was last looked at, and what has come since. */
+  #held: { files: number; bytes: number; readonly oldest: number } | undefined;
   #watched: readonly { readonly name: string; readonly path: string; readonly stat: HostStat }[] = [];
 
   constructor(port: HostPort, folder: Folder, bounds: RescueBounds, clock: Clock) {
@@ -37,6 +41,7 @@ export class Rescue {
 
   /** Says what a file in here is, so that it is found by its path and not pruned for room. */
   note(name: string, about: Omit<Rescued, "name">): void {
+    this.#held = undefined; // what it is about came unseen
     writeNamed(this.#port, this.#folder, `${name}${NOTE}`, Buffer.from(JSON.stringify(about)));
   }
 
@@ -58,6 +63,9 @@ export class Rescue {
       const stat = this.#port.stat(this.#folder.at(name));
       return stat === undefined ? [] : [{ name, path, stat }];
     });
+    if (this.#held === undefined) return;
+    this.#held.files += this.#watched.length;
+    this.#held.bytes += this.#watched.reduce((sum, { stat }) => sum + stat.size, 0);
   }
 
   /** Files that were written to after they had been taken out of the way: now they are told, and kept. */
@@ -76,6 +84,9 @@ export class Rescue {
   /** Keeps within the bounds, oldest first. What is noted goes by age only; what the newest commit moved does not go. */
   prune(): { readonly removed: number; readonly bytes: number } {
     const [port, folder] = [this.#port, this.#folder];
+    const oldest = this.#clock.now() - this.#bounds.ageMs;
+    if (this.#held !== undefined && this.#fits(this.#held) && this.#held.oldest >= oldest)
+      return { removed: 0, bytes: 0 };
     const spared = new Set(this.#watched.map(({ name }) => name));
     const noted = new Set(this.list().map(({ name }) => name));
     const files = this.#names()
@@ -85,13 +96,18 @@ export class Rescue {
         return stat === undefined ? [] : [{ name, size: stat.size, since: Number(stat.ctimeNs / 1_000_000n) }];
       })
       .toSorted((a, b) => b.since - a.since);
-    const oldest = this.#clock.now() - this.#bounds.ageMs;
+    // Some room to spare, or every look would find one file too many.
+    const share = this.#fits({ files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) }) ? 1 : ROOM;
     let [kept, bytes, removed, freed] = [0, 0, 0, 0];
+    let first = Number.POSITIVE_INFINITY;
     for (const { name, size, since } of files) {
       kept += 1;
       bytes += size;
-      const crowded = (kept > this.#bounds.files || bytes > this.#bounds.bytes) && kept > 1 && !noted.has(name);
-      if (spared.has(name) || !(crowded || since < oldest)) continue;
+      const crowded = !this.#fits({ files: kept, bytes }, share) && kept > 1 && !noted.has(name);
+      if (spared.has(name) || !(crowded || since < oldest)) {
+        first = since;
+        continue;
+      }
       port.unlink(folder.at(name));
       if (noted.has(name)) port.unlink(folder.at(`${name}${NOTE}`));
       kept -= 1;
@@ -99,7 +115,12 @@ export class Rescue {
       removed += 1;
       freed += size;
     }
+    this.#held = { files: kept, bytes, oldest: first };
     return { removed, bytes: freed };
+  }
+
+  #fits({ files, bytes }: { readonly files: number; readonly bytes: number }, share = 1): boolean {
+    return files <= this.#bounds.files * share && bytes <= this.#bounds.bytes * share;
   }
 
   #names(): readonly string[] {

@@ -37,16 +37,26 @@ export interface UpperDifference extends TreeDifference {
 /**
  * What commands did, from the layer they wrote to. Names are compared between what they see and what lies below, under
  * folders of the upper layer only: so the marks with which a layer hides and moves things need not be understood, and the
- * cost follows the change.
+ * cost follows the change. What was not written there is looked at only when a file with several names was: it may be one of
+ * them.
  */
 export function upperDifference(ground: UpperGround): UpperDifference {
   const work = new UpperWalk(ground);
   const { port, lower, inside } = ground;
   if (!sameOwner(port.stat(lower), port.stat(inside))) work.uncovered.push({ path: ".", why: "root-changed" });
-  work.folder("", true);
+  work.folder("", { isBelow: true, isSame: true });
+  work.lookFurther();
   const changes = work.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const links = work.linksBetween();
   return { changes, links, touched: work.touched, uncovered: work.uncovered, conflicts: work.conflicts };
+}
+
+/** What lies below a folder that the commands have changed something in, or that they made. */
+interface Below {
+  /** There is a folder. */
+  readonly isBelow: boolean;
+  /** It is this very folder that shows through, and not one that was moved here. */
+  readonly isSame: boolean;
 }
 
 class UpperWalk {
@@ -58,17 +68,27 @@ class UpperWalk {
   /** Files that have several names, by what the system calls them. */
   readonly #shared = new Map<bigint, { readonly links: number; readonly changed: string[]; readonly as: string[] }>();
 
+  /** What shows through from below, unlooked at. */
+  readonly #through: string[] = [];
+  /** A file with several names was written, replaced or removed. */
+  #sharing = false;
+
   constructor(ground: UpperGround) {
     this.#ground = ground;
   }
 
-  /** A folder that the commands have changed something in, or that they made. `isBelow` when one lies below it. */
-  folder(path: string, isBelow: boolean): void {
+  /** Under another name, something may have been written that seems to show through. */
+  lookFurther(): void {
+    if (this.#sharing) for (const path of this.#through) this.#one(path, false, true);
+  }
+
+  folder(path: string, { isBelow, isSame }: Below): void {
     const { port, lower, upper, inside, isOwn } = this.#ground;
     const written = new Set(this.#names(upper, path).map(nameText));
     const seen = this.#names(inside, path);
     const visible = new Set(seen.map(nameText));
-    for (const name of isBelow ? this.#names(lower, path).map(nameText) : []) {
+    const lying = new Set(isBelow ? this.#names(lower, path).map(nameText) : []);
+    for (const name of lying) {
       const gone = below(path, name);
       if (visible.has(name) || isOwn(gone)) continue;
       // Made below by somebody else after the commands had begun: they never saw it.
@@ -79,7 +99,8 @@ class UpperWalk {
       const name = nameText(bytes);
       const one = below(path, name);
       if (isOwn(one)) continue;
-      if (isText(bytes, name)) this.#one(one, written.has(name), isBelow);
+      if (isSame && !written.has(name) && lying.has(name)) this.#through.push(one);
+      else if (isText(bytes, name)) this.#one(one, written.has(name), isBelow);
       else if (written.has(name)) this.uncovered.push({ path: one, why: "not-text" });
     }
   }
@@ -89,6 +110,7 @@ class UpperWalk {
     const was = isBelow ? port.stat(`${lower}/${path}`) : undefined;
     const is = (isWritten && was === undefined ? this.#own(path) : undefined) ?? port.stat(`${inside}/${path}`);
     if (is === undefined) return;
+    this.#sharing ||= isShared(is) || isShared(was);
     if (!isWritten && showsThrough(is, was)) {
       if (is.kind === "file") this.#noteShared(path, is, was, false);
       return;
@@ -99,7 +121,7 @@ class UpperWalk {
     }
     if (is.kind === "folder") {
       this.#change(path, was, { kind: "folder", mode: is.mode, exact: true });
-      this.folder(path, was?.kind === "folder");
+      this.folder(path, { isBelow: was?.kind === "folder", isSame: was?.kind === "folder" && was.ino === is.ino });
       return;
     }
     if (was?.kind === "folder") this.#removedIn(path);
@@ -147,6 +169,7 @@ class UpperWalk {
     const { port, lower } = this.#ground;
     const was = port.stat(`${lower}/${path}`);
     if (was === undefined) return;
+    this.#sharing ||= isShared(was);
     if (was.kind === "other") {
       this.uncovered.push({ path, why: "special" });
       return;
@@ -214,6 +237,10 @@ class UpperWalk {
 function showsThrough(is: HostStat, was: HostStat | undefined): boolean {
   if (was === undefined || was.kind !== is.kind || was.ino !== is.ino) return false;
   return is.kind !== "file" || (was.mtimeNs === is.mtimeNs && was.size === is.size && was.mode === is.mode);
+}
+
+function isShared(stat: HostStat | undefined): boolean {
+  return stat?.kind === "file" && stat.links > 1;
 }
 
 function below(folder: string, name: string): string {

@@ -307,9 +307,10 @@ export class Workspace {
   }
 
   async #finish(): Promise<readonly Diverged[]> {
-    const late = this.rescue
-      .lateWrites()
-      .map(({ path, name }): Diverged => ({ path, why: "written-late", kept: name }));
+    const late: readonly Diverged[] = [
+      ...this.rescue.lateWrites().map(({ path, name }): Diverged => ({ path, why: "written-late", kept: name })),
+      ...this.execs.lateWrites().map((path): Diverged => ({ path, why: "written-late" })),
+    ];
     await this.#askForDoubted();
     const stuck = this.#stuck;
     if (stuck === undefined) return late;
