@@ -1,6 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 
+/** The signal of calls that nobody can abort: there is nothing to listen to. */
+export const NEVER: AbortSignal = new AbortController().signal;
+
 /** When an attempt is over for the kernel, whatever the handler still does. */
 export interface AttemptLimits {
   readonly clock: Clock;
@@ -46,7 +49,8 @@ async function settled(run: () => Promise<Ending>): Promise<Ending> {
   }
 }
 
-function onAbort(signal: AbortSignal, end: (ending: Ending) => void): () => void {
+function onAbort(signal: AbortSignal, end: (ending: Ending) => void): (() => void) | undefined {
+  if (signal === NEVER) return undefined;
   const listener = () => end(canceled(signal));
   signal.addEventListener("abort", listener, { once: true });
   return () => signal.removeEventListener("abort", listener);

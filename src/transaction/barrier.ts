@@ -3,23 +3,26 @@
  * have ended, and whoever comes after it waits for its end. The order is the order of asking.
  */
 export class Barrier {
-  /** Ends of the calls since the last one that ran alone. */
-  #since: Promise<void>[] = [];
-  #last: Promise<unknown> = Promise.resolve();
+  /** Ends of the calls since the last one that runs alone. */
+  #since = new Set<Promise<void>>();
+  /** The end of the last one that runs alone, until then. */
+  #alone: Promise<unknown> | undefined;
 
-  /** Taken at once. `turn` resolves when the call may begin; `leave` lets the next ones go. */
-  enter(alone: boolean): { readonly turn: Promise<unknown>; readonly leave: () => void } {
-    const { promise, resolve: leave } = Promise.withResolvers<void>();
-    const turn = alone ? Promise.all([this.#last, ...this.#since]) : this.#last;
+  /** Taken at once. `turn` resolves when the call may begin, and is not there when it may now; `leave` lets the next go. */
+  enter(alone: boolean): { readonly turn: Promise<unknown> | undefined; readonly leave: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const before = this.#alone;
+    const turn = alone && this.#since.size > 0 ? Promise.all([before, ...this.#since]) : before;
+    const mates = this.#since;
     if (alone) {
-      this.#last = promise;
-      this.#since = [];
-    } else {
-      this.#since.push(promise);
-      void promise.then(() => {
-        this.#since = this.#since.filter((one) => one !== promise);
-      });
-    }
+      this.#alone = promise;
+      this.#since = new Set();
+    } else mates.add(promise);
+    const leave = () => {
+      mates.delete(promise);
+      if (this.#alone === promise) this.#alone = undefined;
+      resolve();
+    };
     return { turn, leave };
   }
 }

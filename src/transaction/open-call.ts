@@ -5,7 +5,7 @@ import type { ToolAccess } from "../contracts/tool-access.ts";
 import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import type { Branch } from "../state/branch.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, NEVER } from "./attempt.ts";
 import { type Call, CallHandle } from "./call.ts";
 import { type CallLimits, type CallWorld, keptJson, specsOf, type ToolCall } from "./call-world.ts";
 import { CallChildren } from "./children.ts";
@@ -64,7 +64,7 @@ export class OpenCall {
     this.call = call;
     this.tool = world.tool(call.name) ?? absentTool(call.name);
     this.started = world.state.clock.monotonic();
-    this.signal = limits.signal ?? NO_SIGNAL;
+    this.signal = limits.signal ?? NEVER;
     this.turn = turn;
     this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
@@ -377,7 +377,6 @@ const WANTED: Readonly<Record<WaitsFor, string>> = { approval: "consent", answer
 /** Characters: enough to see where a command stood when it was stopped. */
 const KEPT_PROGRESS = 16 * 1024;
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
-const NO_SIGNAL = new AbortController().signal;
 export const UNDONE_INSIDE = "It was undone with the call it ran inside.";
 const STILL_RUNNING: Ending = {
   kind: "failed",

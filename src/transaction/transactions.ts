@@ -117,10 +117,10 @@ export class Transactions {
     }
   }
 
-  async #run(call: ToolCall, limits: CallLimits, turn: Promise<unknown>): Promise<CallOutcome> {
+  async #run(call: ToolCall, limits: CallLimits, turn: Promise<unknown> | undefined): Promise<CallOutcome> {
     const { open, done } = await this.#opening(call, limits, this.#options.commitOrder === "call");
     try {
-      await unlessAborted(turn, open.signal);
+      if (turn !== undefined) await unlessAborted(turn, open.signal);
       const leave = await this.#slots.enter(open.signal);
       const known = call.known ?? this.#overBudget();
       const ending =

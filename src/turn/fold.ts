@@ -79,7 +79,7 @@ export interface StateNote extends CheckpointNote {
 }
 
 /** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
-const RECORDS_PER_CHECKPOINT = 512;
+export const RECORDS_PER_CHECKPOINT = 512;
 /** Taking state out of records is a commit of its own, so it waits until it is worth one. */
 const STALE_AT_ONCE = 8;
 

@@ -3,11 +3,9 @@ import type { Journal, JournalDeps } from "../journal/journal.ts";
 import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, retain } from "../journal/retention.ts";
 import { sweepForgotten } from "../journal/sweep.ts";
-import type { SessionFold } from "./fold.ts";
+import { RECORDS_PER_CHECKPOINT, type SessionFold } from "./fold.ts";
 import type { Teller } from "./teller.ts";
 
-/** A cut falls at a checkpoint, and those lie so far apart. */
-const RECORDS_PER_CUT = 256;
 /** Looking costs what is kept, so it is done again when that has grown by this part. */
 const GROWTH = 8;
 /** Without bounds only state goes that no boundary needs, and the checkpoints let go of it this rarely. */
@@ -59,8 +57,8 @@ export class Upkeep {
     await sweepForgotten(this.#ground);
   }
 
-  /** How many records may come before bounds are looked at again. */
+  /** How many records may come before bounds are looked at again. A cut falls at a checkpoint. */
   #pause(kept: number): number {
-    return this.#bounds === undefined ? RECORDS_PER_SWEEP : Math.max(RECORDS_PER_CUT, Math.ceil(kept / GROWTH));
+    return this.#bounds === undefined ? RECORDS_PER_SWEEP : Math.max(RECORDS_PER_CHECKPOINT, Math.ceil(kept / GROWTH));
   }
 }
