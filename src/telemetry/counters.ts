@@ -1,6 +1,6 @@
 import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
 import { wordIn } from "./facts.ts";
-import { addsOf, type Counted } from "./happened.ts";
+import { count, type Counted } from "./happened.ts";
 
 export type EventCounts = Readonly<Record<Counted, number>>;
 
@@ -17,6 +17,9 @@ export function eventCounters(): EventCounters {
   const counts = { ...NOTHING };
   const faults: Record<string, number> = {};
   const tools: Record<string, Record<string, number>> = {};
+  const add = (counted: Counted, by: number) => {
+    counts[counted] += by;
+  };
   return {
     get counts() {
       return { ...counts };
@@ -28,7 +31,7 @@ export function eventCounters(): EventCounters {
       return structuredClone(tools);
     },
     emit(event) {
-      for (const [name, by] of addsOf(event)) counts[name] += by;
+      count(event, add);
       const fault = faultIn(event);
       if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
       if (event.kind !== "call-closed") return;

@@ -1,3 +1,4 @@
+import type { Json } from "../base/json.ts";
 import type { KernelEvent } from "../contracts/event-sink.ts";
 import { numberIn } from "./facts.ts";
 
@@ -28,46 +29,54 @@ export type Counted =
   | "inputTokens"
   | "outputTokens";
 
-type Counts = Partial<Record<Counted, number>>;
+type Add = (counted: Counted, by: number) => void;
 
 /** What each event adds. An event that is not here adds nothing. */
-const ADDS: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]) => Counts } = {
-  "call-closed": ({ status, reason }) => ({
-    calls: 1,
-    ...(status === "success" ? {} : { rollbacks: 1 }),
-    ...(reason === "conflict" ? { conflicts: 1 } : {}),
-    ...(reason === "denied" ? { denials: 1 } : {}),
-  }),
-  "call-rerun": () => ({ conflicts: 1 }),
-  "request-over": ({ failure, usage, attempt }) => ({
-    requests: 1,
-    ...(Number(attempt) > 1 ? { retries: 1 } : {}),
-    ...(failure === "misaligned" ? { refusals: 1 } : {}),
-    inputTokens: numberIn(usage, "input") ?? 0,
-    outputTokens: numberIn(usage, "output") ?? 0,
-  }),
-  "aside-over": ({ usage }) => ({
-    asides: 1,
-    inputTokens: numberIn(usage, "input") ?? 0,
-    outputTokens: numberIn(usage, "output") ?? 0,
-  }),
-  "history-repaired": () => ({ repairs: 1 }),
-  "fault-raised": ({ fault }) => ({
-    faults: 1,
-    ...(fault === "misaligned-request-refused" ? { refusals: 1 } : {}),
-    ...(fault === "flush-miss" ? { boundariesRefused: 1 } : {}),
-  }),
-  "boundary-crossed": () => ({ boundaries: 1 }),
-  "writeback-committed": () => ({ writebacks: 1 }),
-  "writeback-rejected": () => ({ writebacksRejected: 1 }),
-  "prompt-healed": () => ({ heals: 1 }),
-  "context-reclaimed": (facts) => ({ reclaims: 1, cacheLossTokens: numberIn(facts, "cacheLoss") ?? 0 }),
-  "file-diverged": () => ({ divergedFiles: 1 }),
-  rewound: () => ({ rewinds: 1 }),
-  "effect-undone": ({ how }) => (how === "not-undone" ? { effectsNotUndone: 1 } : {}),
+const ADDS: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"], add: Add) => void } = {
+  "call-closed": ({ status, reason }, add) => {
+    add("calls", 1);
+    if (status !== "success") add("rollbacks", 1);
+    if (reason === "conflict") add("conflicts", 1);
+    if (reason === "denied") add("denials", 1);
+  },
+  "call-rerun": (_facts, add) => add("conflicts", 1),
+  "request-over": ({ failure, usage, attempt }, add) => {
+    add("requests", 1);
+    if (Number(attempt) > 1) add("retries", 1);
+    if (failure === "misaligned") add("refusals", 1);
+    addTokens(usage, add);
+  },
+  "aside-over": ({ usage }, add) => {
+    add("asides", 1);
+    addTokens(usage, add);
+  },
+  "history-repaired": (_facts, add) => add("repairs", 1),
+  "fault-raised": ({ fault }, add) => {
+    add("faults", 1);
+    if (fault === "misaligned-request-refused") add("refusals", 1);
+    if (fault === "flush-miss") add("boundariesRefused", 1);
+  },
+  "boundary-crossed": (_facts, add) => add("boundaries", 1),
+  "writeback-committed": (_facts, add) => add("writebacks", 1),
+  "writeback-rejected": (_facts, add) => add("writebacksRejected", 1),
+  "prompt-healed": (_facts, add) => add("heals", 1),
+  "context-reclaimed": (facts, add) => {
+    add("reclaims", 1);
+    add("cacheLossTokens", numberIn(facts, "cacheLoss") ?? 0);
+  },
+  "file-diverged": (_facts, add) => add("divergedFiles", 1),
+  rewound: (_facts, add) => add("rewinds", 1),
+  "effect-undone": ({ how }, add) => {
+    if (how === "not-undone") add("effectsNotUndone", 1);
+  },
 };
 
-export function addsOf({ kind, facts }: KernelEvent): readonly (readonly [Counted, number])[] {
-  const counts = ADDS[kind]?.(facts) ?? {};
-  return (Object.entries(counts) as [Counted, number][]).filter(([, by]) => by !== 0);
+function addTokens(usage: Json | undefined, add: Add): void {
+  add("inputTokens", numberIn(usage, "input") ?? 0);
+  add("outputTokens", numberIn(usage, "output") ?? 0);
+}
+
+/** Counts what an event is worth. */
+export function count({ kind, facts }: KernelEvent, add: Add): void {
+  ADDS[kind]?.(facts, add);
 }

@@ -14,16 +14,17 @@ type Level = keyof Logger;
 export function structuredLog(logger: Logger): EventSink {
   return {
     emit(event) {
-      const { kind, facts, ...about } = event;
-      logger[levelOf(event)]({ event: kind, ...about, ...named(facts) }, `holdfast ${kind}`);
+      logger[levelOf(event)](fieldsOf(event), `holdfast ${event.kind}`);
     },
   };
 }
 
 /** A logger that writes JSON, one line each: to a file, to standard error. */
 export function jsonLines(write: (line: string) => void): Logger {
-  const at = (level: Level) => (fields: object, message: string) =>
-    write(`${JSON.stringify({ level, message, ...fields })}\n`);
+  const at = (level: Level) => (fields: object, message: string) => {
+    const rest = JSON.stringify(fields).slice(1);
+    write(`{"level":"${level}","message":${JSON.stringify(message)}${rest === "}" ? "" : ","}${rest}\n`);
+  };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
@@ -52,8 +53,13 @@ function levelOf({ kind, facts }: KernelEvent): Level {
   return LEVELS[kind] ?? "info";
 }
 
-/** A fact that is called like a field of the line would replace it. */
-function named(facts: KernelEvent["facts"]): object {
-  const { session: _session, source: _source, at: _at, ...rest } = facts;
-  return rest;
+/** One object, filled once. A fact that is called like a field of the line would replace it. */
+function fieldsOf({ kind, source, nth, session, at, seq, facts, content }: KernelEvent): object {
+  const fields: Record<string, unknown> = { event: kind, source, nth, session, at };
+  if (seq !== undefined) fields["seq"] = seq;
+  if (content !== undefined) fields["content"] = content;
+  for (const name in facts) if (Object.hasOwn(facts, name) && !OWN.has(name)) fields[name] = facts[name];
+  return fields;
 }
+
+const OWN: ReadonlySet<string> = new Set(["event", "source", "nth", "session", "at", "seq", "content"]);

@@ -11,10 +11,12 @@ import { counter, steps, writes } from "../../test/support/calls.ts";
 import { opened, step } from "../../test/support/durable.ts";
 import { quickjs, scripted, watch } from "../../test/support/loop.ts";
 import { MemoryDisk } from "../../test/support/stores.ts";
+import { FixedClock } from "../base/clock.ts";
 import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
 import { eventCounters } from "./counters.ts";
 import { jsonLines, structuredLog } from "./log.ts";
 import { openTelemetry } from "./otel/sink.ts";
+import type { OtelApi } from "./otel/vendor.ts";
 
 const WORDS = "words-that-somebody-said";
 
@@ -398,5 +400,96 @@ describe("OpenTelemetry", () => {
     expect(of("holdfast.calls").find(({ attributes }) => attributes["gen_ai.tool.name"] === "breaks")?.value).toBe(1);
     for (const { attributes } of points)
       expect(Object.keys(attributes).filter((name) => name.endsWith(".id"))).toEqual([]);
+  });
+
+  describe("in batches", () => {
+    const around = (nth: number) => ({ nth }) as never;
+    /** An API that only notes what it is asked for. */
+    function noting({ failsAt = "" } = {}) {
+      const told: unknown[] = [];
+      let active = 0;
+      const span = (name: string) => ({
+        setAttributes: () => {},
+        addEvent: () => {},
+        setStatus: () => {},
+        end: () => void told.push(`${name} ends`),
+      });
+      const own: OtelApi = {
+        trace: {
+          getTracer: () => ({
+            startSpan: (name, _options, context) => {
+              if (name === failsAt) throw new Error(`no ${name}`);
+              told.push([name, context]);
+              return span(name);
+            },
+          }),
+          setSpan: (context) => context,
+        },
+        metrics: {
+          getMeter: () => ({ createCounter: () => ({ add() {} }), createHistogram: () => ({ record() {} }) }),
+        },
+        context: { active: () => around(active) },
+      };
+      return { own, told, activate: (nth: number) => (active = nth) };
+    }
+    const event = (kind: KernelEvent["kind"], tool: string, session = "s") =>
+      ({
+        kind,
+        source: "tool",
+        nth: 1,
+        session,
+        at: "2026-01-01T00:00:00.000Z",
+        facts: { tool, callId: tool },
+      }) as never;
+
+    test("[TELEMETRY-10] they wait as long as they may, and are under what was active when they happened", async () => {
+      const clock = new FixedClock();
+      const { own, told, activate } = noting();
+      const sink = openTelemetry(own, { clock, delayMs: 50 });
+      activate(1);
+      const heard = sink.emit(event("call-opened", "a"));
+      activate(2);
+      void sink.emit(event("call-opened", "b"));
+      activate(3);
+      void sink.emit(event("call-closed", "a"));
+      expect(told).toEqual([]);
+      clock.advance(50);
+      await heard;
+      expect(told).toEqual([["execute_tool a", around(1)], ["execute_tool b", around(2)], "execute_tool a ends"]);
+    });
+
+    test("[TELEMETRY-10] not beyond the end of a session, not too many of them, and not at all where that is wanted", () => {
+      for (const [last, options] of [
+        ["session-closed", {}],
+        ["call-opened", { delayMs: 0 }],
+      ] as const) {
+        const { own, told } = noting();
+        const sink = openTelemetry(own, { clock: new FixedClock(), ...options });
+        void sink.emit(event("call-opened", "a"));
+        void sink.emit(event(last, "b"));
+        expect(told).toContainEqual(["execute_tool a", around(0)]);
+      }
+      const { own, told } = noting();
+      const sink = openTelemetry(own, { clock: new FixedClock() });
+      for (let nth = 0; nth < 1_000; nth += 1) void sink.emit(event("call-opened", `t${nth}`));
+      expect(told.length).toBeGreaterThan(800);
+      expect(told.slice(0, 2)).toEqual([
+        ["execute_tool t0", around(0)],
+        ["execute_tool t1", around(0)],
+      ]);
+    });
+
+    test("[TELEMETRY-10] [TELEMETRY-4] one that is not heard is reported, and the others are heard", async () => {
+      const { own, told } = noting({ failsAt: "execute_tool breaks" });
+      const failures: unknown[] = [];
+      const onFailure = ({ error }: { readonly error: unknown }) => void failures.push(error);
+      const { session } = await liveOn({ sinks: [openTelemetry(own)], onFailure });
+      await session.close();
+      expect(told.filter((one) => String(one).startsWith("execute_tool step"))).not.toEqual([]);
+      expect(told).toContain("execute_tool outer ends");
+      expect(failures.flatMap((failure) => (failure as AggregateError).errors)).toEqual([
+        new Error("no execute_tool breaks"),
+      ]);
+    });
   });
 });

@@ -1,11 +1,11 @@
-import { type Clock, instantOf } from "../base/clock.ts";
+import { type Clock, type Instant, instantOf } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contracts/event-sink.ts";
 import type { Sealed } from "../journal/seal-batch.ts";
 import type { SessionId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import { historySignals, sourceOf, toldOf } from "./told-facts.ts";
+import { factsOf, historySignals, toldKind, wordsOf } from "./told-facts.ts";
 
 export interface TelemetryOptions {
   readonly sinks: readonly EventSink[];
@@ -48,19 +48,19 @@ export class Teller {
 
   /** Something that no record tells of. */
   moment(kind: MomentKind, facts: JsonObject = {}): void {
-    if (this.#isHeard) this.#tell({ kind, ...this.#about(kind), at: instantOf(this.#clock), facts });
+    if (this.#isHeard) this.#tell(kind, instantOf(this.#clock), facts);
   }
 
   /** Records that are durable now. */
   readonly written = (records: readonly Sealed[]): void => {
     if (!this.#isHeard) return;
     for (const { draft, seq, at, bytes } of records) {
-      const { facts, words } = toldOf(draft);
+      const facts = factsOf(draft);
+      this.#addSignals(draft, facts);
+      facts["bytes"] = bytes;
       const elapsed = this.#elapsed(draft);
-      const content = this.#options.content === true && Object.keys(words).length > 0 ? { content: words as Json } : {};
-      const signals = this.#signals(draft);
-      const all = { ...facts, ...signals, bytes, ...(elapsed === undefined ? {} : { elapsedMs: elapsed }) };
-      this.#tell({ kind: draft.kind, ...this.#about(draft.kind), at, seq, facts: all, ...content });
+      if (elapsed !== undefined) facts["elapsedMs"] = elapsed;
+      this.#tell(draft.kind, at, facts, seq, this.#options.content === true ? wordsOf(draft) : NO_WORDS);
     }
   };
 
@@ -80,11 +80,11 @@ export class Teller {
   };
 
   /** Seed 002's signals: on every call that ended, also where no program ran. */
-  #signals(draft: Sealed["draft"]): JsonObject {
+  #addSignals(draft: Sealed["draft"], facts: Record<string, Json | undefined>): void {
     if (draft.kind === "history-cut") this.#history = draft.left;
-    if (draft.kind !== "call-closed" && draft.kind !== "user-said") return {};
+    if (draft.kind !== "call-closed" && draft.kind !== "user-said") return;
     if (this.#history !== undefined) this.#history += 1;
-    return draft.kind === "call-closed" ? historySignals(draft, this.#history) : {};
+    if (draft.kind === "call-closed") Object.assign(facts, historySignals(draft, this.#history));
   }
 
   #elapsed(draft: Sealed["draft"]): number | undefined {
@@ -95,14 +95,16 @@ export class Teller {
     return opened === undefined ? undefined : this.#clock.monotonic() - opened;
   }
 
-  #about(kind: string): Pick<KernelEvent, "source" | "nth" | "session"> {
-    const source = sourceOf(kind);
+  #tell(kind: KernelEvent["kind"], at: Instant, facts: JsonObject, seq?: number, words = NO_WORDS): void {
+    const [source] = toldKind(kind);
     const nth = (this.#told.get(source) ?? 0) + 1;
     this.#told.set(source, nth);
-    return { source, nth, session: this.#session };
+    const about = { kind, source, nth, session: this.#session, at };
+    const event: KernelEvent = seq === undefined ? { ...about, facts } : { ...about, seq, facts };
+    this.#hand(words === NO_WORDS || Object.keys(words).length === 0 ? event : { ...event, content: words as Json });
   }
 
-  #tell(event: KernelEvent): void {
+  #hand(event: KernelEvent): void {
     for (const sink of this.#options.sinks) {
       try {
         const heard = sink.emit(event);
@@ -123,3 +125,4 @@ export class Teller {
 }
 
 const NOBODY: TelemetryOptions = { sinks: [] };
+const NO_WORDS: JsonObject = {};

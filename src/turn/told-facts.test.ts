@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
-import { historySignals, sourceOf, toldOf } from "./told-facts.ts";
+import { factsOf, historySignals, toldKind, wordsOf } from "./told-facts.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import { sessionFold } from "./fold.ts";
 
 test("[TELEMETRY-2] [K63] a kind that only a later version knows is told, as of an unknown source and by nothing it says", () => {
-  expect([sourceOf("call-closed"), sourceOf("made-by-a-later-version"), sourceOf("toString")]).toEqual([
+  expect(["call-closed", "made-by-a-later-version", "toString"].map((kind) => toldKind(kind)[0])).toEqual([
     "tool",
     "unknown",
     "unknown",
   ]);
   const draft = { kind: "made-by-a-later-version", text: "words" } as never;
-  expect(toldOf(draft)).toEqual({ facts: {}, words: { text: "words" } });
+  expect([factsOf(draft), wordsOf(draft)]).toEqual([{}, { text: "words" }]);
 });
 
 test("[TELEMETRY-3] why a model did not answer is told by its kind, never by its words", () => {
   const failure = { kind: "overloaded", message: "words", retryable: true, reached: "no" };
-  expect(toldOf({ kind: "model-failed", failure, attempt: 2 }).facts).toEqual({ failure: "overloaded", attempt: 2 });
+  expect(factsOf({ kind: "model-failed", failure, attempt: 2 })).toEqual({ failure: "overloaded", attempt: 2 });
 });
 
 test("[USE-3] a checkpoint that says nothing of the history leaves its length unknown, and never wrong", () => {

@@ -53,28 +53,36 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "upkeep-failed": ["state"],
 };
 
-/** A kind that somebody else's version wrote is told all the same. */
-export function sourceOf(kind: string): EventSource {
-  return Object.hasOwn(TOLD, kind) ? TOLD[kind as KernelEvent["kind"]][0] : "unknown";
+const NOTHING_TOLD: (typeof TOLD)[KernelEvent["kind"]] = ["unknown"];
+
+/** Whose doing it is, and which facts are told of it. A kind that somebody else's version wrote is told all the same. */
+export function toldKind(kind: string): readonly [EventSource, ...facts: readonly string[]] {
+  return Object.hasOwn(TOLD, kind) ? TOLD[kind as KernelEvent["kind"]] : NOTHING_TOLD;
 }
 
-export interface ToldRecord {
-  readonly facts: JsonObject;
-  /** Everything else of it. */
-  readonly words: JsonObject;
-}
-
-export function toldOf(draft: RecordDraft): ToldRecord {
-  const [, ...told] = Object.hasOwn(TOLD, draft.kind) ? TOLD[draft.kind] : (["unknown"] as const);
+/** What of a record is told: an object of the caller's own, who may have more to say. */
+export function factsOf(draft: RecordDraft): Record<string, Json | undefined> {
+  const told = toldKind(draft.kind);
+  const fields = draft as unknown as JsonObject;
   const facts: Record<string, Json | undefined> = {};
-  const words: Record<string, Json | undefined> = {};
-  for (const [field, value] of Object.entries(draft as unknown as JsonObject)) {
-    if (field === "kind" || field === "blobs" || value === undefined) continue;
-    if ((told as readonly string[]).includes(field)) facts[field] = value;
-    else words[field] = value;
+  for (let nth = 1; nth < told.length; nth += 1) {
+    const name = told[nth] as string;
+    if (fields[name] !== undefined) facts[name] = fields[name];
   }
-  return { facts: failureIn(draft, facts), words };
+  if (draft.kind === "model-failed") facts["failure"] = failureIn(draft);
+  return facts;
 }
+
+/** Everything else of it. */
+export function wordsOf(draft: RecordDraft): JsonObject {
+  const [, ...told] = toldKind(draft.kind);
+  const all = Object.entries(draft as unknown as JsonObject);
+  return Object.fromEntries(
+    all.filter(([name, value]) => value !== undefined && !UNTOLD.has(name) && !told.includes(name)),
+  );
+}
+
+const UNTOLD: ReadonlySet<string> = new Set(["kind", "blobs"]);
 
 /**
  * How the history is used. The record is durable when this is told, and it is the one that the history tells of the call:
@@ -95,8 +103,6 @@ export function historySignals(
 }
 
 /** Why a model did not answer is one of a few words; what it said of it is not. */
-function failureIn(draft: RecordDraft, facts: JsonObject): JsonObject {
-  if (draft.kind !== "model-failed") return facts;
-  const { kind } = draft.failure as { readonly kind?: Json };
-  return { ...facts, failure: kind };
+function failureIn({ failure }: Extract<RecordDraft, { readonly kind: "model-failed" }>): Json | undefined {
+  return (failure as { readonly kind?: Json }).kind;
 }

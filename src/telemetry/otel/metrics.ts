@@ -1,7 +1,7 @@
 import type { KernelEvent } from "../../contracts/event-sink.ts";
-import { numberIn, wordIn } from "../facts.ts";
-import { addsOf, type Counted } from "../happened.ts";
-import { attributesOf } from "./names.ts";
+import { numberIn } from "../facts.ts";
+import { count, type Counted } from "../happened.ts";
+import { labelsOf } from "./names.ts";
 import type { OtelAttributes, OtelCounter, OtelMeter } from "./vendor.ts";
 
 /** What is counted under which name. What GenAI has a name for is not counted a second time. */
@@ -45,9 +45,12 @@ export function metricsOf(meter: OtelMeter): (event: KernelEvent) => void {
     description: "How long requests and tool calls took.",
   });
   return (event) => {
-    for (const [counted, by] of addsOf(event)) counters.get(counted)?.add(by, labelsOf(event));
+    let labels: OtelAttributes | undefined; // most events are not counted
+    count(event, (counted, by) => {
+      if (by !== 0) counters.get(counted)?.add(by, (labels ??= labelsOf(event)));
+    });
     if (event.kind !== "request-over" && event.kind !== "aside-over" && event.kind !== "call-closed") return;
-    const labels = labelsOf(event);
+    labels ??= labelsOf(event);
     const elapsedMs = numberIn(event.facts, "elapsedMs");
     if (elapsedMs !== undefined) durations.record(elapsedMs / 1000, labels);
     for (const type of ["input", "output"] as const) {
@@ -56,24 +59,3 @@ export function metricsOf(meter: OtelMeter): (event: KernelEvent) => void {
     }
   };
 }
-
-/** Few values each: a label that is new every time, such as an id, would make as many series. */
-function labelsOf(event: KernelEvent): OtelAttributes {
-  const { kind, facts } = event;
-  const labels: OtelAttributes = {};
-  const all = attributesOf(kind === "request-over" ? { ...event, kind: "request-begun" } : event);
-  for (const name of LABELS) if (all[name] !== undefined) labels[name] = all[name];
-  const failure = kind === "request-over" ? wordIn(facts, "failure") : "";
-  if (failure !== "") labels["error.type"] = failure;
-  if (wordIn(facts, "fault") !== "") labels["holdfast.fault"] = wordIn(facts, "fault");
-  return labels;
-}
-
-const LABELS = [
-  "gen_ai.operation.name",
-  "gen_ai.provider.name",
-  "gen_ai.request.model",
-  "gen_ai.tool.name",
-  "holdfast.call.status",
-  "error.type",
-] as const;

@@ -4,11 +4,32 @@ import { numberIn, wordIn } from "../facts.ts";
 import type { OtelAttributes } from "./vendor.ts";
 
 /** Names of the semantic conventions for generative AI. Our own begin with `holdfast.`. */
-export function attributesOf(event: KernelEvent): OtelAttributes {
-  const { kind, session, facts } = event;
-  const own = OWN[kind]?.(facts) ?? {};
-  return defined({ "gen_ai.conversation.id": session, ...own });
+export function attributesOf({ kind, session, facts }: KernelEvent): OtelAttributes {
+  const attributes: OtelAttributes = { "gen_ai.conversation.id": session };
+  addDefined(attributes, OWN[kind]?.(facts) ?? {});
+  return attributes;
 }
+
+/** Those that name a series of measurements: few values each, or a label that is new every time would make as many. */
+export function labelsOf({ kind, facts }: KernelEvent): OtelAttributes {
+  const all = OWN[kind === "request-over" ? "request-begun" : kind]?.(facts) ?? {};
+  const labels: Loose = {};
+  for (const name of LABELS) labels[name] = all[name];
+  if (kind === "request-over") labels["error.type"] = facts["failure"];
+  labels["holdfast.fault"] = facts["fault"];
+  const attributes: OtelAttributes = {};
+  addDefined(attributes, labels);
+  return attributes;
+}
+
+const LABELS = [
+  "gen_ai.operation.name",
+  "gen_ai.provider.name",
+  "gen_ai.request.model",
+  "gen_ai.tool.name",
+  "holdfast.call.status",
+  "error.type",
+] as const;
 
 const OWN: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]) => Loose } = {
   "turn-begun": () => ({ "gen_ai.operation.name": "invoke_agent" }),
@@ -79,18 +100,20 @@ function providerName(profile: string): string {
 
 /** Any other fact of an event, under our own name. */
 export function factsOf({ kind, facts }: KernelEvent): OtelAttributes {
-  return defined(
-    Object.fromEntries(Object.entries(facts).map(([name, value]) => [`holdfast.${kind}.${name}`, value])) as Loose,
+  const attributes: OtelAttributes = {};
+  addDefined(
+    attributes,
+    Object.fromEntries(Object.entries(facts).map(([name, value]) => [`holdfast.${kind}.${name}`, value])),
   );
+  return attributes;
 }
 
-function defined(attributes: Loose): OtelAttributes {
-  const kept: OtelAttributes = {};
-  for (const [name, value] of Object.entries(attributes)) {
+function addDefined(attributes: OtelAttributes, more: Loose): void {
+  for (const name of Object.keys(more)) {
+    const value = more[name];
     if (value === undefined || value === null) continue;
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") kept[name] = value;
-    else if (Array.isArray(value)) kept[name] = value.map(String);
-    else kept[name] = JSON.stringify(value);
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") attributes[name] = value;
+    else if (Array.isArray(value)) attributes[name] = value.map(String);
+    else attributes[name] = JSON.stringify(value);
   }
-  return kept;
 }

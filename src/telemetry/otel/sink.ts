@@ -1,7 +1,8 @@
-import type { EventSink } from "../../contracts/event-sink.ts";
+import { type Clock, SystemClock } from "../../base/clock.ts";
+import type { EventSink, KernelEvent } from "../../contracts/event-sink.ts";
 import { metricsOf } from "./metrics.ts";
 import { spansOf } from "./spans.ts";
-import type { OtelApi } from "./vendor.ts";
+import type { OtelApi, OtelContext } from "./vendor.ts";
 
 export interface OpenTelemetryOptions {
   /** The name of the instrumentation. Default `holdfast`. */
@@ -9,20 +10,46 @@ export interface OpenTelemetryOptions {
   readonly version?: string;
   readonly spans?: boolean;
   readonly metrics?: boolean;
+  /**
+   * How long events may wait to be handed on together, which costs a call a third of handing on each. None waits longer than
+   * its session is open. Default 200 milliseconds; 0: none waits.
+   */
+  readonly delayMs?: number;
+  readonly clock?: Clock;
 }
+
+/** So many are handed on whether they have waited or not. */
+const MOST_WAITING = 128;
 
 /**
  * Spans and metrics under the names of the GenAI conventions: `import * as api from "@opentelemetry/api"`, and hand it over.
  * What was said is in them only when the kernel was told to tell it.
  */
 export function openTelemetry(api: OtelApi, options: OpenTelemetryOptions = {}): EventSink {
-  const { name = "holdfast", version, spans = true, metrics = true } = options;
+  const { name = "holdfast", version, spans = true, metrics = true, delayMs = 200 } = options;
+  const { clock = new SystemClock() } = options;
   const traced = spans ? spansOf(api, api.trace.getTracer(name, version)) : undefined;
   const measured = metrics ? metricsOf(api.metrics.getMeter(name, version)) : undefined;
+  let waiting: { readonly event: KernelEvent; readonly around: OtelContext }[] = [];
+  const handOn = (): void => {
+    const now = waiting;
+    waiting = [];
+    const failures: unknown[] = [];
+    for (const { event, around } of now)
+      try {
+        traced?.(event, around);
+        measured?.(event);
+      } catch (failure) {
+        failures.push(failure); // the others are heard all the same
+      }
+    if (failures.length > 0) throw new AggregateError(failures, "Some events were not heard.");
+  };
   return {
     emit(event) {
-      traced?.(event);
-      measured?.(event);
+      // Where it happened is known only now; when it happened it says itself.
+      const isFirst = waiting.push({ event, around: api.context.active() }) === 1;
+      if (delayMs === 0 || waiting.length >= MOST_WAITING || event.kind === "session-closed") return handOn();
+      return isFirst ? clock.sleep(delayMs).then(handOn) : undefined;
     },
   };
 }

@@ -1,7 +1,15 @@
 import type { KernelEvent } from "../../contracts/event-sink.ts";
 import { wordIn } from "../facts.ts";
 import { attributesOf, factsOf } from "./names.ts";
-import { type OtelApi, type OtelContext, type OtelSpan, type OtelTracer, SPAN_KIND, STATUS_ERROR } from "./vendor.ts";
+import {
+  type OtelApi,
+  type OtelAttributes,
+  type OtelContext,
+  type OtelSpan,
+  type OtelTracer,
+  SPAN_KIND,
+  STATUS_ERROR,
+} from "./vendor.ts";
 
 interface OpenSpan {
   readonly span: OtelSpan;
@@ -16,36 +24,34 @@ class SessionSpans {
 }
 
 /** Turns events into spans. What has no length is an event on the span in which it happened. */
-export function spansOf(api: OtelApi, tracer: OtelTracer): (event: KernelEvent) => void {
+export function spansOf(api: OtelApi, tracer: OtelTracer): (event: KernelEvent, around: OtelContext) => void {
   const sessions = new Map<string, SessionSpans>();
-  const begin = (event: KernelEvent, name: string, kind: number, parent: OpenSpan | undefined): OpenSpan => {
-    const under = parent?.context ?? api.context.active();
-    const span = tracer.startSpan(
-      name,
-      { kind, startTime: new Date(event.at), attributes: { ...attributesOf(event), ...said(event, "input") } },
-      under,
-    );
+  const begin = (event: KernelEvent, name: string, kind: number, under: OtelContext): OpenSpan => {
+    const attributes = attributesOf(event);
+    addSaid(attributes, event, "input");
+    const span = tracer.startSpan(name, { kind, startTime: new Date(event.at), attributes }, under);
     return { span, context: api.trace.setSpan(under, span) };
   };
   const end = (open: OpenSpan | undefined, event: KernelEvent): void => {
     if (open === undefined) return;
     const attributes = attributesOf(event);
-    open.span.setAttributes({ ...attributes, ...said(event, "output") });
     const failed = attributes["error.type"];
+    addSaid(attributes, event, "output");
+    open.span.setAttributes(attributes);
     if (typeof failed === "string") open.span.setStatus({ code: STATUS_ERROR, message: failed });
     open.span.end(new Date(event.at));
   };
-  return (event) => {
-    const spans = sessions.get(event.session) ?? new SessionSpans();
-    sessions.set(event.session, spans);
+  return (event, around) => {
+    let spans = sessions.get(event.session);
+    if (spans === undefined) sessions.set(event.session, (spans = new SessionSpans()));
     const callId = wordIn(event.facts, "callId");
     switch (event.kind) {
       case "turn-begun":
-        spans.turn = begin(event, "invoke_agent holdfast", SPAN_KIND.internal, undefined);
+        spans.turn = begin(event, "invoke_agent holdfast", SPAN_KIND.internal, around);
         return;
       case "request-begun": {
         const model = attributesOf(event)["gen_ai.request.model"];
-        spans.request = begin(event, `chat ${String(model)}`, SPAN_KIND.client, spans.turn);
+        spans.request = begin(event, `chat ${String(model)}`, SPAN_KIND.client, spans.turn?.context ?? around);
         return;
       }
       case "request-over":
@@ -55,7 +61,7 @@ export function spansOf(api: OtelApi, tracer: OtelTracer): (event: KernelEvent) 
       case "call-opened": {
         const parent = spans.calls.get(wordIn(event.facts, "parent")) ?? spans.turn;
         const name = `execute_tool ${wordIn(event.facts, "tool")}`;
-        spans.calls.set(callId, begin(event, name, SPAN_KIND.internal, parent));
+        spans.calls.set(callId, begin(event, name, SPAN_KIND.internal, parent?.context ?? around));
         return;
       }
       case "call-closed":
@@ -103,10 +109,10 @@ const POINTS: ReadonlySet<KernelEvent["kind"]> = new Set([
 ]);
 
 /** What was said, where somebody asked for it. */
-function said({ kind, content }: KernelEvent, which: "input" | "output") {
-  if (content === undefined) return {};
+function addSaid(attributes: OtelAttributes, { kind, content }: KernelEvent, which: "input" | "output"): void {
+  if (content === undefined) return;
   const name = kind === "call-opened" || kind === "call-closed" ? NAMES[which] : `holdfast.content.${which}`;
-  return { [name]: JSON.stringify(content) };
+  attributes[name] = JSON.stringify(content);
 }
 
 const NAMES = { input: "gen_ai.tool.call.arguments", output: "gen_ai.tool.call.result" } as const;
