@@ -17,7 +17,15 @@ interface Arm {
   readonly taken: number;
 }
 
-export type Arms = ReadonlyMap<string, Arm>;
+export type Arms = Map<string, Arm>;
+
+/** What the types have proven is no branch that a test could take: the end of a switch that names every case. */
+export function withoutProven(arms: Arms, code: string): Arms {
+  const lines = code.split("\n");
+  const isProven = ({ line }: Arm) =>
+    /^\s*default:/.test(lines[line - 1] ?? "") && /unreachable\(/.test(lines[line] ?? "");
+  return new Map([...arms].filter(([, arm]) => !isProven(arm)));
+}
 
 /** By its place in the source, which is the same whoever counted: types are taken out in place. */
 function armsOf({ branchMap, b }: BranchCounts): Arms {
@@ -33,22 +41,17 @@ function armsOf({ branchMap, b }: BranchCounts): Arms {
   return arms;
 }
 
-/** All that was taken by anybody. A file that only children loaded counts as well. */
+/** All that was taken by anybody, in the tests and in what they started. A file that only children loaded counts as well. */
 export function merged(
   own: Readonly<Record<string, BranchCounts>>,
-  others: ReadonlyMap<string, readonly BranchCounts[]>,
+  children: ReadonlyMap<string, BranchCounts>,
 ): ReadonlyMap<string, Arms> {
-  const files = new Map<string, Arms>();
-  for (const path of new Set([...Object.keys(own), ...others.keys()])) {
-    const sources = [...(own[path] === undefined ? [] : [own[path]]), ...(others.get(path) ?? [])].map(armsOf);
-    const [first = new Map<string, Arm>()] = sources;
-    const sum = new Map(first);
-    for (const arms of sources.slice(1))
-      for (const [key, { taken }] of arms) {
-        const known = sum.get(key);
-        if (known !== undefined) sum.set(key, { ...known, taken: known.taken + taken });
-      }
-    files.set(path, sum);
+  const files = new Map(Object.entries(own).map(([path, counts]) => [path, armsOf(counts)]));
+  for (const [path, counts] of children) {
+    const theirs = armsOf(counts);
+    const known = files.get(path);
+    if (known === undefined) files.set(path, theirs);
+    else for (const [key, arm] of known) known.set(key, { ...arm, taken: arm.taken + (theirs.get(key)?.taken ?? 0) });
   }
   return files;
 }

@@ -8,7 +8,10 @@ const CRITICAL: Readonly<Record<string, readonly string[]>> = {
   pairing: ["scan", "plan", "resolve", "repair", "placement", "synthetic", "paired"].map(
     (name) => `history/${name}.ts`,
   ),
-  fencing: ["stores/apply.ts", "journal/open.ts", "journal/journal.ts", "journal/conflicts.ts"],
+  fencing: [
+    "stores/apply.ts",
+    ...["open", "journal", "seal-batch", "keep-lease", "conflicts"].map((name) => `journal/${name}.ts`),
+  ],
 };
 
 /** What holds today, in percent; it only ever goes up. The aim is 95 for the whole and 100 for what is critical. */

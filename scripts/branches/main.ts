@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { childCoverage } from "./children.ts";
-import { type BranchCounts, merged } from "./branches.ts";
+import { type BranchCounts, merged, withoutProven } from "./branches.ts";
 import { figures } from "./figures.ts";
 
 const home = resolve(import.meta.dirname, "../..");
@@ -25,7 +25,10 @@ const report = join(folder, "coverage-final.json");
 if (!existsSync(report)) throw new Error("vitest has left no report");
 const own = JSON.parse(readFileSync(report, "utf8")) as Readonly<Record<string, BranchCounts>>;
 const { counts, processes } = await childCoverage(children, join(home, "src"));
-const told = figures(merged(own, counts), join(home, "src"));
+const files = [...merged(own, counts)].map(
+  ([path, arms]) => [path, withoutProven(arms, readFileSync(path, "utf8"))] as const,
+);
+const told = figures(new Map(files), join(home, "src"));
 console.log(`\n${told.lines.join("\n")}\n(${processes} child processes counted in)`);
 rmSync(children, { recursive: true, force: true });
 // Some of the tests cannot be blamed for what the others take.

@@ -83,7 +83,8 @@ export const ERROR_CODES = {
   // stores
   STORE_EMPTY_FILE: {
     says: "The store file is empty, so it is not a store. Nothing was written.",
-    tryThis: "Restore it from a backup, or remove it to start anew; a disk that was full leaves such files.",
+    tryThis:
+      "Where a file of its name and -wal lies beside it, get the records out of that first: `holdfast verify FILE --salvage OUT`. Then restore it from a backup, or remove both to start anew; a disk that was full leaves such files.",
   },
   STORE_FOREIGN_FILE: {
     says: "The file is not a Holdfast store. Nothing was written.",

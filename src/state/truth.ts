@@ -41,7 +41,7 @@ export class Truth {
   readonly #ledger: StateLedger;
   readonly #freeze: boolean;
   #root: Root;
-  #poisoned: Error | undefined;
+  #poisoned: { readonly reason: string } | undefined;
 
   constructor(options: TruthOptions) {
     const { redactor } = options;
@@ -92,19 +92,19 @@ export class Truth {
       else if (change.root !== this.#root) await this.#ledger.changed(change, how);
     } catch (error) {
       // What this root lacks the journal may have, and everything after would be built on the wrong one.
-      if (this.#ledger.unsure === true) this.poison(error as Error);
+      if (this.#ledger.unsure === true) this.poison(error);
       throw error;
     }
     this.#root = change.root;
   }
 
   /** From here on nothing is trusted: no branch, no commit, until the state is built anew. */
-  poison(why: Error): void {
-    this.#poisoned ??= why;
+  poison(why: unknown): void {
+    this.#poisoned ??= { reason: why instanceof Error ? why.message : String(why) };
   }
 
   refusePoisoned(): void {
-    if (this.#poisoned !== undefined) throw stateError("STATE_POISONED", { reason: this.#poisoned.message });
+    if (this.#poisoned !== undefined) throw stateError("STATE_POISONED", { ...this.#poisoned });
   }
 
   #frozen(root: Root): void {

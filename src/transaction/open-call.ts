@@ -326,7 +326,7 @@ export class OpenCall {
       // It did not begin, so it does not end: closed, it would be a call that nobody opened.
       this.nested.splice(place, 1);
       this.#unfinished -= 1;
-      if (ledger.unsure === true) state.truth.poison(error as Error);
+      if (ledger.unsure === true) state.truth.poison(error);
       throw error;
     } finally {
       this.#openings.delete(opening);

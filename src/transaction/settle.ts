@@ -1,7 +1,6 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
-import { RestoreFailedError } from "../state/errors.ts";
 import { RootChange } from "../state/part.ts";
 import { portable, resourcesPart } from "../state/resources-part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
@@ -33,7 +32,7 @@ export async function settle(
       ? await commitOrDiscard(world, open, ending, mayRunAgain)
       : await discard(world, open, ending);
   } catch (error) {
-    world.state.truth.poison(error instanceof Error ? error : new Error(String(error)));
+    world.state.truth.poison(error);
     throw error;
   } finally {
     world.state.exclusive.release(open.call.id);
@@ -49,13 +48,13 @@ async function commitOrDiscard(
 ): Promise<CallOutcome> {
   const { gate } = world.state.truth;
   const { exclusive } = world.state;
-  let tried = await gate.run(() => tryCommit(world, open, ending, mayRunAgain));
-  if (tried === "needs-lock") {
+  const attempt = () => gate.run(() => tryCommit(world, open, ending, mayRunAgain));
+  let tried = await attempt();
+  while (tried === "needs-lock") {
     // Lock first, gate second, like everybody: the other way round two calls could wait for each other.
     await exclusive.hold(open.call.id);
-    tried = await gate.run(() => tryCommit(world, open, ending, mayRunAgain));
+    tried = await attempt();
   }
-  if (tried === "needs-lock") throw new Error("the lock was taken and is needed again");
   if ("instead" in tried) return discard(world, open, tried.instead);
   if (world.effects.isEmpty) return tried.committed;
   const stale = [
@@ -138,7 +137,7 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
     await open.endCommands(false);
   } catch (error) {
     // The files are neither before nor after: nothing more is built on them until somebody has finished it.
-    state.truth.poison(error instanceof Error ? error : new Error(String(error)));
+    state.truth.poison(error);
     last = endingOfThrown(error);
   }
   try {
@@ -235,8 +234,9 @@ function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {
   return outcomes.map(({ callId }) => callId);
 }
 
+/** A resource that refused to be put back is neither before nor after. */
 function poisonedBy({ state }: CallWorld, error: unknown): Discarded {
-  if (error instanceof RestoreFailedError) state.truth.poison(error);
+  state.truth.poison(error);
   return endingOfThrown(error);
 }
 

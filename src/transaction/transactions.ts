@@ -192,7 +192,7 @@ export class Transactions {
       return { open, done };
     } catch (error) {
       // It may be open in the journal, where only the next opening can close it.
-      if (this.#world.ledger.unsure === true) this.state.truth.poison(error as Error);
+      if (this.#world.ledger.unsure === true) this.state.truth.poison(error);
       done();
       throw error;
     }

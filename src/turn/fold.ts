@@ -219,7 +219,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "state-changed": (now, { callId, introduces }, seq) => ({
     ...now,
     introduced: introduces === undefined ? now.introduced : now.introduced.union(new Set(namesIn(introduces))),
-    epochs: now.epochs.with(-1, withChange(now.epochs.at(-1), seq)),
+    epochs: now.epochs.with(-1, withChange(now.epochs.at(-1) as Epoch, seq)),
     boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
   "boundary-crossed": (now, { cut }, seq) => (cut === undefined ? now : { ...now, rewrittenAt: seq }),
@@ -288,11 +288,11 @@ function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): 
 }
 
 function namesIn(introduces: Json): readonly string[] {
-  return Object.keys((introduces ?? {}) as object);
+  return Object.keys(introduces as object);
 }
 
-function withChange(epoch: Epoch | undefined, seq: number): Epoch {
-  return { base: epoch?.base ?? 0, changes: [...(epoch?.changes ?? []), seq] };
+function withChange({ base, changes }: Epoch, seq: number): Epoch {
+  return { base, changes: [...changes, seq] };
 }
 
 function withEffect(

@@ -36,7 +36,7 @@ export async function recover(journal: Journal<SessionFold>, skipped: readonly n
   const closedCalls = [...dangling.keys()];
   const row = mended === undefined ? {} : { mended };
   if (dangling.size > 0 || damaged.length > 0 || mended !== undefined) {
-    const drafts = [...closingsOf(journal.folded, closedCalls)];
+    const drafts = [...closingsOf(journal.folded, dangling)];
     const how = previousWriter === "none" ? "closed" : previousWriter;
     drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how, ...row });
     await appendReserved(journal, drafts);
@@ -51,12 +51,12 @@ export async function recover(journal: Journal<SessionFold>, skipped: readonly n
 }
 
 /** What closes calls that nobody will end any more. */
-function closingsOf(folded: SessionFold, calls: readonly CallId[]): readonly RecordDraft[] {
+function closingsOf(folded: SessionFold, calls: SessionFold["openCalls"]): readonly RecordDraft[] {
   const effects = effectsOf(folded, folded.openCalls);
-  return calls.map((callId) => ({
+  return [...calls].map(([callId, tool]) => ({
     kind: "call-closed",
     callId,
-    tool: folded.openCalls.get(callId) ?? "",
+    tool,
     status: "canceled",
     reason: "interrupted",
     effects: "unknown",

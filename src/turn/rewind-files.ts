@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { EMPTY_WORKSPACE, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { type KeptFile, planReturn, type ReturnedFile, type ReturnPlan, unlike } from "../files/host/return.ts";
 import { isHostPart } from "../files/host/session.ts";
 import { differences } from "../files/sorted-map.ts";
@@ -26,10 +26,10 @@ export async function wayBack(state: ExecutionState, snapshot: CompositeSnapshot
   const part = state.truth.parts.get(WORKSPACE_PART);
   if (part === undefined) return { snapshot };
   const now = state.root.get(WORKSPACE_PART) as WorkspaceValue;
-  const then = (snapshot.session.slices.get(WORKSPACE_PART) as WorkspaceValue | undefined) ?? EMPTY_WORKSPACE;
+  const then = snapshot.session.slices.get(WORKSPACE_PART) as WorkspaceValue;
   if (!isHostPart(part)) {
     // The session would take its files for returned, and they would lie there as they were.
-    const files = [...differences(now.paths, then.paths)].length;
+    const files = [...differences(now.paths, then.paths)].filter(({ before, after }) => !isSame(before, after)).length;
     if (files > 0) throw new HoldfastError("WORKSPACE_NEEDED", { files });
     return { snapshot };
   }
@@ -39,6 +39,11 @@ export async function wayBack(state: ExecutionState, snapshot: CompositeSnapshot
   const slices = snapshot.session.slices.with([[WORKSPACE_PART, value]]);
   const way = { snapshot: { ...snapshot, session: { ...snapshot.session, slices } } };
   return plan === undefined ? way : { ...way, plan };
+}
+
+/** Two readings of one record are two values, and say the same. */
+function isSame(one: Touched | undefined, other: Touched | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 export async function filesReport(state: ExecutionState, plan: ReturnPlan, done: boolean): Promise<RewoundFiles> {

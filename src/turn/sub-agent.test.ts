@@ -375,6 +375,30 @@ describe("going back", () => {
     await using third = await next.open("s");
     expect(third.recovered.closedCalls).toEqual([]); // and once is enough
   });
+
+  test("[AGENT-8] one that somebody else has taken meanwhile is left to them, and that is told", async () => {
+    const disk = new MemoryDisk();
+    const hang = Promise.withResolvers<void>();
+    const hangs = defineTool({
+      name: "hangs",
+      access: "read",
+      run: () => {
+        hang.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
+    const { session, deps, holdfast, helper } = await withHelper(says, {}, { tools: [step, hangs] }, disk);
+    void session.runTool({ name: "helper", input: { task: "t" } }).catch(() => {});
+    await hang.promise;
+    const id = await childOf(holdfast);
+    await deps.store.close(); // the process is gone
+    await using held = await kernel(disk, { tools: [step, hangs] }).holdfast.open(id);
+    await using again = await kernel(disk, { tools: [step, hangs], agents: [helper] }).holdfast.open("s");
+    const faults = (await collect(again.read())).filter(({ kind }) => kind === "fault-raised");
+    expect(faults).toMatchObject([{ fault: "agent-not-taken-back" }]);
+    expect((await look(held)).steps).toEqual(["a"]);
+  });
 });
 
 describe("names", () => {

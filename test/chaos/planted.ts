@@ -360,7 +360,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/turn/recover.ts",
-        find: "const drafts = [...closingsOf(journal.folded, closedCalls)];",
+        find: "const drafts = [...closingsOf(journal.folded, dangling)];",
         replace: "const drafts: RecordDraft[] = [];",
       },
     ],

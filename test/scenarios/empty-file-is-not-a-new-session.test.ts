@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { salvageSqlite } from "../../src/stores/sqlite/entry.ts";
 import type { Holdfast } from "../../src/turn/holdfast.ts";
 import { scratchFolder } from "../support/places.ts";
 import { holdfastAt } from "../support/sessions.ts";
@@ -60,4 +61,25 @@ test("[R07] a session of which nothing proves the row is damaged, never new", as
   await expect(again.fork("s", { as: "t" })).rejects.toMatchObject({ code: "SESSION_DAMAGED" });
   await again.open("t");
   await again.close();
+});
+
+test("[R07] [CLI-4] [STORE-39] a file that was cut to nothing is refused, and what its log still holds is salvaged", async () => {
+  const whole = join(folder, "crashed", "store.db");
+  mkdirSync(join(folder, "crashed"));
+  const holdfast = await holdfastAt(whole);
+  const session = await holdfast.open("s");
+  await session.append(["first", "second"].map(said));
+  const cut = join(folder, "cut.db");
+  copyFileSync(`${whole}-wal`, `${cut}-wal`); // as a crash leaves it: nothing was carried over yet
+  writeFileSync(cut, "");
+  await session.close();
+  await holdfast.close();
+
+  const log = readFileSync(`${cut}-wal`);
+  await expect(holdfastAt(cut)).rejects.toMatchObject({ code: "STORE_EMPTY_FILE" });
+  expect(readFileSync(`${cut}-wal`).equals(log)).toBe(true);
+  const found = [...salvageSqlite(cut)].map(({ record }) => record);
+  const texts = found.filter(({ kind }) => kind === "user-said").map(({ body }) => JSON.parse(body ?? "{}") as unknown);
+  expect(texts).toEqual(expect.arrayContaining([{ text: "first" }, { text: "second" }]));
+  expect(() => [...salvageSqlite(join(folder, "empty.db"))]).toThrow(/empty/);
 });

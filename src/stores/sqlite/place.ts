@@ -49,12 +49,16 @@ export type PlaceState = "absent" | "present";
 
 /** Looks at what lies there without opening it. */
 export function placeState(path: string): PlaceState {
+  const size = fileSize(path);
+  if (size === 0) throw new HoldfastError("STORE_EMPTY_FILE", { path });
+  return size === undefined ? "absent" : "present";
+}
+
+/** Undefined when there is nothing. What is no file is refused: a pipe would be waited for for ever. */
+export function fileSize(path: string): number | undefined {
   const entry = lstatSync(path, { throwIfNoEntry: false });
-  if (entry === undefined) return "absent";
-  if (!entry.isFile())
-    throw new HoldfastError("STORE_FOREIGN_FILE", { path, found: entry.isDirectory() ? "folder" : "special file" });
-  if (entry.size === 0) throw new HoldfastError("STORE_EMPTY_FILE", { path });
-  return "present";
+  if (entry === undefined || entry.isFile()) return entry?.size;
+  throw new HoldfastError("STORE_FOREIGN_FILE", { path, found: entry.isDirectory() ? "folder" : "special file" });
 }
 
 /**

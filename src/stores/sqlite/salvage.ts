@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
 import { flawOf, type SealedRecord } from "../../records/chain.ts";
-import { headerOf, placeState } from "./place.ts";
+import { fileSize, headerOf } from "./place.ts";
 import { APPLICATION_ID, PAGE_BYTES } from "./schema.ts";
 import { readAt, readWal } from "./wal.ts";
 
@@ -13,11 +13,11 @@ export interface SalvagedRecord {
 
 /**
  * Every record a damaged store still holds. SQLite's trees are not used: pages are searched for the shape of a record
- * row, in the database and in the committed part of its log, and a row counts only when its checksums hold. For closed
- * stores only, because it opens the database file itself.
+ * row, in the database and in the committed part of its log, and a row counts only when its checksums hold. A file that was
+ * cut to nothing may have left a log that holds all of it. For closed stores only, because it opens the database file itself.
  */
 export function* salvageSqlite(path: string): Iterable<SalvagedRecord> {
-  placeState(path); // a pipe would be waited for for ever
+  const size = fileSize(path);
   const source = openPages(path);
   const seen = new Set<string>();
   try {
@@ -33,8 +33,9 @@ export function* salvageSqlite(path: string): Iterable<SalvagedRecord> {
     source.close();
   }
   // Nothing found in a store's file means that it holds nothing; in anybody else's, that nobody looked at a store.
-  if (seen.size === 0 && headerOf(path).application !== APPLICATION_ID)
-    throw new HoldfastError("STORE_FOREIGN_FILE", { path });
+  if (seen.size > 0) return;
+  if (size === 0) throw new HoldfastError("STORE_EMPTY_FILE", { path });
+  if (headerOf(path).application !== APPLICATION_ID) throw new HoldfastError("STORE_FOREIGN_FILE", { path });
 }
 
 interface Pages {

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { Box, counter, rig, writes } from "../../test/support/calls.ts";
+import { filesOf } from "../files/access.ts";
+import { resourcesPart } from "../state/resources-part.ts";
+import { resourceKey } from "../state/resources.ts";
+import { filesPart } from "../files/part.ts";
+
+const BOX = resourceKey<Box>("box");
+const write = writes<string>("write", async (text, call) => {
+  await call.files.writeText("a.txt", text);
+  call.dispatch(counter.added(1));
+});
+
+test("[SNAP-2] paths that a snapshot does not hold stay as they are, and so does everything else", async () => {
+  const { state, transactions } = rig([write]);
+  const logs = await state.snapshot({ policies: ["log"] });
+  await transactions.run({ id: "c1", name: "write", input: "one" });
+  await state.restore(logs, { paths: ["a.txt"] });
+  expect(await filesOf(state).readText("a.txt")).toBe("one");
+  expect(state.session.get(counter)).toBe(1);
+});
+
+test("[SNAP-8] a resource that is put back is noted as that, where another process is to find it", async () => {
+  const touch = writes<number>("touch", async (value, call) => {
+    (await call.resource(BOX)).value = value;
+  });
+  const { state, transactions } = rig([touch], {
+    state: { parts: [filesPart, resourcesPart], resources: [[BOX, new Box()]] },
+  });
+  await transactions.run({ id: "c1", name: "touch", input: 1 });
+  const one = await state.snapshot();
+  const noted = state.root.get(resourcesPart.name);
+  await transactions.run({ id: "c2", name: "touch", input: 2 });
+  expect(state.root.get(resourcesPart.name)).not.toEqual(noted);
+  await state.restore(one);
+  expect(state.resources.get(BOX).value).toBe(1);
+  expect(state.root.get(resourcesPart.name)).toEqual(noted);
+});
