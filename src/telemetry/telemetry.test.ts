@@ -316,6 +316,24 @@ describe("the signals of how history is used", () => {
   });
 });
 
+test("[USE-3] [REDACT-10] records that were dropped for a secret no longer count as history", async () => {
+  const { events, telemetry } = listen();
+  const { holdfast, session } = await opened(new MemoryDisk(), { telemetry });
+  await session.append({ kind: "user-said", text: "remember hunter2-of-old-times" });
+  await session.runTool({ name: "step", input: { n: "hunter2-of-old-times" } });
+  await session.runTool({ name: "step", input: { n: "clean" } });
+  await session.close();
+  holdfast.registerSecret("hunter2-of-old-times");
+  const { dropped, left } = await holdfast.dropSecrets("s");
+  expect([dropped.length > 1, left]).toEqual([true, []]);
+  const again = await holdfast.open("s");
+  await again.runTool({ name: "step", input: { n: "after" } });
+  const size = events.findLast(({ kind }) => kind === "call-closed")?.facts["conversation_history_size"];
+  expect(size).toBe((await again.callRecords()).length);
+  expect(size).toBeLessThan(4);
+  await again.close();
+});
+
 describe("OpenTelemetry", () => {
   async function traced(telemetry: object = {}) {
     const spans = new InMemorySpanExporter();

@@ -24,6 +24,7 @@ export async function dropSecrets(store: Store, session: Session): Promise<Dropp
   const seqs = found.map(({ seq }) => seq);
   await dropBodies(store, session.journal, seqs, "it held a secret that was registered later");
   await sweepAway(store, [...new Set(found.flatMap(({ blobs }) => blobs))]);
+  await countAnew(session);
   const left = await stillThere(session, seqs);
   return { dropped: seqs.filter((seq) => !left.includes(seq)), left };
 }
@@ -71,6 +72,13 @@ async function sweepAway(store: Store, candidates: readonly BlobName[]): Promise
     if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
     more = receipt.more;
   }
+}
+
+/** Records that are gone no longer count as conversation_history, neither here nor for whoever opens the session next. */
+async function countAnew(session: Session): Promise<void> {
+  const { length } = await session.callRecords();
+  if (length !== session.journal.folded.history)
+    await session.checkpoint({ tag: "secrets dropped" }, { history: length });
 }
 
 async function stillThere(session: Session, seqs: readonly number[]): Promise<readonly number[]> {

@@ -76,6 +76,8 @@ export interface KeptState {
 export interface StateNote extends CheckpointNote {
   readonly parts?: KeptState["parts"];
   readonly blobs?: readonly BlobRef[];
+  /** How long conversation_history is, where records that were counted are gone. */
+  readonly history?: number;
 }
 
 /** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
@@ -127,11 +129,12 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
   return epochs.at(-1)?.changes.length === 0 && next.stale.length === 0;
 }
 
-function checkpointOf(now: SessionFold, { parts = {}, blobs, tag }: StateNote): RecordDraft {
+function checkpointOf(now: SessionFold, { parts = {}, blobs, tag, history = now.history }: StateNote): RecordDraft {
   const { boundaries, epochs, rewrittenAt } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
   const effects = effectsToKeep(now);
-  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...historyOf(now) };
+  const counted = history === undefined ? {} : { history };
+  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...counted };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),

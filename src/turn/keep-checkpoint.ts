@@ -13,7 +13,7 @@ export function isDue(journal: Journal<SessionFold>): boolean {
 export async function keepCheckpoint(
   { store, journal, blobs, state }: Pick<SessionParts, "store" | "journal" | "blobs" | "state">,
   root: Root,
-  note: CheckpointNote,
+  note: CheckpointNote & Pick<StateNote, "history">,
 ): Promise<Appended> {
   const { staged, written, ...kept } = await blobs.stage(state.truth.parts, root);
   const checkpoint: StateNote = { ...note, ...kept };

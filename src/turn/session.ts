@@ -334,14 +334,18 @@ export class Session implements AsyncDisposable {
 
   /**
    * Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. `anew`: also what
-   * has not changed is written again, so that nothing older is needed.
+   * has not changed is written again, so that nothing older is needed. `history`: how long that is, counted anew.
    */
-  checkpoint(note: CheckpointNote = {}, how: { readonly anew?: boolean } = {}): Promise<Appended> {
+  checkpoint(
+    note: CheckpointNote = {},
+    how: { readonly anew?: boolean; readonly history?: number } = {},
+  ): Promise<Appended> {
     const { truth } = this.state;
     return truth.gate.run(() => {
       if (how.anew === true) this.#parts.blobs.forget();
       truth.refusePoisoned(); // its root may lack what the journal has, and a checkpoint would make that true
-      return keepCheckpoint(this.#parts, truth.root, note);
+      const { history } = how;
+      return keepCheckpoint(this.#parts, truth.root, history === undefined ? note : { ...note, history });
     });
   }
 

@@ -2,13 +2,15 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { quickjs } from "../../src/adapters/quickjs/entry.ts";
-import { createHoldfast, type Session, ToolInvoked } from "../../src/index.ts";
+import { createHoldfast, defineTool, type Session, ToolInvoked, toolResult } from "../../src/index.ts";
+import { nameOfBytes } from "../../src/records/blob-name.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { counter, steps, writes } from "../support/calls.ts";
 import { opened, run, step } from "../support/durable.ts";
 import { scripted, watch } from "../support/loop.ts";
+import { PNG } from "../support/pictures.ts";
 import { scratchFolder } from "../support/places.ts";
-import { MemoryDisk } from "../support/stores.ts";
+import { collect, MemoryDisk } from "../support/stores.ts";
 
 // A program follows a reference that it was told of earlier, and what it refers to was cut off, dropped, or altered on disk.
 const code = quickjs({ limits: { timeMs: 60_000 } });
@@ -61,6 +63,46 @@ test("[RECORD-8] [CODE-8] [K53] what retention cut off is told as dropped, with 
   expect(await session.files.exists("n0.txt")).toBe(true);
   expect(await holdfast.verify()).toMatchObject({ ok: true });
 });
+
+test("[RECORD-8] [K53] content that was used again stays, and what was used least recently goes first", async () => {
+  const disk = new MemoryDisk();
+  const pictures = Object.fromEntries(
+    ["old", "older", "again"].map((name) => [name, Buffer.concat([PNG, Buffer.from(name)])]),
+  );
+  const shows = defineTool<string>({
+    name: "shows",
+    access: "read",
+    run: (name) => toolResult([{ mediaType: "image/png", bytes: pictures[name] ?? PNG, name }]),
+  });
+  const first = await opened(disk, { tools: [shows] });
+  for (const input of ["older", "again", "old", "old", "again"]) {
+    await first.session.runTool({ name: "shows", input });
+    await first.session.checkpoint();
+  }
+  await first.session.close();
+  await first.deps.store.close();
+  const left = async (records: number) => {
+    const { session, holdfast, deps } = await opened(disk, { tools: [shows], retention: { records } });
+    await holdfast.sweep({ graceMs: 0 });
+    const names: string[] = [];
+    for (const [name, bytes] of Object.entries(pictures)) {
+      const read = collect(session.journal.readBlob(nameOfBytes(bytes)));
+      if (await read.then(() => true, isGone)) names.push(name);
+    }
+    const kept = (await session.callRecords()).length;
+    await session.close();
+    await deps.store.close();
+    return { names, kept };
+  };
+  // The cut falls behind the first "again", which has a later use; then behind the last "old".
+  expect(await left(12)).toEqual({ names: ["old", "again"], kept: 2 });
+  expect(await left(7)).toEqual({ names: ["again"], kept: 1 });
+});
+
+function isGone(error: unknown): boolean {
+  expect(error).toMatchObject({ code: "BLOB_MISSING" });
+  return false;
+}
 
 test("[CODE-8] [K54] what was altered on disk is told as corrupt, and never returned", async () => {
   const path = join(scratchFolder(), "altered.db");
