@@ -32,7 +32,10 @@ export class Conversation {
   readonly index = new HistoryIndex();
   /** Where reading goes on. */
   next = 1;
-  /** How many answers were ever journalled, those that were taken back included. */
+  /**
+   * How many answers were ever journalled, those that were taken back included; after a cut, at least as many: calls are named
+   * by it, and none may get the name of one that was forgotten.
+   */
   answers = 0;
   #reading: Promise<void> = Promise.resolve();
   #lastStop: string | undefined;
@@ -114,6 +117,7 @@ export class Conversation {
       case "rewound":
         return entry.scope.includes("conversation") ? this.#takeBack(entry.to) : undefined;
       case "history-cut":
+        this.answers = Math.max(this.answers, entry.seq); // there cannot have been more answers than records
         return this.#forget(entry.through);
       case "dropped": // what comes after is named by how many answers came before
         if (entry.was === "model-said") this.answers += 1;

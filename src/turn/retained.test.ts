@@ -86,6 +86,29 @@ describe("a session that keeps only so much", () => {
     expect((await again.session.files.list()).length).toBe(250);
   });
 
+  test("[RECORD-8] [RECORD-1] gives no call the name of another, forgotten or kept, in this process or the next", async () => {
+    const disk = new MemoryDisk();
+    const names: string[] = [];
+    const turns = async (opening: string, retention: { readonly records: number }) => {
+      const { session, deps } = await opened(disk, { retention });
+      for (let nth = 0; nth < 12; nth += 1) {
+        const model = scripted([{ calls: [{ name: "step", input: { n: `${opening}${nth}` } }] }, { text: "done" }]);
+        const { events } = await watch(session.run("go", { model }));
+        names.push(...events.flatMap((event) => (event.kind === "call-opened" ? [event.callId] : [])));
+        await session.checkpoint();
+      }
+      const { records } = await session.callHistory();
+      expect(records.filter(({ method_name }) => method_name === "step").length).toBeGreaterThanOrEqual(12);
+      await session.close();
+      await deps.store.close();
+    };
+    await turns("a", { records: 1_000 });
+    await turns("b", { records: 60 });
+    await turns("c", { records: 60 });
+    expect(names.length).toBe(36);
+    expect(new Set(names).size).toBe(36);
+  });
+
   test("[RECORD-8] leaves a turn and its calls alone, and cuts before the next", async () => {
     const { session } = await opened(new MemoryDisk(), { retention: { records: 30 } });
     for (let nth = 0; nth < 100; nth += 1) await run(session, `n${nth}`);

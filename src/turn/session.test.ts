@@ -274,12 +274,12 @@ test("[TELEMETRY-9] what could not be forgotten is told; the call stands, and it
   const options = { ...OPTIONS, telemetry: { sinks: [{ emit }] }, retention: { records: 10 } };
   const holdfast = new Holdfast({ ...deps, store: flaky }, options);
   const session = await holdfast.open("s");
-  for (let nth = 0; nth < 90; nth += 1) await run(session, `n${nth}`);
+  for (let nth = 0; nth < 180; nth += 1) await run(session, `n${nth}`);
   expect(heard).toEqual(["STORE_IO"]);
   full = false;
-  for (let nth = 0; nth < 90; nth += 1) await run(session, `m${nth}`);
+  for (let nth = 0; nth < 180; nth += 1) await run(session, `m${nth}`);
   expect(heard).toEqual(["STORE_IO"]);
-  expect((await collect(session.read())).length).toBeLessThan(300);
+  expect((await collect(session.read())).length).toBeLessThan(700);
 });
 
 test("[TELEMETRY-9] a checkpoint that could not be kept is told; what was appended stands, and the next append tries again", async () => {

@@ -1,9 +1,28 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { type HostPort, realHost } from "../../src/index.ts";
 import { withCommands } from "../support/commands.ts";
+import { freshRoot } from "../support/workspaces.ts";
 import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("portable");
+
+test("[EXEC-1] bringing a line back takes no megabyte of memory", async () => {
+  let largest = 0;
+  const port: HostPort = {
+    ...realHost,
+    read: (handle, bytes, offset, length, position) => {
+      largest = Math.max(largest, bytes.length);
+      return realHost.read(handle, bytes, offset, length, position);
+    },
+  };
+  const at = freshRoot();
+  const { sh, put, text } = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+  put("line", "as it was\n");
+  await sh("echo other > line", { undo: true });
+  expect(text("line")).toBe("as it was\n");
+  expect(largest).toBeLessThanOrEqual(64 * 1024);
+});
 
 describe("whoever writes on when a command has ended, and was not found and ended with it", () => {
   test.each(["a call that writes elsewhere", "another command", "a rewind"])(

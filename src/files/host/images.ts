@@ -45,7 +45,7 @@ export class Images {
   *read(digest: BlobName): Iterable<Bytes> {
     const handle = this.#port.openFile(this.#folder.at(digest), "read");
     try {
-      yield* piecesIn(this.#port, handle);
+      yield* piecesIn(this.#port, handle, this.#port.statOpen(handle).size);
     } finally {
       this.#port.close(handle);
     }
