@@ -18,7 +18,7 @@ const HOLD = `cd "$1" || exit 1
 "$4" -t overlay overlay -o "lowerdir=.,upperdir=$2/upper,workdir=$2/work,$3" "$1" || exit 1
 "$4" -t tmpfs -o ro,size=4k,mode=555 holdfast "$1/.holdfast" || exit 1
 echo ${READY}
-exec "$5"`;
+read -r end`;
 
 /** The system's name for a process's own view of it. */
 const ROOT = "root";
@@ -57,8 +57,7 @@ async function hold({ workspace, clock }: DriverDeps, files: Aside, asRoot: bool
   const options = asRoot ? "redirect_dir=on,index=on,metacopy=off" : "userxattr";
   const flags = ["--mount", "--pid", "--fork", "--propagation", "private", "--kill-child", "--mount-proc"];
   // Found here, and in plain words: the system would look along the whole path for each, and load somebody's language.
-  const programs = [programAt("mount"), programAt("cat")];
-  const holding = [programAt("sh"), "-c", HOLD, "sh", path, place, options, ...programs];
+  const holding = [programAt("sh"), "-c", HOLD, "sh", path, place, options, programAt("mount")];
   const holder = spawn(programAt("unshare"), [...user, ...flags, ...holding], {
     stdio: ["pipe", "pipe", "pipe"],
     cwd: "/",
