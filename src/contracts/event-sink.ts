@@ -7,7 +7,7 @@ import type { RecordKind } from "../records/kinds.ts";
 export interface EventSink {
   /**
    * Hears of every event once, in the order of the session. What it throws, rejects or never answers changes nothing: it
-   * is not waited for. It gets data that it may keep.
+   * is not waited for. It gets data that it may keep, and that nobody can change.
    */
   emit(event: KernelEvent): void | Promise<void>;
 }

@@ -145,13 +145,27 @@ describe("those who listen", () => {
     },
     rejects: { emit: () => Promise.reject(new Error("sink broke")) },
     hangs: { emit: () => new Promise<void>(() => {}) },
+    scribbles: {
+      emit: (event) => {
+        scribble(event);
+        (event as { kind: string }).kind = "throws: nobody can change it";
+      },
+    },
   };
 
-  test.each(Object.entries(rude))("[TELEMETRY-4] change nothing: one that %s", async (_how, sink) => {
+  function scribble(value: unknown): void {
+    if (typeof value !== "object" || value === null) return;
+    for (const inner of Object.values(value)) scribble(inner);
+    for (const name of Object.keys(value)) Reflect.set(value, name, "scribbled");
+    Reflect.set(value, "more", "scribbled");
+  }
+
+  test.each(Object.entries(rude))("[TELEMETRY-4] [K63] change nothing: one that %s", async (_how, sink) => {
     const failures: unknown[] = [];
     const quiet = listen();
-    const { session } = await liveOn(quiet.telemetry);
+    const { session } = await liveOn({ ...quiet.telemetry, content: true });
     const loud = listen([sink], {
+      content: true,
       onFailure: (failure: unknown) => {
         failures.push(failure);
         throw new Error("and so did whoever listens for that");
@@ -160,7 +174,9 @@ describe("those who listen", () => {
     const other = await liveOn({ ...loud.telemetry, sinks: [sink, ...loud.telemetry.sinks] });
     expect(other.session.state.session.get(steps)).toEqual(session.state.session.get(steps));
     expect(other.session.state.session.get(counter)).toBe(session.state.session.get(counter));
+    expect(await other.session.conversation()).toEqual(await session.conversation());
     expect(loud.events.map(({ kind }) => kind)).toEqual(quiet.events.map(({ kind }) => kind));
+    expect(JSON.stringify(loud.events)).not.toContain("scribbled");
     if (sink !== rude["hangs"]) expect(failures.length).toBeGreaterThanOrEqual(loud.events.length);
   });
 });
@@ -495,6 +511,12 @@ describe("OpenTelemetry", () => {
         ["execute_tool t0", around(0)],
         ["execute_tool t1", around(0)],
       ]);
+    });
+
+    test("[TELEMETRY-10] a delay that is none, or is misspelt, is refused", () => {
+      const { own } = noting();
+      for (const bad of [{ delayMs: Number.NaN }, { delayMs: -1 }, { delay: 5 }])
+        expect(() => openTelemetry(own, bad as never)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
     });
 
     test("[TELEMETRY-10] [TELEMETRY-4] one that is not heard is reported, and the others are heard", async () => {

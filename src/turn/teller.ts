@@ -1,6 +1,7 @@
 import { type Clock, type Instant, instantOf } from "../base/clock.ts";
-import type { Json, JsonObject } from "../base/json.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { frozenCopy } from "../base/freeze.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contracts/event-sink.ts";
 import type { Sealed } from "../journal/seal-batch.ts";
 import type { SessionId } from "../records/ids.ts";
@@ -48,7 +49,7 @@ export class Teller {
 
   /** Something that no record tells of. */
   moment(kind: MomentKind, facts: JsonObject = {}): void {
-    if (this.#isHeard) this.#tell(kind, instantOf(this.#clock), facts);
+    if (this.#isHeard) this.#tell(kind, instantOf(this.#clock), frozenCopy(facts));
   }
 
   /** Records that are durable now. */
@@ -99,9 +100,10 @@ export class Teller {
     const [source] = toldKind(kind);
     const nth = (this.#told.get(source) ?? 0) + 1;
     this.#told.set(source, nth);
-    const about = { kind, source, nth, session: this.#session, at };
-    const event: KernelEvent = seq === undefined ? { ...about, facts } : { ...about, seq, facts };
-    this.#hand(words === NO_WORDS || Object.keys(words).length === 0 ? event : { ...event, content: words as Json });
+    const about = { kind, source, nth, session: this.#session, at, facts: Object.freeze(facts) };
+    const event = seq === undefined ? about : { ...about, seq };
+    const said = words === NO_WORDS || Object.keys(words).length === 0 ? event : { ...event, content: words as Json };
+    this.#hand(Object.freeze(said));
   }
 
   #hand(event: KernelEvent): void {

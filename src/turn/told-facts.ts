@@ -1,3 +1,4 @@
+import { frozenCopy } from "../base/freeze.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { EventSource, KernelEvent } from "../contracts/event-sink.ts";
 import type { RecordDraft } from "../records/kinds.ts";
@@ -60,14 +61,17 @@ export function toldKind(kind: string): readonly [EventSource, ...facts: readonl
   return Object.hasOwn(TOLD, kind) ? TOLD[kind as KernelEvent["kind"]] : NOTHING_TOLD;
 }
 
-/** What of a record is told: an object of the caller's own, who may have more to say. */
+/**
+ * What of a record is told: an object of the caller's own, who may have more to say. What the kernel holds itself is copied:
+ * whoever hears of it could write on it.
+ */
 export function factsOf(draft: RecordDraft): Record<string, Json | undefined> {
   const told = toldKind(draft.kind);
   const fields = draft as unknown as JsonObject;
   const facts: Record<string, Json | undefined> = {};
   for (let nth = 1; nth < told.length; nth += 1) {
     const name = told[nth] as string;
-    if (fields[name] !== undefined) facts[name] = fields[name];
+    if (fields[name] !== undefined) facts[name] = frozenCopy(fields[name]);
   }
   if (draft.kind === "model-failed") facts["failure"] = failureIn(draft);
   return facts;
@@ -77,9 +81,8 @@ export function factsOf(draft: RecordDraft): Record<string, Json | undefined> {
 export function wordsOf(draft: RecordDraft): JsonObject {
   const [, ...told] = toldKind(draft.kind);
   const all = Object.entries(draft as unknown as JsonObject);
-  return Object.fromEntries(
-    all.filter(([name, value]) => value !== undefined && !UNTOLD.has(name) && !told.includes(name)),
-  );
+  const words = all.filter(([name, value]) => value !== undefined && !UNTOLD.has(name) && !told.includes(name));
+  return frozenCopy(Object.fromEntries(words));
 }
 
 const UNTOLD: ReadonlySet<string> = new Set(["kind", "blobs"]);
@@ -97,7 +100,7 @@ export function historySignals(
     history_record_appended: true,
     conversation_history_size: size ?? null,
     history_access_detected: noted["history_access_detected"] ?? false,
-    history_query_patterns: noted["history_query_patterns"] ?? [],
+    history_query_patterns: frozenCopy(noted["history_query_patterns"] ?? []),
     history_records_read: noted["history_records_read"] ?? 0,
   };
 }

@@ -1,4 +1,5 @@
 import { type Clock, SystemClock } from "../../base/clock.ts";
+import { AMOUNT, BOOLEAN, checkOptions, OBJECT, type OptionRules, TEXT } from "../../base/options.ts";
 import type { EventSink, KernelEvent } from "../../contracts/event-sink.ts";
 import { metricsOf } from "./metrics.ts";
 import { spansOf } from "./spans.ts";
@@ -18,6 +19,15 @@ export interface OpenTelemetryOptions {
   readonly clock?: Clock;
 }
 
+const OPTIONS: OptionRules<OpenTelemetryOptions> = {
+  name: TEXT,
+  version: TEXT,
+  spans: BOOLEAN,
+  metrics: BOOLEAN,
+  delayMs: AMOUNT,
+  clock: OBJECT,
+};
+
 /** So many are handed on whether they have waited or not. */
 const MOST_WAITING = 128;
 
@@ -26,6 +36,7 @@ const MOST_WAITING = 128;
  * What was said is in them only when the kernel was told to tell it.
  */
 export function openTelemetry(api: OtelApi, options: OpenTelemetryOptions = {}): EventSink {
+  checkOptions(options, OPTIONS);
   const { name = "holdfast", version, spans = true, metrics = true, delayMs = 200 } = options;
   const { clock = new SystemClock() } = options;
   const traced = spans ? spansOf(api, api.trace.getTracer(name, version)) : undefined;

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { opened } from "../../test/support/durable.ts";
+import { settle } from "../../test/support/stores.ts";
+import { defineTool, toolResult } from "../index.ts";
+import { type McpTransport, type ServeOptions, serveTools } from "./tool-server.ts";
+
+const show = defineTool({
+  name: "show",
+  access: "read",
+  run: () =>
+    toolResult([
+      "words",
+      { mediaType: "application/pdf", bytes: Buffer.from("pdf"), name: "a.pdf" },
+      { mediaType: "application/zip", bytes: Buffer.from("zip") },
+    ]),
+});
+const hidden = defineTool({ name: "hidden", access: "write", run: () => "done" });
+
+/** A host at the other end of the line: it sends what it likes. */
+async function host(options: ServeOptions = {}) {
+  const { session } = await opened(undefined, { tools: [show, hidden] });
+  const server = serveTools(session, options);
+  const heard: { id?: unknown; method?: string; result?: object; error?: { code: number } }[] = [];
+  const transport: McpTransport = {
+    start: async () => {},
+    send: async (message) => void heard.push(message),
+    close: async () => {},
+  };
+  await server.connect(transport);
+  const says = async (message: unknown) => {
+    transport.onmessage?.(message as never);
+    await settle();
+    return heard.at(-1);
+  };
+  return { server, says, heard, session };
+}
+
+test("[CLAUDE-1] whatever a host sends, it is answered by the protocol: a version it knows, a ping, a typed refusal", async () => {
+  const { says, heard, server } = await host({ meta: { ours: true } });
+  expect(await says({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18" } })).toMatchObject({
+    result: { protocolVersion: "2025-06-18" },
+  });
+  expect(await says({ id: 2, method: "initialize" })).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+  expect(await says({ id: 3, method: "ping" })).toEqual({ jsonrpc: "2.0", id: 3, result: {} });
+  expect(await says({ id: 4, method: "resources/list" })).toMatchObject({ error: { code: -32601 } });
+  expect(await says({ id: 5, method: "tools/list" })).toMatchObject({
+    result: { tools: expect.arrayContaining([expect.objectContaining({ name: "show", _meta: { ours: true } })]) },
+  });
+  const before = heard.length;
+  for (const odd of [undefined, 7, {}, { id: 6 }, { method: "ping" }, { id: 7, method: 7 }]) await says(odd);
+  expect(heard).toHaveLength(before);
+  await server.toolsChanged();
+  expect(heard.at(-1)).toMatchObject({ method: "notifications/tools/list_changed", params: {} });
+});
+
+test("[CLAUDE-1] a tool that is not served is refused, one that is not there fails, and files arrive as files", async () => {
+  const { says, session } = await host({ tools: ({ name }) => name !== "hidden" });
+  const call = (id: number, name?: string) =>
+    says({ id, method: "tools/call", params: name === undefined ? {} : { name } });
+  expect(await call(1, "hidden")).toMatchObject({ error: { code: -32602 } });
+  expect(await call(2)).toMatchObject({ result: { isError: true } });
+  const { result } = (await call(3, "show")) as { result: { content: { type: string; resource?: { uri: string } }[] } };
+  expect(result.content.map(({ type }) => type)).toEqual(["text", "resource", "resource"]);
+  expect(result.content.map(({ resource }) => resource?.uri.split("/").at(-1))).toEqual([undefined, "a.pdf", "file"]);
+  const { says: closed, session: gone } = await host();
+  await gone.close();
+  expect(await closed({ id: 1, method: "tools/call", params: { name: "show" } })).toMatchObject({
+    error: { code: -32603 },
+  });
+  await session.close();
+});

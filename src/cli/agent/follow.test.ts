@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import type { RunEnd, RunEvent } from "../../index.ts";
+import type { Terminal } from "../command.ts";
+import { endLine, Follower } from "./follow.ts";
+
+function watched(columns?: number) {
+  const shown: string[] = [];
+  const terminal: Terminal = {
+    out: (line) => shown.push(`${line}\n`),
+    err: () => {},
+    write: (text) => shown.push(text),
+    onInterrupt: () => () => {},
+    forPeople: false,
+    cwd: "/",
+    env: {},
+    async *input() {},
+    ...(columns === undefined ? {} : { columns }),
+  };
+  const follower = new Follower(terminal);
+  return { show: (...events: readonly object[]) => events.forEach((event) => follower.show(event as RunEvent)), shown };
+}
+
+test("[CLI-15] a model that is asked again, a rule that cannot be read and a repair each get a line of their own", () => {
+  const { show, shown } = watched();
+  show(
+    { kind: "text", text: "one\ntwo" },
+    { kind: "retry", failure: { kind: "overloaded" }, waitMs: 1_500 },
+    {
+      kind: "rules-unread",
+      faults: [
+        { path: "AGENTS.md", line: 3, why: "too long" },
+        { path: "b.md", why: "no text" },
+      ],
+    },
+    { kind: "repaired", fault: "missing-output" },
+    { kind: "turn-began" },
+  );
+  expect(shown.join("")).toBe(
+    "one\ntwo\n  … overloaded; asked again in 1.5 s\n  … no rule: AGENTS.md:3: too long\n  … no rule: b.md: no text\n  … repaired for the model: missing-output\n",
+  );
+});
+
+test("[CLI-15] of what a command puts out the first lines are shown, and of a failed call why, in a pipe as on a screen", () => {
+  for (const columns of [undefined, 60]) {
+    const { show, shown } = watched(columns);
+    const lines = Array.from({ length: 20 }, (_, nth) => `line ${nth}`).join("\n");
+    show(
+      { kind: "call-progress", callId: "call_1", text: lines },
+      { kind: "call-progress", callId: "call_1", text: "more" },
+      { kind: "call-closed", callId: "call_1", outcome: { ok: false, tool: "shell", output: { code: 1 } } },
+      { kind: "call-closed", callId: "call_2", outcome: { ok: false, tool: "shell" } },
+      { kind: "call-closed", callId: "call_3", outcome: { ok: false, tool: "shell", output: "no" } },
+    );
+    const text = shown.join("");
+    expect(text).toContain("│ line 11");
+    expect(text).toContain("│ …");
+    expect(text).not.toContain("line 12");
+    expect(text).not.toContain("more");
+    expect(text).toContain('{"code":1}');
+  }
+});
+
+test("[CLI-15] every way a turn can end is told, but for the one that is its last word", () => {
+  const ends: readonly [object, string | undefined][] = [
+    [{ status: "done" }, undefined],
+    [{ status: "stopped", stop: "length" }, "the model stopped: length"],
+    [{ status: "limit", limit: "steps" }, "a bound was met: steps; ask on to go on"],
+    [{ status: "waiting", waiting: [{ tool: "shell" }, { tool: "ask_user" }] }, "shell, ask_user waits for you"],
+    [{ status: "aborted" }, "cancelled; what was running has changed nothing"],
+    [{ status: "refused" }, "the request was not sent: prompt, tools and mode did not agree"],
+    [{ status: "failed", failure: { kind: "auth", message: "no key" } }, "the model cannot be asked: auth: no key"],
+  ];
+  for (const [end, line] of ends) expect(endLine(end as RunEnd)).toBe(line);
+});

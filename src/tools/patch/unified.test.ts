@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { parseUnified } from "./unified.ts";
+
+const parsed = (...lines: readonly string[]) => parseUnified(lines);
+
+test("[TOOL-9] a rename is a move, with and without a change of what it says", () => {
+  const header = ["diff --git a/old.txt b/new.txt", "similarity index 90%", "rename from old.txt", "rename to new.txt"];
+  expect(parsed(...header)).toEqual({
+    ok: true,
+    changes: [{ kind: "update", path: "old.txt", to: "new.txt", hunks: [] }],
+  });
+  const changed = parsed(...header, "--- a/old.txt", "+++ b/new.txt", "@@ -1 +1 @@", "-one", "+two");
+  expect(changed).toMatchObject({ ok: true, changes: [{ path: "old.txt", to: "new.txt", hunks: [{}] }] });
+});
+
+test("[TOOL-9] two files in one patch are two changes, though they follow each other at once", () => {
+  const lines = (name: string) => [`--- a/${name}\t2026-01-01`, `+++ b/${name}`, "@@ -1 +1 @@", "-one", "+two"];
+  expect(parsed(...lines("a"), ...lines("b"), ...lines("b"))).toMatchObject({
+    ok: true,
+    changes: [{ path: "a" }, { path: "b" }, { path: "b" }],
+  });
+  expect(parsed("--- a/a", "+++ b/b", "--- a/a", "+++ b/c")).toMatchObject({ changes: [{ to: "b" }, { to: "c" }] });
+});
+
+test("[TOOL-9] a new file may come without its last line's end", () => {
+  const lines = ["--- /dev/null", "+++ b/a.txt", "@@ -0,0 +1,2 @@", "+one", "+two", "\\ No newline at end of file"];
+  expect(parsed(...lines)).toMatchObject({ ok: true, changes: [{ kind: "add", path: "a.txt" }] });
+  expect(parsed("--- a/a.txt", "+++ /dev/null", "@@ -1 +0,0 @@", "-one")).toMatchObject({
+    changes: [{ kind: "delete" }],
+  });
+});
+
+test.each<[string, readonly string[]]>([
+  ["The patch names no file.", []],
+  ["This is neither a header nor a line of a hunk.", ["rename to nowhere"]],
+  ["After the --- line comes the +++ line.", ["--- a/a"]],
+  ["A hunk stands before any --- and +++ line.", ["@@ -1 +1 @@", "-one", "+two"]],
+  ["A line of a hunk begins with a space, - or +.", ["--- a/a", "+++ b/a", "@@ -1,2 +1,2 @@", "-one", "?"]],
+  ["The hunk says 3 and 3 lines and has 1 and 0.", ["--- a/a", "+++ b/a", "@@ -1,3 +1,3 @@", "-one"]],
+  ["A hunk begins with @@ -line,count +line,count @@.", ["--- a/a", "+++ b/a", "@@ here @@"]],
+  ["This is neither a header nor a line of a hunk.", ["--- a/a", "+++ b/a", "words"]],
+])("[TOOL-9] what is no patch is refused with its line: %s", (why, lines) => {
+  const result = parseUnified(lines);
+  expect(result).toMatchObject({ ok: false });
+  expect("why" in result ? result.why : "").toContain(why);
+});
