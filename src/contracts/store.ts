@@ -166,7 +166,10 @@ export interface SweepBatch {
   readonly limit: number;
   /** Content found outside the store. What no row names is removed; a writer that paused before its commit will be told. */
   readonly candidates: readonly BlobName[];
-  /** Of content outside the store that a row knows of, only what was last put before this wall time. Default: all of it. */
+  /**
+   * A sweep by the way: of content outside the store that a row knows of, only what was last put before this wall time goes;
+   * and a store may look at a part of its content, and at the next part when it is asked again. Default: all of it.
+   */
   readonly putBefore?: number;
 }
 

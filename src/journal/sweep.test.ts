@@ -14,7 +14,7 @@ import { FixedClock, SystemClock } from "../base/clock.ts";
 import { SystemRandom } from "../base/random.ts";
 import type { BlobStore } from "../contracts/blob-store.ts";
 import { openJournal } from "./open.ts";
-import { retain } from "./retention.ts";
+import { dropBodies, retain } from "./retention.ts";
 import { sweep, sweepForgotten } from "./sweep.ts";
 import { verify } from "./verify.ts";
 
@@ -139,6 +139,31 @@ test.each(["memory", "sqlite"])(
     await store.close();
   },
 );
+
+test("[JOURNAL-17] what a session removes by the way is found in a large store, too, part by part", async () => {
+  const deps = await sqliteDeps();
+  const journal = await openJournal(deps, "s");
+  const name = async (from: number, count: number) => {
+    const staged = await Promise.all(
+      Array.from({ length: count }, (_, nth) => journal.stageBlob(Buffer.from(`content ${from + nth}`))),
+    );
+    await journal.append({ ...said("x"), blobs: staged.map(({ ref }) => ref) }, { staged });
+    return staged.map(({ ref }) => ref.name);
+  };
+  for (let nth = 0; nth < 25; nth += 1) await name(nth * 100, 100);
+  const forgotten = await name(10_000, 10);
+  await dropBodies(deps.store, journal, [journal.head.seq], "no longer wanted");
+  const left = async () => {
+    const found = await Promise.all(forgotten.map((one) => deps.store.reading((read) => read.smallBlob(one))));
+    return found.filter((bytes) => bytes !== undefined).length;
+  };
+  await sweepForgotten(deps);
+  expect(await left()).toBe(10);
+  await sweepForgotten(deps);
+  expect(await left()).toBe(0);
+  expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 2_500 } });
+  await deps.store.close();
+});
 
 test("[JOURNAL-17] a failing sweep leaves those who write meanwhile undisturbed", async () => {
   const real = memoryBlobs();

@@ -268,26 +268,27 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
   // Content goes in a later transaction than the records that named it: an unlinked file does not come back when a crash
   // rolls the records' removal back.
   if (swept.records > 0) return { ok: true, ...swept, more: true };
-  const within = tables.unreferencedBlobs("store", batch.limit);
-  for (const { name, size } of within) {
+  const { limit, putBefore } = batch;
+  const unnamed =
+    putBefore === undefined ? tables.unreferencedBlobs(limit) : tables.nextUnreferenced(LOOKED_AT_BY_THE_WAY);
+  for (const { name, size, place } of unnamed) {
+    if (place === "outside" && !isOld(blobs, name, batch)) continue;
     tables.deleteBlob(name);
-    swept.bytes += size;
+    swept.blobs += 1;
+    swept.bytes += place === "store" ? size : blobs.remove(name);
   }
-  const more = tables.unreferencedBlobs("outside", batch.limit - within.length);
-  const outside = more.filter(({ name }) => isOld(blobs, name, batch));
-  for (const { name } of outside) {
-    tables.deleteBlob(name);
-    swept.bytes += blobs.remove(name);
-  }
-  swept.blobs = within.length + outside.length;
+  const more = putBefore === undefined && unnamed.length >= limit;
   for (const name of batch.candidates) {
     if (tables.blobPlace(name) !== undefined || tables.isNamed(name)) continue;
     const bytes = blobs.remove(name);
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;
   }
-  return { ok: true, ...swept, more: within.length + outside.length >= batch.limit };
+  return { ok: true, ...swept, more };
 }
+
+/** Looking at all content of a large store takes as long as it is large, and everybody waits: by the way, a part is enough. */
+const LOOKED_AT_BY_THE_WAY = 2_048;
 
 /** Whoever has just put the same content again is on the way to the commit that names it. Who cannot tell when is spared. */
 function isOld(blobs: BlobStore, name: BlobName, { putBefore }: contract.SweepBatch): boolean {

@@ -5,6 +5,10 @@ import type { BlobName, SessionId } from "../records/ids.ts";
 import type { BlobRef } from "../records/kinds.ts";
 import type { Run } from "./spans.ts";
 
+export interface PlacedBlob extends BlobRef {
+  readonly place: "store" | "outside";
+}
+
 /**
  * What an embedded store must be able to do, synchronously, inside one transaction. The rules of a batch stand once, in
  * apply.ts, on top of this: two stores cannot disagree on when a write is refused.
@@ -52,7 +56,9 @@ export interface Tables {
   /** Whether a record names it. */
   isNamed(name: BlobName): boolean;
   addReference(segment: number, seq: number, name: BlobName): void;
-  /** What no record names, in the order it came. */
-  unreferencedBlobs(place: "store" | "outside", limit: number): readonly BlobRef[];
+  /** What no record names. */
+  unreferencedBlobs(limit: number): readonly PlacedBlob[];
+  /** The same among the next so many; behind the last one it begins anew. */
+  nextUnreferenced(rows: number): readonly PlacedBlob[];
   deleteBlob(name: BlobName): void;
 }

@@ -4,7 +4,7 @@ import type { Link, SealedRecord } from "../../records/chain.ts";
 import type { BlobName, SessionId } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import type { Run } from "../spans.ts";
-import type { Tables } from "../tables.ts";
+import type { PlacedBlob, Tables } from "../tables.ts";
 
 interface Segment {
   readonly records: Map<number, SealedRecord>;
@@ -215,11 +215,15 @@ export class MemoryTables implements Tables {
       .map((name) => ({ name, size: this.#blobs.get(name)?.size ?? -1 }));
   }
 
-  unreferencedBlobs(place: "store" | "outside", limit: number): readonly BlobRef[] {
+  unreferencedBlobs(limit: number): readonly PlacedBlob[] {
     return [...this.#blobs]
-      .filter(([name, { bytes }]) => (bytes === undefined) === (place === "outside") && !this.#references.has(name))
+      .filter(([name]) => !this.#references.has(name))
       .slice(0, limit)
-      .map(([name, { size }]) => ({ name, size }));
+      .map(([name, { size, bytes }]) => ({ name, size, place: bytes === undefined ? "outside" : "store" }));
+  }
+
+  nextUnreferenced(): readonly PlacedBlob[] {
+    return this.unreferencedBlobs(Number.POSITIVE_INFINITY);
   }
 
   deleteBlob(name: BlobName): void {

@@ -6,7 +6,7 @@ import type { Link, SealedRecord } from "../../records/chain.ts";
 import type { BlobName, SessionId } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import { type Run, runsOf } from "../spans.ts";
-import type { Tables } from "../tables.ts";
+import type { PlacedBlob, Tables } from "../tables.ts";
 import { type Evidence, mendedRows, rebuiltRow } from "./mend.ts";
 import { recordKey } from "./schema.ts";
 import { SESSION_COLUMNS, sealSession, sessionValues, toSessionRow } from "./session-rows.ts";
@@ -39,6 +39,8 @@ export class SqliteTables implements Tables {
   readonly #witnesses = new Witnesses((text) => this.#sql(text));
   #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
   /** What rebuilding rows gave, as long as nobody has written since. */
+  /** Up to which content was looked at by the way. */
+  #lookedAt = 0;
   #rebuilt: { readonly version: unknown; readonly rows: Map<SessionId, SessionRow | undefined> } | undefined;
 
   constructor(connection: SqliteConnection) {
@@ -381,12 +383,20 @@ export class SqliteTables implements Tables {
       .filter(({ name }) => name > after);
   }
 
-  unreferencedBlobs(place: "store" | "outside", limit: number): readonly BlobRef[] {
+  unreferencedBlobs(limit: number): readonly PlacedBlob[] {
     return this.#sql(
-      "SELECT name, size FROM blobs b WHERE (content IS NULL) = ? AND NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) ORDER BY rowid LIMIT ?",
+      "SELECT name, size, content IS NULL AS outside FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) LIMIT ?",
     )
-      .all(place === "outside" ? 1 : 0, limit)
-      .map((row) => ({ name: row["name"] as BlobName, size: row["size"] as number }));
+      .all(limit)
+      .map(toPlacedBlob);
+  }
+
+  nextUnreferenced(rows: number): readonly PlacedBlob[] {
+    const found = this.#sql(
+      "SELECT rowid AS row, name, size, content IS NULL AS outside, EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) AS named FROM blobs b WHERE rowid > ? ORDER BY rowid LIMIT ?",
+    ).all(this.#lookedAt, rows);
+    this.#lookedAt = found.length < rows ? 0 : Number(found.at(-1)?.["row"]);
+    return found.filter((row) => row["named"] === 0).map(toPlacedBlob);
   }
 
   deleteBlob(name: BlobName): void {
@@ -427,6 +437,11 @@ function updateOf(row: SessionRow): { readonly values: readonly SqliteValue[]; r
   const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
   const links = [head.seq, head.hash, anchor.seq, anchor.hash] as const;
   return { values: [epoch, owner, leaseUntil, ...links, checkpoint, segments, checksum, id], checksum };
+}
+
+function toPlacedBlob(row: SqliteRow): PlacedBlob {
+  const place = row["outside"] === 1 ? "outside" : "store";
+  return { name: row["name"] as BlobName, size: row["size"] as number, place };
 }
 
 function toSealed(row: SqliteRow): SealedRecord {
