@@ -39,6 +39,7 @@ async function long(holdfast: Holdfast, id: string, records: number): Promise<vo
     await session.append(
       Array.from({ length: 500 }, (_, at) => ({ kind: "user-said", text: `${"word ".repeat(40)}${nth + at}` })),
     );
+  await session.checkpoint(); // where retention may cut
   await session.close();
 }
 
