@@ -2,16 +2,16 @@ import { deepFreeze, isDeepFrozen } from "../base/freeze.ts";
 import type { ToolOffer } from "../contracts/model.ts";
 
 /**
- * How a provider takes a tool, written once for all requests that offer it. It is frozen then, so that whoever has looked at
- * it need not look again. A tool that can still be changed is written every time.
+ * How a provider takes tools, written once for all requests that offer the same ones. They are frozen then, so that whoever
+ * has looked at them need not look again. Tools that can still be changed are written every time.
  */
-export function writtenOnce(write: (tool: ToolOffer) => object): (tool: ToolOffer) => object {
-  const known = new WeakMap<ToolOffer, object>();
-  return (tool) => {
-    const before = known.get(tool);
+export function writtenOnce(write: (tool: ToolOffer) => object): (tools: readonly ToolOffer[]) => readonly object[] {
+  const known = new WeakMap<readonly ToolOffer[], readonly object[]>();
+  return (tools) => {
+    const before = known.get(tools);
     if (before !== undefined) return before;
-    const written = write(tool);
-    if (isDeepFrozen(tool)) known.set(tool, deepFreeze(written));
+    const written = tools.map((tool) => write(tool));
+    if (isDeepFrozen(tools)) known.set(tools, deepFreeze(written));
     return written;
   };
 }

@@ -22,29 +22,29 @@ test("[ALIGN-16] tools that a provider keeps inside one another are read back on
 
 const flat: SentShape = { ...nested, tools: ({ tools }) => tools };
 
-test("[ALIGN-20] a tool is written and read back once, unless it can still be changed", () => {
+test("[ALIGN-20] tools are written and read back once, unless they can still be changed", () => {
   let times = 0;
-  const offer = writtenOnce(({ name, description, input }) => {
+  const offers = writtenOnce(({ name, description, input }) => {
     times += 1;
     return { name, description, parameters: { type: "object", ...input } };
   });
   const tool = () => ({ name: "read", description: "Reads.", input: { properties: { path: { type: "string" } } } });
 
-  const fixed = deepFreeze(tool());
-  const [first, second] = [offer(fixed), offer(fixed)];
-  expect([first === second, times, Object.isFrozen(first)]).toEqual([true, 1, true]);
-  const read = () => sentIn({ tools: [first] }, flat).tools[0];
-  expect(read()).toEqual({ ...fixed, input: { type: "object", ...fixed.input } });
+  const fixed = deepFreeze([tool()]);
+  const tools = offers(fixed);
+  expect([offers(fixed) === tools, times, Object.isFrozen(tools[0])]).toEqual([true, 1, true]);
+  const read = () => sentIn({ tools }, flat).tools;
+  expect(read()).toEqual(fixed.map((one) => ({ ...one, input: { type: "object", ...one.input } })));
   expect(read()).toBe(read());
-  expect(sentIn({ tools: [first] }, { ...flat, schema: "input" }).tools[0]?.input).toEqual({});
+  expect(sentIn({ tools }, { ...flat, schema: "input" }).tools[0]?.input).toEqual({});
 
-  const open = tool();
-  const before = offer(open) as { parameters: { properties: { path: { type: string } } } };
-  open.description = "Reads a file.";
-  expect(offer(open)).toMatchObject({ description: "Reads a file." });
   // Frozen on top, and still to be changed below.
-  Object.freeze(before);
-  expect(sentIn({ tools: [before] }, flat).tools[0]?.input).toMatchObject({ properties: { path: { type: "string" } } });
-  before.parameters.properties.path.type = "number";
-  expect(sentIn({ tools: [before] }, flat).tools[0]?.input).toMatchObject({ properties: { path: { type: "number" } } });
+  const open = Object.freeze([tool()]);
+  const before = Object.freeze(offers(open)) as readonly { parameters: { properties: { path: { type: string } } } }[];
+  (open[0] as { description: string }).description = "Reads a file.";
+  expect(offers(open)).toMatchObject([{ description: "Reads a file." }]);
+  const typeIn = () => sentIn({ tools: before }, flat).tools[0]?.input;
+  expect(typeIn()).toMatchObject({ properties: { path: { type: "string" } } });
+  for (const { parameters } of before) parameters.properties.path.type = "number";
+  expect(typeIn()).toMatchObject({ properties: { path: { type: "number" } } });
 });

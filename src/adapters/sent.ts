@@ -25,7 +25,7 @@ export interface SentShape {
 export function sentIn(body: object, shape: SentShape, own: object = {}): SentRequest {
   const fields = fieldsOf(body);
   const tools = shape.tools === undefined ? fields["tools"] : shape.tools(fields);
-  const offered = Array.isArray(tools) ? tools.map((tool) => offerIn(tool as object, shape)) : [];
+  const offered = Array.isArray(tools) ? offersIn(tools as readonly object[], shape) : [];
   const toolChoice = wordOf(shape.demanded(fields));
   return {
     tools: offered,
@@ -45,15 +45,14 @@ export function saysIn(value: unknown, words: string): boolean {
 }
 
 /** What was read of tools that nobody can change any more. */
-const known = new WeakMap<object, { readonly shape: SentShape; readonly offer: ToolOffer }>();
+const known = new WeakMap<readonly object[], { readonly shape: SentShape; readonly offers: readonly ToolOffer[] }>();
 
-function offerIn(tool: object, shape: SentShape): ToolOffer {
-  const before = known.get(tool);
-  if (before?.shape === shape) return before.offer;
-  const offer = readOffer(tool, shape);
-  if (typeof tool === "object" && tool !== null && isDeepFrozen(tool))
-    known.set(tool, { shape, offer: deepFreeze(offer) });
-  return offer;
+function offersIn(tools: readonly object[], shape: SentShape): readonly ToolOffer[] {
+  const before = known.get(tools);
+  if (before?.shape === shape) return before.offers;
+  const offers = tools.map((tool) => readOffer(tool, shape));
+  if (isDeepFrozen(tools)) known.set(tools, { shape, offers: deepFreeze(offers) });
+  return offers;
 }
 
 function readOffer(tool: object, { described, schema }: SentShape): ToolOffer {

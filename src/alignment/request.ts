@@ -39,28 +39,23 @@ function toolFaults(sent: readonly ToolOffer[], catalog: SessionToolCatalogSnaps
   return [{ kind: "request-tools-differ", missing, extra, changed }];
 }
 
+/** The tools of which snapshot sent ones were found to be. Only where nobody can change either of them any more. */
+const agreed = new WeakMap<readonly ToolOffer[], readonly ToolOffer[]>();
+
 /** Tool for tool what is offered, in its order: so nearly every request is written. */
 function isWritten(sent: readonly ToolOffer[], offered: readonly ToolOffer[]): boolean {
+  if (agreed.get(sent) === offered) return true;
   if (sent.length !== offered.length) return false;
   for (let at = 0; at < sent.length; at += 1) {
     const [one, other] = [sent[at] as ToolOffer, offered[at] as ToolOffer];
-    if (!(agreed.get(one) === other || (one.name === other.name && sameOffer(one, other)))) return false;
+    if (one.name !== other.name || !sameOffer(one, other)) return false;
   }
-  return true;
-}
-
-/** Which tool of a snapshot a sent one was found to be. Only where nobody can change either of them any more. */
-const agreed = new WeakMap<ToolOffer, ToolOffer>();
-
-function sameOffer(sent: ToolOffer, offered: ToolOffer): boolean {
-  if (agreed.get(sent) === offered) return true;
-  if (!saysTheSame(sent, offered)) return false;
   if (isDeepFrozen(sent) && isDeepFrozen(offered)) agreed.set(sent, offered);
   return true;
 }
 
 /** Providers want `type: "object"` written out; with or without, the schema says the same. */
-function saysTheSame(a: ToolOffer, b: ToolOffer): boolean {
+function sameOffer(a: ToolOffer, b: ToolOffer): boolean {
   if ((a.description ?? "") !== (b.description ?? "")) return false;
   return a.input === b.input || sameFields(a.input, b.input, OBJECT);
 }

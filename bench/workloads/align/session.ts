@@ -56,12 +56,12 @@ async function openSession({ size, seed, round }: Task): Promise<Ready> {
 
 /** As an adapter writes it and reads it back: each tool once, in an object of its own around the snapshot's values. */
 function written({ catalog, prompt }: AlignedPrompt): SentRequest {
-  const offer = writtenOnce(({ name, description, input }) => ({
+  const offers = writtenOnce(({ name, description, input }) => ({
     name,
     description,
     schema: { type: "object", ...input },
   }));
-  const body = { tools: (catalog.tools ?? []).map(offer), said: prompt.tailText };
+  const body = { tools: offers(catalog.tools ?? []), said: prompt.tailText };
   return sentIn(body, SENT);
 }
 

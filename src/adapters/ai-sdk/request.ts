@@ -24,7 +24,7 @@ export interface Writing {
 export function callOptions(request: ModelRequest, how: Writing): object {
   const { tools = [], toolChoice, maxOutputTokens, temperature, reasoning } = request;
   const { messages } = writeMessages(request.items, how.profile);
-  const offered = tools.length === 0 ? {} : { tools: tools.map(offer) };
+  const offered = tools.length === 0 ? {} : { tools: offers(tools) };
   mustBeSendable({ messages, ...offered }, how.profile);
   const isNewest = how.version === "v4";
   const providerOptions = merged(withEffort(how, reasoning), how.providerOptions);
@@ -127,7 +127,7 @@ function urlOf(data: unknown): URL | undefined {
   return typeof data === "string" && /^(https?|data):/.test(data) ? new URL(data) : undefined;
 }
 
-const offer = writtenOnce(({ name, description, input }) => {
+const offers = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
   return { type: "function", name, ...described, inputSchema: input };
 });

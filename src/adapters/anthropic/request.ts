@@ -13,7 +13,7 @@ export function messagesBody(request: ModelRequest, how: Writing): object {
   const { tools = [], toolChoice, temperature, reasoning } = request;
   const { messages, instructions } = writeMessages(request.items, how.profile);
   const limit = request.maxOutputTokens ?? how.maxOutputTokens;
-  const offered = tools.length === 0 ? {} : { tools: tools.map(offer) };
+  const offered = tools.length === 0 ? {} : { tools: offers(tools) };
   mustBeSendable({ messages, ...offered }, how.profile);
   const said = instructions.filter((text) => text.trim() !== "");
   const prompt: Uncached = {
@@ -55,7 +55,7 @@ function budget(effort: ReasoningEffort, limit: number): number {
   throw new HoldfastError("BAD_OPTION", { option: "maxOutputTokens", value: limit, least: 2 * LEAST_BUDGET });
 }
 
-const offer = writtenOnce(({ name, description, input }) => {
+const offers = writtenOnce(({ name, description, input }) => {
   return { name, ...(description === undefined ? {} : { description }), input_schema: { type: "object", ...input } };
 });
 

@@ -11,7 +11,7 @@ export function chatBody(request: ModelRequest, how: Writing): object {
   const { tools = [], toolChoice, maxOutputTokens, temperature, reasoning } = request;
   const written = writeMessages(request.items, how.profile).messages;
   const messages = written.map((message) => asAsked(message, how.echoReasoning));
-  const offered = tools.length === 0 ? {} : { tools: tools.map(offer) };
+  const offered = tools.length === 0 ? {} : { tools: offers(tools) };
   mustBeSendable({ messages, ...offered }, how.profile);
   return {
     model: how.model,
@@ -37,7 +37,7 @@ function asAsked(message: object, echoReasoning: boolean): object {
   return Object.fromEntries(Object.entries(message).filter(([field]) => !unwanted.includes(field as never)));
 }
 
-const offer = writtenOnce(({ name, description, input }) => {
+const offers = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
   return { type: "function", function: { name, ...described, parameters: input } };
 });

@@ -10,7 +10,7 @@ import type { Writing } from "../writing.ts";
 export function responsesBody(request: ModelRequest, how: Writing): object {
   const { tools = [], toolChoice, maxOutputTokens, temperature, reasoning } = request;
   const input = withoutUnsealed(writeMessages(request.items, how.profile).messages);
-  const offered = tools.length === 0 ? {} : { tools: tools.map(offer) };
+  const offered = tools.length === 0 ? {} : { tools: offers(tools) };
   mustBeSendable({ messages: input, ...offered }, how.profile);
   return {
     model: how.model,
@@ -50,7 +50,7 @@ function withoutUnsealed(messages: readonly object[]): readonly object[] {
   return kept;
 }
 
-const offer = writtenOnce(({ name, description, input }) => {
+const offers = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
   return { type: "function", name, ...described, parameters: input, strict: false };
 });
