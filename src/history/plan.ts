@@ -1,6 +1,5 @@
 import type { ApprovalRequestItem, CallItem, Item, OutputItem, ToolCallId, UserItem } from "../wire/item.ts";
 import { unreachable } from "../base/unreachable.ts";
-import type { OutputReason, OutputStatus } from "../wire/status.ts";
 import type { Batch } from "./batch.ts";
 import type { Resolved } from "./resolve.ts";
 import { derivedCallId, goneNote, lateNote, syntheticOutput } from "./synthetic.ts";
@@ -155,8 +154,8 @@ class Planner {
     if (call.server === true) return this.#remove(finding); // only the provider could have answered it
     if (this.#drops.has(finding.at)) return this.#decided(finding, "left-out"); // noted as a tool that is gone
     const output = syntheticOutput(call, {
-      status: finding.status as OutputStatus,
-      reason: finding.reason as OutputReason,
+      status: finding.status ?? "canceled",
+      reason: finding.reason ?? "interrupted",
       ...this.#sentAs(finding.at),
     });
     this.#place(finding, output);
@@ -196,10 +195,9 @@ class Planner {
     if (this.#drops.has(finding.at)) return this.#decided(finding, "left-out");
     const renamed: CallItem = { ...call, callId };
     this.#replacements.set(finding.at, renamed);
-    const batch = finding.batch as Batch;
-    const answer = batch.answers[finding.ordinal as number] as number;
+    const answer = finding.batch?.answers[finding.ordinal as number] ?? -1;
     if (answer !== -1 && !this.#drops.has(answer)) this.#refit(answer, finding.at);
-    if (batch.asks > 0) this.#renameAsked(batch, finding.at, callId);
+    if (finding.batch !== undefined && finding.batch.asks > 0) this.#renameAsked(finding.batch, finding.at, callId);
     this.#decided(finding, "renamed", renamed);
   }
 
@@ -219,7 +217,7 @@ class Planner {
   #remove(finding: Resolved): void {
     this.#drops.add(finding.at);
     if (finding.output !== undefined) this.#drops.add(finding.output);
-    this.#torn.add(finding.batch as Batch);
+    if (finding.batch !== undefined) this.#torn.add(finding.batch);
     this.#decided(finding, "left-out");
   }
 
@@ -234,7 +232,7 @@ class Planner {
 
   #note(finding: Resolved): void {
     const batch = finding.batch as Batch;
-    const answer = this.#early.get(finding.at) ?? (batch.answers[finding.ordinal as number] as number);
+    const answer = this.#early.get(finding.at) ?? batch.answers[finding.ordinal as number] ?? -1;
     const output = answer === -1 ? undefined : (this.#items[answer] as OutputItem);
     this.#drops.add(finding.at);
     if (answer !== -1) this.#drops.add(answer);
@@ -254,7 +252,7 @@ class Planner {
   }
 
   #callOf(finding: Resolved): CallItem {
-    return this.#items[finding.call as number] as CallItem;
+    return this.#items[finding.call ?? finding.at] as CallItem;
   }
 
   #sentAs(call: number): { readonly callId?: ToolCallId } {
@@ -275,10 +273,10 @@ class Planner {
   /** The output as its call is sent: same id, same name. */
   #fit(output: OutputItem, position: number): OutputItem {
     const call = this.#items[position] as CallItem;
-    const callId = this.#renamed.get(position) ?? (call.callId as ToolCallId); // without an id of its own it got one
+    const callId = this.#renamed.get(position) ?? call.callId;
     const name = output.name === undefined ? undefined : call.name;
     if (output.callId === callId && output.name === name) return output;
-    return { ...output, callId, ...(name === undefined ? {} : { name }) };
+    return { ...output, ...(callId === undefined ? {} : { callId }), ...(name === undefined ? {} : { name }) };
   }
 
   /** Among the outputs of its answer, in call order, without moving one that already stands there. */

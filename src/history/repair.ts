@@ -1,5 +1,5 @@
 import type { Item, ToolCallId } from "../wire/item.ts";
-import type { Bond, FaultKind, HistoryFault } from "./faults.ts";
+import type { FaultKind, HistoryFault } from "./faults.ts";
 import type { HistoryIndex } from "./history-index.ts";
 import { asPaired, type PairedHistory } from "./paired.ts";
 import { type Decision, type Plan, planRepair, type RepairAction } from "./plan.ts";
@@ -80,7 +80,7 @@ function repairOf({ finding, action, item }: Decision, faults: ReadonlyMap<Resol
   const fault: HistoryFault = faults.get(finding) ?? {
     kind: finding.kind,
     at: finding.at,
-    bond: finding.bond as Bond,
+    ...(finding.bond === undefined ? {} : { bond: finding.bond }),
     severity: "error",
   };
   return item === undefined ? { fault, action } : { fault, action, item };

@@ -25,11 +25,11 @@ export interface SyntheticEnd {
  * in it two projections of one log would differ, and the provider's cache would miss.
  */
 export function syntheticOutput(call: CallItem, end: SyntheticEnd): OutputItem {
-  const callId = end.callId ?? (call.callId as ToolCallId); // who has none of its own is given one
+  const callId = end.callId ?? call.callId;
   return Object.freeze({
     kind: "output",
     callKind: call.callKind === "shell" ? "function" : call.callKind,
-    callId,
+    ...(callId === undefined ? {} : { callId }),
     name: call.name,
     status: end.status,
     reason: end.reason,

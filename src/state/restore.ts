@@ -162,7 +162,8 @@ async function backOut(
   return failure;
 }
 
-/** It is there: the plan refused every name that is not. */
 function resourceAt(registry: ResourceRegistry, name: string): Snapshotable<unknown> {
-  return registry.restorable(name) as Snapshotable<unknown>;
+  const resource = registry.restorable(name);
+  if (resource === undefined) throw new SnapshotMismatchError({ unknownResources: [name] });
+  return resource;
 }

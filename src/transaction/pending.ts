@@ -55,9 +55,9 @@ export class PendingCall implements AsyncDisposable {
     if (this.#ended) return "not pending";
     let ending = endedAlready(this.#open.limits()) ?? endingOf(result);
     try {
-      const view = this.#view as PolicyView; // what was not admitted has ended
-      if (ending.kind === "succeeded") ending = await this.#accepted(ending, view);
-      if (ending.kind === "succeeded") remember(view, ending.value, this.#open.branch, this.#world.policies);
+      if (ending.kind === "succeeded") ending = await this.#accepted(ending);
+      if (ending.kind === "succeeded" && this.#view !== undefined)
+        remember(this.#view, ending.value, this.#open.branch, this.#world.policies);
     } catch (error) {
       ending = endingOfThrown(error);
     }
@@ -73,8 +73,9 @@ export class PendingCall implements AsyncDisposable {
   }
 
   /** The tool's validators, as for a call of ours; but only the host could try again. */
-  async #accepted(ending: Extract<Ending, { readonly kind: "succeeded" }>, { input }: PolicyView): Promise<Ending> {
-    const { tool, attempts, refused } = this.#open;
+  async #accepted(ending: Extract<Ending, { readonly kind: "succeeded" }>): Promise<Ending> {
+    const { tool, call, attempts, refused } = this.#open;
+    const { input } = this.#view ?? call;
     const objection = await objectionTo(ending.value, tool.validators, { input, attempt: attempts });
     if (objection !== undefined)
       refused.push({ attempt: attempts, reason: objection.kind, message: objection.message });

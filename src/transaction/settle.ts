@@ -1,6 +1,7 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
+import { RestoreFailedError } from "../state/errors.ts";
 import { RootChange } from "../state/part.ts";
 import { portable, resourcesPart } from "../state/resources-part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
@@ -50,11 +51,12 @@ async function commitOrDiscard(
   const { exclusive } = world.state;
   const attempt = () => gate.run(() => tryCommit(world, open, ending, mayRunAgain));
   let tried = await attempt();
-  while (tried === "needs-lock") {
+  if (tried === "needs-lock") {
     // Lock first, gate second, like everybody: the other way round two calls could wait for each other.
     await exclusive.hold(open.call.id);
     tried = await attempt();
   }
+  if (tried === "needs-lock") throw new Error("the lock was taken and is needed again");
   if ("instead" in tried) return discard(world, open, tried.instead);
   if (world.effects.isEmpty) return tried.committed;
   const stale = [
@@ -234,9 +236,8 @@ function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {
   return outcomes.map(({ callId }) => callId);
 }
 
-/** A resource that refused to be put back is neither before nor after. */
 function poisonedBy({ state }: CallWorld, error: unknown): Discarded {
-  state.truth.poison(error);
+  if (error instanceof RestoreFailedError) state.truth.poison(error);
   return endingOfThrown(error);
 }
 

@@ -288,7 +288,7 @@ function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): 
 }
 
 function namesIn(introduces: Json): readonly string[] {
-  return Object.keys(introduces as object);
+  return Object.keys((introduces ?? {}) as object);
 }
 
 function withChange({ base, changes }: Epoch, seq: number): Epoch {

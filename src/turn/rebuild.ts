@@ -144,7 +144,7 @@ function withStrangers(
 }
 
 async function entryAt(journal: JournalReading, seq: number): Promise<JournalEntry> {
-  for await (const entry of journal.read({ from: seq, to: seq })) return entry;
+  for await (const entry of journal.read({ from: seq, to: seq })) if (entry.seq === seq) return entry;
   throw gone(seq);
 }
 

@@ -254,7 +254,11 @@ async function cutOffFork(
 
 /** What an earlier process staged and did not commit. A shelf out of reach leaves it staged: it is tried again at the next boundary. */
 async function reconcile({ writeback }: Session): Promise<void> {
-  await writeback.commit().catch(() => {}); // WRITEBACK_UNREACHABLE: whatever it was, all that is staged stays staged
+  try {
+    await writeback.commit();
+  } catch (error) {
+    if (!HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) throw error;
+  }
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { EMPTY_WORKSPACE, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { type KeptFile, planReturn, type ReturnedFile, type ReturnPlan, unlike } from "../files/host/return.ts";
 import { isHostPart } from "../files/host/session.ts";
 import { differences } from "../files/sorted-map.ts";
@@ -26,7 +26,7 @@ export async function wayBack(state: ExecutionState, snapshot: CompositeSnapshot
   const part = state.truth.parts.get(WORKSPACE_PART);
   if (part === undefined) return { snapshot };
   const now = state.root.get(WORKSPACE_PART) as WorkspaceValue;
-  const then = snapshot.session.slices.get(WORKSPACE_PART) as WorkspaceValue;
+  const then = (snapshot.session.slices.get(WORKSPACE_PART) as WorkspaceValue | undefined) ?? EMPTY_WORKSPACE;
   if (!isHostPart(part)) {
     // The session would take its files for returned, and they would lie there as they were.
     const files = [...differences(now.paths, then.paths)].filter(({ before, after }) => !isSame(before, after)).length;

@@ -49,7 +49,7 @@ export interface WorkspaceValue {
   readonly paths: SortedMap<Touched>;
 }
 
-const EMPTY_WORKSPACE: WorkspaceValue = { paths: undefined };
+export const EMPTY_WORKSPACE: WorkspaceValue = { paths: undefined };
 
 /** What one commit does to one path. `kept` is what the session remembers of it; null when it forgets the path. */
 export interface Step {
