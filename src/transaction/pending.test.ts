@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { counter, quiet, rig, steps, writes } from "../../test/support/calls.ts";
+import type { StandardSchema } from "../contracts/schema.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { Deadline } from "./deadline.ts";
 import { beginCall, runTool, ToolRunner } from "./runner.ts";
 import { VisibilityExpansionRequired } from "./ending.ts";
 import { ExecutionState } from "../state/execution-state.ts";
+import type { ToolPolicy } from "./policy.ts";
+import { defineTool } from "./tool.ts";
 import { Transactions } from "./transactions.ts";
 
 describe("a call that a host begins and ends", () => {
@@ -26,6 +29,24 @@ describe("a call that a host begins and ends", () => {
       ["c2", "canceled"],
     ]);
     expect(transactions.pending).toEqual([]);
+  });
+
+  test("[TX-31] what is committed before it was admitted waits for that, and is refused with it", async () => {
+    const { promise, resolve } = Promise.withResolvers<{ readonly value: object }>();
+    const input: StandardSchema<object> = { "~standard": { version: 1, vendor: "test", validate: () => promise } };
+    const slow = defineTool({ name: "slow", access: "write", input, run: () => "done" });
+    const deny: ToolPolicy = { name: "deny", check: () => "Not now." };
+    const { state, transactions } = rig([slow], { policies: [deny] });
+    const refused = expect(transactions.begin({ id: "c1", name: "slow", input: {} })).rejects.toMatchObject({
+      code: "CALL_REFUSED",
+    });
+    await quiet();
+    const committed = transactions.commit("c1", "fine");
+    await quiet();
+    resolve({ value: {} });
+    expect(await committed).toBe("not pending");
+    await refused;
+    expect(state.session.all(ToolInvoked).map(({ reason }) => reason)).toEqual(["denied"]);
   });
 
   test('[TX-31] [K07] ends once: a second end, and an end of what was never begun, answer "not pending"', async () => {

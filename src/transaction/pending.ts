@@ -25,6 +25,7 @@ export class PendingCall implements AsyncDisposable {
   readonly #onAbort = () => void this.abort("Its signal aborted.").catch(() => {});
   #ended = false;
   #view: PolicyView | undefined;
+  readonly #judged = Promise.withResolvers<void>();
 
   constructor(world: CallWorld, open: OpenCall, told: (outcome: CallOutcome) => CallOutcome, failed: () => void) {
     this.#world = world;
@@ -38,6 +39,14 @@ export class PendingCall implements AsyncDisposable {
 
   /** Arguments and policies, as for a tool of ours. What does not pass is closed, and refused with the reason. */
   async admit(denial: Discarded | undefined): Promise<void> {
+    try {
+      await this.#admit(denial);
+    } finally {
+      this.#judged.resolve();
+    }
+  }
+
+  async #admit(denial: Discarded | undefined): Promise<void> {
     const { tool, call } = this.#open;
     const known = this.#world.tool(call.name) !== undefined;
     const theirs = { ...tool, parse: async (input: unknown) => ({ ok: true as const, input }) };
@@ -52,6 +61,7 @@ export class PendingCall implements AsyncDisposable {
   }
 
   async commit(result: unknown): Promise<CallOutcome | "not pending"> {
+    await this.#judged.promise; // a host that ends calls by their ids may be ahead of what they are asked
     if (this.#ended) return "not pending";
     let ending = endedAlready(this.#open.limits()) ?? endingOf(result);
     try {
