@@ -37,15 +37,13 @@ describe("a call that a host begins and ends", () => {
     const slow = defineTool({ name: "slow", access: "write", input, run: () => "done" });
     const deny: ToolPolicy = { name: "deny", check: () => "Not now." };
     const { state, transactions } = rig([slow], { policies: [deny] });
-    const refused = expect(transactions.begin({ id: "c1", name: "slow", input: {} })).rejects.toMatchObject({
-      code: "CALL_REFUSED",
-    });
+    const refused = transactions.begin({ id: "c1", name: "slow", input: {} }).catch((error: unknown) => error);
     await quiet();
     const committed = transactions.commit("c1", "fine");
     await quiet();
     resolve({ value: {} });
     expect(await committed).toBe("not pending");
-    await refused;
+    expect(await refused).toMatchObject({ code: "CALL_REFUSED" });
     expect(state.session.all(ToolInvoked).map(({ reason }) => reason)).toEqual(["denied"]);
   });
 
