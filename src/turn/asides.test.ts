@@ -334,8 +334,7 @@ describe("a summariser that asks a model", () => {
       outputItem("gone", { name: "list_files" }),
       outputItem("nameless"),
     ];
-    const { text } = await summariseWith(helper).summarise({ items, room: 100 });
-    expect(text).toBe("half of it [it was longer]");
+    expect(await summariseWith(helper).summarise({ items, room: 100 })).toEqual({ text: "half of it [it was longer]" });
     const read = asked[0]?.items.map(wordsOf).join("\n") ?? "";
     expect(read).toContain(
       "The user: look\n\nA note (tool-gone): a tool left\n\nThe agent: I look\n\nThe agent used read_file:",

@@ -218,7 +218,7 @@ describe("a call that is discarded", () => {
 
   test.each<readonly [string, Script, Partial<SubAgent>, string]>([
     ["stops without an end", [{ text: "half", stop: "length" }], {}, "stopped without finishing"],
-    ["cannot be asked", [{ fault: "auth" }], {}, "did not answer"],
+    ["cannot be asked", [{ fault: "not-allowed" }], {}, "did not answer"],
     ["meets its bound", [steps("a"), steps("b")], { limits: { steps: 1 } }, "met its bound of steps"],
   ])("[AGENT-3] one that %s is told as that, and what it did goes", async (_, says, more, words) => {
     const { session } = await withHelper(says, more);
