@@ -326,7 +326,7 @@ describe("an effect whose second life", () => {
   });
 
   test("[TX-24] answers nothing, which is kept as nothing", async () => {
-    const { spec } = bank({ run: () => undefined });
+    const { spec } = bank({ run: (() => undefined) as never });
     const { transactions } = rig([paying(spec)]);
     expect((await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } })).output).toEqual([null]);
   });
