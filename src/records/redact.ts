@@ -39,17 +39,14 @@ export class Redactor {
   register(secret: Secret): void {
     const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
     if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
-      throw badSecret(`a text of ${SHORTEST} characters or more`);
+      throw refused("secret", `a text of ${SHORTEST} characters or more: shorter ones stand in half of everything`);
     if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,39}$/.test(name))
       throw badOption("name of a secret", name, "a short name of letters, digits, dots and dashes");
-    const forms = formsOf(value);
+    const forms = [...formsOf(value)];
     const mark = new Mark(name);
     // It would be hidden in what stands in its place, and that again, and so on.
-    if (
-      this.knows(mark.text) ||
-      [...this.#marks, mark.text].some((known) => [...forms].some((form) => known.includes(form)))
-    )
-      throw badSecret("no word that stands in the place of secrets");
+    if ([...this.#marks].some((known) => forms.some((form) => known.includes(form)))) throw tooCommon();
+    if (this.knows(mark.text) || forms.some((form) => mark.text.includes(form))) throw tellingName();
     this.#marks.add(mark.text);
     for (const form of forms) {
       this.#scanner.addText(form, mark);
@@ -148,8 +145,23 @@ function findsIn(scanner: SecretScanner, text: string): boolean {
 }
 
 /** Its own words are not quoted: it may be a secret all the same. */
-function badSecret(wants: string): HoldfastError {
-  return new HoldfastError("BAD_OPTION", { option: "secret", wants });
+function refused(option: string, wants: string): HoldfastError {
+  return new HoldfastError("BAD_OPTION", { option, wants });
+}
+
+function tooCommon(): HoldfastError {
+  return refused(
+    "secret",
+    "a value that is no common word: this one stands in the marks that take the place of secrets, and hiding it would hide " +
+      "every mention of the word. Change what it opens to a value that nobody guesses, or do without registering it",
+  );
+}
+
+function tellingName(): HoldfastError {
+  return refused(
+    "name of a secret",
+    "a name without the value of a secret in it: the name is kept in the value's place. Say what it is for, not what it is",
+  );
 }
 
 /** Whether something was hidden here. */
