@@ -47,6 +47,23 @@ describe("a call that a host begins and ends", () => {
     expect(state.session.all(ToolInvoked).map(({ reason }) => reason)).toEqual(["denied"]);
   });
 
+  test("[TX-33] whose arguments cannot even be checked is closed and refused, and cannot be committed past the policies", async () => {
+    const validate = () => {
+      throw new Error("the schema broke");
+    };
+    const input: StandardSchema<object> = { "~standard": { version: 1, vendor: "test", validate } };
+    const deny: ToolPolicy = { name: "deny", check: () => "Never." };
+    const broken = defineTool({ name: "broken", access: "write", input, run: () => "done" });
+    const { state, transactions, ledger } = rig([broken], { policies: [deny] });
+    await expect(transactions.begin({ id: "c1", name: "broken", input: {} })).rejects.toMatchObject({
+      code: "CALL_REFUSED",
+      details: { call: "c1", tool: "broken", message: expect.stringContaining("the schema broke") },
+    });
+    expect(await transactions.commit("c1", "fine")).toBe("not pending");
+    expect(ledger.kinds("c1")).toEqual(["opened", "closed"]);
+    expect([transactions.pending, state.session.all(ToolInvoked).map(({ success }) => success)]).toEqual([[], [false]]);
+  });
+
   test('[TX-31] [K07] ends once: a second end, and an end of what was never begun, answer "not pending"', async () => {
     const { state, transactions, ledger } = rig([]);
     const pending = await transactions.begin({ id: "c1", name: "theirs", input: {} });
