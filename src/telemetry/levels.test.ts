@@ -5,12 +5,12 @@ import { jsonLines, structuredLog } from "./log.ts";
 import { attributesOf, factsOf, labelsOf } from "./otel/names.ts";
 
 const event = (kind: KernelEvent["kind"], facts: object = {}, more: object = {}): KernelEvent =>
-  ({ kind, source: "s#1", nth: 1, session: "s", at: "2026-01-01T00:00:00.000Z", facts, ...more }) as KernelEvent;
+  ({ kind, source: "session", nth: 1, session: "s", at: "2026-01-01T00:00:00.000Z", facts, ...more }) as KernelEvent;
 
 describe("a line of the log", () => {
   const lineOf = (one: KernelEvent) => {
     const lines: string[] = [];
-    structuredLog(jsonLines((line) => void lines.push(line))).emit(one);
+    void structuredLog(jsonLines((line) => void lines.push(line))).emit(one);
     return JSON.parse(lines[0] ?? "") as Readonly<Record<string, unknown>>;
   };
 
@@ -57,7 +57,7 @@ test("[TELEMETRY-5] conflicts, refusals, effects that stand and what a reclaim l
     event("effect-undone", { how: "undone" }),
     event("user-said"),
   ])
-    counters.emit(one);
+    void counters.emit(one);
   expect(counters.counts).toMatchObject({
     calls: 1,
     rollbacks: 1,
