@@ -49,7 +49,7 @@ options
   --state FILE  fuzz: keep count there, and go on from there
   --workers N   fuzz: threads, instead of one for each core
   --seconds N   fuzz: stop after this long
-  --only NAMES  fuzz: one format; fault: driver, files, workspace, commands, syscalls, disk;
+  --only NAMES  fuzz: formats; fault: driver, files, workspace, commands, syscalls, disk;
                 kill: records, files, commands; flip: blob, wal, walcut, cut, swap, zero, near, db;
                 syscall-kill: names of system calls; replay: every (each real transcript once);
                 teeth: names of planted bugs; comma separated
