@@ -57,6 +57,8 @@ function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBa
         tables.deleteSession(row);
         return { ok: true, deleted: true };
       });
+    case "rename":
+      return rename(tables, batch);
     case "sweep":
       return sweep(tables, blobs, batch);
     default:
@@ -231,6 +233,17 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   tables.addSession(row);
   for (const record of records) tables.insertRecord(growing(row), record, undefined);
   return { ok: true, row };
+}
+
+function rename(tables: Tables, batch: contract.RenameBatch): Applied<contract.RenameBatch> {
+  return fenced(tables, batch, (old) => {
+    const taken = whyTaken(tables, batch.to);
+    if (taken !== undefined) return taken;
+    tables.deleteSession(old);
+    const row = { ...old, id: batch.to, epoch: tables.epochBefore(batch.to), owner: null, leaseUntil: 0 };
+    tables.addSession(row);
+    return { ok: true, row };
+  });
 }
 
 function drop(tables: Tables, batch: contract.DropBatch): Applied<contract.DropBatch> {
