@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { call, output, say, system, think, user } from "../../test/histories/items.ts";
+import { answer, ask, call, output, say, system, think, user } from "../../test/histories/items.ts";
 import { deps, longText, pages, quarters } from "../../test/support/pages.ts";
-import { textOf } from "../wire/item.ts";
+import { type Item, type Part, textOf } from "../wire/item.ts";
 import { looksLikeCall } from "./compress/weigh.ts";
+import { contentText } from "./content-text.ts";
+import { aboutOf, evidenceFacts } from "./facts.ts";
 import { pagesOf } from "./ingest.ts";
 import { degradationPath, type ResidencyLevel } from "./kind.ts";
 import { makePage } from "./make-page.ts";
@@ -255,4 +257,51 @@ test("[TOKEN-5] every representation is counted once, when its page is made", ()
   expect(atMost).toBeLessThanOrEqual(4);
   for (const level of degradationPath("conversation")) degrade(made[0]!, level);
   expect(counted).toBe(atMost);
+});
+
+describe("what an item says, to be hashed and recalled", () => {
+  const foreign = (piece: unknown): Part => ({ type: "other", origin: { format: "gemini", piece } });
+  const SAYS: readonly (readonly [Item, string])[] = [
+    [answer("q", false), "approval refused: q"],
+    [answer("q"), "approval given: q"],
+    [ask("q", "c"), "approval asked: q"],
+    [{ kind: "other", by: "model" }, "[]"],
+    [call("c", { input: "ls -l" }), "read_file\nls -l"],
+    [call("c", { inputText: "{}" }), "read_file\n{}"],
+    [user("", { parts: [foreign({ a: 1 }), foreign(undefined)] }), '{"a":1}null'],
+    [
+      user("", { parts: [{ type: "image", media: { url: "https://example.invalid/a.png" } }] }),
+      "[image https://example.invalid/a.png]",
+    ],
+    [user("", { parts: [{ type: "file", media: {} }] }), "[file ]"],
+  ];
+
+  test.each(SAYS)("[PAGE-10] %j", (item, said) => {
+    expect(contentText(item)).toBe(said);
+  });
+
+  test("[PAGE-10] a call without arguments says so, and so does what only its provider understands", () => {
+    const { input: _input, ...bare } = call("c");
+    expect(contentText(bare)).toBe("read_file\nnull");
+    const message = { role: "model", parts: [{ odd: true }] };
+    const origin = { format: "gemini", message, at: 0, pieces: [{ odd: true }], nth: 0, of: 1 } as const;
+    expect(contentText({ kind: "other", by: "model", origin })).toBe('[{"odd":true}]');
+  });
+
+  test("[PAGE-6] a long text with pictures is shortened in words that count them", () => {
+    const picture: Part = { type: "image", media: { base64: "AAAA" } };
+    const [page] = pages([user("", { parts: [{ type: "text", text: longText(400) }, picture] })]);
+    expect(shown(page!, "compressed")).toMatch(/\[shortened · 1 image or file left out; all of it: /);
+    const [answered] = pages([think("hm", { signature: "s" })]);
+    expect(answered === undefined ? undefined : shown(answered, "full")).toContain("hm");
+  });
+});
+
+describe("what the facts of an output are", () => {
+  test("[PAGE-6] nothing has no lines, a list of arguments is told in a row, and of an endless text the end is looked at", () => {
+    expect(evidenceFacts(output("c"), undefined, "")).toMatchObject({ lines: 0, about: [], tool: "tool" });
+    expect(aboutOf(call("c", { input: { command: ["git", "push"], path: 7 } }))).toEqual(["git push"]);
+    const text = `${"x\n".repeat(150_000)}Error: the disk is full\n`;
+    expect(evidenceFacts(output("c", { status: "failed" }), call("c"), text).errorLine).toBe("Error: the disk is full");
+  });
 });

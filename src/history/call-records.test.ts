@@ -5,11 +5,14 @@ import { opened, run } from "../../test/support/durable.ts";
 import { canonicalHash } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
 import type { CallId } from "../records/ids.ts";
+import type { DroppedRecord } from "../records/codec.ts";
 import type { JournalRecord, RecordDraft } from "../records/kinds.ts";
+import { CallIndex } from "./call-index.ts";
 import { type CallRecord, REQUIRED_FIELDS } from "./call-record.ts";
 import { callRecords, importCallRecords } from "./call-records.ts";
 import { glanceOf, HISTORY_GUIDANCE, historyBlock } from "./history-block.ts";
 import { jsonSafe, RECORD_LIMITS } from "./json-safe.ts";
+import { usageCounter } from "./usage.ts";
 
 const id = (text: string) => text as CallId;
 const AT = Date.parse("2026-03-01T10:00:00.000Z");
@@ -179,10 +182,99 @@ describe("a value in a record", () => {
     expect(JSON.stringify(jsonSafe(wide).value).length).toBeLessThan(most);
   });
 
+  test("[RECORD-5] what is negative nothing, nested too deep, a symbol or named at endless length is told in its place", () => {
+    let deep: Json = "bottom";
+    for (let level = 0; level < RECORD_LIMITS.depth + 1; level += 1) deep = [deep];
+    const longName = "n".repeat(300);
+    const { value, coerced } = jsonSafe({ zero: -0, deep, mark: Symbol("x"), none: undefined, [longName]: 1 });
+    expect(value).toMatchObject({ zero: 0, mark: "[symbol]", none: "[undefined]", [longName.slice(0, 200)]: 1 });
+    expect(JSON.stringify(value)).toContain("[nested too deep]");
+    expect(JSON.stringify(value)).not.toContain("bottom");
+    expect(coerced).toHaveLength(5);
+  });
+
   test("[RECORD-5] a field called __proto__ stays a field", () => {
     const { value } = jsonSafe(JSON.parse('{"__proto__":{"polluted":1}}'));
     expect(Object.hasOwn(value as object, "__proto__")).toBe(true);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+});
+
+describe("a record at the edge of what is known", () => {
+  const recordOf = (...drafts: readonly RecordDraft[]) => callRecords(journal(...drafts)).at(-1);
+
+  test("[RECORD-2] a list, a text, nothing, and parts of which only some lie beside the journal are told by kind and size", () => {
+    const valueOf = (more: object) => recordOf(open("c"), close("c", more))?.outcome_summary;
+    expect(valueOf({ output: [1, 2] })).toMatchObject({ value_class: "array", value: { bytes: 5 } });
+    expect(valueOf({ output: "ab" })).toMatchObject({ value_class: "string", value: { bytes: 4 } });
+    expect(valueOf({ output: null })).toMatchObject({ value_class: "null" });
+    const parts = [
+      { type: "text", text: "a" },
+      { type: "image", mediaType: "image/png", blob: { name: "b", size: 100 } },
+    ];
+    const told = valueOf({ output: undefined, parts });
+    expect(told).toMatchObject({ value_class: "parts", value: { bytes: JSON.stringify(parts).length + 100 } });
+  });
+
+  test("[RECORD-3] a failure without a word says nothing of it, and one whose words are data is told with them", () => {
+    const messageOf = (more: object) => recordOf(open("c"), close("c", { status: "failed", ...more }))?.error_message;
+    expect(messageOf({ output: undefined })).toBeUndefined();
+    expect(messageOf({ output: { code: 7 } })).toBe('{"code":7}');
+  });
+
+  test("[RECORD-1] [RECORD-5] what the user said at great length is cut and says so, and a call of a parent that is gone has its depth", () => {
+    const said = recordOf({ kind: "user-said", text: "x".repeat(5_000) });
+    expect(said?.coerced).toEqual(["$.args[0]"]);
+    expect(JSON.stringify(said?.args).length).toBeLessThan(2_100);
+    expect(recordOf(open("b", { parent: "gone" }), close("b"))).toMatchObject({ parent_call_id: "gone", depth: 1 });
+  });
+
+  test("[RECORD-9] one that went while it was being read is told as gone, with the reason where there is one", () => {
+    const entries = journal(open("a"), close("a"), open("b"), close("b"), close("c"));
+    const index = new CallIndex();
+    for (const entry of entries) index.take(entry);
+    const [first, , third] = entries;
+    const dropped: DroppedRecord = { kind: "dropped", was: "call-closed", seq: 2, at: "then", reason: "secret" };
+    const told = index.tell(
+      0,
+      3,
+      new Map<number, JournalRecord | DroppedRecord>([
+        [1, first!],
+        [2, dropped],
+        [3, third!],
+        [5, entries[4]!],
+      ]),
+    );
+    expect(told.map(({ call_id, error_message }) => [call_id, error_message])).toEqual([
+      ["gone-2", "secret"],
+      ["gone-4", "It is no longer kept."],
+      ["c", undefined],
+    ]);
+    expect(told[2]).toMatchObject({ depth: 0, kwargs: {} });
+  });
+});
+
+describe("how a history is used", () => {
+  test("[USE-5] what was dropped, what a checkpoint found open, and notes that say nonsense are counted for what they are", () => {
+    const usage = usageCounter();
+    const notes = { program_source: "x", history_records_read: "many", history_query_patterns: "filter" };
+    const ways = { program_source: "y", history_records_read: 2, history_query_patterns: ["slice", "filter", 7] };
+    for (const entry of journal(
+      { kind: "checkpoint-kept", openCalls: [{ callId: id("kept"), tool: "edit" }] },
+      open("a"),
+      close("a", { notes }),
+      open("b"),
+      close("b", { notes: ways }),
+    ))
+      usage.take(entry);
+    usage.take({ kind: "dropped", was: "call-closed", seq: 6, at: "then", reason: "secret" });
+    usage.take({ kind: "dropped", was: "user-said", seq: 7, at: "then", reason: "secret" });
+    expect(usage.usage(0)).toMatchObject({
+      calls: { ended: 3, recorded: 2, open: 0, dropped: 1 },
+      programs: { run: 2, reading: 1, recordsRead: 2 },
+      patterns: { filter: 1, slice: 1 },
+    });
+    expect(Object.keys(usage.usage(0).patterns)).toEqual(["filter", "slice"]);
   });
 });
 

@@ -336,6 +336,36 @@ describe("modes, words and status", () => {
     expect(sketch(removeOrphanOutputs([call("a"), user(), output("z")]).history)).toEqual(["call a", "user"]);
   });
 
+  test("[PAIR-16] a call without an id is answered without one: ids are the other half's", () => {
+    const { history } = ensureCallOutputsPresent([anonymous(call("a")), user()]);
+    expect(sketch(history)).toEqual(["call ?", "syn ?", "user"]);
+    expect(history[1]).not.toHaveProperty("callId");
+    expect(history[1]).toMatchObject({ name: "read_file", status: "canceled", synthetic: true });
+  });
+
+  test("[PAIR-5] [PAIR-7] an answer of many calls pairs its outputs in whatever order, twins and nameless ones among them", () => {
+    const many = Array.from({ length: 20 }, (_, nth) => call(`c${nth}`));
+    const log = [
+      user(),
+      ...many,
+      call("c3"),
+      anonymous(call("x")),
+      ...many.toReversed().map((one) => output(one.callId ?? "")),
+    ];
+    const twice = [...log, output("c3", { parts: [{ type: "text", text: "the twin's" }] }), output("c3")];
+    const { history, repairs } = repairHistory(twice);
+    expect(validateHistory(history).faults).toEqual([]);
+    const results = history.filter((item): item is OutputItem => item.kind === "output");
+    expect(results).toHaveLength(22);
+    expect(results.filter(({ synthetic }) => synthetic)).toHaveLength(1);
+    expect(repairs.map(({ fault: { kind }, action }) => `${kind} ${action}`).toSorted()).toEqual([
+      "duplicate-call-id renamed",
+      "duplicate-output left-out",
+      "invalid-id renamed",
+      "missing-output answered",
+    ]);
+  });
+
   test("[PAIR-2] severity is the profile's, decisions are not", () => {
     const log = [call("c1"), user(), output("c1")];
     expect(validateHistory(log, { profile: "openai-responses" }).faults).toMatchObject([{ severity: "warning" }]);

@@ -11,6 +11,14 @@ const unnamed = <I extends CallItem | ApprovalRequestItem>({ callId: _callId, ..
 describe("what a provider runs itself", () => {
   const own = (id: string, step?: number) => call(id, { server: true, ...(step === undefined ? {} : { step }) });
 
+  test("[PAIR-14] beside many others in one answer, it is told apart from calls of ours that share its id", () => {
+    const many = Array.from({ length: 17 }, (_, nth) => own(`s${nth}`));
+    const results = many.toReversed().map((one) => output(one.callId ?? "", { server: true }));
+    const log = [user(), ...many, call("s1"), ...results, output("s1")];
+    expect(kinds(log)).toEqual([]);
+    expect(kinds(log.slice(0, -1))).toEqual(["missing-output"]);
+  });
+
   test("[PAIR-14] answered in its own answer, it is whole", () => {
     const log = [user(), own("s1"), output("s1", { server: true }), say(), user()];
     expect(repairHistory(log).history).toBe(log);

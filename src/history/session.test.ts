@@ -102,6 +102,50 @@ describe("configuration", () => {
   });
 });
 
+describe("what still fails after a repair that was told to mend only some of it", () => {
+  test("[PAIR-25] is refused with its report while invariants are enforced, and sent when they are not", () => {
+    const log = [user(), call("c1"), output("stale")];
+    const half = { only: ["orphan-output"] } as const;
+    expect(() => getHistoryForPrompt(log, half)).toThrowError(
+      expect.objectContaining({
+        code: "HISTORY_INVALID",
+        details: expect.objectContaining({ summary: "1 missing outputs, 0 orphan outputs" }),
+      }),
+    );
+    const lax = { ...CONTEXT_DEFAULTS, enforceHistoryInvariants: false };
+    expect(sketch(getHistoryForPrompt(log, { ...half, config: lax }).items)).toEqual(["user", "call c1"]);
+  });
+
+  test("[PAIR-25] a key of the table that was mistyped is told with the one that was meant", () => {
+    for (const [typed, meant] of [
+      ["auto_recover", "auto_recover_from_crash"],
+      ["warn_on_violations", "warn_on_invariant_violations"],
+      ["enforce", "enforce_history_invariants"],
+    ] as const)
+      expect(() => contextConfig({ [typed]: true })).toThrowError(
+        expect.objectContaining({ code: "BAD_OPTION", details: { option: `context.${typed}`, didYouMean: meant } }),
+      );
+  });
+});
+
+describe("a saved session", () => {
+  test("[PAIR-25] is read past blank lines, and what is no item of its kind is set aside with the field at fault", () => {
+    const odd = [
+      { kind: "system", parts: [], role: "developer" },
+      { kind: "system", parts: [], role: "king" },
+      { kind: "other", by: "model" },
+      { kind: "other", by: "host" },
+      { kind: "other", by: "nobody" },
+    ];
+    const { history, quarantined } = loadSession(`\n${saved(odd)}\n\n${JSON.stringify(user())}\n`);
+    expect(sketch(history)).toEqual(["system", "other", "other", "user"]);
+    expect(quarantined.map(({ place, why }) => [place, why])).toEqual([
+      [3, "role is missing or malformed"],
+      [6, "by is missing or malformed"],
+    ]);
+  });
+});
+
 describe("pending, counting, truncating", () => {
   test("[N27] nothing is written for a running id whose call was compacted away", () => {
     const pending = new Map([
@@ -128,6 +172,25 @@ describe("pending, counting, truncating", () => {
       timed: 1,
     });
     expect(countToolUse(normalize(log).items).get("x")).toMatchObject({ calls: 1, statuses: { canceled: 1 } });
+  });
+
+  test("[PAIR-26] what cannot be laid at a tool's door is counted for none", () => {
+    const { callId: _callId, ...nameless } = call("x");
+    const { callId: _outputId, ...event } = output("x", { name: "clock" });
+    const uses = countToolUse([nameless, event, output("nobody"), call("a"), output("a")]);
+    expect([...uses.keys()]).toEqual(["read_file"]);
+    expect(uses.get("read_file")).toMatchObject({ calls: 2, statuses: { success: 1, failed: 0 }, timed: 0 });
+  });
+
+  test("[T19] where one part has all the room it needs, it stays as it is", () => {
+    const short = { type: "text", text: "" } as const;
+    const cut = truncateOutput(output("c1", { parts: [short, { type: "text", text: "b".repeat(300) }] }), 80);
+    expect(cut.parts[0]).toBe(short);
+  });
+
+  test("[N27] a running call that was left without an id, or that nobody ended, gets nothing", () => {
+    const { callId: _callId, ...nameless } = call("x");
+    expect(flushPending([user(), nameless, call("c1")], new Map())).toEqual([]);
   });
 
   test("[T19] an output over the limit keeps head and tail, says how much went, and stays valid text", () => {

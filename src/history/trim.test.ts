@@ -66,6 +66,30 @@ describe("trimming", () => {
   });
 });
 
+describe("the oldest group", () => {
+  test("[PAIR-23] is none when there are only instructions: nothing goes, and the same history comes back", () => {
+    for (const items of [[], [system("a"), system("b")]]) {
+      const { history, removed } = removeOldest(items);
+      expect(history).toEqual(items);
+      expect(removed).toEqual([]);
+    }
+  });
+
+  test("[PAIR-21] what only the model's provider understands stands in the model's answer", () => {
+    const opaque = (by: "model" | "host"): Item => ({ kind: "other", by });
+    expect(
+      protocolGroups([user(), opaque("model"), call("A"), output("A"), opaque("host")]).map(({ kind, members }) => [
+        kind,
+        members,
+      ]),
+    ).toEqual([
+      ["message", [0]],
+      ["answer", [1, 2, 3]],
+      ["message", [4]],
+    ]);
+  });
+});
+
 describe("compaction", () => {
   test("[C01] a trailing call without result, or a batch that misses one, is dropped as a whole; the user stays", () => {
     expect(sketch(compactTail([user(), call("A")], 10).history)).toEqual(["user"]);

@@ -31,6 +31,49 @@ describe("known shapes", () => {
     );
   });
 
+  test("[REDACT-1] [REDACT-2] what stands in an address before its password is looked at, too", () => {
+    const redactor = new Redactor(["hunter2!", "://secret9", "bo:hun", "pa/ss@word"]);
+    for (const [text, kept] of [
+      [`https://${github}:x-oauth-basic@host/x`, "https://[redacted:github-token]:[redacted:url-password]@host/x"],
+      ["https://hunter2!:word-1@host", "https://[redacted:secret]:[redacted:url-password]@host"],
+      ["https://secret9:word-1@host", "https[redacted:secret]:[redacted:url-password]@host"],
+      ["https://bo:hunting@host", "https://[redacted:secret][redacted:url-password]@host"],
+      // What was hidden would have ended the user before its time.
+      ["https://pa/ss@word-2:word-1@host", "https://[redacted:secret]-2:[redacted:url-password]@host"],
+      ["https://[redacted:secret]:word-1@host", "https://[redacted:secret]:[redacted:url-password]@host"],
+      [`%3A%2F%2F${github}%3Aword-1%40host`, "%3A%2F%2F[redacted:github-token]%3A[redacted:url-password]%40host"],
+    ] as const) {
+      expect(redactor.text(text)).toBe(kept);
+      expect(redactor.text(kept)).toBe(kept);
+    }
+  });
+
+  test("[REDACT-1] addresses without a password stay as they are", () => {
+    for (const address of [
+      "https://user@host",
+      "https://host:8080/a@b",
+      "https://user:@host",
+      "https://u:${PASSWORD}@host",
+      "https://u:***@host",
+      "https://u:password@host",
+      "https://u v:word-1@host",
+      "https://u\u2003v:word-1@host",
+      `https://${"u".repeat(257)}:word-1@host`,
+      `https://u:${"w".repeat(513)}@host`,
+      "https%3A%2F%2Fu%3A%40host",
+      "https%3A%2F%2Fu%3A%7Bword%7D%40host",
+      "https%3A%2F%2Fu%3Aa%2Fb%40host",
+      `https%3A%2F%2Fu%3A${"w".repeat(513)}%40host`,
+    ])
+      expect(KNOWN_SHAPES.text(address)).toBe(address);
+    for (const [text, kept] of [
+      [`://${"u".repeat(256)}:${"w".repeat(512)}@`, `://${"u".repeat(256)}:[redacted:url-password]@`],
+      [`%3A%2F%2Fu%3A${"%21".repeat(512)}%40`, "%3A%2F%2Fu%3A[redacted:url-password]%40"],
+      ["://ключ:слово@", "://ключ:[redacted:url-password]@"],
+    ] as const)
+      expect(KNOWN_SHAPES.text(text)).toBe(kept);
+  });
+
   test("[REDACT-1] a field that says it is secret is taken at its word, and one that is left open is not", () => {
     const hidden = KNOWN_SHAPES.json({ password: "h7nter2-of-old", nested: [{ client_secret: "abc123def456" }] });
     expect(hidden).toEqual({
@@ -137,15 +180,29 @@ describe("registered values", () => {
     expect(() => new Redactor({ shape: true } as never)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
   });
 
-  test("[REDACT-13] [REDACT-4] a word that stands in the place of secrets is refused: it would be hidden in there, too", () => {
-    for (const bad of ["secret", "redacted", "password", { name: "db-main", value: "db-main" }]) {
-      const register = () => new Redactor().register(bad);
+  test("[REDACT-13] [REDACT-4] a common word is refused, and why and what to do is said: it would be hidden in its own mark", () => {
+    const redactor = new Redactor([{ name: "deploy-key", value: "hunter22" }]);
+    for (const word of ["secret", "redacted", "password", "github", "deploy"]) {
+      const register = () => redactor.register({ name: "mine", value: word });
       expect(register).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+      expect(register).toThrow(/option: secret, wants: .*no common word.*every mention.*Change what it opens/);
+      expect(() => redactor.register(word)).toThrow(/no common word/);
+      // Nothing of it was registered on the way.
+      expect(redactor.text(`the ${word} itself`)).toBe(`the ${word} itself`);
     }
+  });
+
+  test("[REDACT-13] a name that tells a secret is refused for that, and neither is quoted", () => {
     const redactor = new Redactor([{ name: "one", value: "hunter22" }]);
-    const named = () => redactor.register({ name: "not-hunter22", value: "correct horse" });
-    expect(named).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
-    expect(named).not.toThrow(/hunter22/);
+    for (const [name, value] of [
+      ["not-hunter22", "correct horse"],
+      ["db-main", "db-main"],
+    ] as const) {
+      const register = () => redactor.register({ name, value });
+      expect(register).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+      expect(register).toThrow(/option: name of a secret, wants: .*Say what it is for/);
+      expect(register).not.toThrow(new RegExp(`hunter22|${value}`));
+    }
   });
 });
 

@@ -2,9 +2,9 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
 import { isSecretField } from "./secrets/assigned.ts";
-import type { Hidden } from "./secrets/candidate.ts";
-import { oneOf } from "./secrets/letters.ts";
-import { SECRET_NAMES, SecretScanner } from "./secrets/scanner.ts";
+import { ASSIGNED_SECRET, Mark } from "./secrets/mark.ts";
+import { Rewriting } from "./secrets/rewriting.ts";
+import { KNOWN_MARKS, SecretScanner } from "./secrets/scanner.ts";
 import { formsOf } from "./secrets/written-forms.ts";
 
 /** A value that must never be kept, with the name that stands in its place. */
@@ -24,8 +24,8 @@ export interface SecretOptions {
 export class Redactor {
   readonly #scanner: SecretScanner;
   readonly #registered = new SecretScanner({ shapes: false });
-  /** What stands in the place of secrets, by their names. */
-  readonly #marks = new Map(SECRET_NAMES.map((name) => [name, markOf(name)]));
+  /** What stands in the place of secrets. */
+  readonly #marks = new Set(KNOWN_MARKS);
 
   constructor(options: readonly Secret[] | SecretOptions = {}) {
     const { values = [], shapes = true } = Array.isArray(options)
@@ -39,54 +39,28 @@ export class Redactor {
   register(secret: Secret): void {
     const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
     if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
-      throw badSecret(`a text of ${SHORTEST} characters or more`);
+      throw refused("secret", `a text of ${SHORTEST} characters or more: shorter ones stand in half of everything`);
     if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,39}$/.test(name))
       throw badOption("name of a secret", name, "a short name of letters, digits, dots and dashes");
-    const forms = formsOf(value);
-    const marks = [...this.#marks.values(), markOf(name)];
+    const forms = [...formsOf(value)];
+    const mark = new Mark(name);
     // It would be hidden in what stands in its place, and that again, and so on.
-    if (this.knows(markOf(name)) || marks.some((mark) => [...forms].some((form) => mark.includes(form))))
-      throw badSecret("no word that stands in the place of secrets");
+    if ([...this.#marks].some((known) => forms.some((form) => known.includes(form)))) throw tooCommon();
+    if (this.knows(mark.text) || forms.some((form) => mark.text.includes(form))) throw tellingName();
+    this.#marks.add(mark.text);
     for (const form of forms) {
-      this.#scanner.addText(form, name);
-      this.#registered.addText(form, name);
+      this.#scanner.addText(form, mark);
+      this.#registered.addText(form, mark);
     }
   }
 
   text(text: string): string {
-    let now = text;
-    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const { kept, isSettled } = this.#once(now);
-      if (isSettled) return kept;
-      now = kept;
-    }
-    return now;
-  }
-
-  /** Settled: another look would find nothing. What runs up to a hidden place may be a secret only now that it ends there. */
-  #once(text: string): { readonly kept: string; readonly isSettled: boolean } {
-    let kept = "";
-    let pieces: string[] = [];
-    let from = 0;
-    let isSettled = true;
-    this.#scanner.find(text, (place) => {
-      isSettled &&= isApart(text, place);
-      pieces.push(text.slice(from, place.from), this.#markOf(place.name));
-      from = place.to;
-      if (pieces.length < PIECES_AT_ONCE) return;
-      kept += pieces.join("");
-      pieces = [];
+    let rewriting: Rewriting | undefined;
+    this.#scanner.find(text, (found) => {
+      rewriting ??= new Rewriting(found);
+      rewriting.hide(found.from, found.to, found.mark);
     });
-    if (from === 0) return { kept: text, isSettled };
-    return { kept: kept + pieces.join("") + text.slice(from), isSettled };
-  }
-
-  #markOf(name: string): string {
-    const known = this.#marks.get(name);
-    if (known !== undefined) return known;
-    const mark = markOf(name);
-    this.#marks.set(name, mark);
-    return mark;
+    return rewriting?.end() ?? text;
   }
 
   /** Whether a registered value stands in a text, wherever that is. */
@@ -124,7 +98,7 @@ export class Redactor {
     if (text.length < SHORTEST || (key !== undefined && isOpaque(text, key, beside))) return text;
     if (key !== undefined && this.#scanner.knowsShapes && isSecretField(key, text)) {
       const told = this.text(text);
-      return told === text || !isMark(told) ? markOf("assigned-secret") : told;
+      return told === text || !isMark(told) ? ASSIGNED_SECRET.text : told;
     }
     return this.text(text);
   }
@@ -161,24 +135,8 @@ export class Redactor {
 }
 
 const SHORTEST = 6;
-const MOST_LOOKS = 8;
-/** Joined before they grow old: a text may have as many of them as words. */
-const PIECES_AT_ONCE = 256;
 const NO_LIST: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
-
-/** Whether no other secret can end where this one begins, nor run on from it: for what stands beside it is part of none. */
-function isApart(text: string, { from, to }: Hidden): boolean {
-  const [before, after] = [
-    from === 0 ? BLANK : text.charCodeAt(from - 1),
-    to === text.length ? BLANK : text.charCodeAt(to),
-  ];
-  return before < 128 && after < 128 && ENDS_BEFORE[before] === 1 && ENDS_AFTER[after] === 1;
-}
-
-const BLANK = " ".charCodeAt(0);
-const ENDS_AFTER = oneOf(" \t\r\n\"'<>@");
-const ENDS_BEFORE = oneOf(" \t\r\n\"'<>=:,;|(){[");
 
 function findsIn(scanner: SecretScanner, text: string): boolean {
   let found = false;
@@ -187,12 +145,23 @@ function findsIn(scanner: SecretScanner, text: string): boolean {
 }
 
 /** Its own words are not quoted: it may be a secret all the same. */
-function badSecret(wants: string): HoldfastError {
-  return new HoldfastError("BAD_OPTION", { option: "secret", wants });
+function refused(option: string, wants: string): HoldfastError {
+  return new HoldfastError("BAD_OPTION", { option, wants });
 }
 
-function markOf(name: string): string {
-  return `[redacted:${name}]`;
+function tooCommon(): HoldfastError {
+  return refused(
+    "secret",
+    "a value that is no common word: this one stands in the marks that take the place of secrets, and hiding it would hide " +
+      "every mention of the word. Change what it opens to a value that nobody guesses, or do without registering it",
+  );
+}
+
+function tellingName(): HoldfastError {
+  return refused(
+    "name of a secret",
+    "a name without the value of a secret in it: the name is kept in the value's place. Say what it is for, not what it is",
+  );
 }
 
 /** Whether something was hidden here. */

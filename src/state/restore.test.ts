@@ -82,6 +82,56 @@ describe("a restore with a resource that refuses", () => {
   });
 });
 
+/** A resource of somebody's that does, when it is asked for this, something to its neighbour. */
+class Meddler extends Box {
+  onSnapshot = () => {};
+  onRestore = () => {};
+
+  override snapshot(): number {
+    this.onSnapshot();
+    return super.snapshot();
+  }
+
+  override restore(to: number): void {
+    this.onRestore();
+    super.restore(to);
+  }
+}
+
+describe("a restore during which a resource ceases to be one", () => {
+  const setUpMeddler = () => {
+    const [a, b] = [new Meddler(), new Box()];
+    const resources = [[resourceKey("a"), a] as const, [resourceKey("b"), b] as const];
+    const cease = () => Object.assign(b, { restore: undefined });
+    return { a, b, cease, state: ExecutionState.create({ slices: [steps], resources }) };
+  };
+
+  test("[SNAP-7] [K09] is refused by its name, with nothing put back, when that was noticed in time", async () => {
+    const { a, b, cease, state } = setUpMeddler();
+    const before = await state.snapshot();
+    await state.session.dispatch(steps.added("kept"));
+    a.value = b.value = 5;
+    a.onSnapshot = cease;
+    await expect(state.restore(before)).rejects.toMatchObject({
+      code: "SNAPSHOT_MISMATCH",
+      details: { unknownResources: ["b"] },
+    });
+    expect([a.value, b.value, state.session.get(steps), state.poisoned]).toEqual([5, 5, ["kept"], false]);
+  });
+
+  test("[SNAP-7] [K09] returns the others, and gives the state up: nobody can say what that one is now", async () => {
+    const { a, b, cease, state } = setUpMeddler();
+    const before = await state.snapshot();
+    a.value = b.value = 5;
+    a.onRestore = cease;
+    await expect(state.restore(before)).rejects.toMatchObject({
+      code: "RESTORE_FAILED",
+      details: { refused: "b", halfRestored: ["b"] },
+    });
+    expect([a.value, b.value, state.poisoned]).toEqual([5, 5, true]);
+  });
+});
+
 describe("the registry", () => {
   const key = resourceKey<Box>("box");
 

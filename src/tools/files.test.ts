@@ -70,6 +70,11 @@ describe("read_file", () => {
     expect(await run("read_file", { path: "a.bin" })).toMatchObject({ ok: false, reason: "not-text" });
   });
 
+  test("[TOOL-6] a file that is text to begin with and holds a NUL far below is refused as well", async () => {
+    const { run } = await withTools({ "a.bin": `${"line\n".repeat(40_000)}\0` });
+    expect(await run("read_file", { path: "a.bin" })).toMatchObject({ ok: false, reason: "not-text" });
+  });
+
   test("[TOOL-6] an empty file says so", async () => {
     const { said } = await withTools({ "a.txt": "" });
     expect(await said("read_file", { path: "a.txt" })).toBe("[a.txt is empty]");
@@ -168,8 +173,24 @@ describe("paths and arguments", () => {
     expect(await said("list_files", { path: "lib" })).toMatch(/^There is no lib\. The workspace has: src\/\./);
   });
 
+  test("[TOOL-12] of many that were likely meant a few are named and the rest counted; of a pattern none is looked for", async () => {
+    const many = Object.fromEntries(Array.from({ length: 8 }, (_, nth) => [`d${nth}/same.ts`, "x"]));
+    const { said } = await withTools(many);
+    expect(await said("read_file", { path: "same.ts" })).toMatch(/There is: d0\/same\.ts, .* and 3 more\./);
+    expect(await said("read_file", { path: "d0/sa*.ts" })).toMatch(/^There is no d0\/sa\*\.ts\. d0 has: same\.ts\./);
+    expect(await said("read_file", { path: "nowhere/at/all.ts" })).toMatch(/^There is no nowhere\/at\/all\.ts\.$/);
+  });
+
+  test("[TOOL-8] of a text with nothing telling in it no place is guessed", async () => {
+    const { said } = await withTools({ "a.js": "let a = 1;\n" });
+    expect(await said("edit_file", { path: "a.js", edits: [{ find: "?\n!", replace: "" }] })).not.toContain(
+      "begins like this",
+    );
+  });
+
   test("[TOOL-12] a folder that was to be read is told as one", async () => {
     const { said } = await withTools({ "src/a.ts": "x" });
+    expect(await said("read_file", { path: "." })).toMatch(/^The workspace is a folder\. list_files shows/);
     expect(await said("read_file", { path: "src" })).toMatch(/^src is a folder\. list_files shows/);
   });
 
@@ -180,6 +201,7 @@ describe("paths and arguments", () => {
     ["edit_file", { path: "a", edits: [] }, "edits must have at least 1"],
     ["edit_file", { path: "a", edits: [{ find: "a", replace: 1 }] }, "edits [0] replace must be a text"],
     ["grep", { pattern: "a", literal: "yes" }, "literal must be true or false"],
+    ["edit_file", { path: "a", edits: "all" }, "edits must be a list"],
     ["apply_patch", [], "must be an object"],
   ])("[TOOL-12] %s(%j) says %s", async (name, input, words) => {
     const { run } = await withTools();

@@ -77,6 +77,11 @@ describe("grep", () => {
     );
   });
 
+  test("[TOOL-10] lines around a match end like all others, whatever ends them in the file, and a file with NUL is no text", async () => {
+    const { said } = await withTools({ "a.txt": "one\r\ntwo\r\nthree\r\n", "b.txt": "two\0two\n" });
+    expect(await said("grep", { pattern: "two", around: 1 })).toBe("a.txt-1-one\na.txt:2:two\na.txt-3-three");
+  });
+
   test("[TOOL-10] at its limit it ends and says so", async () => {
     const { said } = await withTools({ "a.txt": "x\n".repeat(50) });
     const answer = await said("grep", { pattern: "x", limit: 3 });

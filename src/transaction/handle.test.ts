@@ -268,6 +268,32 @@ describe("inside a call", () => {
     );
   });
 
+  test.each<{ readonly how: string; readonly release: () => Promise<void> }>([
+    { how: "by its promise", release: () => Promise.reject(new Error("stuck")) },
+    {
+      how: "at once",
+      release: () => {
+        throw new Error("stuck");
+      },
+    },
+  ])(
+    "[TX-22] [K17] what a call has done stands, whether or not its child refuses, $how, to be let go of",
+    async ({ release }) => {
+      const rewound: string[] = [];
+      const work = writes<{ fail: boolean }>("work", async ({ fail }, call) => {
+        call.dispatch(counter.added(1));
+        await call.child({ mark: async () => async () => void rewound.push(call.id), release });
+        if (fail) throw new Error("boom");
+      });
+      const { state, transactions } = rig([work]);
+      expect(await transactions.run({ id: "a", name: "work", input: { fail: false } })).toMatchObject({ ok: true });
+      expect(await transactions.run({ id: "b", name: "work", input: { fail: true } })).toMatchObject({
+        reason: "threw",
+      });
+      expect([state.session.get(counter), rewound, state.poisoned]).toEqual([1, ["b"], false]);
+    },
+  );
+
   test("[TX-23] the same call draws the same numbers in every run", async () => {
     const draw = writes("draw", (_, call) => [call.random.hex(4), call.random.fraction()]);
     const once = await rig([draw]).transactions.run({ id: "c1", name: "draw", input: {} });

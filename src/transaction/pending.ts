@@ -2,7 +2,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { canceled } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
-import { remember } from "./guard.ts";
+import { type Admitted, remember } from "./guard.ts";
 import { objectionTo } from "./validators.ts";
 import type { CallWorld } from "./call-world.ts";
 import type { OpenCall } from "./open-call.ts";
@@ -51,7 +51,10 @@ export class PendingCall implements AsyncDisposable {
     const known = this.#world.tool(call.name) !== undefined;
     const theirs = { ...tool, parse: async (input: unknown) => ({ ok: true as const, input }) };
     const limits = this.#open.limits();
-    const passed = await this.#open.admit(known ? tool : theirs, call.input, call.id);
+    // Whoever breaks while it is asked has admitted nothing: left open, the call could still be committed by its id.
+    const passed = await this.#open
+      .admit(known ? tool : theirs, call.input, call.id)
+      .catch((error: unknown): Admitted => ({ ok: false, ending: endingOfThrown(error) }));
     if (passed.ok) this.#view = passed.view;
     const ending = denial ?? (passed.ok ? endedAlready(limits) : passed.ending);
     if (ending === undefined) return;

@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { look, OPTIONS, opened, run } from "../../test/support/durable.ts";
 import { between, collect, ioError, type MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import { forkSession } from "../journal/fork.ts";
+import { appendReserved } from "../journal/journal.ts";
+import { openJournal } from "../journal/open.ts";
+import type { RecordDraft } from "../records/kinds.ts";
 import { defineTool } from "../transaction/tool.ts";
 import { Holdfast } from "./holdfast.ts";
 
@@ -100,6 +103,25 @@ describe("a state that is built again", () => {
     const again = await meddled(disk, unproven([closing?.seq ?? 0])).open("s");
     expect(await look(again)).toEqual({ ...seen, diary: expect.anything() as unknown });
     await again.close();
+  });
+});
+
+describe("a change that another writer has written down", () => {
+  test("[TURN-2] and that introduces nothing, in so many words, is read, and built upon", async () => {
+    const { deps, holdfast, session } = await opened();
+    await run(session, "a");
+    const seen = await look(session);
+    const ours = (await collect(session.read())).find(({ kind }) => kind === "state-changed");
+    await session.close();
+    const { seq: _seq, at: _at, ...change } = ours as typeof ours & { readonly kind: "state-changed" };
+    const journal = await openJournal(deps, "theirs");
+    await appendReserved(journal, { ...change, introduces: null } as RecordDraft);
+    await journal.close();
+    const theirs = await holdfast.open("theirs");
+    expect(await look(theirs)).toEqual(seen);
+    await run(theirs, "b");
+    expect((await look(theirs)).steps).toEqual(["a", "b"]);
+    await theirs.close();
   });
 });
 

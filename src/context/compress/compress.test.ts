@@ -3,6 +3,9 @@ import { describe, expect, test } from "vitest";
 import { longText } from "../../../test/support/pages.ts";
 import { contentCompressor, roomFor } from "./compress.ts";
 import { contentOf } from "./content.ts";
+import { head, middleCut, sizeWords } from "./cut.ts";
+import { jsonShape } from "./json-shape.ts";
+import { weightOf } from "./weigh.ts";
 
 const compressed = (text: string) => contentCompressor.compress({ text, room: roomFor(text.length) });
 
@@ -90,5 +93,39 @@ describe("compressed", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("what is cut", () => {
+  test("[PAGE-6] never parts a character, from the front or from the back, and says how much lies between", () => {
+    const faces = "\u{1F600}".repeat(40);
+    for (let most = 0; most < 90; most += 1) {
+      expect(head(faces, most).isWellFormed()).toBe(true);
+      const cut = middleCut(faces, most);
+      expect(cut.isWellFormed()).toBe(true);
+      const between = Number(/…(\d+)…/.exec(cut)?.[1] ?? 0);
+      expect(cut.replace(/ …\d+… /, "").length + between).toBe(80);
+    }
+    expect(middleCut("short", 5)).toBe("short");
+    expect([999, 1_500, 2_500_000].map(sizeWords)).toEqual(["999 B", "1.5 KB", "2.5 MB"]);
+  });
+
+  test("[PAGE-6] the shape of JSON has the widest detail that fits, and an end where nothing does", () => {
+    const wide = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key${at}`, at]));
+    const value = { name: "a  b", list: [1, 2, 3], none: null, long: "y".repeat(300), wide };
+    expect(jsonShape(value, 10_000)).toContain("name: 'a b',\n list: [1, 2, 3],\n none: null");
+    expect(jsonShape(value, 10_000)).toContain("… 100 keys");
+    expect(jsonShape(value, 10_000)).toContain("…' (300 characters)");
+    expect(jsonShape(value, 20)).toHaveLength(20);
+    expect(jsonShape({ a: { b: { c: { d: { e: { f: { g: 1 }, h: [1, 2] } } } } } }, 1_000)).toContain(
+      "{f: {…}, h: [2]}",
+    );
+  });
+
+  test("[PAGE-6] lines weigh by what they say in a text of their kind", () => {
+    const code = ["export class A {", "import { a } from 'a';", "  run();", "  // note", "}"];
+    expect(code.map((line) => weightOf(line, "code"))).toEqual([6, 2, 1, 0, 0]);
+    expect(["|---|---|", "| a | b |"].map((line) => weightOf(line, "table"))).toEqual([1, 3]);
+    expect(["", "it failed", '{"tool_calls": 1}'].map((line) => weightOf(line, "log"))).toEqual([0, 8, -1]);
   });
 });

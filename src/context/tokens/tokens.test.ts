@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { call, output, system, think, user } from "../../../test/histories/items.ts";
 import { longText, quarters } from "../../../test/support/pages.ts";
+import type { Json } from "../../base/json.ts";
+import type { Item } from "../../wire/item.ts";
 import { budgetWithin, calibrate, reserveOf, UNCALIBRATED } from "./calibrate.ts";
 import { itemTokens, MEDIA_COSTS } from "./count.ts";
 import { estimateCounter } from "./estimate.ts";
@@ -93,5 +95,21 @@ describe("an item", () => {
     for (const item of items) expect(itemTokens(item, quarters)).toBeGreaterThan(4);
     expect(itemTokens({ kind: "approval-request", approvalId: "a" }, quarters)).toBeGreaterThan(0);
     expect(itemTokens({ kind: "other", by: "host" }, quarters)).toBeGreaterThan(0);
+  });
+});
+
+describe("items that say little", () => {
+  test("[TOKEN-1] are counted for what they carry: a seal, a value, a piece of somebody's format", () => {
+    const tokens = (item: Item) => itemTokens(item, quarters);
+    const bare = tokens(think(""));
+    expect(tokens(think("", { signature: "x".repeat(400) })) - bare).toBe(100);
+    const { input: _input, ...noInput } = call("c");
+    expect(tokens(noInput)).toBe(tokens({ ...noInput, inputText: "null" }));
+    const valued = (value: Json) => tokens(output("c", { parts: [], value }));
+    expect(valued("x".repeat(400)) - valued("")).toBe(100);
+    expect(valued({ a: "x".repeat(400) })).toBeGreaterThan(valued({ a: "" }) + 90);
+    const foreign = (piece: unknown) =>
+      tokens(user("", { parts: [{ type: "other", origin: { format: "gemini", piece } }] }));
+    expect(foreign({ text: "x".repeat(400) })).toBeGreaterThan(foreign(undefined) + 90);
   });
 });

@@ -291,7 +291,8 @@ class Application implements Applied {
   #giveUp(step: PlannedStep, why: Diverged["why"]): void {
     const { root, rescue, places } = this.#ground;
     const { path, temp, aside } = step;
-    if (temp === undefined) {
+    // Also when what waited beside its place went with the folder that somebody removed: there is nothing left to keep.
+    if (temp === undefined || !this.#waits(step)) {
       this.diverged.push({ path, why });
       return;
     }

@@ -1,48 +1,40 @@
-import { formEnd, isMixed, RUN, type Scan } from "./scan.ts";
-import type { SecretShape } from "./shapes.ts";
-
-/** A place in a text that must not be kept, and what is told in its stead. */
-export interface Hidden {
-  readonly from: number;
-  readonly to: number;
-  readonly name: string;
-}
-
-export type Found = Omit<Hidden, "name">;
+import type { Mark } from "./mark.ts";
+import { ENDLESS, formEnd, isIn, isMixed, RUN, type Scan } from "./scan.ts";
+import type { Lead, SecretShape } from "./shapes.ts";
 
 /** Something that may begin with this head. */
 export interface Candidate {
   readonly head: string;
-  readonly name: string;
+  readonly mark: Mark;
   /** Not asked for where none is near. */
   readonly needsDigit: boolean;
   /** Not asked for inside a word. */
   readonly startsWord: boolean;
-  /** Where it is, when it is there. */
-  find(scan: Scan, at: number): Found | undefined;
+  /** Whether it is there; the scan is told where. */
+  find(scan: Scan, at: number): boolean;
 }
 
 /** A text that is hidden wherever it stands. */
 export class TextCandidate implements Candidate {
   readonly head: string;
-  readonly name: string;
+  readonly mark: Mark;
   readonly needsDigit = false;
   readonly startsWord = false;
 
-  constructor(head: string, name: string) {
+  constructor(head: string, mark: Mark) {
     this.head = head;
-    this.name = name;
+    this.mark = mark;
   }
 
-  find(_scan: Scan, at: number): Found {
-    return { from: at, to: at + this.head.length };
+  find(scan: Scan, at: number): boolean {
+    return scan.tell(at, at + this.head.length);
   }
 }
 
 /** A secret of a known shape, by one of its heads. */
 export class ShapeCandidate implements Candidate {
   readonly head: string;
-  readonly name: string;
+  readonly mark: Mark;
   readonly needsDigit: boolean;
   readonly startsWord: boolean;
   readonly #run: number;
@@ -51,11 +43,11 @@ export class ShapeCandidate implements Candidate {
   readonly #leadStartsWord: boolean;
   readonly #mixed: SecretShape["mixed"];
   readonly #form: RegExp | undefined;
-  readonly #before: RegExp | undefined;
+  readonly #before: Lead | undefined;
 
-  constructor(shape: SecretShape, head: string) {
+  constructor(shape: SecretShape, head: string, mark: Mark) {
     this.head = head;
-    this.name = shape.name;
+    this.mark = mark;
     this.needsDigit = shape.mixed !== undefined;
     this.startsWord = shape.atWordStart === true && shape.before === undefined;
     this.#leadStartsWord = shape.atWordStart === true;
@@ -67,25 +59,26 @@ export class ShapeCandidate implements Candidate {
     this.#before = shape.before;
   }
 
-  find(scan: Scan, at: number): Found | undefined {
+  find(scan: Scan, at: number): boolean {
     const start = at + this.head.length;
-    const to = this.#form === undefined ? scan.runEnd(this.#run, start) : formEnd(this.#form, scan.text, start);
-    if (to - start < this.#least || to - start > this.#most) return undefined;
-    if (this.#most < ENDLESS && scan.goesOn(to)) return undefined;
-    if (this.#mixed !== undefined && !isMixed(scan, start, to, this.#mixed === "cases")) return undefined;
-    if (this.#before === undefined) return { from: at, to };
-    const from = leadFrom(this.#before, scan, at);
-    if (from === undefined || (this.#leadStartsWord && !scan.wordStarts(from))) return undefined;
-    return { from, to };
+    const run = scan.runEnd(this.#run, start);
+    if (run - start < this.#least) return false;
+    const from = this.#before === undefined ? at : leadFrom(this.#before, scan, at);
+    if (from === NOWHERE || (from < at && this.#leadStartsWord && !scan.wordStarts(from))) return false;
+    const to = this.#form === undefined ? run : formEnd(this.#form, scan.text, start);
+    if (to - start < this.#least || to - start > this.#most) return false;
+    if (this.#most < ENDLESS && scan.goesOn(to)) return false;
+    if (this.#mixed !== undefined && !isMixed(scan, start, to, this.#mixed === "cases")) return false;
+    return scan.tell(from, to);
   }
 }
 
-/** More than any text has letters. */
-const ENDLESS = 0x7fff_ffff;
+const NOWHERE = -1;
 
-/** Where what stands before this place begins, when nothing of it is hidden yet. */
-export function leadFrom(lead: RegExp, { text, hiddenTo }: Scan, at: number): number | undefined {
-  lead.lastIndex = at;
-  const from = at - (lead.exec(text)?.[1]?.length ?? text.length);
-  return from < hiddenTo ? undefined : from;
+/** Where what stands before this place begins, when there is enough of it and nothing of it is hidden yet. */
+function leadFrom({ of, least, most }: Lead, { letters, hiddenTo }: Scan, at: number): number {
+  const [kind, first] = [RUN[of], Math.max(at - most, hiddenTo)];
+  let from = at;
+  while (from > first && isIn(kind, letters[from - 1] as number)) from -= 1;
+  return at - from < least ? NOWHERE : from;
 }

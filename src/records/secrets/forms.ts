@@ -1,39 +1,35 @@
+import { escapedUrlPassword, URL_PASSWORD, urlPassword } from "./addresses.ts";
 import { assignedSecret } from "./assigned.ts";
-import { type Candidate, type Found, type Hidden, leadFrom } from "./candidate.ts";
-import { COLON, PERCENT } from "./letters.ts";
-import { formEnd, isMixed, RUN, type Scan } from "./scan.ts";
+import type { Candidate } from "./candidate.ts";
+import { COLON, DOT, oneOf, PERCENT } from "./letters.ts";
+import { ASSIGNED_SECRET, Mark } from "./mark.ts";
+import { formEnd, isIn, isMixed, RUN, type Scan } from "./scan.ts";
 
-const USER_INFO = /:\/\/[^\s/?#@:"'<>\\]{0,256}:([^\s/?#@"'<>\\]{1,512})@/y;
-/** As in an address itself, no slash stands in it: so the next address ends the look at this one. */
-const USER_INFO_ESCAPED = /%3A%2F%2F[\w.~-]{0,256}%3A((?:[\w.~!*'()-]|%(?!40|2F|3F|23)[0-9A-F]{2}){1,512})%40/y;
-/** What stands where a password would. */
-const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|\[redacted:/i;
-
+const BEARER_TOKEN = new Mark("bearer-token");
+const BASIC_CREDENTIALS = new Mark("basic-credentials");
 /** What has no alphabet of its own, but a form. */
 export const SPECIALS: readonly Candidate[] = [
-  special("json-web-token", "eyJ", jsonWebToken),
-  special("private-key", "-----BEGIN", privateKey),
-  special("url-password", "://", urlPassword(USER_INFO, 1)),
-  special("url-password", "%3A%2F%2F", urlPassword(USER_INFO_ESCAPED, 3)),
-  ...["%3D", "%3A"].map((head) =>
-    special("assigned-secret", head, (scan, at) => assignedSecret(scan, at, head.length)),
-  ),
-  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => special("bearer-token", head, bearerOf(head))),
-  ...["Basic ", "basic ", "Basic%20"].map((head) => special("basic-credentials", head, basicOf(head))),
+  special(new Mark("json-web-token"), "eyJ", jsonWebToken),
+  special(new Mark("private-key"), "-----BEGIN", privateKey),
+  special(URL_PASSWORD, "://", urlPassword),
+  special(URL_PASSWORD, "%3A%2F%2F", escapedUrlPassword),
+  ...["%3D", "%3A"].map((head) => special(ASSIGNED_SECRET, head, (scan, at) => assignedSecret(scan, at, head.length))),
+  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => special(BEARER_TOKEN, head, bearerOf(head))),
+  ...["Basic ", "basic ", "Basic%20"].map((head) => special(BASIC_CREDENTIALS, head, basicOf(head))),
 ];
 
-function special(name: string, head: string, find: Candidate["find"]): Candidate {
-  return { head, name, needsDigit: false, startsWord: false, find };
+function special(mark: Mark, head: string, find: Candidate["find"]): Candidate {
+  return { head, mark, needsDigit: false, startsWord: false, find };
 }
 
 /** Two parts that are JSON, and perhaps a signature. */
-function jsonWebToken(scan: Scan, at: number): Found | undefined {
+function jsonWebToken(scan: Scan, at: number): boolean {
   const { text } = scan;
   const head = scan.runEnd(RUN.word, at);
-  if (head - at < 12 || !text.startsWith(".eyJ", head)) return undefined;
+  if (head - at < 12 || !text.startsWith(".eyJ", head)) return false;
   const body = scan.runEnd(RUN.word, head + 1);
-  if (body - head < 8) return undefined;
-  return { from: at, to: text[body] === "." ? scan.runEnd(RUN.word, body + 1) : body };
+  if (body - head < 8) return false;
+  return scan.tell(at, text[body] === "." ? scan.runEnd(RUN.word, body + 1) : body);
 }
 
 const KEY_BEGINS =
@@ -42,43 +38,32 @@ const KEY_ENDS = /-----END[A-Z0-9 %+]{0,60}-----/y;
 const LONGEST_KEY = 32 * 1024;
 
 /** Up to its end, or, when that was cut off, as far as it looks like one. */
-function privateKey(scan: Scan, at: number): Found | undefined {
+function privateKey(scan: Scan, at: number): boolean {
   const { text } = scan;
   const begun = formEnd(KEY_BEGINS, text, at);
-  if (begun === at) return undefined;
+  if (begun === at) return false;
   const end = scan.keyEnd(begun);
-  if (end !== -1 && end - begun <= LONGEST_KEY) return { from: at, to: formEnd(KEY_ENDS, text, end) };
+  if (end !== -1 && end - begun <= LONGEST_KEY) return scan.tell(at, formEnd(KEY_ENDS, text, end));
   let to = Math.min(scan.runEnd(RUN.key, begun), begun + LONGEST_KEY);
   while (text[to - 1] === "\\") to -= 1; // it may escape what comes next
-  return { from: at, to };
-}
-
-/** `scheme://user:password@host`: the password alone. */
-function urlPassword(form: RegExp, width: number) {
-  return ({ text }: Scan, at: number): Found | undefined => {
-    form.lastIndex = at;
-    const password = form.exec(text)?.[1];
-    if (password === undefined || NO_PASSWORD.test(password)) return undefined;
-    const to = form.lastIndex - width;
-    return { from: to - password.length, to };
-  };
+  return scan.tell(at, to);
 }
 
 function bearerOf(head: string) {
-  return (scan: Scan, at: number): Found | undefined => {
+  return (scan: Scan, at: number): boolean => {
     const from = at + head.length;
     const to = scan.runEnd(RUN.dotted, from);
     const whole = Math.max(to, scan.runEnd(RUN.base64, from));
-    return whole - from >= 16 && isMixed(scan, from, whole, false) ? { from, to: whole } : undefined;
+    return whole - from >= 16 && isMixed(scan, from, whole, false) && scan.tell(from, whole);
   };
 }
 
 /** A name and a password, as headers carry them. */
 function basicOf(head: string) {
-  return (scan: Scan, at: number): Found | undefined => {
+  return (scan: Scan, at: number): boolean => {
     const from = at + head.length;
     const to = scan.runEnd(RUN.base64, from);
-    return to - from >= 8 && saysNameAndPassword(scan, from, to) ? { from, to } : undefined;
+    return to - from >= 8 && saysNameAndPassword(scan, from, to) && scan.tell(from, to);
   };
 }
 
@@ -114,13 +99,35 @@ function saysNameAndPassword({ text, letters }: Scan, from: number, to: number):
   return colon > 0 && colon < said - 1;
 }
 
+export const DISCORD_TOKEN = new Mark("discord-bot-token");
 const DISCORD = /\.[\w-]{6}\.[\w-]{27,40}/y;
-const BEFORE_DISCORD = /(?<=([MNO][\w-]{22,27}))/y;
 
 /** Told by its dots: it has no head of its own. */
-export function discordToken(scan: Scan, at: number): Hidden | undefined {
-  const to = formEnd(DISCORD, scan.text, at);
-  const from = to === at ? undefined : leadFrom(BEFORE_DISCORD, scan, at);
-  if (from === undefined || !isMixed(scan, from, to, true)) return undefined;
-  return { from, to, name: "discord-bot-token" };
+export function discordToken(scan: Scan, at: number): boolean {
+  const from = discordFrom(scan, at);
+  const to = from === at ? at : formEnd(DISCORD, scan.text, at);
+  if (to === at || !isMixed(scan, from, to, true)) return false;
+  scan.mark = DISCORD_TOKEN;
+  return scan.tell(from, to);
 }
+
+/** The first place that it may begin at so far before its first dot, or that dot. */
+function discordFrom({ letters, hiddenTo }: Scan, dot: number): number {
+  const first = Math.max(dot - LONGEST_LEAD, hiddenTo);
+  let from = dot;
+  for (let at = dot - 1; at >= first && isIn(RUN.word, letters[at] as number); at -= 1)
+    if (dot - at >= SHORTEST_LEAD && DISCORD_BEGINS[letters[at] as number] === 1) from = at;
+  return from;
+}
+
+/** Whether there may be one around a dot. */
+export function mayBeDiscordToken(letters: Uint8Array, dot: number): boolean {
+  if (letters[dot + 7] !== DOT || dot < SHORTEST_LEAD || !isIn(RUN.word, letters[dot - 1] as number)) return false;
+  for (let back = SHORTEST_LEAD; back <= Math.min(dot, LONGEST_LEAD); back += 1)
+    if (DISCORD_BEGINS[letters[dot - back] as number] === 1) return true;
+  return false;
+}
+
+/** They begin with one of these, so far before their first dot. */
+const DISCORD_BEGINS = oneOf("MNO");
+const [SHORTEST_LEAD, LONGEST_LEAD] = [23, 28];

@@ -1,4 +1,4 @@
-import type { Candidate, Hidden } from "./candidate.ts";
+import type { Candidate } from "./candidate.ts";
 import { AHEAD, exact, roughLetters } from "./letters.ts";
 import { RUN, type Scan } from "./scan.ts";
 
@@ -29,32 +29,39 @@ export class Heads {
     this.#isWhole.push(head.length <= AHEAD && /^[ -~]*$/.test(head));
   }
 
-  /** The longest secret that begins here; when two are as long, the one with the longer head. */
-  longest(scan: Scan, at: number): Hidden | undefined {
+  /**
+   * Whether a secret begins here, or before; the scan is told of the longest, and when two are as long, of the one with the
+   * longer head. One that is told here and begins later is foreseen.
+   */
+  longest(scan: Scan, at: number): boolean {
     const rows = this.#rows;
     const { letters } = scan;
     const first = wordAt(letters, at);
     const second = wordAt(letters, at + 4);
-    let longest: Hidden | undefined;
+    let [longest, from, to] = [0, 0, 0];
     for (let key = first & THREE; ; key = first) {
       for (let nth = this.#newest[slotOf(key)] as number; nth !== 0; nth = rows[nth * ROW] as number) {
         const row = nth * ROW;
         if (((first ^ (rows[row + 1] as number)) & (rows[row + 2] as number)) !== 0) continue;
         if (((second ^ (rows[row + 3] as number)) & (rows[row + 4] as number)) !== 0) continue;
-        longest = this.#longer(nth, scan, at, longest);
+        if (!this.#begins(nth, scan, at) || scan.to < to) continue;
+        [longest, from, to] = [nth, scan.from, scan.to];
       }
-      if (key === first) return longest;
+      if (key === first) break;
     }
+    if (longest === 0) return false;
+    scan.mark = (this.#candidates[longest] as Candidate).mark;
+    return scan.tell(from, to);
   }
 
-  #longer(nth: number, scan: Scan, at: number, known: Hidden | undefined): Hidden | undefined {
+  #begins(nth: number, scan: Scan, at: number): boolean {
     const candidate = this.#candidates[nth] as Candidate;
-    if (candidate.needsDigit && scan.runEnd(RUN.noDigit, at) - at > FAR) return known;
-    if (candidate.startsWord && !scan.wordStarts(at)) return known;
-    if (this.#isWhole[nth] === false && !scan.text.startsWith(candidate.head, at)) return known;
-    const found = candidate.find(scan, at);
-    if (found === undefined || found.to < (known?.to ?? 0)) return known;
-    return { from: found.from, to: found.to, name: candidate.name };
+    if (candidate.needsDigit && scan.runEnd(RUN.noDigit, at) - at > FAR) return false;
+    if (candidate.startsWord && !scan.wordStarts(at)) return false;
+    if (this.#isWhole[nth] === false && !scan.text.startsWith(candidate.head, at)) return false;
+    if (!candidate.find(scan, at)) return false;
+    if (scan.from > at) scan.foresee(scan.from, scan.to, candidate.mark);
+    return scan.from <= at;
   }
 }
 

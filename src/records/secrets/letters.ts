@@ -2,6 +2,8 @@
 export const AHEAD = 8;
 /** Stands for every character that is no letter. */
 const OTHER = 255;
+/** Stands for every blank that is wider than a byte: one that is not, and that no keyboard writes. */
+const BLANK = 0xa0;
 const WIDE = /[\u0100-\uffff]/;
 const BENCH: Buffer = Buffer.alloc(64 * 1024);
 
@@ -17,11 +19,25 @@ export function roughLetters(text: string): Uint8Array {
   return letters;
 }
 
-/** The same made exact: whatever is wider than a byte is no letter. */
+/** Whether the lower bytes are all there is to its characters. */
+export function isNarrow(text: string): boolean {
+  return !WIDE.test(text);
+}
+
+/** The same made exact: whatever is wider than a byte is no letter, and a blank only if it is one. */
 export function exact(text: string, letters: Uint8Array): Uint8Array {
-  if (WIDE.test(text))
-    for (let at = 0; at < text.length; at += 1) letters[at] = text.charCodeAt(at) < OTHER ? text.charCodeAt(at) : OTHER;
+  if (isNarrow(text)) return letters;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    letters[at] = code < OTHER ? code : isWideBlank(code) ? BLANK : OTHER;
+  }
   return letters;
+}
+
+function isWideBlank(code: number): boolean {
+  if (code >= 0x2000 && code <= 0x205f)
+    return code <= 0x200a || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f;
+  return code === 0x3000 || code === 0xfeff || code === 0x1680;
 }
 
 /** Three letters, small or not, as one number. */
@@ -30,9 +46,9 @@ export function trio(a: number, b: number, c: number): number {
 }
 
 /** For every three letters whether one of these words begins with them. */
-export function trios(words: string): Uint8Array {
+export function trios(words: readonly string[]): Uint8Array {
   const table = new Uint8Array(1 << 15);
-  for (const word of words.split(" ")) table[trio(word.charCodeAt(0), word.charCodeAt(1), word.charCodeAt(2))] = 1;
+  for (const word of words) table[trio(word.charCodeAt(0), word.charCodeAt(1), word.charCodeAt(2))] = 1;
   return table;
 }
 
@@ -41,6 +57,6 @@ export function oneOf(letters: string): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (letters.includes(String.fromCharCode(code)) ? 1 : 0));
 }
 
-export const [BACKSLASH, BRACE, BRACKET, COLON, DOT, EQUALS, GREATER, PARENTHESIS, PERCENT, QUESTION] = [
-  92, 123, 91, 58, 46, 61, 62, 40, 37, 63,
+export const [AT, BACKSLASH, BRACE, BRACKET, CLOSING, COLON, DOT, EQUALS, GREATER, PARENTHESIS, PERCENT, QUESTION] = [
+  64, 92, 123, 91, 93, 58, 46, 61, 62, 40, 37, 63,
 ] as const;

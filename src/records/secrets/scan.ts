@@ -1,4 +1,5 @@
-import { BACKSLASH, BRACKET, exact, PERCENT, roughLetters } from "./letters.ts";
+import { BACKSLASH, BRACKET, CLOSING, COLON, exact, isNarrow, PERCENT, roughLetters } from "./letters.ts";
+import { ASSIGNED_SECRET, type Mark } from "./mark.ts";
 import type { Alphabet } from "./shapes.ts";
 
 /**
@@ -8,15 +9,31 @@ import type { Alphabet } from "./shapes.ts";
 export class Scan {
   readonly text: string;
   readonly letters: Uint8Array;
+  /** Whether the letters are all there is to the text. */
+  readonly isNarrow: boolean;
   /** Right behind something hidden a word begins, as it will when the text is looked at again. */
   hiddenTo = 0;
+  /** What was found last: from where to where it must not be kept, and what is told in its stead. Fields, not an object of its own: there may be as many as words. */
+  from = 0;
+  to = 0;
+  mark: Mark = ASSIGNED_SECRET;
+  /** What was told by something before it: what stands between the two is looked at first. */
+  dueFrom = ENDLESS;
+  dueTo = 0;
+  dueMark: Mark = ASSIGNED_SECRET;
+  /** Where the user of the newest address goes on, how much of it came before, and whether there is one at all. */
+  userFrom = -1;
+  userLength = 0;
   /** For every kind of run two of them, from where to where: one that a place lies in, and one that is looked at ahead of it. */
   readonly #runs = new Int32Array(KINDS.length * RUN_WIDTH);
+  /** From the first to the second place nothing begins that is said where a secret would stand; there, perhaps. */
+  readonly noPlaceholder: { from: number; to: number; isThere: boolean } = { from: 0, to: 0, isThere: false };
   #keyEnd: readonly [from: number, to: number] = [0, -1];
 
   constructor(text: string, rough: Uint8Array = roughLetters(text)) {
     this.text = text;
-    this.letters = exact(text, rough);
+    this.isNarrow = isNarrow(text);
+    this.letters = this.isNarrow ? rough : exact(text, rough);
   }
 
   /** Where the run of characters that holds this place ends. */
@@ -44,6 +61,37 @@ export class Scan {
    */
   goesOn(at: number): boolean {
     return this.letters[at] === BRACKET && this.text.startsWith(HIDDEN, at);
+  }
+
+  /** Something was found here. */
+  tell(from: number, to: number): true {
+    this.from = from;
+    this.to = to;
+    return true;
+  }
+
+  /** Something will be found there, and be hidden even if it looks like nothing by itself. */
+  foresee(from: number, to: number, mark: Mark): void {
+    if (from < this.dueFrom) {
+      this.dueFrom = from;
+      this.dueMark = mark;
+    }
+    this.dueTo = Math.max(to, this.dueTo);
+  }
+
+  /** Up to here it is hidden. What was foreseen may be hidden with it, or half of it. */
+  hideTo(to: number): void {
+    this.hiddenTo = to;
+    if (this.dueFrom >= to) return;
+    this.dueFrom = this.dueTo > to ? to : ENDLESS;
+    if (this.dueFrom === ENDLESS) this.dueTo = 0;
+  }
+
+  /** When this is the colon of a mark, where that ends; otherwise the same place. */
+  markEnd(colon: number): number {
+    if (this.letters[colon] !== COLON || !this.text.startsWith(HIDDEN, colon + 1 - HIDDEN.length)) return colon;
+    const end = this.runEnd(RUN.dotted, colon + 1);
+    return end > colon + 1 && this.letters[end] === CLOSING ? end + 1 : colon;
   }
 
   /** Where the next private key ends, or -1. */
@@ -93,6 +141,8 @@ export function holdsAt(form: RegExp, text: string, at: number): boolean {
   return form.test(text);
 }
 
+/** More than any text has letters. */
+export const ENDLESS = 0x7fff_ffff;
 const HIDDEN = "[redacted:";
 const SMALL_M = "m".charCodeAt(0);
 const LONGEST_ESCAPE = 6;
@@ -114,6 +164,16 @@ export const RUN = {
   noDigit: 9,
   noCapital: 10,
   noSmall: 11,
+  user: 12,
+  password: 13,
+  escapedUser: 14,
+  escapedPassword: 15,
+  digits: 16,
+  smallHex: 17,
+  client: 18,
+  capital: 19,
+  constant: 20,
+  nameStart: 21,
 } as const satisfies Readonly<Record<Alphabet, number>> & Readonly<Record<string, number>>;
 const KINDS = Object.keys(RUN) as readonly (keyof typeof RUN)[];
 
@@ -135,10 +195,23 @@ const MEMBERS = {
   noDigit: /\D/,
   noCapital: /[^A-Z]/,
   noSmall: /[^a-z]/,
+  /** What stands in an address before the password, and in it; and in an address in an address. */
+  user: /[^\s/?#@:"'<>\\]/,
+  password: /[^\s/?#@"'<>\\]/,
+  escapedUser: /[\w.~-]/,
+  escapedPassword: /[\w.~!*'()-]/,
+  /** What stands before some heads. */
+  digits: /\d/,
+  smallHex: /[0-9a-f]/,
+  client: /[A-Za-z0-9_~.]/,
+  /** How constants are written, and what they begin with; and names in code. */
+  capital: /[A-Z]/,
+  constant: /[A-Z0-9_]/,
+  nameStart: /[A-Za-z_]/,
 } satisfies Readonly<Record<keyof typeof RUN, RegExp>>;
 const RUN_WIDTH = 4;
 /** For every letter one bit for each kind of run it belongs to. */
-const MEMBERSHIP: Uint16Array = Uint16Array.from({ length: 256 }, (_, code) => {
+const MEMBERSHIP: Int32Array = Int32Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code);
   return KINDS.reduce((mask, kind) => (MEMBERS[kind].test(character) ? mask | (1 << RUN[kind]) : mask), 0);
 });

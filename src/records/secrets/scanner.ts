@@ -1,9 +1,11 @@
+import { foreseeUrlPassword } from "./addresses.ts";
 import { assignedSecret, BEFORE_MARK } from "./assigned.ts";
-import { type Candidate, type Hidden, ShapeCandidate, TextCandidate } from "./candidate.ts";
-import { discordToken, SPECIALS } from "./forms.ts";
+import { type Candidate, ShapeCandidate, TextCandidate } from "./candidate.ts";
+import { DISCORD_TOKEN, discordToken, mayBeDiscordToken, SPECIALS } from "./forms.ts";
 import { Heads } from "./heads.ts";
-import { DOT, exact, oneOf, roughLetters } from "./letters.ts";
-import { isIn, RUN, Scan } from "./scan.ts";
+import { DOT, exact, roughLetters } from "./letters.ts";
+import { ASSIGNED_SECRET, Mark } from "./mark.ts";
+import { Scan } from "./scan.ts";
 import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
 
 /**
@@ -22,8 +24,10 @@ export class SecretScanner {
   constructor(options: { readonly shapes: boolean }) {
     this.#shapes = options.shapes;
     if (!options.shapes) return;
-    for (const shape of SECRET_SHAPES)
-      for (const head of writtenHeads(shape)) this.#add(new ShapeCandidate(shape, head));
+    for (const shape of SECRET_SHAPES) {
+      const mark = new Mark(shape.name);
+      for (const head of writtenHeads(shape)) this.#add(new ShapeCandidate(shape, head, mark));
+    }
     for (const special of SPECIALS) this.#add(special);
     for (const mark of "=:.") {
       const code = mark.charCodeAt(0);
@@ -33,23 +37,26 @@ export class SecretScanner {
   }
 
   /** A text that is hidden wherever it stands. At least three characters long. */
-  addText(text: string, name: string): void {
-    this.#add(new TextCandidate(text, name));
+  addText(text: string, mark: Mark): void {
+    this.#add(new TextCandidate(text, mark));
   }
 
   /** Tells of every place that must not be kept, from the first to the last. */
-  find(text: string, hide: (place: Hidden) => void): void {
+  find(text: string, hide: (found: Scan) => void): void {
     if (text.length < SHORTEST) return;
     const letters = roughLetters(text);
-    let scan: Scan | undefined; // made when something may begin: in most texts nothing does
-    for (let at = this.#mayBegin(letters, 0, text.length); at < text.length; ) {
-      scan ??= new Scan(text, letters);
-      const found = this.#secretAt(scan, at);
-      if (found !== undefined) {
-        hide(found);
-        scan.hiddenTo = found.to;
+    let at = this.#mayBegin(letters, 0, text.length);
+    if (at === text.length) return; // in most texts nothing may
+    const scan = new Scan(text, letters);
+    while (at < text.length) {
+      let next = at + 1;
+      if (this.#secretAt(scan, at)) {
+        next = scan.to;
+        hide(scan);
+        scan.hideTo(next);
+        foreseeUrlPassword(scan);
       }
-      at = this.#mayBegin(letters, found?.to ?? at + 1, text.length);
+      at = this.#mayBegin(letters, next, Math.min(scan.dueFrom, text.length));
     }
   }
 
@@ -68,17 +75,22 @@ export class SecretScanner {
     return end;
   }
 
-  #secretAt(scan: Scan, at: number): Hidden | undefined {
+  /** Whether a secret begins here; of one that was foreseen and one that begins here by itself, the longer. */
+  #secretAt(scan: Scan, at: number): boolean {
+    if (this.#beginsAt(scan, at) && (scan.dueFrom > at || scan.to >= scan.dueTo)) return true;
+    if (scan.dueFrom !== at) return false;
+    scan.mark = scan.dueMark;
+    return scan.tell(at, scan.dueTo);
+  }
+
+  #beginsAt(scan: Scan, at: number): boolean {
     const { letters } = scan;
     const is = this.#begins[pairOf(letters[at] as number, letters[at + 1] as number)] as number;
-    const begun = (is & HEAD) === 0 ? undefined : this.#heads.longest(scan, at);
-    if (begun !== undefined || (is & MARK) === 0 || !mayMark(letters, at)) return begun;
+    if ((is & HEAD) !== 0 && this.#heads.longest(scan, at)) return true;
+    if ((is & MARK) === 0 || !mayMark(letters, at)) return false;
     if (letters[at] === DOT) return discordToken(scan, at);
-    const value = assignedSecret(scan, at);
-    if (value === undefined) return undefined;
-    const { from, to } = value;
-    const told = this.#heads.longest(scan, from);
-    return told?.from === from && told.to >= to ? told : { from, to, name: "assigned-secret" };
+    if (assignedSecret(scan, at)) scan.foresee(scan.from, scan.to, ASSIGNED_SECRET);
+    return false;
   }
 
   #add(candidate: Candidate): void {
@@ -102,16 +114,9 @@ export class SecretScanner {
 
 /** Marks stand everywhere, and few where they mark something: what stands beside them tells most apart. */
 function mayMark(letters: Uint8Array, at: number): boolean {
-  if (letters[at] !== DOT) return at > 0 && BEFORE_MARK[letters[at - 1] as number] === 1;
-  if (letters[at + 7] !== DOT || at < SHORTEST_LEAD || !isIn(RUN.word, letters[at - 1] as number)) return false;
-  for (let back = SHORTEST_LEAD; back <= Math.min(at, LONGEST_LEAD); back += 1)
-    if (DISCORD_BEGINS[letters[at - back] as number] === 1) return true;
-  return false;
+  if (letters[at] === DOT) return mayBeDiscordToken(letters, at);
+  return at > 0 && BEFORE_MARK[letters[at - 1] as number] === 1;
 }
-
-/** Tokens of Discord's begin with one of these, so far before their first dot. */
-const DISCORD_BEGINS = oneOf("MNO");
-const [SHORTEST_LEAD, LONGEST_LEAD] = [23, 28];
 
 /** Two letters as one number; of the first, or of two such, only the last counts. */
 function pairOf(first: number, second: number): number {
@@ -133,9 +138,12 @@ const HEAD = 1;
 const MARK = 2;
 const SHORTEST = 6;
 
-/** What secrets are told by that nobody registered. */
-export const SECRET_NAMES: readonly string[] = [
-  ...new Set([...SECRET_SHAPES, ...SPECIALS].map(({ name }) => name)),
-  "assigned-secret",
-  "discord-bot-token",
-];
+/** What stands in the place of secrets that nobody registered. */
+export const KNOWN_MARKS: ReadonlySet<string> = new Set(
+  [
+    ...SECRET_SHAPES.map(({ name }) => new Mark(name)),
+    ...SPECIALS.map(({ mark }) => mark),
+    ASSIGNED_SECRET,
+    DISCORD_TOKEN,
+  ].map(({ text }) => text),
+);

@@ -15,10 +15,16 @@ export interface SecretShape {
   readonly atWordStart?: true;
   /** What chance makes of this many characters has digits and letters of both cases; what people write rarely has. */
   readonly mixed?: "digits" | "cases";
-  /** The rest, where it has a form of its own. Bounded in length, so that it cannot be made slow. */
+  /** The rest, where it has a form of its own that only begins with that. Bounded in length, so that it cannot be made slow. */
   readonly form?: RegExp;
-  /** What stands before the head and belongs to the secret, as a group of a look back. */
-  readonly before?: RegExp;
+  /** What stands before the head and belongs to the secret. */
+  readonly before?: Lead;
+}
+
+export interface Lead {
+  readonly of: "letters" | "digits" | "smallHex" | "client";
+  readonly least: number;
+  readonly most: number;
 }
 
 const shape = (
@@ -60,12 +66,15 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   shape("planetscale-token", "pscale_pw_ pscale_tkn_ pscale_oauth_", "word", 32),
   shape("databricks-token", "dapi", "hex", 32, word),
   shape("hashicorp-vault-token", "hvs. hvb. hvr.", "word", 24, word),
-  shape("terraform-cloud-token", ".atlasv1.", "word", 60, { before: /(?<=([A-Za-z0-9]{14}))/y }),
+  shape("terraform-cloud-token", ".atlasv1.", "word", 60, { before: { of: "letters", least: 14, most: 14 } }),
   shape("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", "dotted", 40, word),
   shape("pulumi-token", "pul-", "hex", 40, word),
   shape("tailscale-key", "tskey-", "word", 20, word),
   shape("openshift-token", "sha256~", "word", 43),
-  shape("azure-client-secret", "8Q~ 7Q~ 6Q~", "word", 31, { mixed: "cases", before: /(?<=([A-Za-z0-9_~.]{3}))/y }),
+  shape("azure-client-secret", "8Q~ 7Q~ 6Q~", "word", 31, {
+    mixed: "cases",
+    before: { of: "client", least: 3, most: 3 },
+  }),
   // models
   shape("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", "word", 40, word),
   shape("anthropic-key", "sk-ant-", "word", 40, word),
@@ -92,11 +101,11 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   shape("slack-webhook", "hooks.slack.com/services/", "base64", 40),
   shape("discord-webhook", "discord.com/api/webhooks/ discordapp.com/api/webhooks/", "base64", 60),
   shape("telegram-bot-token", ":AA", "word", 32, {
-    form: /[\w-]{32,34}(?![\w-])/y,
+    most: 34,
     mixed: "cases",
-    before: /(?<=(\d{8,10}))/y,
+    before: { of: "digits", least: 8, most: 10 },
   }),
-  shape("sendgrid-key", "SG.", "dotted", 60, { ...word, form: /[\w-]{20,24}\.[\w-]{39,50}/y }),
+  shape("sendgrid-key", "SG.", "word", 20, { ...word, form: /[\w-]{20,24}\.[\w-]{39,50}/y }),
   shape("mailgun-key", "key-", "hex", 32, { ...word, most: 32 }),
   shape("brevo-key", "xkeysib- xsmtpsib-", "word", 64),
   shape("twilio-key", "SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf", "hex", 31, {
@@ -113,20 +122,21 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   // products
   shape("linear-key", "lin_api_ lin_oauth_", "letters", 32),
   shape("notion-token", "ntn_ secret_", "letters", 43, { ...word, mixed: "cases" }),
-  shape("airtable-token", "pat", "dotted", 70, { ...word, form: /[A-Za-z0-9]{14}\.[0-9a-f]{64}/y }),
+  shape("airtable-token", "pat", "letters", 14, { ...word, form: /[A-Za-z0-9]{14}\.[0-9a-f]{64}/y }),
   shape("figma-token", "figd_", "word", 38, word),
-  shape("postman-key", "PMAK-", "word", 50, { form: /[0-9a-f]{24}-[0-9a-f]{34}/y }),
+  shape("postman-key", "PMAK-", "hex", 24, { form: /[0-9a-f]{24}-[0-9a-f]{34}/y }),
   shape("newrelic-key", "NRAK- NRII- NRIQ-", "word", 24),
   shape("grafana-token", "glsa_ glc_", "base64", 32, word),
   shape("sentry-token", "sntrys_ sntryu_", "base64", 50),
-  shape("dynatrace-token", "dt0c01. dt0s16. dt0s02.", "dotted", 80, { form: /[A-Z2-7]{20,26}\.[A-Z2-7]{60,66}/y }),
+  shape("dynatrace-token", "dt0c01. dt0s16. dt0s02.", "capitals", 20, { form: /[A-Z2-7]{20,26}\.[A-Z2-7]{60,66}/y }),
   shape("onepassword-token", "ops_eyJ", "word", 100),
   shape("dropbox-token", "sl.", "word", 120, word),
   shape("facebook-token", "EAA", "letters", 90, { ...word, mixed: "cases" }),
   shape("mailchimp-key", "-us", "hex", 1, {
     ...word,
+    most: 2,
     form: /\d{1,2}(?!\w)/y,
-    before: /(?<=([0-9a-f]{32}))/y,
+    before: { of: "smallHex", least: 32, most: 32 },
   }),
   shape("age-secret-key", "AGE-SECRET-KEY-1", "letters", 58),
 ];

@@ -6,6 +6,7 @@ import { parsePatch } from "./parse.ts";
 
 const A = "class A {\n  run() {\n    return 1;\n  }\n  stop() {\n    return 1;\n  }\n}\n";
 const files = { "a.js": A, "b.txt": "one\ntwo\nthree\n", "old.txt": "bye\n" };
+const within = { ...files, "deep/c.txt": "c" };
 const enveloped = (...lines: readonly string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 
 describe("what it changes", () => {
@@ -108,6 +109,26 @@ describe("what it changes", () => {
     expect(await at("--- a/b.txt\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+zero\n")).toBe("zero\none\ntwo\nthree\n");
   });
 
+  test("[TOOL-9] blank lines between files, anchors one inside the other, the mark of the end, and a mere move", async () => {
+    const { said, text, session } = await withTools(files);
+    const patch = enveloped(
+      "",
+      "*** Update File: a.js",
+      "@@ class A {",
+      "@@   stop() {",
+      "-    return 1;",
+      "+    return 0;",
+      "*** End of File",
+      "",
+      "*** Update File: old.txt",
+      "*** Move to: new.txt",
+    );
+    expect(await said("apply_patch", { patch })).toBe("Updated a.js.\nMoved old.txt to new.txt.");
+    expect(await text("a.js")).toBe(A.replace("stop() {\n    return 1", "stop() {\n    return 0"));
+    expect(await text("new.txt")).toBe("bye\n");
+    expect(await session.files.exists("old.txt")).toBe(false);
+  });
+
   test("[TOOL-9] a file keeps its CR LF", async () => {
     const { said, text } = await withTools({ "w.txt": "a\r\nb\r\n" });
     await said("apply_patch", { patch: enveloped("*** Update File: w.txt", " a", "-b", "+c") });
@@ -161,9 +182,11 @@ describe("what it refuses", () => {
       enveloped("*** Update File: a.js", "@@ class B {", "-x", "+y"),
       'no line "class B {"',
     ],
+    ["a folder that shall go", enveloped("*** Delete File: deep"), "deep: is a folder."],
+    ["a folder that shall be changed", enveloped("*** Update File: deep", "-a", "+b"), "deep: "],
     ["a place to move to that is taken", enveloped("*** Update File: b.txt", "*** Move to: a.js"), "is there already"],
   ])("[TOOL-9] %s", async (_, patch, words) => {
-    const { run, session } = await withTools(files);
+    const { run, session } = await withTools(within);
     const outcome = await run("apply_patch", { patch });
     expect(outcome.ok).toBe(false);
     expect(outcome.output).toContain(words);
@@ -182,6 +205,13 @@ describe("what it refuses", () => {
     ["an added line without +", enveloped("*** Add File: n", "x"), "Every line of an added file begins with +."],
     ["wrong counts", "--- a/b.txt\n+++ b/b.txt\n@@ -1,3 +1,1 @@\n-one\n+1\n", "says 3 and 1 lines and has"],
     ["a hunk without numbers", "--- a/b.txt\n+++ b/b.txt\n@@\n-one\n+1\n", "which needs no numbers"],
+    ["no file", enveloped("", " "), "The patch names no file."],
+    ["lines of a deleted file", enveloped("*** Delete File: a.js", "-class A {"), "A deleted file has no lines."],
+    [
+      "an update of nothing",
+      enveloped("*** Update File: a.js", "@@", "*** End of File"),
+      "The update of a.js has no lines.",
+    ],
     ["one file twice", enveloped("*** Delete File: a.js", "*** Delete File: ./a.js"), "names a.js twice"],
   ])("[TOOL-9] a patch with %s says where it is wrong", async (_, patch, words) => {
     const { run } = await withTools(files);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { linePattern } from "./pattern.ts";
+import { linePattern, literalPattern } from "./pattern.ts";
 
 function matches(source: string, line: string, ignoreCase = false): boolean {
   const made = linePattern(source, ignoreCase);
@@ -92,4 +92,41 @@ test("[TOOL-11] a character of two units has no inside", () => {
 test("[TOOL-11] a named group is a group, and a brace that counts nothing is a brace", () => {
   expect(matches("(?<year>\\d{4})-", "in 2024-05")).toBe(true);
   expect(matches("a{b}", "xa{b}")).toBe(true);
+});
+
+test("[TOOL-11] escapes stand for what they stand for in a regular expression, in a set and beside one", () => {
+  const lines = [
+    "\t",
+    "\n",
+    "\v",
+    "\f",
+    "\r",
+    "\0",
+    "\b",
+    "a",
+    "_",
+    "5",
+    "~",
+    "-",
+    "]",
+    "^",
+    "b",
+    "\u00e9",
+    "\u{1F600}",
+    " ",
+  ];
+  const beside = ["\\t", "\\n", "\\v", "\\f", "\\r", "\\0", "\\u00e9", "\\u{1F600}", "\\xe9", "\\.", "\\]"];
+  const inside = ["\\b", "\\D", "\\W", "\\S", "^\\W", "^\\D_", "\\d_", "\\t-\\r", "\\u00e0-\\u00ff", "\\w-", "a\\-"];
+  const sources = [...beside, ...inside.map((set) => `[${set}]`), "[]a", "[^]a"];
+  for (const source of sources)
+    for (const text of lines)
+      expect([source, text, matches(source, text)]).toEqual([source, text, new RegExp(source, "u").test(text)]);
+});
+
+test.each(["[", "[]", "[^", "[^]", "[\\d"])("[TOOL-11] %s, a set that is not closed, is refused", (source) => {
+  expect(linePattern(source, false)).toMatchObject({ ok: false, why: 'There is a "[" without its "]".' });
+});
+
+test("[TOOL-11] a text to look for that is empty is none", () => {
+  expect(literalPattern("", true)).toMatchObject({ ok: false, why: expect.stringContaining("empty") });
 });

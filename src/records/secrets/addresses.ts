@@ -1,0 +1,86 @@
+import { AT, BRACKET, COLON, oneOf, PERCENT } from "./letters.ts";
+import { Mark } from "./mark.ts";
+import { isIn, RUN, type Scan } from "./scan.ts";
+
+const [LONGEST_USER, LONGEST_PASSWORD] = [256, 512];
+const NOWHERE = -1;
+export const URL_PASSWORD: Mark = new Mark("url-password");
+
+/** What stands where a password would. */
+const NO_PASSWORD = /^(?:\$|<|\{|%7B|\*+$|x+$|password$|pass$)|\[redacted:/i;
+const NO_PASSWORD_BEGINS = oneOf("$<{%*xXpP");
+
+/** `scheme://user:password@host`: the password alone. */
+export function urlPassword(scan: Scan, at: number): boolean {
+  scan.userFrom = at + "://".length;
+  scan.userLength = 0;
+  return passwordOf(scan);
+}
+
+/**
+ * The same, for an address in whose user something was just hidden: a letter of it may have ended the user before its time,
+ * and the mark that stands there now does not.
+ */
+export function foreseeUrlPassword(scan: Scan): void {
+  if (scan.userFrom === NOWHERE) return;
+  const { from, to } = scan;
+  const isInUser = from >= scan.userFrom && scan.runEnd(RUN.user, scan.userFrom) >= from;
+  scan.userLength += from - scan.userFrom;
+  scan.userFrom = isInUser ? to : NOWHERE;
+  if (isInUser && passwordOf(scan)) scan.foresee(scan.from, scan.to, URL_PASSWORD);
+}
+
+function passwordOf(scan: Scan): boolean {
+  const { letters } = scan;
+  let colon = scan.runEnd(RUN.user, scan.userFrom);
+  for (let mark = scan.markEnd(colon); mark > colon; mark = scan.markEnd(colon)) {
+    scan.userLength += colon - "[redacted".length - scan.userFrom;
+    scan.userFrom = mark;
+    colon = scan.runEnd(RUN.user, mark);
+  }
+  if (letters[colon] !== COLON || scan.userLength + colon - scan.userFrom > LONGEST_USER) return false;
+  const from = colon + 1;
+  const to = scan.runEnd(RUN.password, from);
+  return letters[to] === AT && isPassword(scan, from, to, to - from) && scan.tell(from, to);
+}
+
+/** `scheme%3A%2F%2Fuser%3Apassword%40host`. As in an address itself no slash stands in it: the next one ends the look at this. */
+export function escapedUrlPassword(scan: Scan, at: number): boolean {
+  const { letters, text } = scan;
+  const user = at + "%3A%2F%2F".length;
+  const colon = scan.runEnd(RUN.escapedUser, user);
+  if (colon - user > LONGEST_USER || !text.startsWith("%3A", colon)) return false;
+  const from = colon + "%3A".length;
+  let [to, length] = [from, 0];
+  for (let width = widthAt(letters, to); width > 0 && length <= LONGEST_PASSWORD; width = widthAt(letters, to)) {
+    to += width;
+    length += 1;
+  }
+  return text.startsWith("%40", to) && isPassword(scan, from, to, length) && scan.tell(from, to);
+}
+
+/** How many letters the next character of a password takes that is written so; 0 where it ends. */
+function widthAt(letters: Uint8Array, at: number): number {
+  if (isIn(RUN.escapedPassword, letters[at] as number)) return 1;
+  const [first, second] = [letters[at + 1] as number, letters[at + 2] as number];
+  if (letters[at] !== PERCENT || ESCAPE[first] === 0 || ESCAPE[second] === 0) return 0;
+  return ENDS.has((first << 8) | second) ? 0 : 3;
+}
+
+const ESCAPE = oneOf("0123456789ABCDEF");
+/** `@`, `/`, `?` and `#`. */
+const ENDS: ReadonlySet<number> = new Set(
+  ["40", "2F", "3F", "23"].map((end) => (end.charCodeAt(0) << 8) | end.charCodeAt(1)),
+);
+
+function isPassword({ letters, text }: Scan, from: number, to: number, length: number): boolean {
+  if (length < 1 || length > LONGEST_PASSWORD) return false;
+  return !mayBeNone(letters, from, to) || !NO_PASSWORD.test(text.slice(from, to));
+}
+
+/** Told by a letter, for most. */
+function mayBeNone(letters: Uint8Array, from: number, to: number): boolean {
+  if (NO_PASSWORD_BEGINS[letters[from] as number] === 1) return true;
+  for (let at = from; at < to; at += 1) if (letters[at] === BRACKET) return true;
+  return false;
+}
