@@ -3,14 +3,13 @@ import { describe, expect, test } from "vitest";
 import { steps, writes } from "../../test/support/calls.ts";
 import { look, opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
-import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { collect, MemoryDisk, memoryStore } from "../../test/support/stores.ts";
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { verifyBundle } from "../journal/bundle/read.ts";
 import { sessionRows } from "../journal/verify.ts";
 import { sealManifest } from "../records/bundle.ts";
 import { defineSlice } from "../state/slice.ts";
-import { memoryStore } from "../stores/memory/store.ts";
 import { createHoldfast, type Holdfast } from "./holdfast.ts";
 
 const TOKEN = `ghp_${"a7Z9".repeat(9)}`;
