@@ -53,7 +53,7 @@ describe("what a session is asked for that there is not", () => {
     await session.close();
   });
 
-  test("[RECALL-1] before the first request nothing is shown, so nothing can be explained", async () => {
+  test("[VIEW-16] before the first request nothing is shown, so nothing can be explained", async () => {
     const { session } = await opened();
     expect([session.context.view, session.context.explain("1.0")]).toEqual([undefined, undefined]);
     expect(session.context.recall({ handle: "holdfast://nothing" })).toMatchObject({ ok: false });
