@@ -331,6 +331,7 @@ export type {
   RecordQuery,
   Reference,
   ReleaseBatch,
+  RenameBatch,
   RenewBatch,
   SegmentSpan,
   SessionRow,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { classifyShell, shellReadOnly } from "./shell.ts";
+import { readShell } from "./shell-words.ts";
 
 const READS = [
   "ls",
@@ -253,3 +254,21 @@ const NAMES = ["ls", "cat", "echo", "sort", "uniq", "find", "sed -n", "grep", "p
 function isInstalled(shell: string): boolean {
   return spawnSync(shell, ["-c", "true"]).status === 0;
 }
+
+test("[MODE-5] what a shell reads otherwise than it looks is not taken for a look", () => {
+  expect(readShell('cat "a\\"b" "c\\\\d" "e\\\nf" "g\\h" "end$"')).toEqual({
+    ok: true,
+    commands: [
+      ["cat", 'a"b', "c\\d", "ef", "g\\h", "end$"].map((text) => expect.objectContaining({ text }) as unknown),
+    ],
+  });
+  for (const [line, why] of [
+    ['cat "a\0b"', "an invisible character"],
+    ["cat 'a\0b'", "an invisible character"],
+    ['cat "open', "a quote is not closed"],
+    ["cat a\u00a0b", "an invisible character"],
+    ["ls # not seen", "a comment"],
+    ['cat "`id`"', ""],
+  ] as const)
+    expect(readShell(line)).toMatchObject({ ok: false, why: expect.stringContaining(why) });
+});

@@ -49,6 +49,17 @@ async function prepared(make: (holdfast: Holdfast) => Promise<void>): Promise<vo
   await holdfast.close();
 }
 
+/** What importers are taking in, or have left. */
+async function importing(): Promise<readonly SessionRow[]> {
+  const store = await inspectSqlite(join(at.folder, ".holdfast", "sessions.db"));
+  try {
+    const rows = await store.reading((read) => read.sessions(toSessionId("importing:"), 10));
+    return rows.filter((row): row is SessionRow => !("damaged" in row) && row.id.startsWith("importing:"));
+  } finally {
+    await store.close();
+  }
+}
+
 /** A session as the store knows it, read from outside. */
 async function rowOf(id: string): Promise<SessionRow | undefined> {
   const store = await inspectSqlite(join(at.folder, ".holdfast", "sessions.db"));
@@ -85,11 +96,18 @@ describe("[CLI-22] interrupted in the middle, with exit code 130,", () => {
   test("import leaves no session, and takes the same file in afterwards", async () => {
     await prepared((holdfast) => long(holdfast, "work", 8_000));
     expect(at.spawn("export", "work", "--out", "work.tar")).toMatchObject({ code: 0 });
-    const begun = isSo("theirs", ({ head }) => head.seq > 0);
+    const begun = async () => (await importing()).some(({ head }) => head.seq > 0);
     expect(await interrupted(["import", "work.tar", "--as", "theirs"], begun)).toEqual({ code: 130, said: "" });
+    expect(await importing()).toEqual([]);
     expect(await rowOf("theirs")).toBeUndefined();
     expect(at.spawn("verify")).toMatchObject({ code: 0 });
+    // Killed, it cannot take anything back; whoever comes next does.
+    expect(await interrupted(["import", "work.tar", "--as", "theirs"], begun, "SIGKILL")).toMatchObject({ code: null });
+    expect(await rowOf("theirs")).toBeUndefined();
+    expect(await importing()).toHaveLength(1);
+    expect(at.spawn("sessions").out).not.toContain("importing");
     expect(at.spawn("import", "work.tar", "--as", "theirs")).toMatchObject({ code: 0 });
+    expect(await importing()).toEqual([]);
   });
 
   test("verify --salvage leaves no file, and verify nothing in the temporary folder", async () => {

@@ -29,7 +29,7 @@ export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "v
     from,
     after: idAt(list, from - 1),
     last: idAt(list, count - 1),
-    runs: runsOf(view.entries.slice(0, view.stableItems), from, count),
+    runs: runsOf(beyond(view.entries.slice(0, view.stableItems), from), from, count),
     turn: view.turn,
   };
   return { kind: "view-chosen", levels: levels as unknown as Json, renderer: RENDERER };
@@ -37,11 +37,16 @@ export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "v
 
 /** One line of the decision trace: equal inputs give equal bytes. */
 export function traceLine(outcome: View | RefusedView): string {
-  if (!outcome.ok) return canonicalJson(outcome as unknown as JsonObject);
+  return canonicalJson(traceFacts(outcome));
+}
+
+/** What the line says. The view itself, with all that it shows, is not held for it. */
+export function traceFacts(outcome: View | RefusedView): JsonObject {
+  if (!outcome.ok) return outcome as unknown as JsonObject;
   const { turn, policy, budget, tokens, tailTokens, stableItems, reclaim, dropped } = outcome;
   const { levels } = viewChosen(outcome);
   const facts = { ok: true, turn, policy, budget, tokens, tailTokens, stableItems, levels, dropped };
-  return canonicalJson({ ...facts, ...(reclaim === undefined ? {} : { reclaim: { ...reclaim } }) } as JsonObject);
+  return { ...facts, ...(reclaim === undefined ? {} : { reclaim: { ...reclaim } }) } as unknown as JsonObject;
 }
 
 /** The levels that a sequence of records leaves, or undefined when they are not about these pages. */
@@ -83,6 +88,11 @@ function runsOf(entries: readonly ViewEntry[], from: number, count: number): rea
   }
   if (next < count) push("full", count - next);
   return runs;
+}
+
+/** What stands before `from` was written about with an earlier view: a long one is not gone through for what is new. */
+function beyond(entries: readonly ViewEntry[], from: number): readonly ViewEntry[] {
+  return from === 0 ? entries : entries.filter(({ to }) => to > from);
 }
 
 function idAt(pages: readonly Page[], at: number): string | null {

@@ -159,6 +159,11 @@ export interface DropBatch extends Fence {
 export interface DeleteBatch extends Fence {
   readonly kind: "delete";
 }
+/** The same session under another name, which must be free. Its writer lets it go with that. */
+export interface RenameBatch extends Fence {
+  readonly kind: "rename";
+  readonly to: SessionId;
+}
 /** Removes what nothing reachable names, a bounded amount at a time; repeat until `more` is false. */
 export interface SweepBatch {
   readonly kind: "sweep";
@@ -182,6 +187,7 @@ export type WriteBatch =
   | ForkBatch
   | DropBatch
   | DeleteBatch
+  | RenameBatch
   | SweepBatch;
 
 export type Conflict =
@@ -214,6 +220,7 @@ interface ReceiptValues {
   fork: { readonly row: SessionRow };
   drop: { readonly dropped: number; readonly bytes: number };
   delete: { readonly deleted: true };
+  rename: { readonly row: SessionRow };
   sweep: Swept;
 }
 

@@ -8,6 +8,7 @@ import { type SessionId, toSessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { RECORD_VERSION } from "../records/lift.ts";
 import { conflictError } from "./conflicts.ts";
+import { refuseImportingId } from "./importing.ts";
 import type { JournalDeps } from "./journal.ts";
 import { PAGE, rowOf } from "./read.ts";
 
@@ -25,6 +26,7 @@ export async function forkSession(
   checkOptions(options, { as: ANYTHING, after: ANYTHING, note: ANYTHING });
   const origin = await rowOf(deps.store, toSessionId(from));
   const session = toSessionId(options.as);
+  refuseImportingId(session);
   const after = await linkAt(deps, origin, options.after === undefined ? origin.head.seq : options.after);
   const checkpoint = origin.checkpoint > after.seq ? await checkpointUpTo(deps, origin, after.seq) : undefined;
   const records = options.note === undefined ? [] : [sealedNote(deps, after, options.note(after.seq))];

@@ -7,6 +7,7 @@ import { genesisOf } from "../records/chain.ts";
 import { DEEPEST } from "../records/codec.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
+import { refuseImportingId } from "./importing.ts";
 import { Journal, type JournalDeps } from "./journal.ts";
 import type { Fold, Sealed } from "./seal-batch.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
@@ -69,6 +70,7 @@ async function ensureSession(deps: JournalDeps, session: SessionId, create: bool
   const row = await deps.store.reading((read) => read.session(session));
   if (row !== undefined) return;
   if (!create) throw new HoldfastError("SESSION_UNKNOWN", { session });
+  refuseImportingId(session);
   const receipt = await deps.store.commit({
     kind: "create",
     session,

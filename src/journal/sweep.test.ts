@@ -248,3 +248,19 @@ test("the memory store lists content by the time it was put", async () => {
   expect(await collect(store.blobs.list(clock.now()))).toEqual([]);
   expect((await collect(store.blobs.list(clock.now() + 1))).map((ref) => ref.name)).toEqual([name]);
 });
+
+test("[JOURNAL-17] content whose keeper cannot tell when it was put is spared by the way, and goes with a whole sweep", async () => {
+  const clock = new FixedClock();
+  const { lastPut: _lastPut, ...blobs } = memoryBlobs(undefined, clock);
+  const deps = { ...memoryDeps(undefined, clock), store: memoryStore({ blobs, clock }) };
+  const journal = await openJournal(deps, "s");
+  const large = await journal.stageBlob(LARGE);
+  await journal.append({ ...said("1"), blobs: [large.ref] }, { staged: [large] });
+  await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+  await retain(deps, journal, { records: 1 });
+  clock.advance(10_000_000);
+  await sweepForgotten(deps);
+  expect(deps.store.blobs.holds(large.ref.name)).toBe(true);
+  await sweep(deps, { graceMs: 0 });
+  expect(deps.store.blobs.holds(large.ref.name)).toBe(false);
+});

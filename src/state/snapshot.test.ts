@@ -1,12 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { rig, writes } from "../../test/support/calls.ts";
 import { FixedClock } from "../base/clock.ts";
+import { canonicalHash, sha256 } from "../base/hash.ts";
 import { countingIds } from "../base/ids.ts";
+import type { Json } from "../base/json.ts";
 import { CheckpointStore } from "./checkpoints.ts";
 import { Plan } from "./default-slices.ts";
 import { ExecutionState, rollbackToTool, type StateOptions } from "./execution-state.ts";
 import { reducers } from "./reducers.ts";
-import { resourceKey, type Snapshotable } from "./resources.ts";
+import { resourceKey, ResourceRegistry, type Snapshotable } from "./resources.ts";
+import { portable, resourcesPart } from "./resources-part.ts";
 import { SessionSnapshotAdapter } from "./session-state.ts";
 import { defineSlice } from "./slice.ts";
 import { type SnapshotLadder, snapshotFromText, snapshotToText } from "./snapshot-text.ts";
@@ -302,3 +306,77 @@ function box(): Snapshotable<number> & { value: number } {
     },
   };
 }
+
+describe("a snapshot text that was signed anew", () => {
+  type Entry = [name: string, data: Json, sum?: string];
+
+  /** Somebody who can sign, and does not know what belongs in it. */
+  const signed = (text: string, edit: (entries: Entry[]) => readonly Entry[]): string => {
+    const whole = JSON.parse(text) as { readonly version: number; readonly entries: Entry[] };
+    const entries = edit(whole.entries).map(([name, data]): Entry => [name, data, canonicalHash([name, data])]);
+    return JSON.stringify({ ...whole, entries, checksum: sha256(entries.map(([, , sum]) => sum).join("\n")) });
+  };
+  const withFile = async () => {
+    const { state, transactions } = rig([writes("write", (_, call) => call.files.writeText("a.txt", "kept"))]);
+    await transactions.run({ id: "c", name: "write", input: {} });
+    return { state, text: snapshotToText(await state.snapshot(), state.truth.parts) };
+  };
+  const read = (state: ExecutionState, text: string) => () => snapshotFromText(text, state.truth.parts);
+  const corrupt = (entry: string) =>
+    expect.objectContaining({
+      code: "SNAPSHOT_CORRUPT",
+      details: expect.objectContaining({ entry: expect.stringContaining(entry) }),
+    });
+  const content = ([name]: Entry) => name.startsWith("contents/");
+
+  test("[SNAP-4] [K31] is refused where its header is no header, and where content is not what it is named", async () => {
+    const { state, text } = await withFile();
+    expect(
+      read(
+        state,
+        signed(text, (all) => all),
+      )().session.slices.get("files"),
+    ).toBeDefined();
+    const odd = (data: Json) => signed(text, (all) => all.map((one) => (content(one) ? [one[0], data] : one)));
+    expect(
+      read(
+        state,
+        signed(text, ([, ...rest]) => [["header", { snapshotId: 7 }], ...rest]),
+      ),
+    ).toThrow(corrupt("header"));
+    expect(read(state, odd(Buffer.from("other").toString("base64")))).toThrow(corrupt("contents/"));
+    expect(read(state, odd(7))).toThrow(corrupt("contents/"));
+    expect(
+      read(
+        state,
+        signed(text, (all) => all.filter((one) => !content(one))),
+      ),
+    ).toThrow(corrupt("contents/"));
+  });
+
+  test("[SNAP-6] is not written with a slice that is unknown, or a resource that is no data", async () => {
+    const state = fresh({ resources: [[resourceKey("odd"), { snapshot: () => () => 1, restore: () => {} }]] });
+    const taken = await state.snapshot();
+    expect(() => snapshotToText(taken, state.truth.parts)).toThrow(
+      expect.objectContaining({ code: "SLICE_NOT_JSON", details: expect.objectContaining({ entry: "resources/odd" }) }),
+    );
+    expect(() => snapshotToText(taken, new Map())).toThrow(expect.objectContaining({ code: "SNAPSHOT_MISMATCH" }));
+  });
+});
+
+test("[SNAP-3] what resources say is kept as far as it is data, and read only as an object", () => {
+  const registry = ResourceRegistry.build([
+    [resourceKey("shared"), { snapshot: () => 1, restore: () => {}, shared: true }],
+  ]);
+  const said = new Map<string, unknown>([
+    ["fine", 1],
+    ["odd", () => 1],
+    ["shared", 2],
+  ]);
+  expect(portable(said, new Map([["fine", 0]]), registry)).toEqual({
+    fine: { snapshot: 1, origin: 0 },
+    shared: { snapshot: 2, shared: true },
+  });
+  for (const data of [[], "x", null])
+    expect(() => resourcesPart.decode(data)).toThrow(expect.objectContaining({ code: "SNAPSHOT_CORRUPT" }));
+});

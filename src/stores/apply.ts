@@ -57,6 +57,8 @@ function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBa
         tables.deleteSession(row);
         return { ok: true, deleted: true };
       });
+    case "rename":
+      return rename(tables, batch);
     case "sweep":
       return sweep(tables, blobs, batch);
     default:
@@ -149,11 +151,11 @@ function appendAsked(on: Ground, batch: contract.AppendBatch): Applied<contract.
     if (missing.length > 0) return refuse({ kind: "blobs-missing", names: missing });
 
     for (const { ref, bytes } of batch.blobs) {
-      if (bytes === undefined) tables.noteBlob(ref);
-      else tables.putBlob(ref, bytes);
+      if (bytes === undefined) tables.blobs.note(ref);
+      else tables.blobs.put(ref, bytes);
     }
     for (const record of batch.records) tables.insertRecord(segment, record, batch.operation);
-    for (const { seq, name } of batch.references) tables.addReference(segment, seq, name);
+    for (const { seq, name } of batch.references) tables.blobs.addReference(segment, seq, name);
     const moved = movedBy(on, batch, row);
     tables.putSession(moved);
     if (batch.anchor !== undefined) tables.keepWitness(moved); // what lies before it may be removed from now on
@@ -196,7 +198,7 @@ function missingBlobs(tables: Tables, blobs: BlobStore, batch: contract.AppendBa
     ...batch.blobs.map((blob) => blob.ref.name),
   ]);
   const missing = [...named].filter(
-    (name) => !arriving.has(name) && tables.blobPlace(name) !== "store" && !blobs.holds(name),
+    (name) => !arriving.has(name) && tables.blobs.place(name) !== "store" && !blobs.holds(name),
   );
   // There is no content of that name and another size: whoever trusts the size would read beyond its end, or not all of it.
   const misnamed = batch.blobs.filter(({ ref, bytes }) => ref.size !== (bytes?.length ?? sizeOf(tables, blobs, ref)));
@@ -204,7 +206,7 @@ function missingBlobs(tables: Tables, blobs: BlobStore, batch: contract.AppendBa
 }
 
 function sizeOf(tables: Tables, blobs: BlobStore, { name, size }: BlobRef): number {
-  return tables.blobSize(name) ?? blobs.sizeOf?.(name) ?? size; // who cannot tell is believed
+  return tables.blobs.size(name) ?? blobs.sizeOf?.(name) ?? size; // who cannot tell is believed
 }
 
 function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkBatch> {
@@ -231,6 +233,17 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   tables.addSession(row);
   for (const record of records) tables.insertRecord(growing(row), record, undefined);
   return { ok: true, row };
+}
+
+function rename(tables: Tables, batch: contract.RenameBatch): Applied<contract.RenameBatch> {
+  return fenced(tables, batch, (old) => {
+    const taken = whyTaken(tables, batch.to);
+    if (taken !== undefined) return taken;
+    tables.deleteSession(old);
+    const row = { ...old, id: batch.to, epoch: tables.epochBefore(batch.to), owner: null, leaseUntil: 0 };
+    tables.addSession(row);
+    return { ok: true, row };
+  });
 }
 
 function drop(tables: Tables, batch: contract.DropBatch): Applied<contract.DropBatch> {
@@ -270,16 +283,16 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
   if (swept.records > 0) return { ok: true, ...swept, more: true };
   const { limit, putBefore } = batch;
   const unnamed =
-    putBefore === undefined ? tables.unreferencedBlobs(limit) : tables.nextUnreferenced(LOOKED_AT_BY_THE_WAY);
+    putBefore === undefined ? tables.blobs.unreferenced(limit) : tables.blobs.nextUnreferenced(LOOKED_AT_BY_THE_WAY);
   for (const { name, size, place } of unnamed) {
     if (place === "outside" && !isOld(blobs, name, batch)) continue;
-    tables.deleteBlob(name);
+    tables.blobs.remove(name);
     swept.blobs += 1;
     swept.bytes += place === "store" ? size : blobs.remove(name);
   }
   const more = putBefore === undefined && unnamed.length >= limit;
   for (const name of batch.candidates) {
-    if (tables.blobPlace(name) !== undefined || tables.isNamed(name)) continue;
+    if (tables.blobs.place(name) !== undefined || tables.blobs.isNamed(name)) continue;
     const bytes = blobs.remove(name);
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;

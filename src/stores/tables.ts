@@ -46,19 +46,24 @@ export interface Tables {
   /** Removes records with their references, at most `limit`. */
   deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number };
 
+  readonly blobs: BlobRows;
+}
+
+/** Small content, what is known of content kept elsewhere, and which record names which. */
+export interface BlobRows {
   /** Keeps content, replacing what is stored under the name if it is not exactly this. */
-  putBlob(ref: BlobRef, bytes: Bytes): void;
+  put(ref: BlobRef, bytes: Bytes): void;
   /** Notes that the blob store holds it. */
-  noteBlob(ref: BlobRef): void;
-  blobPlace(name: BlobName): "store" | "outside" | undefined;
+  note(ref: BlobRef): void;
+  place(name: BlobName): "store" | "outside" | undefined;
   /** As it was when it came; undefined for content that is not known here. */
-  blobSize(name: BlobName): number | undefined;
+  size(name: BlobName): number | undefined;
   /** Whether a record names it. */
   isNamed(name: BlobName): boolean;
   addReference(segment: number, seq: number, name: BlobName): void;
   /** What no record names. */
-  unreferencedBlobs(limit: number): readonly PlacedBlob[];
+  unreferenced(limit: number): readonly PlacedBlob[];
   /** The same among the next so many; behind the last one it begins anew. */
   nextUnreferenced(rows: number): readonly PlacedBlob[];
-  deleteBlob(name: BlobName): void;
+  remove(name: BlobName): void;
 }

@@ -265,3 +265,69 @@ describe("an effect", () => {
     expect(did).toEqual(["refund a 5"]);
   });
 });
+
+describe("an effect that an earlier process was about to undo", () => {
+  const entry = { tool: "charge", name: "payment", key: "a", callId: "c1", args: { n: 1 }, generation: 0 };
+  const request = { callId: "c9", name: "payment", args: {}, key: "a", signal: new AbortController().signal };
+  const undoing = { is: "undoing", result: { receipt: 5 }, begun: true } as const;
+
+  test("[TX-27] [TX-29] stays what it is where nobody here can go on with it, and is told so", async () => {
+    const ledger = new ListLedger();
+    const book = new EffectBook(ledger, new FixedClock());
+    book.recall(entry, undoing, ["c1"]);
+    const unknown = [{ tool: "charge", name: "payment", key: "a", is: "unknown", detail: "undoing it had begun" }];
+    expect(book.of("c1")).toEqual(unknown);
+    expect(book.planUndo(["c1"])).toEqual(unknown);
+    expect(await book.undo(["c1"], () => undefined)).toEqual(unknown);
+    expect(ledger.lines).toEqual([]);
+  });
+
+  test("[TX-29] is gone on with before it is done again under the same key", async () => {
+    const { did, spec } = bank();
+    const book = new EffectBook(new ListLedger(), new FixedClock());
+    book.recall(entry, undoing, []);
+    expect(await book.run({ ...request, tool: paying(spec) })).toMatchObject({});
+    expect(did).toEqual(["refund a 5", "pay a"]);
+  });
+
+  test("[TX-27] is the origin's in a fork, and is not done again there", async () => {
+    const { did, spec } = bank();
+    const book = new EffectBook(new ListLedger(), new FixedClock());
+    book.recall(entry, undoing, ["c1"]);
+    book.disown();
+    expect(await book.undo(["c1"], () => spec)).toEqual([]);
+    await expect(book.run({ ...request, tool: paying(spec) })).rejects.toMatchObject({ code: "EFFECT_UNKNOWN" });
+    expect(did).toEqual([]);
+  });
+});
+
+describe("an effect whose second life", () => {
+  test("[TX-25] cannot be written down leaves what was known of the first: the next attempt is a further generation", async () => {
+    const { did, spec } = bank();
+    const { transactions, ledger } = rig([paying(spec)]);
+    const pay = (id: string, fail = false) => transactions.run({ id, name: "charge", input: { keys: ["a"], fail } });
+    await pay("c1", true);
+    ledger.failOn = "effect-opened";
+    expect(await pay("c2")).toMatchObject({ ok: false });
+    ledger.failOn = undefined;
+    expect(await pay("c3")).toMatchObject({ ok: true });
+    expect(did).toEqual(["pay a", "refund a 0", "pay a"]);
+  });
+
+  test("[TX-26] is undone by somebody who throws no error, and that is told in its words", async () => {
+    const { spec } = bank({
+      undo: () => {
+        throw "no such account"; // oxlint-disable-line typescript/only-throw-error
+      },
+    });
+    const { transactions } = rig([paying(spec)]);
+    const outcome = await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"], fail: true } });
+    expect(outcome.effects).toMatchObject([{ is: "not-undone", detail: expect.stringContaining("no such account") }]);
+  });
+
+  test("[TX-24] answers nothing, which is kept as nothing", async () => {
+    const { spec } = bank({ run: (() => undefined) as never });
+    const { transactions } = rig([paying(spec)]);
+    expect((await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } })).output).toEqual([null]);
+  });
+});

@@ -157,3 +157,41 @@ describe("progress", () => {
     expect(JSON.stringify(outcome.output).length).toBeLessThan(20_000);
   });
 });
+
+describe("a result that is refused while something cannot be taken back", () => {
+  test("[LOOP-16] [TX-8] a resource: the call is closed as failed, it is not tried again, and the state is given up", async () => {
+    const { transactions, state, box, ledger } = world(counting(() => "never"));
+    box.refuses = 9;
+    const outcome = await transactions.run({ id: "c", name: "count", input: {} });
+    expect(outcome).toMatchObject({ ok: false, reason: "RESTORE_FAILED", attempts: 1 });
+    expect([state.poisoned, ledger.closings().length]).toEqual([true, 1]);
+  });
+
+  test("[LOOP-16] [TX-22] a child: it would do its work twice, so the call ends and says so", async () => {
+    const work = writes(
+      "work",
+      async (_, call) => {
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+        await call.child({ mark: async () => () => Promise.reject("it is gone") });
+        return call.attempt;
+      },
+      { validators: [() => "never"] },
+    );
+    const { transactions, state } = rig([work]);
+    const outcome = await transactions.run({ id: "c", name: "work", input: {} });
+    expect(outcome).toMatchObject({ ok: false, reason: "rejected", attempts: 1 });
+    expect(outcome.output).toContain("Not taken back: a child: it is gone");
+    expect(state.poisoned).toBe(false);
+  });
+
+  test("[LOOP-16] whoever judges and throws no error has not accepted either", async () => {
+    const { transactions } = world(
+      counting(() => {
+        throw "ill"; // oxlint-disable-line typescript/only-throw-error
+      }),
+    );
+    expect((await transactions.run({ id: "c", name: "count", input: {} })).output).toContain(
+      "could not be checked: ill",
+    );
+  });
+});

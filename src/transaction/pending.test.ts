@@ -6,6 +6,8 @@ import { Deadline } from "./deadline.ts";
 import { beginCall, runTool, ToolRunner } from "./runner.ts";
 import { VisibilityExpansionRequired } from "./ending.ts";
 import { ExecutionState } from "../state/execution-state.ts";
+import { resourceKey } from "../state/resources.ts";
+import { Semaphore } from "./semaphore.ts";
 import type { ToolPolicy } from "./policy.ts";
 import { defineTool } from "./tool.ts";
 import { Transactions } from "./transactions.ts";
@@ -189,4 +191,98 @@ describe("the runner", () => {
     expect(ledger.closings()).toMatchObject([{ callId: "c", status: "canceled" }]);
     expect([transactions.pending, state.session.get(counter)]).toEqual([[], 0]);
   });
+});
+
+describe("what is odd about a call", () => {
+  test("[TX-4] whoever cancels without an error is told that it was canceled, before it began and while it ran", async () => {
+    const { transactions } = rig([writes("wait", () => new Promise(() => {}))]);
+    const before = transactions.run({ id: "a", name: "wait", input: {} }, { signal: AbortSignal.abort("stop") });
+    expect(await before).toMatchObject({
+      status: "canceled",
+      output: expect.stringContaining("The call was canceled."),
+    });
+    const stop = new AbortController();
+    const during = transactions.run({ id: "b", name: "wait", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort("stop");
+    expect(await during).toMatchObject({
+      status: "canceled",
+      output: expect.stringContaining("The call was canceled."),
+    });
+  });
+
+  test("[TX-35] a policy that breaks with something that is no error denies with its words", async () => {
+    const broken: ToolPolicy = {
+      name: "broken",
+      check: () => {
+        throw "out of order"; // oxlint-disable-line typescript/only-throw-error
+      },
+    };
+    const { transactions } = rig([writes("go", () => "gone")], { policies: [broken] });
+    expect(await transactions.run({ id: "a", name: "go", input: {} })).toMatchObject({
+      reason: "denied",
+      output: expect.stringContaining("The policy broken could not be checked: out of order"),
+    });
+  });
+
+  test("[TX-3] one without arguments reaches its schema without any, and every issue is told with its place", async () => {
+    const issues = [{ message: "is missing", path: [{ key: "a" }, 0] }, { message: "is odd" }];
+    const input: StandardSchema<object> = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: (value) => (value === undefined ? { issues } : { value: {} }),
+        jsonSchema: { input: () => ({ type: "object", title: "described" }) },
+      } as StandardSchema<object>["~standard"],
+    };
+    const tool = defineTool({ name: "strict", access: "read", input, run: () => ({ fine: true }) });
+    expect(tool.inputSchema).toEqual({ type: "object", title: "described" });
+    const { state, transactions } = rig([tool]);
+    const bad = await transactions.run({ id: "a", name: "strict", input: undefined });
+    expect(bad).toMatchObject({ reason: "bad-arguments", output: expect.stringContaining("a.0: is missing; is odd") });
+    const runner = new ToolRunner({ executionState: state, toolRegistry: new Map(), promptName: "p" });
+    expect(await runner.execute({ id: "b", name: "strict", input: {} })).toMatchObject({ message: '{"fine":true}' });
+  });
+
+  test("[TX-18] a resource that answers when its call is over is not handed out, and the next call has it", async () => {
+    const slow = Promise.withResolvers<number>();
+    const restored: number[] = [];
+    const box = { snapshot: () => slow.promise, restore: (to: number) => void restored.push(to) };
+    const key = resourceKey<typeof box>("box");
+    let refused: unknown;
+    const take = writes("take", async (_, call) => {
+      await call.resource(key).catch((error: unknown) => (refused = error));
+    });
+    const { transactions } = rig([take], { state: { resources: [[key, box]] } });
+    const stop = new AbortController();
+    const first = transactions.run({ id: "a", name: "take", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    expect(await first).toMatchObject({ status: "canceled" });
+    slow.resolve(1);
+    await quiet();
+    expect([refused, restored]).toMatchObject([{ code: "CALL_CLOSED" }, []]);
+    expect(await transactions.run({ id: "b", name: "take", input: {} })).toMatchObject({ ok: true });
+  });
+});
+
+test("[TX-15] whoever leaves twice frees one place, and whoever gives up while waiting takes none", async () => {
+  const slots = new Semaphore(1);
+  const never = new AbortController().signal;
+  const leave = await slots.enter(never);
+  const stop = new AbortController();
+  const gaveUp = slots.enter(stop.signal);
+  stop.abort();
+  expect(await gaveUp).toBeUndefined();
+  expect(await slots.enter(AbortSignal.abort())).toBeUndefined();
+  const [second, third] = [slots.enter(never), slots.enter(never)];
+  leave?.();
+  leave?.();
+  let entered = false;
+  void third.then(() => (entered = true));
+  const leaveSecond = await second;
+  await quiet();
+  expect(entered).toBe(false);
+  leaveSecond?.();
+  expect(await third).toBeDefined();
 });

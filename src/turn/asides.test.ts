@@ -18,6 +18,7 @@ import type { RunLimits } from "./limits.ts";
 import type { SessionOptions } from "./resume.ts";
 import type { Session } from "./session.ts";
 import { summariseWith } from "./summarise-with.ts";
+import { call as callItem, output as outputItem, say, think, user as userItem } from "../../test/histories/items.ts";
 
 const LINES = 240; // 10 KB and more
 const read = writes<{ readonly path: string }>("read_file", ({ path }) => longText(LINES, path), { access: "read" });
@@ -315,6 +316,37 @@ describe("a summariser that asks a model", () => {
     expect(shown).toContain(SUMMARY);
     expect(shown).not.toContain("<tool_call>");
     expect(shown.length).toBeLessThan(40_000);
+  });
+
+  test("[BOUNDARY-14] outside a session it reads any items: who spoke, notes, outputs of calls that are gone, and no thoughts", async () => {
+    const asked: ModelRequest[] = [];
+    const helper = scripted((question) => {
+      asked.push(question.request as ModelRequest);
+      return { text: "half of it", stop: "length" };
+    });
+    const items = [
+      userItem("look"),
+      userItem("a tool left", { notice: "tool-gone" }),
+      say("I look"),
+      think("hm"),
+      callItem("c"),
+      outputItem("c"),
+      outputItem("gone", { name: "list_files" }),
+      outputItem("nameless"),
+    ];
+    expect(await summariseWith(helper).summarise({ items, room: 100 })).toEqual({ text: "half of it [it was longer]" });
+    const read = asked[0]?.items.map(wordsOf).join("\n") ?? "";
+    expect(read).toContain(
+      "The user: look\n\nA note (tool-gone): a tool left\n\nThe agent: I look\n\nThe agent used read_file:",
+    );
+    expect(read).toContain("read_file answered (success): result of c");
+    expect(read).toContain("list_files answered (success): result of gone");
+    expect(read).toContain("a tool answered (success): result of nameless");
+    expect(read).not.toContain("hm");
+    await expect(summariseWith(helper, { most: 10 }).summarise({ items, room: 100 })).rejects.toMatchObject({
+      code: "SUMMARY_TOO_LONG",
+    });
+    expect(asked).toHaveLength(1);
   });
 
   test.each([

@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import { steps, writes } from "../../test/support/calls.ts";
 import { look, opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
-import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { collect, MemoryDisk, memoryStore } from "../../test/support/stores.ts";
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
+import type { SessionRow, Store } from "../contracts/store.ts";
 import { verifyBundle } from "../journal/bundle/read.ts";
+import { sessionRows } from "../journal/verify.ts";
 import { sealManifest } from "../records/bundle.ts";
 import { defineSlice } from "../state/slice.ts";
-import type { Holdfast } from "./holdfast.ts";
+import { createHoldfast, type Holdfast } from "./holdfast.ts";
 
 const TOKEN = `ghp_${"a7Z9".repeat(9)}`;
 const LATE = "late-canary-nobody-knew-of";
@@ -217,6 +219,48 @@ describe("an imported session", () => {
     expect(ids).toEqual(["s"]);
   });
 
+  test("[BUNDLE-4] is not there when its importer died, and what it left is gone with the next import or sweep", async () => {
+    const { holdfast } = await lived();
+    const bytes = await bundleOf(holdfast);
+    for (const next of ["import", "sweep"] as const) {
+      const disk = new MemoryDisk();
+      const store = memoryStore({ disk });
+      const dying: Store = {
+        ...store,
+        // Its process ends with the commit that would have given the session its name.
+        commit: (batch) => (batch.kind === "rename" ? new Promise(() => {}) : store.commit(batch)),
+      };
+      const importer = await createHoldfast({ store: dying });
+      void importer.importBundle(pieces(bytes), { as: "theirs" });
+      await expect.poll(() => kept(store)).toHaveLength(1);
+      await expect.poll(async () => (await kept(store))[0]?.head.seq).toBeGreaterThan(0);
+      await store.close();
+
+      const elsewhere = await opened(disk, { tools: [note] });
+      expect((await collect(elsewhere.holdfast.sessions())).map(({ id }) => id)).not.toContain("theirs");
+      const [left] = (await kept(elsewhere.holdfast.store)).filter(({ id }) => id.startsWith("importing:"));
+      await expect(elsewhere.holdfast.fork("s", { as: left?.id ?? "" })).rejects.toMatchObject({
+        code: "SESSION_BAD_ID",
+      });
+      if (next === "sweep") await elsewhere.holdfast.sweep();
+      else await elsewhere.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+      const ids = (await kept(elsewhere.holdfast.store)).map(({ id }) => id);
+      expect(ids).toEqual(next === "sweep" ? ["s"] : ["s", "theirs"]);
+    }
+  });
+
+  test("[BUNDLE-4] a second importer lets the first one work", async () => {
+    const { holdfast } = await lived();
+    const bytes = await bundleOf(holdfast);
+    const there = await opened(new MemoryDisk(), { tools: [note] });
+    const both = ["one", "two"].map((as) => there.holdfast.importBundle(pieces(bytes), { as }));
+    await Promise.all(both);
+    expect((await collect(there.holdfast.sessions())).map(({ id }) => id)).toEqual(
+      expect.arrayContaining(["one", "two"]),
+    );
+    expect(await there.holdfast.verify()).toMatchObject({ ok: true });
+  });
+
   test("[BUNDLE-4] with files can be read whole, and says what is missing when it is opened", async () => {
     const { holdfast, session } = await opened();
     await run(session, "a");
@@ -229,3 +273,7 @@ describe("an imported session", () => {
     await expect(elsewhere.holdfast.open("theirs")).rejects.toMatchObject({ code: "BLOB_MISSING" });
   });
 });
+
+async function kept(store: Store): Promise<readonly SessionRow[]> {
+  return (await collect(sessionRows(store))).filter((row): row is SessionRow => !("damaged" in row));
+}

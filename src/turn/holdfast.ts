@@ -10,8 +10,10 @@ import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, type ImportOptions, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
+import { removeAbandonedImports } from "../journal/bundle/abandoned.ts";
 import { type Deleted, deleteSession, planDeletion } from "../journal/delete.ts";
 import { forkSession } from "../journal/fork.ts";
+import { isImporting } from "../journal/importing.ts";
 import { appendReserved, type JournalDeps } from "../journal/journal.ts";
 import type { Fold } from "../journal/seal-batch.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
@@ -229,10 +231,10 @@ export class Holdfast implements AsyncDisposable {
     }
   }
 
-  /** Every session, damaged ones as that; the pages that sessions share are none. Opening one mends what can be proven. */
+  /** Every session, damaged ones as that; pages that sessions share are none, nor is what is being imported. Opening one mends what can be proven. */
   async *sessions(): AsyncIterable<SessionRow | DamagedSession> {
     for await (const row of sessionRows(this.store))
-      if (!isShelf(row.id)) yield "damaged" in row ? { ...row, code: "SESSION_DAMAGED" } : row;
+      if (!isShelf(row.id) && !isImporting(row.id)) yield "damaged" in row ? { ...row, code: "SESSION_DAMAGED" } : row;
   }
 
   /**
@@ -291,7 +293,9 @@ export class Holdfast implements AsyncDisposable {
     return importBundle(this.#deps, source, options);
   }
 
-  sweep(options?: SweepOptions): Promise<SweepReport> {
+  /** Removes what nothing reachable names, and what importers that were killed had taken in. */
+  async sweep(options?: SweepOptions): Promise<SweepReport> {
+    await removeAbandonedImports(this.#deps);
     return sweep(this.#deps, options);
   }
 

@@ -1,4 +1,5 @@
-import type { Json } from "../base/json.ts";
+import { canonicalJson } from "../base/canonical.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { Compressed, Compressor } from "../contracts/compressor.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
@@ -16,7 +17,7 @@ import {
 import { demandPage, type Page } from "../context/page.ts";
 import type { Rule } from "../context/producers.ts";
 import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "../context/recall.ts";
-import { traceLine, viewChosen } from "../context/record.ts";
+import { traceFacts, viewChosen } from "../context/record.ts";
 import { rendererWith } from "../context/renderer.ts";
 import { resumeView } from "../context/resume.ts";
 import { budgetWithin, type Calibration } from "../context/tokens/calibrate.ts";
@@ -58,7 +59,7 @@ export class SessionContext {
   readonly #prepared: PreparedTexts;
   readonly #table = new HandleTable();
   readonly #observer = new FaultObserver();
-  readonly #trace: string[] = [];
+  readonly #trace: JsonObject[] = [];
   /** What stands around a conversation changes seldom; it is counted once. */
   #around: { readonly texts: readonly string[]; readonly tokens: number } = { texts: [], tokens: 0 };
   #pages: SessionPages | undefined;
@@ -94,7 +95,7 @@ export class SessionContext {
 
   /** One line of JSON for each of the newest views that were chosen or refused, in this process. */
   get trace(): readonly string[] {
-    return this.#trace;
+    return this.#trace.map(canonicalJson);
   }
 
   /** Why a page is shown as it is; undefined for a page that the last view does not know. */
@@ -338,7 +339,7 @@ export class SessionContext {
   }
 
   #told<V extends View | RefusedView>(view: V): V {
-    this.#trace.push(traceLine(view));
+    this.#trace.push(traceFacts(view));
     if (this.#trace.length > MOST_TRACED) this.#trace.shift();
     return view;
   }

@@ -216,6 +216,20 @@ describe("a call that is discarded", () => {
     expect((await look(child)).steps).toEqual([]);
   });
 
+  test.each<readonly [string, Script, Partial<SubAgent>, string]>([
+    ["stops without an end", [{ text: "half", stop: "length" }], {}, "stopped without finishing"],
+    ["cannot be asked", [{ fault: "not-allowed" }], {}, "did not answer"],
+    ["meets its bound", [steps("a"), steps("b")], { limits: { steps: 1 } }, "met its bound of steps"],
+  ])("[AGENT-3] one that %s is told as that, and what it did goes", async (_, says, more, words) => {
+    const { session } = await withHelper(says, more);
+    const { end } = await watch(session.run("go", { model: scripted([delegates("tidy up"), { text: "ok" }]) }));
+    expect(end).toMatchObject({ status: "done" });
+    const outputs = JSON.stringify((await session.conversation()).filter(({ kind }) => kind === "output"));
+    expect(outputs).toContain(words);
+    expect((await look(session)).steps).toEqual([]);
+    await session.close();
+  });
+
   test("[AGENT-1] a task that is none is refused", async () => {
     const { session } = await withHelper([{ text: "ok" }]);
     expect((await session.runTool({ name: "helper", input: { task: " " } })).reason).toBe("bad-arguments");

@@ -1,13 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { opened } from "../../test/support/durable.ts";
-import { scripted, watch } from "../../test/support/loop.ts";
+import { quickjs, scripted, watch } from "../../test/support/loop.ts";
 import { longText } from "../../test/support/pages.ts";
 import { writes } from "../../test/support/calls.ts";
+import { definePrompt } from "../prompt/section.ts";
 import { askUser } from "./ask-user.ts";
 import { planTool } from "./plan-tool.ts";
 
 const helper = { name: "helper", description: "d", model: scripted([{ text: "ok" }]) };
-const open = () => opened(undefined, { tools: [planTool, askUser], agents: [helper] });
+const prompt = definePrompt("p", [{ id: "more", body: "All of it.", summary: "Some of it.", visibility: "summary" }]);
+const open = () =>
+  opened(undefined, {
+    tools: [planTool, askUser],
+    agents: [helper],
+    prompt,
+    writeback: { remember: true },
+    code: quickjs(),
+  });
 
 describe("the kernel's tools", () => {
   test.each([
@@ -19,6 +28,25 @@ describe("the kernel's tools", () => {
     ["ask_user", { question: "?", options: Array.from({ length: 51 }, () => "a") }, "up to 50 texts"],
     ["recall", { handle: "holdfast://x", range: [1, 2] }, "no argument range; there are: handle, lines, bytes, grep"],
     ["helper", { task: "x", context: "y" }, "no argument context; there are: task"],
+    ["helper", null, "must be an object"],
+    ["plan", null, "must be an object"],
+    ["plan", { objective: "x", steps: [null] }, "title"],
+    ["ask_user", null, "must be an object"],
+    ["recall", null, "must be an object"],
+    ["remember", { what: "rule", name: "n", txt: "t" }, "no argument txt; there are: what, name, text"],
+    ["remember", { what: "law", name: "n", text: "t" }, "must be one of "],
+    ["remember", { what: "rule", name: "", text: "t" }, "must be a text of up to 64 characters"],
+    ["remember", { what: "rule", name: "n", text: " " }, "must be a text"],
+    ["remember", { what: "rule", name: "n", text: "t", scope: "world" }, "must be one of session"],
+    ["remember", { what: "rule", name: "n", text: "t", replaces: "yes" }, "must be true or false"],
+    ["remember", { what: "rule", name: "n", text: "t", evidence: 7 }, "must be a handle"],
+    ["remember", { what: "rule", name: "n", text: "t" }, "must name its evidence"],
+    ["open_sections", null, "section_ids must be a list of: more"],
+    ["open_sections", { section_ids: "more" }, "section_ids must be a list of: more"],
+    ["open_sections", { section_ids: [] }, "section_ids must be a list of: more"],
+    ["run_code", null, "must be a text, unless a name is given"],
+    ["run_code", { code: 7 }, "must be a text"],
+    ["run_code", { name: 7 }, "must be a text"],
     ["helper", ["x"], "must be an object"],
   ])("[TOOL-17] %s says what is wrong with its arguments (%#)", async (name, input, words) => {
     const { session } = await open();

@@ -4,7 +4,7 @@ import { faultHost } from "./fault-host.ts";
 import { faultPorts } from "./fault-ports.ts";
 import { driverMissing } from "./files-model.ts";
 import { faultSyscalls } from "./fault-syscalls.ts";
-import type { Rig } from "./rig.ts";
+import { partsFrom, type Rig } from "./rig.ts";
 import { straceMissing } from "./strace.ts";
 
 const PARTS = ["driver", "files", "workspace", "commands", "syscalls", "disk"] as const;
@@ -25,7 +25,7 @@ export const fault: Rig = {
   cases: 0,
   quickCases: 0,
   async run(tally, { quick, extra, cases, seed }) {
-    const parts = partsOf(extra).filter((part) => {
+    const parts = partsFrom({ extra }, PARTS).filter((part) => {
       const why = MISSING[part]();
       if (why !== undefined) tally.skipped.push(`${part}: ${why}`);
       return why === undefined;
@@ -41,11 +41,6 @@ export const fault: Rig = {
     if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 2 : 30));
   },
 };
-
-function partsOf(extra: ReadonlyMap<string, string>): readonly Part[] {
-  const only = extra.get("only")?.split(",");
-  return only === undefined ? PARTS : PARTS.filter((part) => only.includes(part));
-}
 
 function limit(asked: number, standard: number): number {
   return asked > 0 ? asked : standard;

@@ -9,7 +9,7 @@ export interface Campaign {
   /** For each format. */
   readonly cases: number;
   readonly seconds?: number;
-  readonly only?: FormatId;
+  readonly formats?: readonly FormatId[];
   readonly workers: number;
   /** Where progress is kept, so that a later run goes on. */
   readonly state?: string;
@@ -27,11 +27,10 @@ const STEPS = 6;
 const ENOUGH_VIOLATIONS = 100;
 
 export async function campaign(options: Campaign): Promise<FuzzProgress> {
-  const { cases, seconds = Infinity, only, workers, state, say } = options;
+  const { cases, seconds = Infinity, formats = FORMAT_IDS, workers, state, say } = options;
   let progress = readProgress(state, options.seed);
   const until = Date.now() + seconds * 1000;
   const busy = new Set<FormatId>();
-  const formats = only === undefined ? FORMAT_IDS : [only];
   const share = Math.max(SHARE_MS, (seconds * 1000 * workers) / formats.length); // so that every format has its turn
   const doneOf = (format: FormatId) => progress.done[format] ?? 0;
   const next = () =>

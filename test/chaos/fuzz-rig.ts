@@ -3,7 +3,7 @@ import { FORMAT_IDS } from "../../src/transcripts/format.ts";
 import { bulkViolations } from "./fuzz-bulk.ts";
 import { campaign } from "./fuzz-campaign.ts";
 import type { FuzzProgress } from "./fuzz-progress.ts";
-import type { Rig } from "./rig.ts";
+import { partsFrom, type Rig } from "./rig.ts";
 
 /** With the last shares that come on top, a minute and a half over all readers; without `--quick`, the full count for each. */
 const QUICK_SECONDS = 50;
@@ -13,7 +13,7 @@ export const fuzz: Rig = {
   cases: 2_000_000,
   quickCases: 2_000_000,
   async run(tally, { seed, cases, quick, extra }) {
-    const only = FORMAT_IDS.find((format) => format === extra.get("only"));
+    const formats = partsFrom({ extra }, FORMAT_IDS);
     const state = extra.get("state");
     const seconds = extra.get("seconds") ?? (quick ? QUICK_SECONDS : undefined);
     for (const what of bulkViolations()) tally.violation("a large file", what);
@@ -22,7 +22,7 @@ export const fuzz: Rig = {
       cases,
       workers: Number(extra.get("workers") ?? availableParallelism()),
       ...(seconds === undefined ? {} : { seconds: Number(seconds) }),
-      ...(only === undefined ? {} : { only }),
+      formats,
       ...(state === undefined ? {} : { state }),
       say,
     });

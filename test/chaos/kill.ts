@@ -4,7 +4,7 @@ import { startWorker } from "./child.ts";
 import { killFiles } from "./kill-files.ts";
 import { driverMissing } from "./files-model.ts";
 import { Ledger } from "./ledger.ts";
-import { pause, type Rig, within } from "./rig.ts";
+import { partsFrom, pause, type Rig, within } from "./rig.ts";
 import { removeFolder, scratchFolder } from "./scratch.ts";
 
 /** So many lives share a store before a fresh one begins: recovery on top of recovery, without a store that only grows. */
@@ -17,15 +17,14 @@ export const kill: Rig = {
   quickCases: 24,
   async run(tally, { cases, seed, extra, quick }) {
     const { random } = tally;
-    const only = extra.get("only");
-    if (only !== "records" && only !== "commands") await killFiles(tally, quick ? Math.ceil(cases / 3) : cases, seed);
-    for (const driver of ["overlay", "portable"] as const) {
-      if (only === "records" || only === "files") continue;
+    const parts = partsFrom({ extra }, ["records", "files", "commands"]);
+    if (parts.includes("files")) await killFiles(tally, quick ? Math.ceil(cases / 3) : cases, seed);
+    for (const driver of parts.includes("commands") ? (["overlay", "portable"] as const) : []) {
       const why = driverMissing(driver);
       if (why !== undefined) tally.skipped.push(`${driver}: ${why}`);
       else await killFiles(tally, Math.ceil(quick ? cases / 3 : cases / 2), seed, driver);
     }
-    if (only === "files" || only === "commands") return;
+    if (!parts.includes("records")) return;
     for (let life = 0; life < cases; ) {
       const folder = scratchFolder("kill");
       const path = join(folder, "store.db");

@@ -1,5 +1,6 @@
 /** `npm run chaos -- RIG [--seed S] [--seeds N] [--cases N] [--quick] [--json]` */
 import { randomBytes } from "node:crypto";
+import { codeDigest } from "./code-digest.ts";
 import { RIGS } from "./rigs.ts";
 import { Enough, type Rig, type RigOptions, Tally } from "./rig.ts";
 import { cleanUp } from "./scratch.ts";
@@ -48,7 +49,7 @@ options
   --state FILE  fuzz: keep count there, and go on from there
   --workers N   fuzz: threads, instead of one for each core
   --seconds N   fuzz: stop after this long
-  --only NAMES  fuzz: one format; fault: driver, files, workspace, commands, syscalls, disk;
+  --only NAMES  fuzz: formats; fault: driver, files, workspace, commands, syscalls, disk;
                 kill: records, files, commands; flip: blob, wal, walcut, cut, swap, zero, near, db;
                 syscall-kill: names of system calls; replay: every (each real transcript once);
                 teeth: names of planted bugs; comma separated
@@ -85,12 +86,15 @@ async function runRig(name: string, rig: Rig, options: RigOptions, argv: readonl
   process.stderr.write(`${name}: seed ${options.seed}\n`);
   if (missing !== undefined) tally.skipped.push(missing);
   else {
+    const code = codeDigest([""]);
     try {
       await rig.run(tally, options);
       if (tally.cases === 0 && tally.skipped.length === 0) tally.violation("the rig itself", "it ran no case");
     } catch (error) {
       if (!(error instanceof Enough)) tally.violation("the rig itself", describe(error));
     }
+    // Its processes read the code anew with every case: half of them ran another version, and met what the first one left.
+    if (codeDigest([""]) !== code) tally.violation("the rig itself", "the code was changed while it ran");
   }
   const { cases, violations, skipped, seconds, notes } = tally;
   return { rig: name, seed: options.seed, cases, violations, skipped, seconds, notes };

@@ -168,7 +168,11 @@ const STORE_BUGS: readonly PlantedBug[] = [
   {
     name: "sweep-without-a-second-look",
     edits: [
-      { file: APPLY, find: "if (tables.blobPlace(name) !== undefined || tables.isNamed(name)) continue;", replace: "" },
+      {
+        file: APPLY,
+        find: "if (tables.blobs.place(name) !== undefined || tables.blobs.isNamed(name)) continue;",
+        replace: "",
+      },
     ],
     ...KILL,
   },

@@ -19,6 +19,14 @@ export interface Rig {
   readonly run: (tally: Tally, options: RigOptions) => Promise<void>;
 }
 
+/** The parts that `--only` names, or all. A name that no part has must not look like a run of everything. */
+export function partsFrom<P extends string>({ extra }: Pick<RigOptions, "extra">, parts: readonly P[]): readonly P[] {
+  const only = extra.get("only")?.split(",");
+  const unknown = only?.find((name) => !parts.some((part) => part === name));
+  if (unknown !== undefined) throw new TypeError(`--only: no ${unknown}; there are ${parts.join(", ")}`);
+  return only === undefined ? parts : parts.filter((part) => only.includes(part));
+}
+
 /** Counts cases and violations, says how far it is, and how to see a violation again. */
 export class Tally {
   readonly rig: string;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { StreamReader } from "../../src/adapters/ai-sdk/stream.ts";
 import { MessagesReader } from "../../src/adapters/anthropic/stream.ts";
 import { ChatReader } from "../../src/adapters/openai/chat/stream.ts";
 import { ResponsesReader } from "../../src/adapters/openai/responses/stream.ts";
@@ -31,11 +32,19 @@ const STREAMS = {
       { type: "response.output_item.added", output_index: 0, item: { ...said, content: [] } },
       { type: "response.output_text.delta", output_index: 0, delta: "hi" },
       { type: "response.refusal.delta", output_index: 0, delta: "no" },
+      { type: "response.reasoning_summary_part.added", output_index: 0, summary_index: 1 },
       { type: "response.reasoning_summary_text.delta", output_index: 0, delta: "hm" },
       { type: "response.output_item.done", output_index: 0, item: said },
       { type: "response.output_item.added", output_index: 1, item: { ...call, arguments: "" } },
       { type: "response.function_call_arguments.delta", output_index: 1, delta: '{"a":1}' },
       { type: "response.output_item.done", output_index: 1, item: call },
+      {
+        type: "response.output_item.added",
+        output_index: 2,
+        item: { type: "custom_tool_call", id: "ct", call_id: "c2", name: "patch", input: "" },
+      },
+      { type: "response.custom_tool_call_input.delta", output_index: 2, delta: "half" },
+      { type: "response.output_item.added", output_index: 3, item: { type: "web_search_call", id: "ws" } },
       {
         type: "response.incomplete",
         response: { ...response, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
@@ -43,6 +52,10 @@ const STREAMS = {
     ],
   },
   "openai-responses, whole": { reader: () => new ResponsesReader(), pieces: [response] },
+  "openai-responses, failed": {
+    reader: () => new ResponsesReader(),
+    pieces: [{ ...response, status: "failed", error: { code: "server_error", message: "no" } }],
+  },
   "openai-chat": {
     reader: () => new ChatReader(),
     pieces: [
@@ -101,6 +114,52 @@ const STREAMS = {
       { type: "content_block_stop", index: 2 },
       { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 5 } },
       { type: "message_stop" },
+    ],
+  },
+  "ai-sdk": {
+    reader: () => new StreamReader(),
+    pieces: [
+      { type: "stream-start", warnings: [] },
+      { type: "response-metadata", id: "x", modelId: "m" },
+      { type: "reasoning-start", id: "0" },
+      { type: "reasoning-delta", id: "0", delta: "hm" },
+      { type: "reasoning-end", id: "0", providerMetadata: { anthropic: { signature: "sealed" } } },
+      { type: "text-delta", id: "1", delta: "hi" },
+      { type: "text-end", id: "1" },
+      { type: "tool-input-start", id: "c1", toolName: "read" },
+      { type: "tool-input-delta", id: "c1", delta: '{"a":1}' },
+      { type: "tool-input-end", id: "c1" },
+      { type: "tool-call", toolCallId: "c1", toolName: "read", input: '{"a":1}' },
+      { type: "tool-input-start", id: "w1", toolName: "web", providerExecuted: true },
+      { type: "tool-input-delta", id: "w1", delta: "{}" },
+      { type: "tool-call", toolCallId: "w1", toolName: "web", input: "{}", providerExecuted: true },
+      { type: "tool-call", toolCallId: "c2", toolName: "read", input: { b: 2 } },
+      { type: "tool-result", toolCallId: "w1", toolName: "web", result: "ok" },
+      { type: "custom", kind: "anthropic.message_start" },
+      { type: "custom", kind: "openai.item", item: {} },
+      {
+        type: "finish",
+        finishReason: { unified: "tool-calls", raw: "tool_use" },
+        usage: { inputTokens: 10, outputTokens: 5 },
+      },
+    ],
+  },
+  "ai-sdk, whole": {
+    reader: () => new StreamReader(),
+    pieces: [
+      {
+        type: "whole",
+        answer: {
+          response: { id: "x", modelId: "m" },
+          content: [
+            { type: "reasoning", text: "hm" },
+            { type: "text", text: "hi" },
+            { type: "tool-call", toolCallId: "c1", toolName: "read", input: '{"a":1}' },
+          ],
+          finishReason: "tool-calls",
+          usage: { inputTokens: 10, outputTokens: 5 },
+        },
+      },
     ],
   },
 } as const;

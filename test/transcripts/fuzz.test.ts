@@ -121,7 +121,7 @@ test("[DOC-24] a campaign goes on where it stopped, and counts every format for 
   const folder = mkdtempSync(join(tmpdir(), "holdfast-campaign-"));
   const state = join(folder, "state.json");
   try {
-    const first = await campaign({ seed: "a", cases: 20, workers: 2, state, only: "pi-session" });
+    const first = await campaign({ seed: "a", cases: 20, workers: 2, state, formats: ["pi-session"] });
     expect(first.done).toEqual({ "pi-session": 20 });
     const second = await campaign({ seed: "other", cases: 30, workers: 2, state });
     expect(second.seed).toBe("a");

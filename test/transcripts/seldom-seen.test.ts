@@ -400,7 +400,7 @@ const FOUND: readonly Seldom[] = [
 
 describe("what is seldom seen in a session of somebody's", () => {
   test.each(FOUND)(
-    "[DOC-11] $what: it is read, and what is wrong with it mended",
+    "[DOC-1] [DOC-3] $what: it is read, and what is wrong with it mended",
     async ({ format, file, found, says, stays = [] }) => {
       const text = textOf(file);
       const examination = await examined(text);
@@ -424,7 +424,7 @@ const calls = (id: string) => ({
 const kept = (at: unknown) => ({ type: "compaction", summary: "before", firstKeptEntryIndex: at });
 
 describe("a log that is mended in the middle", () => {
-  test("[DOC-11] pi's first version: whoever names a record by its place names it by its new one", async () => {
+  test("[DOC-13] pi's first version: whoever names a record by its place names it by its new one", async () => {
     const head = { type: "session", version: 1, id: "s" };
     const text = jsonl(
       head,
@@ -445,7 +445,7 @@ describe("a log that is mended in the middle", () => {
     expect(after.slice(-3).map((one) => one["firstKeptEntryIndex"])).toEqual([8, 1, "?"]);
   });
 
-  test("[DOC-11] lines end as lines of a log do, blank ones too, and the last may go without", async () => {
+  test("[DOC-7] lines end as lines of a log do, blank ones too, and the last may go without", async () => {
     const claude = (type: string, content: unknown, id?: string) =>
       JSON.stringify({ type, sessionId: "s", message: { role: type, content, ...(id === undefined ? {} : { id }) } });
     const [first, second, last] = [claude("user", "go"), claude("assistant", [use("a")], "m"), claude("user", "on")];

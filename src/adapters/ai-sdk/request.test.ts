@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { call, output, user } from "../../../test/histories/items.ts";
 import type { ModelRequest } from "../../contracts/model.ts";
 import { PROFILES } from "../../wire/profiles.ts";
+import { readMessages } from "../../wire/project.ts";
 import { callOptions } from "./request.ts";
 
 const plain = { profile: PROFILES["ai-sdk"], isOpenAi: false, ownOptions: {}, providerOptions: {} };
@@ -73,4 +74,47 @@ test("[TOOL-3] a picture in a result has the form of the contract's version, and
   expect(inResult("v3")).toEqual({ type: "file-data", mediaType: "image/png", data: "AAAA" });
   expect(inResult("v4")).toEqual({ type: "file", mediaType: "image/png", data: { type: "data", data: "AAAA" } });
   expect(written({ items }).prompt.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+});
+
+test("[ADAPT-1] messages that the SDK's own words were kept in are handed on as its providers take them", () => {
+  const url = new URL("https://example.org/a.png");
+  const kept = [
+    { role: "system", content: "be good" },
+    { role: "user", content: "go" },
+    {
+      role: "user",
+      content: [
+        { type: "image", image: url },
+        { type: "file", data: { type: "data", data: "AAAA" }, mediaType: "text/csv" },
+      ],
+    },
+    {
+      role: "assistant",
+      content: [
+        { type: "tool-call", toolCallId: "c1", toolName: "read_file", input: {} },
+        { type: "tool-approval-request", approvalId: "q", toolCallId: "c1" },
+      ],
+    },
+    {
+      role: "tool",
+      content: [
+        { type: "tool-approval-response", approvalId: "q", approved: true },
+        { type: "tool-result", toolCallId: "c1", toolName: "read_file", output: { type: "text", value: "ok" } },
+      ],
+    },
+  ];
+  const { items } = readMessages(kept, "ai-sdk");
+  const prompt = (version: string) => written({ items }, version).prompt;
+  expect(prompt("v4")[0]).toEqual({ role: "system", content: "be good" });
+  expect(prompt("v4")[1]?.content).toEqual([{ type: "text", text: "go" }]);
+  expect(prompt("v4")[2]?.content).toEqual([
+    { type: "file", mediaType: "image/png", data: { type: "url", url } },
+    { type: "file", mediaType: "text/csv", data: { type: "data", data: "AAAA" } },
+  ]);
+  expect(prompt("v3")[2]?.content).toEqual([
+    { type: "file", mediaType: "image/png", data: url },
+    { type: "file", mediaType: "text/csv", data: "AAAA" },
+  ]);
+  expect(JSON.stringify(prompt("v4"))).not.toContain("tool-approval-request");
+  expect(JSON.stringify(prompt("v4"))).toContain("tool-approval-response");
 });

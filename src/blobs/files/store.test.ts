@@ -13,6 +13,7 @@ import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
 import { collect } from "../../../test/support/stores.ts";
 import type { HoldfastError } from "../../base/errors.ts";
+import type { BlobStore } from "../../contracts/blob-store.ts";
 import { SeededRandom } from "../../base/random.ts";
 import { CHUNK_BYTES } from "../../records/blob-name.ts";
 import type { BlobName } from "../../records/ids.ts";
@@ -381,4 +382,65 @@ test("[BLOB-1] a large blob needs no memory of its size", async () => {
   }
   expect(got).toBe(size);
   expect(most).toBeLessThan(size / 2);
+});
+
+describe("a disk that refuses in the middle", () => {
+  /** Fails one operation of the system, on whatever path, while it is armed. */
+  const failing = (operation: keyof FilePort, code: string) => {
+    const armed = { now: false };
+    const files = new Proxy(realFiles, {
+      get: (target, name) => {
+        const work = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+        if (name !== operation) return work;
+        return (...args: unknown[]) => {
+          if (!armed.now) return work(...args);
+          if (operation.endsWith("Sync")) throw system(code);
+          return Promise.reject(system(code));
+        };
+      },
+    });
+    return { armed, files };
+  };
+
+  test.each<readonly [keyof FilePort, string, string, string]>([
+    ["utimes", "EACCES", "STORE_READONLY", "put"],
+    ["open", "EMFILE", "STORE_IO", "get"],
+    ["readdir", "EACCES", "STORE_READONLY", "list"],
+    ["unlinkSync", "EPERM", "STORE_READONLY", "remove"],
+    ["unlink", "EROFS", "STORE_READONLY", "sweepTemps"],
+  ])("[BLOB-11] %s fails with %s: that is told as %s, and the content stays", async (operation, code, told, which) => {
+    const where = place();
+    const { armed, files } = failing(operation, code);
+    const blobs = fileBlobs(where, { files });
+    const bytes = Buffer.from("content");
+    const { name } = await blobs.put(bytes);
+    writeFileSync(join(where, "tmp", "left.part"), "x", { flag: "w" });
+    armed.now = true;
+    const work: Readonly<Record<string, () => Promise<unknown>>> = {
+      put: () => blobs.put(bytes),
+      get: () => collect(blobs.get(name)),
+      list: () => collect(blobs.list()),
+      remove: async () => blobs.remove(name),
+      sweepTemps: () => blobs.sweepTemps?.(Number.POSITIVE_INFINITY) ?? Promise.resolve(),
+    };
+    await expect(work[which]?.()).rejects.toMatchObject({ code: told, details: { system: code } });
+    armed.now = false;
+    expect(Buffer.concat(await collect(blobs.get(name)))).toEqual(bytes);
+  });
+
+  test.each<readonly [keyof FilePort, (blobs: BlobStore, name: BlobName, bytes: Buffer) => unknown, unknown]>([
+    ["utimes", async (blobs, name, bytes) => (await blobs.put(bytes)).name === name, true],
+    ["readdir", async (blobs) => (await collect(blobs.list())).length, 0],
+    ["unlinkSync", (blobs, name) => blobs.remove(name), 0],
+    ["unlink", async (blobs) => blobs.sweepTemps?.(Number.POSITIVE_INFINITY), 1],
+  ])("[BLOB-11] %s: what is gone when its turn comes is no failure", async (operation, work, answer) => {
+    const where = place();
+    const { armed, files } = failing(operation, "ENOENT");
+    const blobs = fileBlobs(where, { files });
+    const bytes = Buffer.from("content");
+    const { name } = await blobs.put(bytes);
+    writeFileSync(join(where, "tmp", "left.part"), "x");
+    armed.now = true;
+    expect(await work(blobs, name, bytes)).toBe(answer);
+  });
 });

@@ -8,7 +8,6 @@ import {
   retain,
   type RetentionBounds,
   type SessionRow,
-  sweep,
   type SweepReport,
 } from "../../index.ts";
 import type { CommandBody, Parsed, Terminal } from "../command.ts";
@@ -50,9 +49,7 @@ export const gc: CommandBody = {
               sessions.push(await forget(place, row, bounds, dryRun));
             }
           says = "sweeping";
-          const swept = dryRun
-            ? await unnamed(place, graceMs)
-            : await sweep({ store: place.store, clock: CLOCK }, { graceMs });
+          const swept = dryRun ? await unnamed(place, graceMs) : await (await kernelOn(place)).sweep({ graceMs });
           return { ok: true, dryRun, bounds, sessions, swept };
         },
       );

@@ -9,6 +9,8 @@ import { stageBlob } from "../blobs.ts";
 import { conflictError } from "../conflicts.ts";
 import type { JournalDeps } from "../journal.ts";
 import { rowOf } from "../read.ts";
+import { importingId, refuseImportingId } from "../importing.ts";
+import { removeAbandonedImports } from "./abandoned.ts";
 import { type BundleReport, type BundleSource, recordsIn, verifyBundle } from "./read.ts";
 
 export interface ImportedBundle extends BundleReport {
@@ -39,14 +41,21 @@ export async function importBundle(
   const report = await verifyBundle(source);
   if (!report.ok) throw new HoldfastError("BUNDLE_DAMAGED", { faults: report.faults.slice(0, 5) });
   const as = toSessionId(options.as ?? report.session);
-  const row = await begin(deps, source, as);
+  refuseImportingId(as);
+  await removeAbandonedImports(deps);
+  if ((await deps.store.reading((read) => read.session(as))) !== undefined)
+    throw new HoldfastError("SESSION_EXISTS", { session: as });
+  const row = await begin(deps, source);
+  const held = { session: row.id, epoch: row.epoch };
   try {
     await takeRecords(deps, source, row);
+    // One commit makes it the session that was asked for: whoever is killed before has imported nothing.
+    const receipt = await deps.store.commit({ kind: "rename", ...held, to: as });
+    if (!receipt.ok) throw conflictError(as, receipt.conflict);
   } catch (error) {
-    await deps.store.commit({ kind: "delete", session: as, epoch: row.epoch });
+    await deps.store.commit({ kind: "delete", ...held });
     throw error;
   }
-  await deps.store.commit({ kind: "release", session: as, epoch: row.epoch });
   return { ...report, as };
 }
 
@@ -59,7 +68,8 @@ function heeding(source: BundleSource, signal: AbortSignal | undefined): BundleS
   };
 }
 
-async function begin({ store, clock }: JournalDeps, source: BundleSource, session: SessionId): Promise<SessionRow> {
+async function begin({ store, clock, random }: JournalDeps, source: BundleSource): Promise<SessionRow> {
+  const session = importingId(random);
   const created = await store.commit({
     kind: "create",
     session,

@@ -73,10 +73,10 @@ export function readFrom(tables: MemoryTables): StoreRead {
       return recordsIn(tables, session, query);
     },
     async smallBlob(name) {
-      return tables.smallBlob(name);
+      return tables.blobs.small(name);
     },
     async references(after, limit) {
-      return tables.referencesAfter(after, limit);
+      return tables.blobs.referencesAfter(after, limit);
     },
     async structure() {
       return [];

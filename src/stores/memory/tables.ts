@@ -1,10 +1,9 @@
-import type { Bytes } from "../../contracts/blob-store.ts";
 import type { DamagedRow, SessionRow } from "../../contracts/store.ts";
 import type { Link, SealedRecord } from "../../records/chain.ts";
-import type { BlobName, SessionId } from "../../records/ids.ts";
-import type { BlobRef } from "../../records/kinds.ts";
+import type { SessionId } from "../../records/ids.ts";
 import type { Run } from "../spans.ts";
-import type { PlacedBlob, Tables } from "../tables.ts";
+import type { Tables } from "../tables.ts";
+import { MemoryBlobRows } from "./blob-rows.ts";
 
 interface Segment {
   readonly records: Map<number, SealedRecord>;
@@ -12,38 +11,27 @@ interface Segment {
   last: number;
 }
 
-interface KeptBlob {
-  readonly size: number;
-  readonly bytes: Bytes | undefined;
-  /** The change that brought it: a snapshot made before does not see it. */
-  readonly since: number;
-}
-
 /**
- * Plain maps of immutable values. A snapshot shares them: what joins is beyond the head or the change that the snapshot
- * knows of, and whatever removes or replaces copies the map first.
+ * Plain maps of immutable values. A snapshot shares them: what joins is beyond the head that the snapshot knows of, and
+ * whatever removes or replaces copies the map first.
  */
 export class MemoryTables implements Tables {
+  readonly blobs: MemoryBlobRows;
   #sessions = new Map<SessionId, SessionRow>();
   #segments = new Map<number, Segment>();
-  #blobs = new Map<BlobName, KeptBlob>();
-  /** By name: the records that name it, each with the change that brought it. */
-  #references = new Map<BlobName, Map<string, number>>();
-  #namesAt = new Map<string, Set<BlobName>>();
   readonly #deleted = new Map<SessionId, number>();
   #names = new Set<string>();
   #lastSegment = 0;
-  #change = 0;
   #sharedSessions = false;
 
+  constructor(blobs: MemoryBlobRows = new MemoryBlobRows()) {
+    this.blobs = blobs;
+  }
+
   snapshot(): MemoryTables {
-    const copy = new MemoryTables();
+    const copy = new MemoryTables(this.blobs.snapshot());
     copy.#sessions = this.#sessions;
     copy.#segments = this.#segments;
-    copy.#blobs = this.#blobs;
-    copy.#references = this.#references;
-    copy.#change = this.#change;
-    this.#change += 1;
     this.#sharedSessions = true;
     return copy;
   }
@@ -139,8 +127,7 @@ export class MemoryTables implements Tables {
     const record = this.recordAt(segment, seq);
     if (record === undefined || record.body === null) return 0;
     this.#own(segment).records.set(seq, { ...record, body: null, dropped: reason });
-    this.#ownReferences();
-    this.#forgetReferences(`${segment}/${seq}`);
+    this.blobs.dropReferences(segment, [seq]);
     return Buffer.byteLength(record.body);
   }
 
@@ -154,81 +141,16 @@ export class MemoryTables implements Tables {
       .filter(({ seq }) => run.from <= seq && seq <= run.to)
       .sort((a, b) => a.seq - b.seq)
       .slice(0, limit);
-    let bytes = 0;
-    this.#ownReferences();
-    for (const { seq, body } of doomed) {
-      records.delete(seq);
-      this.#forgetReferences(`${run.segment}/${seq}`);
-      bytes += Buffer.byteLength(body ?? "");
-    }
+    for (const { seq } of doomed) records.delete(seq);
+    this.blobs.dropReferences(
+      run.segment,
+      doomed.map(({ seq }) => seq),
+    );
+    const bytes = doomed.reduce((sum, { body }) => sum + Buffer.byteLength(body ?? ""), 0);
     for (const [operation, { first, last }] of operations)
       if (!records.has(first) && !records.has(last)) operations.delete(operation);
     if (records.size === 0) this.#segments.delete(run.segment);
     return { records: doomed.length, bytes };
-  }
-
-  putBlob(ref: BlobRef, bytes: Bytes): void {
-    const known = this.#blobs.get(ref.name);
-    if (known?.bytes !== undefined) return;
-    if (known !== undefined) this.#blobs = new Map(this.#blobs); // a snapshot may know it as kept outside
-    this.#blobs.set(ref.name, { size: ref.size, bytes: Uint8Array.from(bytes), since: this.#change });
-  }
-
-  noteBlob(ref: BlobRef): void {
-    if (!this.#blobs.has(ref.name))
-      this.#blobs.set(ref.name, { size: ref.size, bytes: undefined, since: this.#change });
-  }
-
-  smallBlob(name: BlobName): Bytes | undefined {
-    const blob = this.#blobs.get(name);
-    return blob === undefined || blob.since > this.#change ? undefined : blob.bytes;
-  }
-
-  blobPlace(name: BlobName): "store" | "outside" | undefined {
-    const blob = this.#blobs.get(name);
-    if (blob === undefined) return undefined;
-    return blob.bytes === undefined ? "outside" : "store";
-  }
-
-  blobSize(name: BlobName): number | undefined {
-    return this.#blobs.get(name)?.size;
-  }
-
-  isNamed(name: BlobName): boolean {
-    return this.#references.has(name);
-  }
-
-  addReference(segment: number, seq: number, name: BlobName): void {
-    const place = `${segment}/${seq}`;
-    const places = this.#references.get(name) ?? new Map<string, number>();
-    if (!places.has(place)) places.set(place, this.#change);
-    this.#references.set(name, places);
-    this.#namesAt.set(place, (this.#namesAt.get(place) ?? new Set()).add(name));
-  }
-
-  referencesAfter(after: string, limit: number): readonly BlobRef[] {
-    return [...this.#references]
-      .filter(([name, places]) => name > after && [...places.values()].some((since) => since <= this.#change))
-      .map(([name]) => name)
-      .sort()
-      .slice(0, limit)
-      .map((name) => ({ name, size: this.#blobs.get(name)?.size ?? -1 }));
-  }
-
-  unreferencedBlobs(limit: number): readonly PlacedBlob[] {
-    return [...this.#blobs]
-      .filter(([name]) => !this.#references.has(name))
-      .slice(0, limit)
-      .map(([name, { size, bytes }]) => ({ name, size, place: bytes === undefined ? "outside" : "store" }));
-  }
-
-  nextUnreferenced(): readonly PlacedBlob[] {
-    return this.unreferencedBlobs(Number.POSITIVE_INFINITY);
-  }
-
-  deleteBlob(name: BlobName): void {
-    this.#blobs = new Map(this.#blobs);
-    this.#blobs.delete(name);
   }
 
   #growing(segment: number, last: number): Segment {
@@ -252,18 +174,5 @@ export class MemoryTables implements Tables {
     };
     this.#segments = new Map(this.#segments).set(segment, own);
     return own;
-  }
-
-  #ownReferences(): void {
-    this.#references = new Map([...this.#references].map(([name, places]) => [name, new Map(places)]));
-  }
-
-  #forgetReferences(place: string): void {
-    for (const name of this.#namesAt.get(place) ?? []) {
-      const places = this.#references.get(name);
-      places?.delete(place);
-      if (places?.size === 0) this.#references.delete(name);
-    }
-    this.#namesAt.delete(place);
   }
 }

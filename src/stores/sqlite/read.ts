@@ -41,10 +41,10 @@ export function readFrom(
       return tables.records(session, query);
     },
     async smallBlob(name) {
-      return tables.smallBlob(name);
+      return tables.blobs.small(name);
     },
     async references(after, limit) {
-      return tables.references(after, limit);
+      return tables.blobs.references(after, limit);
     },
     async structure() {
       const faults: string[] = [];

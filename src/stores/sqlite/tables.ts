@@ -1,12 +1,11 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { sha256 } from "../../base/hash.ts";
-import type { Bytes } from "../../contracts/blob-store.ts";
 import type { DamagedRow, RecordQuery, SessionRow } from "../../contracts/store.ts";
 import type { Link, SealedRecord } from "../../records/chain.ts";
-import type { BlobName, SessionId } from "../../records/ids.ts";
-import type { BlobRef } from "../../records/kinds.ts";
+import type { SessionId } from "../../records/ids.ts";
 import { type Run, runsOf } from "../spans.ts";
-import type { PlacedBlob, Tables } from "../tables.ts";
+import type { Tables } from "../tables.ts";
+import { SqliteBlobRows } from "./blob-rows.ts";
 import { type Evidence, mendedRows, rebuiltRow } from "./mend.ts";
 import { recordKey } from "./schema.ts";
 import { SESSION_COLUMNS, sealSession, sessionValues, toSessionRow } from "./session-rows.ts";
@@ -37,10 +36,9 @@ export class SqliteTables implements Tables {
   readonly #connection: SqliteConnection;
   readonly #prepared = new Map<string, SqliteStatement>();
   readonly #witnesses = new Witnesses((text) => this.#sql(text));
+  readonly blobs: SqliteBlobRows = new SqliteBlobRows((text) => this.#sql(text));
   #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
   /** What rebuilding rows gave, as long as nobody has written since. */
-  /** Up to which content was looked at by the way. */
-  #lookedAt = 0;
   #rebuilt: { readonly version: unknown; readonly rows: Map<SessionId, SessionRow | undefined> } | undefined;
 
   constructor(connection: SqliteConnection) {
@@ -281,7 +279,7 @@ export class SqliteTables implements Tables {
       recordKey(segment, seq),
     );
     if (row === undefined) return 0;
-    this.#sql("DELETE FROM blob_references WHERE record = ?").run(recordKey(segment, seq));
+    this.blobs.dropReferences(recordKey(segment, seq), recordKey(segment, seq));
     this.#sql("UPDATE records SET body = NULL, dropped = ? WHERE key = ?").run(reason, recordKey(segment, seq));
     return row["bytes"] as number;
   }
@@ -313,7 +311,7 @@ export class SqliteTables implements Tables {
     const last = doomed.at(-1);
     if (last === undefined) return { records: 0, bytes: 0 };
     const range = [recordKey(run.segment, run.from), recordKey(run.segment, last["seq"] as number)] as const;
-    this.#sql("DELETE FROM blob_references WHERE record BETWEEN ? AND ?").run(...range);
+    this.blobs.dropReferences(...range);
     this.#sql("DELETE FROM records WHERE key BETWEEN ? AND ?").run(...range);
     return { records: doomed.length, bytes: doomed.reduce((sum, row) => sum + Number(row["bytes"] ?? 0), 0) };
   }
@@ -338,69 +336,6 @@ export class SqliteTables implements Tables {
       }
     }
     return found;
-  }
-
-  putBlob(ref: BlobRef, bytes: Bytes): void {
-    const kept = this.smallBlob(ref.name);
-    if (kept !== undefined && Buffer.compare(kept, bytes) === 0) return;
-    this.#sql("INSERT OR REPLACE INTO blobs (name, size, content) VALUES (?, ?, ?)").run(ref.name, ref.size, bytes);
-  }
-
-  noteBlob(ref: BlobRef): void {
-    this.#sql("INSERT OR IGNORE INTO blobs (name, size, content) VALUES (?, ?, NULL)").run(ref.name, ref.size);
-  }
-
-  smallBlob(name: BlobName): Bytes | undefined {
-    return (this.#sql("SELECT content FROM blobs WHERE name = ?").get(name)?.["content"] ?? undefined) as
-      | Bytes
-      | undefined;
-  }
-
-  blobPlace(name: BlobName): "store" | "outside" | undefined {
-    const row = this.#sql("SELECT content IS NULL AS outside FROM blobs WHERE name = ?").get(name);
-    if (row === undefined) return undefined;
-    return row["outside"] === 1 ? "outside" : "store";
-  }
-
-  blobSize(name: BlobName): number | undefined {
-    return this.#sql("SELECT size FROM blobs WHERE name = ?").get(name)?.["size"] as number | undefined;
-  }
-
-  isNamed(name: BlobName): boolean {
-    return this.#sql("SELECT 1 AS named FROM blob_references WHERE name = ? LIMIT 1").get(name) !== undefined;
-  }
-
-  addReference(segment: number, seq: number, name: BlobName): void {
-    this.#sql("INSERT OR IGNORE INTO blob_references (record, name) VALUES (?, ?)").run(recordKey(segment, seq), name);
-  }
-
-  references(after: string, limit: number): readonly BlobRef[] {
-    return this.#sql(
-      "SELECT DISTINCT r.name AS name, b.size AS size FROM blob_references r LEFT JOIN blobs b ON b.name = r.name WHERE r.name > ? ORDER BY r.name LIMIT ?",
-    )
-      .all(after, limit)
-      .map((row) => ({ name: row["name"] as BlobName, size: Number(row["size"] ?? -1) }))
-      .filter(({ name }) => name > after);
-  }
-
-  unreferencedBlobs(limit: number): readonly PlacedBlob[] {
-    return this.#sql(
-      "SELECT name, size, content IS NULL AS outside FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) LIMIT ?",
-    )
-      .all(limit)
-      .map(toPlacedBlob);
-  }
-
-  nextUnreferenced(rows: number): readonly PlacedBlob[] {
-    const found = this.#sql(
-      "SELECT rowid AS row, name, size, content IS NULL AS outside, EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) AS named FROM blobs b WHERE rowid > ? ORDER BY rowid LIMIT ?",
-    ).all(this.#lookedAt, rows);
-    this.#lookedAt = found.length < rows ? 0 : Number(found.at(-1)?.["row"]);
-    return found.filter((row) => row["named"] === 0).map(toPlacedBlob);
-  }
-
-  deleteBlob(name: BlobName): void {
-    this.#sql("DELETE FROM blobs WHERE name = ?").run(name);
   }
 
   freePages(): number {
@@ -437,11 +372,6 @@ function updateOf(row: SessionRow): { readonly values: readonly SqliteValue[]; r
   const { id, epoch, owner, leaseUntil, head, anchor, checkpoint } = row;
   const links = [head.seq, head.hash, anchor.seq, anchor.hash] as const;
   return { values: [epoch, owner, leaseUntil, ...links, checkpoint, segments, checksum, id], checksum };
-}
-
-function toPlacedBlob(row: SqliteRow): PlacedBlob {
-  const place = row["outside"] === 1 ? "outside" : "store";
-  return { name: row["name"] as BlobName, size: row["size"] as number, place };
 }
 
 function toSealed(row: SqliteRow): SealedRecord {

@@ -269,6 +269,44 @@ export const reach: LawBook<StoreContext> = [
     },
   ],
   [
+    "[STORE-40] a renamed session is the same under another name, its writer has let it go, and the old name is free",
+    async ({ open }) => {
+      const store = await open();
+      const old = await begin(store, "old");
+      await write(old, '"1"', '"2"');
+      const { head, anchor, segments } = await rowOf(store, "old");
+      const [session, to] = [old.session, toSessionId("new")];
+      const { row } = applied(await store.commit({ kind: "rename", session, epoch: old.epoch, to }));
+      deepStrictEqual(await rowOf(store, "new"), row);
+      deepStrictEqual({ ...row, owner: null, leaseUntil: 0 }, row);
+      deepStrictEqual({ ...row, head, anchor, segments }, row);
+      strictEqual(await store.reading((read) => read.session(session)), undefined);
+      refused(await store.commit(appendOf(old, sealed(old.head, '"stale"'))), "session-unknown");
+      const pen = await take(store, "new");
+      await write({ ...pen, head }, '"3"');
+      await begin(store, "old");
+      await sweepAll(store);
+      await expectBodies(store, "new", ['"1"', '"2"', '"3"']);
+      await expectBodies(store, "old", []);
+      refused(await store.commit(appendOf(old, sealed(old.head, '"stale"'))), "lease-lost");
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-40] no session takes the name of another, and neither changes",
+    async ({ open }) => {
+      const store = await open();
+      const [one, other] = [await begin(store, "one"), await begin(store, "other")];
+      await write(one, '"1"');
+      await write(other, '"2"');
+      const before = [await rowOf(store, "one"), await rowOf(store, "other")];
+      for (const to of [other.session, one.session])
+        refused(await store.commit({ kind: "rename", session: one.session, epoch: one.epoch, to }), "session-exists");
+      deepStrictEqual([await rowOf(store, "one"), await rowOf(store, "other")], before);
+      await store.close();
+    },
+  ],
+  [
     "[STORE-17] a writer of a deleted session is fenced off from a new one of the same name",
     async ({ open }) => {
       const store = await open();

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import type { KernelEvent } from "../contracts/event-sink.ts";
+import { eventCounters } from "./counters.ts";
+import { jsonLines, structuredLog } from "./log.ts";
+import { attributesOf, factsOf, labelsOf } from "./otel/names.ts";
+
+const event = (kind: KernelEvent["kind"], facts: object = {}, more: object = {}): KernelEvent =>
+  ({ kind, source: "session", nth: 1, session: "s", at: "2026-01-01T00:00:00.000Z", facts, ...more }) as KernelEvent;
+
+describe("a line of the log", () => {
+  const lineOf = (one: KernelEvent) => {
+    const lines: string[] = [];
+    void structuredLog(jsonLines((line) => void lines.push(line))).emit(one);
+    return JSON.parse(lines[0] ?? "") as Readonly<Record<string, unknown>>;
+  };
+
+  test.each<readonly [string, KernelEvent]>([
+    ["error", event("effect-undone", { how: "not-undone" })],
+    ["info", event("effect-undone", { how: "undone" })],
+    ["warn", event("call-closed", { status: "failed" })],
+    ["info", event("call-closed", { status: "success" })],
+    ["warn", event("turn-over", { status: "failed" })],
+    ["info", event("turn-over", { status: "waiting" })],
+    ["info", event("turn-over", { status: "done" })],
+    ["warn", event("fault-raised")],
+    ["debug", event("view-chosen")],
+  ])("[TELEMETRY-6] is %s where that is deserved", (level, one) => {
+    expect(lineOf(one)).toMatchObject({ level, event: one.kind, session: "s" });
+  });
+
+  test("[TELEMETRY-6] no fact stands in the place of what the line says of itself, and what was said stands when it is told", () => {
+    const facts = { session: "forged", at: "never", tool: "ls" };
+    const line = lineOf(event("call-opened", facts, { seq: 7, content: { args: 1 } }));
+    expect(line).toMatchObject({
+      session: "s",
+      at: "2026-01-01T00:00:00.000Z",
+      tool: "ls",
+      seq: 7,
+      content: { args: 1 },
+    });
+    const lines: string[] = [];
+    jsonLines((text) => void lines.push(text)).info({}, "bare");
+    expect(lines).toEqual(['{"level":"info","message":"bare"}\n']);
+  });
+});
+
+test("[TELEMETRY-5] conflicts, refusals, effects that stand and what a reclaim lost are counted, and an event of no account is not", () => {
+  const counters = eventCounters();
+  for (const one of [
+    event("call-closed", { status: "failed", reason: "conflict" }),
+    event("request-over", { failure: "misaligned" }),
+    event("fault-raised", { fault: "misaligned-request-refused" }),
+    event("fault-raised", { fault: "flush-miss" }),
+    event("context-reclaimed", {}),
+    event("context-reclaimed", { cacheLoss: 40 }),
+    event("effect-undone", { how: "not-undone" }),
+    event("effect-undone", { how: "undone" }),
+    event("user-said"),
+  ])
+    void counters.emit(one);
+  expect(counters.counts).toMatchObject({
+    calls: 1,
+    rollbacks: 1,
+    conflicts: 1,
+    refusals: 2,
+    faults: 2,
+    boundariesRefused: 1,
+    reclaims: 2,
+    cacheLossTokens: 40,
+    effectsNotUndone: 1,
+  });
+});
+
+describe("names for others", () => {
+  test("[TELEMETRY-7] the model that answered is told, else the one that was asked, and none where nobody answered", () => {
+    const model = (facts: object) => attributesOf(event("request-over", facts))["gen_ai.response.model"];
+    expect(model({ answered: "m-2", model: "anthropic:m" })).toBe("m-2");
+    expect(model({ model: "anthropic:m" })).toBe("m");
+    expect(model({ model: "anthropic:m", failure: "overloaded" })).toBeUndefined();
+    expect(attributesOf(event("aside-over", { model: "" }))).not.toHaveProperty("gen_ai.request.model");
+    expect(attributesOf(event("aside-over", { model: "openai:m" }))["gen_ai.request.model"]).toBe("m");
+  });
+
+  test("[TELEMETRY-7] [TELEMETRY-8] a provider without a name of theirs has ours, and an event without names has the session's", () => {
+    const about = { provider: "ai-sdk", model: "x:m" };
+    expect(attributesOf(event("request-begun", about))["gen_ai.provider.name"]).toBe("ai-sdk");
+    expect(labelsOf(event("request-over", { ...about, failure: "silent" }))).toMatchObject({ "error.type": "silent" });
+    expect(attributesOf(event("user-said"))).toEqual({ "gen_ai.conversation.id": "s" });
+    expect(labelsOf(event("user-said"))).toEqual({});
+    expect(factsOf(event("rewound", { scope: ["state"], deep: { a: 1 }, none: null }))).toEqual({
+      "holdfast.rewound.scope": ["state"],
+      "holdfast.rewound.deep": '{"a":1}',
+    });
+  });
+});
