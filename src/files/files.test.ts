@@ -18,6 +18,8 @@ const change = fc.oneof(
   fc.record({ do: fc.constant("delete" as const), path: place }),
   fc.record({ do: fc.constant("mkdir" as const), path: place }),
   fc.record({ do: fc.constant("move" as const), path: place, to: place }),
+  fc.record({ do: fc.constant("link" as const), path: place, to: place }),
+  fc.record({ do: fc.constant("chmod" as const), path: place, mode: fc.constantFrom(0o600, 0o755) }),
 );
 
 async function changed(
@@ -30,6 +32,8 @@ async function changed(
       delete: () => files.delete(step.path, { recursive: true }),
       mkdir: () => files.mkdir(step.path),
       move: () => files.move(step.path, "to" in step ? step.to : ""),
+      link: () => files.link(step.path, "to" in step ? step.to : ""),
+      chmod: () => files.chmod(step.path, "mode" in step ? step.mode : 0),
     }[step.do]();
     await done.catch(() => {});
   }

@@ -2,9 +2,17 @@ import { describe, expect, test } from "vitest";
 import { between, brief, collect, ioError, memoryDeps, memoryStore, said } from "../../test/support/stores.ts";
 import { FixedClock } from "../base/clock.ts";
 import type { Conflict, WriteBatch } from "../contracts/store.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { toSessionId } from "../records/ids.ts";
+import { importBundle } from "./bundle/import.ts";
+import { writeBundle } from "./bundle/write.ts";
+import { deleteSession } from "./delete.ts";
 import { forkSession } from "./fork.ts";
 import type { Fold } from "./seal-batch.ts";
 import { openJournal } from "./open.ts";
+import { rowOf } from "./read.ts";
+import { sweep, sweepForgotten } from "./sweep.ts";
+import { verify } from "./verify.ts";
 
 /** A store that refuses one kind of batch, as it does when another process was quicker. */
 function refusing(kind: WriteBatch["kind"], conflict: Conflict) {
@@ -35,6 +43,82 @@ describe("another process was quicker", () => {
     await journal.append(said("one"));
     refuse();
     await expect(forkSession(deps, "s", { as: "t" })).rejects.toMatchObject({ code: "FORK_POINT_UNKNOWN" });
+    await journal.close();
+  });
+});
+
+describe("a store that refuses in the middle of something larger", () => {
+  const bundleOf = async () => {
+    const deps = memoryDeps();
+    const journal = await openJournal(deps, "s");
+    for (let nth = 0; nth < 3; nth += 1) await journal.append(said(`${nth}`));
+    await journal.close();
+    const row = await rowOf(deps.store, toSessionId("s"));
+    const parts = { exportedAt: "then", content: [], hidden: new Set<number>(), async *files() {} };
+    const pieces = await collect(writeBundle(deps.store, row, parts));
+    return () => pieces;
+  };
+
+  test("[JOURNAL-14] a session that somebody took between the lease and its deletion is not deleted, and that is told", async () => {
+    const { deps, refuse } = refusing("delete", { kind: "lease-lost", epoch: 9 });
+    await (await openJournal(deps, "s")).close();
+    refuse();
+    await expect(deleteSession(deps, "s")).rejects.toMatchObject({ code: "LEASE_LOST" });
+    expect(await deps.store.reading((read) => read.session(toSessionId("s")))).toBeDefined();
+  });
+
+  test("[JOURNAL-17] a sweep over a damaged row removes nothing and names it; by the way it is passed over, and nothing else is", async () => {
+    const { deps, refuse } = refusing("sweep", { kind: "session-damaged", detail: "the row of session s is damaged" });
+    refuse();
+    await expect(sweep(deps)).rejects.toMatchObject({
+      code: "SESSION_DAMAGED",
+      details: { detail: expect.stringContaining("session s") },
+    });
+    await sweepForgotten(deps); // by the way it is left to somebody who looks
+    const other = refusing("sweep", { kind: "session-unknown" });
+    other.refuse();
+    await expect(sweepForgotten(other.deps)).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
+  });
+
+  test.each<readonly [WriteBatch["kind"], Conflict, string]>([
+    ["create", { kind: "session-exists" }, "SESSION_EXISTS"],
+    ["lease", { kind: "lease-held", owner: "another" as never, epoch: 1, until: 9 }, "SESSION_BUSY"],
+    ["append", { kind: "lease-lost", epoch: 9 }, "LEASE_LOST"],
+  ])("[BUNDLE-4] a bundle whose %s is refused is not taken in, and leaves no record", async (kind, conflict, code) => {
+    const bundle = await bundleOf();
+    const { deps, refuse } = refusing(kind, conflict);
+    refuse();
+    await expect(importBundle(deps, bundle, { as: "t" })).rejects.toMatchObject({ code });
+    const row = await deps.store.reading((read) => read.session(toSessionId("t")));
+    expect(row === undefined || "damaged" in row ? 0 : row.head.seq).toBe(0);
+  });
+});
+
+describe("content that cannot be looked at", () => {
+  test.each([
+    ["unreadable", () => ioError()],
+    ["corrupt", () => new HoldfastError("BLOB_CORRUPT", {})],
+    ["missing", () => new HoldfastError("BLOB_MISSING", {})],
+  ] as const)("[JOURNAL-18] is told as %s, and the rest is examined", async (fault, thrown) => {
+    const { store, ...deps } = memoryDeps();
+    const journal = await openJournal({ ...deps, store }, "s");
+    const staged = await journal.stageBlob(Buffer.from("content"));
+    await journal.append({ ...said("named"), blobs: [staged.ref] }, { staged: [staged] });
+    await journal.append(said("after"));
+    const meddled = between(store, {
+      smallBlob: () => {
+        throw thrown();
+      },
+    });
+    const report = await verify(meddled);
+    expect(report).toMatchObject({ ok: false, blobs: { checked: 1, faults: [{ name: staged.ref.name, fault }] } });
+    expect(report.sessions).toMatchObject([{ session: "s", records: 2, damaged: [] }]);
+    const broken = between(store, {
+      smallBlob: () => {
+        throw new TypeError("a bug");
+      },
+    });
+    await expect(verify(broken)).rejects.toThrow("a bug");
     await journal.close();
   });
 });

@@ -239,3 +239,87 @@ describe("a commit whose files are cut off at any step", () => {
     expect(left).toBeGreaterThan(10);
   });
 });
+
+interface Return {
+  readonly what: string;
+  readonly before: Readonly<Record<string, string>>;
+  readonly ours: Edit;
+  /** What somebody else does to it afterwards, before it is taken back. */
+  readonly theirs: (on: (path: string) => string) => void;
+  readonly after: readonly string[];
+  readonly kept: readonly { readonly path: string; readonly why: string }[];
+}
+
+const RETURNS: readonly Return[] = [
+  {
+    what: "a file of ours is a pipe of theirs",
+    before: { f: "one" },
+    ours: (call) => call.files.writeText("f", "ours"),
+    theirs: (on) => {
+      rmSync(on("f"));
+      execFileSync("mkfifo", [on("f")]);
+    },
+    after: ["f (special)"],
+    kept: [{ path: "f", why: "special" }],
+  },
+  {
+    what: "a file of ours is gone",
+    before: { f: "one" },
+    ours: (call) => call.files.writeText("f", "ours"),
+    theirs: (on) => rmSync(on("f")),
+    after: [],
+    kept: [{ path: "f", why: "removed" }],
+  },
+  {
+    what: "where we deleted a file they made one",
+    before: { f: "one" },
+    ours: (call) => call.files.delete("f"),
+    theirs: (on) => writeFileSync(on("f"), "theirs"),
+    after: ["f: theirs"],
+    kept: [{ path: "f", why: "made" }],
+  },
+  {
+    what: "the folder of a file that we deleted is gone",
+    before: { "d/f": "one", "d/g": "g", e: "e" },
+    ours: (call) => call.files.delete("d/f"),
+    theirs: (on) => rmSync(on("d"), { recursive: true }),
+    after: ["e: e"],
+    kept: [{ path: "d/f", why: "no-folder" }],
+  },
+  {
+    what: "in a folder that we made lies something of theirs",
+    before: { e: "e" },
+    ours: (call) => call.files.writeText("d/f", "ours"),
+    theirs: (on) => writeFileSync(on("d/theirs"), "theirs"),
+    after: ["d/", "d/theirs: theirs", "e: e"],
+    kept: [{ path: "d", why: "not-empty" }],
+  },
+  {
+    what: "they have put back themselves what we changed",
+    before: { f: "one" },
+    ours: (call) => call.files.writeText("f", "ours"),
+    theirs: (on) => writeFileSync(on("f"), "one"),
+    after: ["f: one"],
+    kept: [],
+  },
+];
+
+describe("before a rewind, somebody else", () => {
+  test.each(RETURNS)(
+    "[HOST-11] $what: that stays, is told beforehand, and the rest goes back",
+    async ({ before, ours, theirs, after, kept }) => {
+      const { run, put, on, root, session } = await work();
+      for (const [path, text] of Object.entries(before)) put(path, text);
+      const { callId } = await run(async (call) => {
+        await ours(call);
+        await call.files.writeText("zz", "ours");
+      });
+      theirs(on);
+      const planned = await session.rewind({ before: callId, dryRun: true });
+      expect(planned.files?.kept).toEqual(kept);
+      const done = await session.rewind({ before: callId });
+      expect(done.files).toMatchObject({ kept, unlike: [] });
+      expect(tree(root)).toEqual(after);
+    },
+  );
+});

@@ -58,6 +58,8 @@ export const sessions: CommandBody = {
             ...(next === undefined ? {} : { next }),
           }),
         );
+      else if (page.length === 0)
+        terminal.out(textOf(parsed, "after") === undefined ? "no sessions" : "no more sessions");
       else tell(terminal, page, more, next);
       return 0;
     });
@@ -148,7 +150,6 @@ async function listedOf(holdfast: Holdfast, { row, lastAt }: Found): Promise<Lis
 }
 
 function tell(terminal: Terminal, page: readonly Listed[], more: number, next: string | undefined): void {
-  if (page.length === 0) return terminal.out(next === undefined ? "no sessions" : "no more sessions");
   const now = Date.now();
   const rows = page.map((one) => [
     one.id,

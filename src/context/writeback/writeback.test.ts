@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deps } from "../../../test/support/pages.ts";
 import { degradationPath } from "../kind.ts";
+import type { Json } from "../../base/json.ts";
 import { textOf } from "../../wire/item.ts";
 import { applyWriteback, planCommit } from "./commit.ts";
 import { durablePageOf } from "./shown.ts";
@@ -54,6 +55,12 @@ describe("a change of a durable page", () => {
     ["a value of another type", { value: 7 }, "text must be a text"],
     ["more than the field takes", { value: "x".repeat(9_000) }, "8192"],
     ["an operation that the field does not take", { op: "append" }, "not append"],
+    ["a text where a list is wanted", { kind: "preference", field: "notes", value: "x" }, "must be a list"],
+    [
+      "a list where an object is wanted",
+      { kind: "preference", field: "values", op: "merge", value: ["x"] },
+      "must be an object",
+    ],
     ["a page without a name", { page: "" }, "named"],
     ["a word that is none of the words", { field: "pin", value: "firmly" }, "pin must be one of"],
     [
@@ -218,5 +225,27 @@ describe("a durable page in a view", () => {
     expect(page?.representations.pointer).toBe(page?.representations.structured);
     expect(page?.representations.structured?.tokens).toBeLessThan(page?.representations.full?.tokens ?? 0);
     expect(Object.keys(page?.representations ?? {}).sort()).toEqual([...degradationPath("preference")].sort());
+  });
+});
+
+describe("a durable page that says little", () => {
+  const shownAs = (...all: readonly Writeback[]) => {
+    const [page] = Object.values(committed(...all));
+    return page === undefined ? undefined : durablePageOf(page, deps);
+  };
+
+  test("[WRITEBACK-1] is shown when it says something, whatever it says, and not before", () => {
+    const plan = (field: string, value: Json) => rule({ kind: "plan", page: "P", field, value });
+    expect(shownAs(rule({ kind: "preference", page: "P1", field: "pin", value: "hard" }))).toBeUndefined();
+    expect(shownAs(plan("pin", "hard"))).toBeUndefined();
+    expect(shownAs(plan("objective", "ship it"))).toMatchObject({ kind: "plan", scope: "session" });
+    expect(shownAs({ ...plan("steps", { test: "todo" }), op: "merge" })).toMatchObject({ kind: "plan" });
+    const said = shownAs(
+      rule({ kind: "preference", page: "P1", field: "text", value: "tabs" }),
+      values({ width: "2" }, "s.000002"),
+      note("no semicolons", "s.000003"),
+    );
+    const item = said?.representations.full?.item;
+    expect(item !== undefined && "parts" in item ? textOf(item.parts) : "").toContain("tabs\nwidth: 2\nno semicolons");
   });
 });

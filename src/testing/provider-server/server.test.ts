@@ -251,3 +251,76 @@ test("[ADAPT-17] a conversation that happened becomes the script of its answers"
     { text: "And there." },
   ]);
 });
+
+describe("a body that no provider would read", () => {
+  const PATHS = { chat: "/v1/chat/completions", responses: "/v1/responses", anthropic: "/v1/messages" } as const;
+  const headers = {
+    "content-type": "application/json",
+    authorization: "Bearer right",
+    "anthropic-version": "2023-06-01",
+  };
+  const post = async (path: keyof typeof PATHS, body: object, more: object = headers) => {
+    const sent = { method: "POST", headers: more as Record<string, string>, body: JSON.stringify(body) };
+    const response = await fetch(`${server.url}${PATHS[path]}`, sent);
+    const said = (await response.json()) as { error?: { message?: string } };
+    return [response.status, said.error?.message ?? ""] as const;
+  };
+  const go = [{ role: "user", content: "go" }];
+  const thinking = { type: "enabled", budget_tokens: 2_000 };
+  const claude = { model: "m", max_tokens: 4_000, messages: go };
+
+  test.each<readonly [keyof typeof PATHS, object, RegExp]>([
+    ["chat", { messages: go }, /must provide a model/],
+    ["chat", { model: "m" }, /'messages'/],
+    ["chat", { model: "m", messages: go, tools: [] }, /Invalid 'tools': empty array/],
+    ["chat", { model: "m", messages: go, tools: [{ type: "function" }] }, /tools\[0\]\.function\.name/],
+    [
+      "chat",
+      { model: "m", messages: [...go, { role: "assistant", content: "a", tool_calls: [] }] },
+      /tool_calls': empty array/,
+    ],
+    ["responses", { input: "go" }, /'model'/],
+    ["responses", { model: "m" }, /'input'/],
+    ["anthropic", { ...claude, model: undefined }, /model: Field required/],
+    ["anthropic", { ...claude, messages: undefined }, /messages: Field required/],
+    [
+      "anthropic",
+      { ...claude, thinking, tools: [{ name: "a", input_schema: { type: "object" } }], tool_choice: { type: "any" } },
+      /forces tool use/,
+    ],
+    ["anthropic", { ...claude, thinking, temperature: 0 }, /may only be set to 1/],
+    [
+      "anthropic",
+      {
+        ...claude,
+        messages: [
+          ...go,
+          { role: "assistant", content: [{ type: "redacted_thinking", data: "x", cache_control: {} }] },
+          ...go,
+        ],
+      },
+      /thinking blocks/,
+    ],
+    ["anthropic", { ...claude, system: [{ type: "text", text: "", cache_control: {} }] }, /empty text blocks/],
+  ])("[ADAPT-16] %s is refused in the provider's words (%#)", async (path, body, words) => {
+    expect(await post(path, body)).toEqual([400, expect.stringMatching(words)]);
+    expect(server.requests.at(-1)).toMatchObject({ status: 400 });
+  });
+
+  test("[ADAPT-16] what is stored at the provider needs no seal, instructions may be a text, and a version must be named", async () => {
+    const input = [
+      ...go,
+      { type: "reasoning", id: "rs", summary: [] },
+      { type: "message", role: "assistant", content: "a" },
+      ...go,
+    ];
+    expect(await post("responses", { model: "m", input, instructions: "be good" })).toEqual([200, ""]);
+    expect(await post("responses", { model: "m", input, store: false })).toEqual([
+      400,
+      expect.stringContaining("not persisted"),
+    ]);
+    expect(await post("anthropic", { ...claude, system: "be good" })).toEqual([200, ""]);
+    const { "anthropic-version": _version, ...without } = headers;
+    expect(await post("anthropic", claude, without)).toEqual([400, expect.stringContaining("anthropic-version")]);
+  });
+});
