@@ -87,6 +87,17 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "secrets end to end": "pwd=a1b2c3d4 ",
   "passwords of addresses": "a://b:c1@",
   "letters of two scripts": "é€sk-",
+  "secrets in two scripts": "€pwd=a1b2c3d4 ",
+  "secrets beside each other": "pwd=a1b2c3d4,",
+  "names before a placeholder": `${"pwd=".repeat(29)}example1 `,
+  "names before a word of a language": `${"pwd=".repeat(29)}1true `,
+  "names of an environment": "A_TOKEN=a1b2c3d4 ",
+  "assignments in addresses": "pwd%3Da1b2c3d4 ",
+  "fields of variables": "pwd=ab.c1d2e ",
+  "passwords in addresses in addresses": "%3A%2F%2Fa%3Ab1%40",
+  "secrets in the users of addresses": "://pwd=a1/b2c3d4,",
+  "halves of keys": "-us1",
+  "heads that end in dots": "SG.",
   prose: "the quick brown fox has no secrets at all; ",
 };
 

@@ -76,6 +76,11 @@ function addTokens(usage: Json | undefined, add: Add): void {
   add("outputTokens", numberIn(usage, "output") ?? 0);
 }
 
+/** Whether an event may be worth anything. */
+export function isCounted(kind: KernelEvent["kind"]): boolean {
+  return Object.hasOwn(ADDS, kind);
+}
+
 /** Counts what an event is worth. */
 export function count({ kind, facts }: KernelEvent, add: Add): void {
   ADDS[kind]?.(facts, add);

@@ -77,15 +77,15 @@ describe("names for others", () => {
     expect(model({ answered: "m-2", model: "anthropic:m" })).toBe("m-2");
     expect(model({ model: "anthropic:m" })).toBe("m");
     expect(model({ model: "anthropic:m", failure: "overloaded" })).toBeUndefined();
-    expect(attributesOf(event("aside-over", { model: "" }))).not.toHaveProperty("gen_ai.request.model");
-    expect(attributesOf(event("aside-over", { model: "openai:m" }))["gen_ai.request.model"]).toBe("m");
+    expect(labelsOf(event("aside-over", { model: "" }))).not.toHaveProperty("gen_ai.request.model");
+    expect(labelsOf(event("aside-over", { model: "openai:m" }))["gen_ai.request.model"]).toBe("m");
   });
 
-  test("[TELEMETRY-7] [TELEMETRY-8] a provider without a name of theirs has ours, and an event without names has the session's", () => {
+  test("[TELEMETRY-7] [TELEMETRY-8] a provider without a name of theirs has ours, and an event without names has none", () => {
     const about = { provider: "ai-sdk", model: "x:m" };
     expect(attributesOf(event("request-begun", about))["gen_ai.provider.name"]).toBe("ai-sdk");
     expect(labelsOf(event("request-over", { ...about, failure: "silent" }))).toMatchObject({ "error.type": "silent" });
-    expect(attributesOf(event("user-said"))).toEqual({ "gen_ai.conversation.id": "s" });
+    expect(attributesOf(event("user-said"))).toEqual({});
     expect(labelsOf(event("user-said"))).toEqual({});
     expect(factsOf(event("rewound", { scope: ["state"], deep: { a: 1 }, none: null }))).toEqual({
       "holdfast.rewound.scope": ["state"],

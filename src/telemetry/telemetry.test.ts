@@ -513,6 +513,18 @@ describe("OpenTelemetry", () => {
       ]);
     });
 
+    test("[TELEMETRY-10] what is in no span and in no count does not wait", () => {
+      const { own, told } = noting();
+      for (const options of [{}, { spans: false }, { metrics: false }]) {
+        const sink = openTelemetry(own, { clock: new FixedClock(), ...options });
+        for (const kind of ["state-changed", "checkpoint-kept", "session-opened"] as const)
+          expect(sink.emit(event(kind, "a"))).toBeUndefined();
+        expect(sink.emit(event("call-closed", "a"))).toBeInstanceOf(Promise);
+        void sink.emit(event("session-closed", "a"));
+      }
+      expect(told).toEqual([]);
+    });
+
     test("[TELEMETRY-10] a delay that is none, or is misspelt, is refused", () => {
       const { own } = noting();
       for (const bad of [{ delayMs: Number.NaN }, { delayMs: -1 }, { delay: 5 }])

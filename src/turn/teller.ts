@@ -6,7 +6,7 @@ import type { EventSink, EventSource, KernelEvent, MomentKind } from "../contrac
 import type { Sealed } from "../journal/seal-batch.ts";
 import type { SessionId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import { factsOf, historySignals, toldKind, wordsOf } from "./told-facts.ts";
+import { addHistorySignals, factsOf, toldKind, wordsOf } from "./told-facts.ts";
 
 export interface TelemetryOptions {
   readonly sinks: readonly EventSink[];
@@ -85,7 +85,7 @@ export class Teller {
     if (draft.kind === "history-cut") this.#history = draft.left;
     if (draft.kind !== "call-closed" && draft.kind !== "user-said") return;
     if (this.#history !== undefined) this.#history += 1;
-    if (draft.kind === "call-closed") Object.assign(facts, historySignals(draft, this.#history));
+    if (draft.kind === "call-closed") addHistorySignals(facts, draft, this.#history);
   }
 
   #elapsed(draft: Sealed["draft"]): number | undefined {
@@ -100,10 +100,10 @@ export class Teller {
     const [source] = toldKind(kind);
     const nth = (this.#told.get(source) ?? 0) + 1;
     this.#told.set(source, nth);
-    const about = { kind, source, nth, session: this.#session, at, facts: Object.freeze(facts) };
-    const event = seq === undefined ? about : { ...about, seq };
-    const said = words === NO_WORDS || Object.keys(words).length === 0 ? event : { ...event, content: words as Json };
-    this.#hand(Object.freeze(said));
+    const event: Writable<KernelEvent> = { kind, source, nth, session: this.#session, at, facts: Object.freeze(facts) };
+    if (seq !== undefined) event.seq = seq;
+    if (words !== NO_WORDS && Object.keys(words).length > 0) event.content = words as Json;
+    this.#hand(Object.freeze(event));
   }
 
   #hand(event: KernelEvent): void {
@@ -125,6 +125,8 @@ export class Teller {
     }
   }
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 const NOBODY: TelemetryOptions = { sinks: [] };
 const NO_WORDS: JsonObject = {};

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { factsOf, historySignals, toldKind, wordsOf } from "./told-facts.ts";
+import { addHistorySignals, factsOf, toldKind, wordsOf } from "./told-facts.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import { sessionFold } from "./fold.ts";
 
@@ -35,5 +35,7 @@ test("[USE-3] a checkpoint that says nothing of the history leaves its length un
   expect(fold.start([kept(5, state), said(6)]).history).toBeUndefined();
   expect(fold.start([kept(5, { ...state, history: 4 }), said(6)]).history).toBe(5);
   const draft = { kind: "call-closed", callId: "c", tool: "t", status: "success" } as never;
-  expect(historySignals(draft, undefined)).toMatchObject({ conversation_history_size: null });
+  const facts = {};
+  addHistorySignals(facts, draft, undefined);
+  expect(facts).toMatchObject({ conversation_history_size: null, history_query_patterns: [] });
 });

@@ -91,19 +91,22 @@ const UNTOLD: ReadonlySet<string> = new Set(["kind", "blobs"]);
  * How the history is used. The record is durable when this is told, and it is the one that the history tells of the call:
  * so one was appended. What its program read, if it was one, its tool has noted.
  */
-export function historySignals(
+export function addHistorySignals(
+  facts: Record<string, Json | undefined>,
   { notes }: Extract<RecordDraft, { readonly kind: "call-closed" }>,
   size: number | undefined,
-): JsonObject {
-  const noted = (notes ?? {}) as JsonObject;
-  return {
-    history_record_appended: true,
-    conversation_history_size: size ?? null,
-    history_access_detected: noted["history_access_detected"] ?? false,
-    history_query_patterns: frozenCopy(noted["history_query_patterns"] ?? []),
-    history_records_read: noted["history_records_read"] ?? 0,
-  };
+): void {
+  const noted = (notes ?? NOTHING_NOTED) as JsonObject;
+  facts["history_record_appended"] = true;
+  facts["conversation_history_size"] = size ?? null;
+  facts["history_access_detected"] = noted["history_access_detected"] ?? false;
+  const patterns = noted["history_query_patterns"] ?? NO_PATTERNS;
+  facts["history_query_patterns"] = patterns === NO_PATTERNS ? patterns : frozenCopy(patterns);
+  facts["history_records_read"] = noted["history_records_read"] ?? 0;
 }
+
+const NOTHING_NOTED: JsonObject = {};
+const NO_PATTERNS: readonly Json[] = Object.freeze([]);
 
 /** Why a model did not answer is one of a few words; what it said of it is not. */
 function failureIn({ failure }: Extract<RecordDraft, { readonly kind: "model-failed" }>): Json | undefined {

@@ -1,9 +1,8 @@
-import { AT, BRACKET, COLON, oneOf, PERCENT } from "./letters.ts";
+import { AT, BRACKET, COLON, lettersOf, oneOf, PERCENT, standsAt } from "./letters.ts";
 import { Mark } from "./mark.ts";
-import { isIn, RUN, type Scan } from "./scan.ts";
+import { ENDLESS, isIn, RUN, type Scan } from "./scan.ts";
 
 const [LONGEST_USER, LONGEST_PASSWORD] = [256, 512];
-const NOWHERE = -1;
 export const URL_PASSWORD: Mark = new Mark("url-password");
 
 /** What stands where a password would. */
@@ -12,8 +11,11 @@ const NO_PASSWORD_BEGINS = oneOf("$<{%*xXpP");
 
 /** `scheme://user:password@host`: the password alone. */
 export function urlPassword(scan: Scan, at: number): boolean {
-  scan.userFrom = at + "://".length;
-  scan.userLength = 0;
+  takeOtherAddress(scan);
+  const { address } = scan;
+  address.user = at + "://".length;
+  address.from = address.user;
+  address.length = 0;
   return passwordOf(scan);
 }
 
@@ -22,23 +24,36 @@ export function urlPassword(scan: Scan, at: number): boolean {
  * and the mark that stands there now does not.
  */
 export function foreseeUrlPassword(scan: Scan): void {
-  if (scan.userFrom === NOWHERE) return;
   const { from, to } = scan;
-  const isInUser = from >= scan.userFrom && scan.runEnd(RUN.user, scan.userFrom) >= from;
-  scan.userLength += from - scan.userFrom;
-  scan.userFrom = isInUser ? to : NOWHERE;
-  if (isInUser && passwordOf(scan)) scan.foresee(scan.from, scan.to, URL_PASSWORD);
+  if (from < scan.address.user) {
+    // There is none; or how it began is hidden, so that it is none, and the one before it goes on.
+    scan.address.user = ENDLESS;
+    if (from < scan.otherAddress.user) return;
+    takeOtherAddress(scan);
+  }
+  const { address } = scan;
+  if (from < address.from) address.length -= to - from;
+  else if (scan.runEnd(RUN.user, address.from) >= from) address.length += from - address.from;
+  else address.user = ENDLESS;
+  address.from = Math.max(address.from, to);
+  if (address.user !== ENDLESS && passwordOf(scan)) scan.foresee(scan.from, scan.to, URL_PASSWORD);
+}
+
+function takeOtherAddress(scan: Scan): void {
+  const { address } = scan;
+  scan.address = scan.otherAddress;
+  scan.otherAddress = address;
 }
 
 function passwordOf(scan: Scan): boolean {
-  const { letters } = scan;
-  let colon = scan.runEnd(RUN.user, scan.userFrom);
+  const { address, letters } = scan;
+  let colon = scan.runEnd(RUN.user, address.from);
   for (let mark = scan.markEnd(colon); mark > colon; mark = scan.markEnd(colon)) {
-    scan.userLength += colon - "[redacted".length - scan.userFrom;
-    scan.userFrom = mark;
+    address.length += colon - "[redacted".length - address.from;
+    address.from = mark;
     colon = scan.runEnd(RUN.user, mark);
   }
-  if (letters[colon] !== COLON || scan.userLength + colon - scan.userFrom > LONGEST_USER) return false;
+  if (letters[colon] !== COLON || address.length + colon - address.from > LONGEST_USER) return false;
   const from = colon + 1;
   const to = scan.runEnd(RUN.password, from);
   return letters[to] === AT && isPassword(scan, from, to, to - from) && scan.tell(from, to);
@@ -46,27 +61,32 @@ function passwordOf(scan: Scan): boolean {
 
 /** `scheme%3A%2F%2Fuser%3Apassword%40host`. As in an address itself no slash stands in it: the next one ends the look at this. */
 export function escapedUrlPassword(scan: Scan, at: number): boolean {
-  const { letters, text } = scan;
+  const { letters } = scan;
   const user = at + "%3A%2F%2F".length;
   const colon = scan.runEnd(RUN.escapedUser, user);
-  if (colon - user > LONGEST_USER || !text.startsWith("%3A", colon)) return false;
-  const from = colon + "%3A".length;
-  let [to, length] = [from, 0];
+  if (colon - user > LONGEST_USER || !standsAt(ESCAPED_COLON, letters, colon)) return false;
+  const from = colon + ESCAPED_COLON.length;
+  let to = from;
+  let length = 0;
   for (let width = widthAt(letters, to); width > 0 && length <= LONGEST_PASSWORD; width = widthAt(letters, to)) {
     to += width;
     length += 1;
   }
-  return text.startsWith("%40", to) && isPassword(scan, from, to, length) && scan.tell(from, to);
+  return standsAt(ESCAPED_AT, letters, to) && isPassword(scan, from, to, length) && scan.tell(from, to);
 }
 
 /** How many letters the next character of a password takes that is written so; 0 where it ends. */
 function widthAt(letters: Uint8Array, at: number): number {
   if (isIn(RUN.escapedPassword, letters[at] as number)) return 1;
-  const [first, second] = [letters[at + 1] as number, letters[at + 2] as number];
-  if (letters[at] !== PERCENT || ESCAPE[first] === 0 || ESCAPE[second] === 0) return 0;
+  if (letters[at] !== PERCENT) return 0;
+  const first = letters[at + 1] as number;
+  const second = letters[at + 2] as number;
+  if (ESCAPE[first] === 0 || ESCAPE[second] === 0) return 0;
   return ENDS.has((first << 8) | second) ? 0 : 3;
 }
 
+const ESCAPED_COLON = lettersOf("%3A");
+const ESCAPED_AT = lettersOf("%40");
 const ESCAPE = oneOf("0123456789ABCDEF");
 /** `@`, `/`, `?` and `#`. */
 const ENDS: ReadonlySet<number> = new Set(

@@ -61,6 +61,7 @@ export class ShapeCandidate implements Candidate {
 
   find(scan: Scan, at: number): boolean {
     const start = at + this.head.length;
+    if (!this.#mayBeThere(scan, start)) return false;
     const run = scan.runEnd(this.#run, start);
     if (run - start < this.#least) return false;
     const from = this.#before === undefined ? at : leadFrom(this.#before, scan, at);
@@ -71,13 +72,25 @@ export class ShapeCandidate implements Candidate {
     if (this.#mixed !== undefined && !isMixed(scan, start, to, this.#mixed === "cases")) return false;
     return scan.tell(from, to);
   }
+
+  /** Whether the letters fit up to which it must reach: tells most that it is not there without walking to them. */
+  #mayBeThere({ letters, text }: Scan, start: number): boolean {
+    const end = start + this.#least;
+    if (end > text.length) return false;
+    for (let at = Math.max(start, end - LOOKED_AT); at < end; at += 1)
+      if (!isIn(this.#run, letters[at] as number)) return false;
+    return true;
+  }
 }
 
 const NOWHERE = -1;
+/** In so many letters in a row most of what only begins alike has one that does not fit. */
+const LOOKED_AT = 4;
 
 /** Where what stands before this place begins, when there is enough of it and nothing of it is hidden yet. */
 function leadFrom({ of, least, most }: Lead, { letters, hiddenTo }: Scan, at: number): number {
-  const [kind, first] = [RUN[of], Math.max(at - most, hiddenTo)];
+  const kind = RUN[of];
+  const first = Math.max(at - most, hiddenTo);
   let from = at;
   while (from > first && isIn(kind, letters[from - 1] as number)) from -= 1;
   return at - from < least ? NOWHERE : from;

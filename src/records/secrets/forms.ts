@@ -104,15 +104,20 @@ const DISCORD = /\.[\w-]{6}\.[\w-]{27,40}/y;
 
 /** Told by its dots: it has no head of its own. */
 export function discordToken(scan: Scan, at: number): boolean {
-  const from = discordFrom(scan, at);
+  const from = discordFrom(scan.letters, at, scan.hiddenTo);
   const to = from === at ? at : formEnd(DISCORD, scan.text, at);
   if (to === at || !isMixed(scan, from, to, true)) return false;
   scan.mark = DISCORD_TOKEN;
   return scan.tell(from, to);
 }
 
-/** The first place that it may begin at so far before its first dot, or that dot. */
-function discordFrom({ letters, hiddenTo }: Scan, dot: number): number {
+/** Whether there may be one around a dot. */
+export function mayBeDiscordToken(letters: Uint8Array, dot: number): boolean {
+  return letters[dot + 7] === DOT && discordFrom(letters, dot, 0) < dot;
+}
+
+/** The first place where it may begin, so far before its first dot; that dot when there is none. */
+function discordFrom(letters: Uint8Array, dot: number, hiddenTo: number): number {
   const first = Math.max(dot - LONGEST_LEAD, hiddenTo);
   let from = dot;
   for (let at = dot - 1; at >= first && isIn(RUN.word, letters[at] as number); at -= 1)
@@ -120,14 +125,6 @@ function discordFrom({ letters, hiddenTo }: Scan, dot: number): number {
   return from;
 }
 
-/** Whether there may be one around a dot. */
-export function mayBeDiscordToken(letters: Uint8Array, dot: number): boolean {
-  if (letters[dot + 7] !== DOT || dot < SHORTEST_LEAD || !isIn(RUN.word, letters[dot - 1] as number)) return false;
-  for (let back = SHORTEST_LEAD; back <= Math.min(dot, LONGEST_LEAD); back += 1)
-    if (DISCORD_BEGINS[letters[dot - back] as number] === 1) return true;
-  return false;
-}
-
-/** They begin with one of these, so far before their first dot. */
+/** What they begin with. */
 const DISCORD_BEGINS = oneOf("MNO");
 const [SHORTEST_LEAD, LONGEST_LEAD] = [23, 28];

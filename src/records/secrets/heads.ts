@@ -1,5 +1,5 @@
 import type { Candidate } from "./candidate.ts";
-import { AHEAD, exact, roughLetters } from "./letters.ts";
+import { AHEAD, exact, lettersOf, roughLetters, standsAt } from "./letters.ts";
 import { RUN, type Scan } from "./scan.ts";
 
 /**
@@ -12,8 +12,8 @@ export class Heads {
   /** Of every head the one before it in the same slot, and its letters, with which of them there are. */
   #rows = new Int32Array(ROW * 512);
   readonly #candidates: (Candidate | undefined)[] = [undefined];
-  /** Whether those letters are all there is to compare. */
-  readonly #isWhole: boolean[] = [true];
+  /** What is to be compared beside those: nothing, the letters behind them, or, where it is not made of letters, all of it. */
+  readonly #rests: (Uint8Array | string | undefined)[] = [undefined];
 
   add(candidate: Candidate): void {
     const { head } = candidate;
@@ -26,7 +26,8 @@ export class Heads {
     const row = [this.#newest[slot] as number, first, firstMask, wordAt(letters, 4) & secondMask, secondMask];
     this.#rows.set(row, nth * ROW);
     this.#newest[slot] = nth;
-    this.#isWhole.push(head.length <= AHEAD && /^[ -~]*$/.test(head));
+    const rest = /^[ -~]*$/.test(head) ? lettersOf(head.slice(AHEAD)) : head;
+    this.#rests.push(rest.length === 0 ? undefined : rest);
   }
 
   /**
@@ -38,14 +39,18 @@ export class Heads {
     const { letters } = scan;
     const first = wordAt(letters, at);
     const second = wordAt(letters, at + 4);
-    let [longest, from, to] = [0, 0, 0];
+    let longest = 0;
+    let from = 0;
+    let to = 0;
     for (let key = first & THREE; ; key = first) {
       for (let nth = this.#newest[slotOf(key)] as number; nth !== 0; nth = rows[nth * ROW] as number) {
         const row = nth * ROW;
         if (((first ^ (rows[row + 1] as number)) & (rows[row + 2] as number)) !== 0) continue;
         if (((second ^ (rows[row + 3] as number)) & (rows[row + 4] as number)) !== 0) continue;
         if (!this.#begins(nth, scan, at) || scan.to < to) continue;
-        [longest, from, to] = [nth, scan.from, scan.to];
+        longest = nth;
+        from = scan.from;
+        to = scan.to;
       }
       if (key === first) break;
     }
@@ -58,11 +63,16 @@ export class Heads {
     const candidate = this.#candidates[nth] as Candidate;
     if (candidate.needsDigit && scan.runEnd(RUN.noDigit, at) - at > FAR) return false;
     if (candidate.startsWord && !scan.wordStarts(at)) return false;
-    if (this.#isWhole[nth] === false && !scan.text.startsWith(candidate.head, at)) return false;
+    const rest = this.#rests[nth];
+    if (rest !== undefined && !isThere(rest, scan, at)) return false;
     if (!candidate.find(scan, at)) return false;
     if (scan.from > at) scan.foresee(scan.from, scan.to, candidate.mark);
     return scan.from <= at;
   }
+}
+
+function isThere(rest: Uint8Array | string, { letters, text }: Scan, at: number): boolean {
+  return typeof rest === "string" ? text.startsWith(rest, at) : standsAt(rest, letters, at + AHEAD);
 }
 
 function grown(rows: Int32Array): Int32Array<ArrayBuffer> {

@@ -40,6 +40,17 @@ function isWideBlank(code: number): boolean {
   return code === 0x3000 || code === 0xfeff || code === 0x1680;
 }
 
+/** The letters of a word that has no others. */
+export function lettersOf(word: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(word, "latin1"));
+}
+
+/** Whether a word stands here. */
+export function standsAt(word: Uint8Array, letters: Uint8Array, at: number): boolean {
+  for (let nth = 0; nth < word.length; nth += 1) if (letters[at + nth] !== word[nth]) return false;
+  return true;
+}
+
 /** Three letters, small or not, as one number. */
 export function trio(a: number, b: number, c: number): number {
   return ((a & 31) << 10) | ((b & 31) << 5) | (c & 31);

@@ -37,7 +37,9 @@ export class Rewriting {
   /** Reads, and writes, up to three bytes more than it counts: behind every piece there are some, and the next covers them. */
   #put(source: DataView, from: number, count: number): void {
     const width = this.#isNarrow ? 1 : 2;
-    const [first, length, to] = [from * width, count * width, this.#filled];
+    const first = from * width;
+    const length = count * width;
+    const to = this.#filled;
     for (let at = 0; at < length; at += WORD) BENCH_VIEW.setInt32(to + at, source.getInt32(first + at, true), true);
     this.#filled = to + length;
   }

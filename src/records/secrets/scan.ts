@@ -2,6 +2,27 @@ import { BACKSLASH, BRACKET, CLOSING, COLON, exact, isNarrow, PERCENT, roughLett
 import { ASSIGNED_SECRET, type Mark } from "./mark.ts";
 import type { Alphabet } from "./shapes.ts";
 
+/** An address in which a password may stand. */
+export interface Address {
+  /** Where its user begins; nowhere when there is none. */
+  user: number;
+  /** From where on the user was not looked at yet, and how many letters it has before that, without what is hidden of it. */
+  from: number;
+  length: number;
+}
+
+/** A run of letters that may be the value of something. */
+export interface Value {
+  from: number;
+  to: number;
+  digits: number;
+  /** One bit for each kind of run that all of its letters belong to. */
+  kinds: number;
+  /** Whether what stands behind it tells that it is none, and whether it ends with a word of a language. */
+  isNone: boolean;
+  endsLiteral: boolean;
+}
+
 /**
  * One text, and what is known of it so far: whatever is looked for from one place on is found for every place on the way
  * there, so that no text takes more than its length.
@@ -21,13 +42,14 @@ export class Scan {
   dueFrom = ENDLESS;
   dueTo = 0;
   dueMark: Mark = ASSIGNED_SECRET;
-  /** Where the user of the newest address goes on, how much of it came before, and whether there is one at all. */
-  userFrom = -1;
-  userLength = 0;
+  /** The newest address, and the one before it. */
+  address: Address = { user: ENDLESS, from: 0, length: 0 };
+  otherAddress: Address = { user: ENDLESS, from: 0, length: 0 };
   /** For every kind of run two of them, from where to where: one that a place lies in, and one that is looked at ahead of it. */
   readonly #runs = new Int32Array(KINDS.length * RUN_WIDTH);
   /** From the first to the second place nothing begins that is said where a secret would stand; there, perhaps. */
   readonly noPlaceholder: { from: number; to: number; isThere: boolean } = { from: 0, to: 0, isThere: false };
+  readonly value: Value = { from: 0, to: 0, digits: 0, kinds: 0, isNone: false, endsLiteral: false };
   #keyEnd: readonly [from: number, to: number] = [0, -1];
 
   constructor(text: string, rough: Uint8Array = roughLetters(text)) {
@@ -215,6 +237,11 @@ const MEMBERSHIP: Int32Array = Int32Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code);
   return KINDS.reduce((mask, kind) => (MEMBERS[kind].test(character) ? mask | (1 << RUN[kind]) : mask), 0);
 });
+
+/** One bit for each kind of run that a letter belongs to. */
+export function kindsOf(letter: number): number {
+  return MEMBERSHIP[letter] as number;
+}
 
 /** Whether a letter may stand in a run of this kind. */
 export function isIn(kind: number, letter: number): boolean {

@@ -3,33 +3,42 @@ import type { KernelEvent } from "../../contracts/event-sink.ts";
 import { numberIn, wordIn } from "../facts.ts";
 import type { OtelAttributes } from "./vendor.ts";
 
-/** Names of the semantic conventions for generative AI. Our own begin with `holdfast.`. */
-export function attributesOf({ kind, session, facts }: KernelEvent): OtelAttributes {
-  const attributes: OtelAttributes = { "gen_ai.conversation.id": session };
+/**
+ * What an event says of its span, under the names of the semantic conventions for generative AI; our own begin with
+ * `holdfast.`. What is known when something begins is not said again when it ends.
+ */
+export function attributesOf({ kind, facts }: KernelEvent): OtelAttributes {
+  const attributes: OtelAttributes = {};
   addDefined(attributes, OWN[kind]?.(facts) ?? {});
   return attributes;
 }
 
 /** Those that name a series of measurements: few values each, or a label that is new every time would make as many. */
 export function labelsOf({ kind, facts }: KernelEvent): OtelAttributes {
-  const all = OWN[kind === "request-over" ? "request-begun" : kind]?.(facts) ?? {};
-  const labels: Loose = {};
-  for (const name of LABELS) labels[name] = all[name];
-  if (kind === "request-over") labels["error.type"] = facts["failure"];
-  labels["holdfast.fault"] = facts["fault"];
   const attributes: OtelAttributes = {};
-  addDefined(attributes, labels);
+  addDefined(attributes, LABELS[kind]?.(facts) ?? { "holdfast.fault": facts["fault"] });
   return attributes;
 }
 
-const LABELS = [
-  "gen_ai.operation.name",
-  "gen_ai.provider.name",
-  "gen_ai.request.model",
-  "gen_ai.tool.name",
-  "holdfast.call.status",
-  "error.type",
-] as const;
+const LABELS: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]) => Loose } = {
+  "request-over": ({ failure, ...facts }) => ({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": providerName(wordIn(facts, "provider")),
+    "gen_ai.request.model": modelName(wordIn(facts, "model")),
+    "error.type": failure,
+  }),
+  "aside-over": ({ failure, ...facts }) => ({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": modelName(wordIn(facts, "model")) || undefined,
+    "error.type": failure,
+  }),
+  "call-closed": ({ tool, status, reason }) => ({
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": tool,
+    "holdfast.call.status": status,
+    "error.type": errorIn(status, reason),
+  }),
+};
 
 const OWN: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]) => Loose } = {
   "turn-begun": () => ({ "gen_ai.operation.name": "invoke_agent" }),
@@ -55,14 +64,6 @@ const OWN: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"])
     "gen_ai.usage.cache_creation.input_tokens": numberIn(usage, "cacheWrite"),
     "error.type": failure,
   }),
-  "aside-over": ({ purpose, usage, failure, ...facts }) => ({
-    "gen_ai.operation.name": "chat",
-    "gen_ai.request.model": modelName(wordIn(facts, "model")) || undefined,
-    "gen_ai.usage.input_tokens": numberIn(usage, "input"),
-    "gen_ai.usage.output_tokens": numberIn(usage, "output"),
-    "holdfast.aside.purpose": purpose,
-    "error.type": failure,
-  }),
   "call-opened": ({ callId, tool, parent }) => ({
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": tool,
@@ -70,15 +71,16 @@ const OWN: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"])
     "gen_ai.tool.type": "function",
     "holdfast.call.parent": parent,
   }),
-  "call-closed": ({ tool, callId, status, reason, effects }) => ({
-    "gen_ai.operation.name": "execute_tool",
-    "gen_ai.tool.name": tool,
-    "gen_ai.tool.call.id": callId,
+  "call-closed": ({ status, reason, effects }) => ({
     "holdfast.call.status": status,
     "holdfast.call.effects": effects,
-    "error.type": status === "success" ? undefined : (reason ?? status),
+    "error.type": errorIn(status, reason),
   }),
 };
+
+function errorIn(status: Json | undefined, reason: Json | undefined): Json | undefined {
+  return status === "success" ? undefined : (reason ?? status);
+}
 
 type Loose = Record<string, Json | readonly string[] | undefined>;
 

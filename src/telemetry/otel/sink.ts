@@ -1,8 +1,9 @@
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { AMOUNT, BOOLEAN, checkOptions, OBJECT, type OptionRules, TEXT } from "../../base/options.ts";
 import type { EventSink, KernelEvent } from "../../contracts/event-sink.ts";
+import { isCounted } from "../happened.ts";
 import { metricsOf } from "./metrics.ts";
-import { spansOf } from "./spans.ts";
+import { isTraced, spansOf } from "./spans.ts";
 import type { OtelApi, OtelContext } from "./vendor.ts";
 
 export interface OpenTelemetryOptions {
@@ -55,8 +56,11 @@ export function openTelemetry(api: OtelApi, options: OpenTelemetryOptions = {}):
       }
     if (failures.length > 0) throw new AggregateError(failures, "Some events were not heard.");
   };
+  const isHeard = (kind: KernelEvent["kind"]): boolean =>
+    (spans && isTraced(kind)) || (metrics && isCounted(kind)) || kind === "session-closed";
   return {
     emit(event) {
+      if (!isHeard(event.kind)) return undefined;
       // Where it happened is known only now; when it happened it says itself.
       const isFirst = waiting.push({ event, around: api.context.active() }) === 1;
       if (delayMs === 0 || waiting.length >= MOST_WAITING || event.kind === "session-closed") return handOn();

@@ -28,6 +28,7 @@ export function spansOf(api: OtelApi, tracer: OtelTracer): (event: KernelEvent, 
   const sessions = new Map<string, SessionSpans>();
   const begin = (event: KernelEvent, name: string, kind: number, under: OtelContext): OpenSpan => {
     const attributes = attributesOf(event);
+    attributes["gen_ai.conversation.id"] = event.session;
     addSaid(attributes, event, "input");
     const span = tracer.startSpan(name, { kind, startTime: new Date(event.at), attributes }, under);
     return { span, context: api.trace.setSpan(under, span) };
@@ -78,11 +79,28 @@ export function spansOf(api: OtelApi, tracer: OtelTracer): (event: KernelEvent, 
         sessions.delete(event.session);
         return;
       default: {
+        if (!POINTS.has(event.kind)) return;
         const where = spans.calls.get(callId) ?? spans.request ?? spans.turn;
-        if (POINTS.has(event.kind)) where?.span.addEvent(`holdfast.${event.kind}`, factsOf(event), new Date(event.at));
+        where?.span.addEvent(`holdfast.${event.kind}`, factsOf(event), new Date(event.at));
       }
     }
   };
+}
+
+/** What begins and ends the spans of a session. */
+const SPANS: ReadonlySet<KernelEvent["kind"]> = new Set([
+  "turn-begun",
+  "turn-over",
+  "request-begun",
+  "request-over",
+  "call-opened",
+  "call-closed",
+  "session-closed",
+]);
+
+/** Whether an event changes anything in a trace. */
+export function isTraced(kind: KernelEvent["kind"]): boolean {
+  return SPANS.has(kind) || POINTS.has(kind);
 }
 
 /** What somebody looking at a trace wants to see in it. */
