@@ -62,10 +62,10 @@ export class ShapeCandidate implements Candidate {
   find(scan: Scan, at: number): boolean {
     const start = at + this.head.length;
     if (!this.#mayBeThere(scan, start)) return false;
-    const run = scan.runEnd(this.#run, start);
-    if (run - start < this.#least) return false;
     const from = this.#before === undefined ? at : leadFrom(this.#before, scan, at);
     if (from === NOWHERE || (from < at && this.#leadStartsWord && !scan.wordStarts(from))) return false;
+    const run = scan.runEnd(this.#run, start);
+    if (run - start < this.#least) return false;
     const to = this.#form === undefined ? run : formEnd(this.#form, scan.text, start);
     if (to - start < this.#least || to - start > this.#most) return false;
     if (this.#most < ENDLESS && scan.goesOn(to)) return false;
@@ -90,6 +90,7 @@ const LOOKED_AT = 4;
 /** Where what stands before this place begins, when there is enough of it and nothing of it is hidden yet. */
 function leadFrom({ of, least, most }: Lead, { letters, hiddenTo }: Scan, at: number): number {
   const kind = RUN[of];
+  if (at - least < hiddenTo || !isIn(kind, letters[at - least] as number)) return NOWHERE;
   const first = Math.max(at - most, hiddenTo);
   let from = at;
   while (from > first && isIn(kind, letters[from - 1] as number)) from -= 1;

@@ -12,8 +12,12 @@ export class Heads {
   /** Of every head the one before it in the same slot, and its letters, with which of them there are. */
   #rows = new Int32Array(ROW * 512);
   readonly #candidates: (Candidate | undefined)[] = [undefined];
-  /** What is to be compared beside those: nothing, the letters behind them, or, where it is not made of letters, all of it. */
+  /** What is to be compared beside those: nothing, a few letters behind them, or all of it. */
   readonly #rests: (Uint8Array | string | undefined)[] = [undefined];
+
+  get isEmpty(): boolean {
+    return this.#candidates.length === 1;
+  }
 
   add(candidate: Candidate): void {
     const { head } = candidate;
@@ -26,7 +30,7 @@ export class Heads {
     const row = [this.#newest[slot] as number, first, firstMask, wordAt(letters, 4) & secondMask, secondMask];
     this.#rows.set(row, nth * ROW);
     this.#newest[slot] = nth;
-    const rest = /^[ -~]*$/.test(head) ? lettersOf(head.slice(AHEAD)) : head;
+    const rest = head.length <= AHEAD * 2 && /^[ -~]*$/.test(head) ? lettersOf(head.slice(AHEAD)) : head;
     this.#rests.push(rest.length === 0 ? undefined : rest);
   }
 

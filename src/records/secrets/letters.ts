@@ -26,10 +26,15 @@ export function isNarrow(text: string): boolean {
 
 /** The same made exact: whatever is wider than a byte is no letter, and a blank only if it is one. */
 export function exact(text: string, letters: Uint8Array): Uint8Array {
-  if (isNarrow(text)) return letters;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    letters[at] = code < OTHER ? code : isWideBlank(code) ? BLANK : OTHER;
+  return isNarrow(text) ? letters : exactOf(Buffer.from(text, "utf16le"), letters);
+}
+
+/** Of the rough letters only those change that have a byte more, in a text that is given two bytes for each. */
+export function exactOf(wide: Buffer, letters: Uint8Array): Uint8Array {
+  const end = wide.length;
+  for (let at = 1; at < end; at += 2) {
+    const upper = wide[at] as number;
+    if (upper !== 0) letters[at >> 1] = isWideBlank((upper << 8) | (wide[at - 1] as number)) ? BLANK : OTHER;
   }
   return letters;
 }

@@ -13,10 +13,10 @@ export class Rewriting {
   #filled = 0;
   #from = 0;
 
-  constructor({ text, letters, isNarrow }: Scan) {
+  constructor({ text, letters, wide }: Scan) {
     this.#text = text;
-    this.#isNarrow = isNarrow;
-    this.#bytes = viewOf(isNarrow ? letters : Buffer.from(text, "utf16le"));
+    this.#isNarrow = wide === undefined;
+    this.#bytes = viewOf(wide ?? letters);
   }
 
   /** Keeps what stands before `from` and was not told of yet; from there to `to` it is hidden. */

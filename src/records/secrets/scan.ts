@@ -1,4 +1,4 @@
-import { BACKSLASH, BRACKET, CLOSING, COLON, exact, isNarrow, PERCENT, roughLetters } from "./letters.ts";
+import { BACKSLASH, BRACKET, CLOSING, COLON, exactOf, isNarrow, PERCENT, roughLetters } from "./letters.ts";
 import { ASSIGNED_SECRET, type Mark } from "./mark.ts";
 import type { Alphabet } from "./shapes.ts";
 
@@ -30,8 +30,8 @@ export interface Value {
 export class Scan {
   readonly text: string;
   readonly letters: Uint8Array;
-  /** Whether the letters are all there is to the text. */
-  readonly isNarrow: boolean;
+  /** Where the letters are not all there is to the text, all of it, two bytes for each. */
+  readonly wide: Buffer | undefined;
   /** Right behind something hidden a word begins, as it will when the text is looked at again. */
   hiddenTo = 0;
   /** What was found last: from where to where it must not be kept, and what is told in its stead. Fields, not an object of its own: there may be as many as words. */
@@ -46,7 +46,7 @@ export class Scan {
   address: Address = { user: ENDLESS, from: 0, length: 0 };
   otherAddress: Address = { user: ENDLESS, from: 0, length: 0 };
   /** For every kind of run two of them, from where to where: one that a place lies in, and one that is looked at ahead of it. */
-  readonly #runs = new Int32Array(KINDS.length * RUN_WIDTH);
+  readonly #runs = RUNS.fill(0);
   /** From the first to the second place nothing begins that is said where a secret would stand; there, perhaps. */
   readonly noPlaceholder: { from: number; to: number; isThere: boolean } = { from: 0, to: 0, isThere: false };
   readonly value: Value = { from: 0, to: 0, digits: 0, kinds: 0, isNone: false, endsLiteral: false };
@@ -54,8 +54,8 @@ export class Scan {
 
   constructor(text: string, rough: Uint8Array = roughLetters(text)) {
     this.text = text;
-    this.isNarrow = isNarrow(text);
-    this.letters = this.isNarrow ? rough : exact(text, rough);
+    this.wide = isNarrow(text) ? undefined : Buffer.from(text, "utf16le");
+    this.letters = this.wide === undefined ? rough : exactOf(this.wide, rough);
   }
 
   /** Where the run of characters that holds this place ends. */
@@ -111,9 +111,11 @@ export class Scan {
 
   /** When this is the colon of a mark, where that ends; otherwise the same place. */
   markEnd(colon: number): number {
-    if (this.letters[colon] !== COLON || !this.text.startsWith(HIDDEN, colon + 1 - HIDDEN.length)) return colon;
+    const { letters } = this;
+    if (letters[colon - 1] !== LAST_OF_HIDDEN || letters[colon] !== COLON) return colon;
+    if (!this.text.startsWith(HIDDEN, colon + 1 - HIDDEN.length)) return colon;
     const end = this.runEnd(RUN.dotted, colon + 1);
-    return end > colon + 1 && this.letters[end] === CLOSING ? end + 1 : colon;
+    return end > colon + 1 && letters[end] === CLOSING ? end + 1 : colon;
   }
 
   /** Where the next private key ends, or -1. */
@@ -166,6 +168,7 @@ export function holdsAt(form: RegExp, text: string, at: number): boolean {
 /** More than any text has letters. */
 export const ENDLESS = 0x7fff_ffff;
 const HIDDEN = "[redacted:";
+const LAST_OF_HIDDEN = "d".charCodeAt(0);
 const SMALL_M = "m".charCodeAt(0);
 const LONGEST_ESCAPE = 6;
 /** `\n`, `%3D`, `\u003d`, and what colours a terminal. */
@@ -232,6 +235,8 @@ const MEMBERS = {
   nameStart: /[A-Za-z_]/,
 } satisfies Readonly<Record<keyof typeof RUN, RegExp>>;
 const RUN_WIDTH = 4;
+/** One for all: a text is looked through to its end before the next one is. */
+const RUNS = new Int32Array(KINDS.length * RUN_WIDTH);
 /** For every letter one bit for each kind of run it belongs to. */
 const MEMBERSHIP: Int32Array = Int32Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code);

@@ -19,6 +19,8 @@ export class SecretScanner {
   /** For every three, by a hash of them, the same: asked where two do not tell enough. */
   readonly #beginsLonger = new Uint8Array(TRIPLES);
   readonly #heads = new Heads();
+  /** Those of texts that are hidden wherever they stand. */
+  readonly #texts = new Heads();
   readonly #shapes: boolean;
 
   constructor(options: { readonly shapes: boolean }) {
@@ -38,7 +40,9 @@ export class SecretScanner {
 
   /** A text that is hidden wherever it stands. At least three characters long. */
   addText(text: string, mark: Mark): void {
-    this.#add(new TextCandidate(text, mark));
+    const candidate = new TextCandidate(text, mark);
+    this.#add(candidate);
+    this.#texts.add(candidate);
   }
 
   /** Tells of every place that must not be kept, from the first to the last. */
@@ -51,13 +55,22 @@ export class SecretScanner {
     while (at < text.length) {
       let next = at + 1;
       if (this.#secretAt(scan, at)) {
-        next = scan.to;
+        const { from, to } = scan;
+        next = to;
         hide(scan);
-        scan.hideTo(next);
+        scan.hideTo(to);
         foreseeUrlPassword(scan);
+        this.#foreseeTexts(scan, from, to);
       }
       at = this.#mayBegin(letters, next, Math.min(scan.dueFrom, text.length));
     }
+  }
+
+  /** Of a text that begins in what was hidden and goes on behind it, the rest must not be kept either. */
+  #foreseeTexts(scan: Scan, from: number, to: number): void {
+    if (this.#texts.isEmpty) return;
+    for (let at = this.#mayBegin(scan.letters, from + 1, to); at < to; at = this.#mayBegin(scan.letters, at + 1, to))
+      if (this.#texts.longest(scan, at) && scan.to > to) scan.foresee(to, scan.to, scan.mark);
   }
 
   /** The next place where a secret may begin, or be marked; the end when there is none. */

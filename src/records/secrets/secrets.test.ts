@@ -47,6 +47,18 @@ describe("one look", () => {
     );
   });
 
+  test("[REDACT-2] leaves no letter of a registered value, whatever it is part of", () => {
+    const sign = /[§¶©®µ¿]/;
+    const values = ["§a1 ¶,©;®&µ", "¿/§b2:¶@©", "1§2¶3©4"];
+    const all = new Redactor(values);
+    fc.assert(
+      fc.property(narrowText, fc.constantFrom(...values), narrowText, (before, value, after) => {
+        expect(all.text(before + value + after)).not.toMatch(sign);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   test("[REDACT-1] keeps what stands between two secrets to the letter, however far apart they are", () => {
     const scanner = new SecretScanner({ shapes: true });
     const between = fc.oneof(
@@ -67,6 +79,46 @@ describe("one look", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("what stands beside something hidden", () => {
+  const redactor = new Redactor(["hunter22", "://secret9", "correct horse, battery", "battery staple!"]);
+  const github = `ghp_${"a1B2".repeat(9)}`;
+  const telegram = `:AA${"aB1_".repeat(8)}x`;
+
+  test.each([
+    ["a word begins there", "hunter22A_TOKEN=a1b2c3d4", "[redacted:secret]A_TOKEN=[redacted:assigned-secret]"],
+    ["a lead does", `hunter2212345678${telegram}`, "[redacted:secret][redacted:telegram-bot-token]"],
+    ["too short a lead does not", `hunter221234567${telegram}`, `[redacted:secret]1234567${telegram}`],
+    [
+      "an address goes on in which another began and was hidden",
+      `://${github}://secret9,pwd=a1/b2c3d4,x:word-1@`,
+      "://[redacted:github-token][redacted:secret],pwd=[redacted:assigned-secret],x:[redacted:url-password]@",
+    ],
+    [
+      "what is hidden of a user does not make it too long",
+      `://${github}${"a1".repeat(120)}[redacted:x]uu:word-1@`,
+      "://[redacted:github-token][redacted:x]uu:[redacted:url-password]@",
+    ],
+    [
+      "nor short enough",
+      `://${"u".repeat(255)},${github}[redacted:x]uu:word-1@`,
+      `://${"u".repeat(255)},[redacted:github-token][redacted:x]uu:word-1@`,
+    ],
+    ["of a value that is none the rest may be one", "pwd='1pwd=a1b2c3d4 ", "pwd='1pwd=[redacted:assigned-secret] "],
+    ["and is looked at by itself", "pwd='x1pwd=abcdefgh ", "pwd='x1pwd=abcdefgh "],
+    [
+      "a text that begins in it is hidden to its end",
+      "password=1correct horse, battery",
+      "password=[redacted:assigned-secret][redacted:secret]",
+    ],
+    ["and one that begins in that", "a correct horse, battery staple!.", "a [redacted:secret][redacted:secret]."],
+    ["a value that runs into one ends with it", "pwd=a1b2c3d4hunter22", "pwd=[redacted:assigned-secret]"],
+  ])("[REDACT-1] [REDACT-4] %s", (_what, text, kept) => {
+    expect(redactor.text(text)).toBe(kept);
+    expect(redactor.text(kept)).toBe(kept);
+    expect(redactor.text(`€ ${text} €`)).toBe(`€ ${kept} €`);
   });
 });
 
