@@ -144,6 +144,7 @@ describe("what a request had shown, looked at later", () => {
   test("[CLI-8] with a compressor of its own the kernel puts a squeezed request together again", async () => {
     const compressor = {
       name: "short",
+      version: "1",
       compress: ({ text }: { readonly text: string }) => ({ text: text.slice(0, 40), leftOut: "the rest" }),
     };
     const read = writes("read_file", () => longText(300), { access: "read" });
