@@ -15,7 +15,7 @@ const CRITICAL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What holds today, in percent; it only ever goes up. The aim is 95 for the whole and 100 for what is critical. */
-const FLOOR = { whole: 89, critical: 95 };
+const FLOOR = { whole: 94, critical: 98 };
 
 export interface Figures {
   readonly lines: readonly string[];

@@ -220,3 +220,39 @@ describe("a report of the doctor's", () => {
     });
   });
 });
+
+describe("what lies elsewhere, or is not over", () => {
+  test("[DOC-20] [DOC-23] a session outside the folder is named by its whole path, to people and in SARIF", async () => {
+    const elsewhere = join(at.folder, "elsewhere");
+    mkdirSync(elsewhere);
+    writeFileSync(
+      join(elsewhere, "s.jsonl"),
+      '{"type":"user","sessionId":"s","uuid":"a","parentUuid":"lost","message":{"role":"user","content":"go"}}\n',
+    );
+    const inner = join(at.folder, "inner");
+    mkdirSync(inner);
+    const { main } = await import("../main.ts");
+    const said: string[] = [];
+    const terminal = {
+      out: (line: string) => void said.push(line),
+      err: () => {},
+      write: () => {},
+      onInterrupt: () => () => {},
+      forPeople: false,
+      cwd: inner,
+      env: at.env,
+      async *input() {},
+    };
+    expect(await main(["doctor", elsewhere, "--sarif"], terminal)).toBe(1);
+    expect(said.join("")).toContain(`file://${elsewhere}/s.jsonl`);
+  });
+
+  test("[USE-5] calls that wait are counted as open", async () => {
+    const holdfast = await program(at.folder);
+    const session = await holdfast.open("waits");
+    await watch(session.run("go", { model: scripted([{ calls: [{ name: "deploy", input: {} }] }]) }));
+    await session.close();
+    await holdfast.close();
+    expect((await at.run("show", "waits", "--history-usage")).out).toContain("1 open");
+  });
+});
