@@ -53,6 +53,15 @@ describe("how a program reads the history, by its syntax", () => {
     ["in escapes", "return \\u0063ontext.conversation_\\u0068istory.slice(1)", ["slice"]],
     ["of a list made from it", `const bad = ${H}.filter(Boolean); return bad.length`, ["count", "filter"]],
     ["inside a function", `const f = () => ${H}.some(Boolean); return f()`, ["find"]],
+    ["of what may not be there", "const h = context?.conversation_history; return h?.length", ["count"]],
+    [
+      "of a chain that may not be there",
+      "const h = context.conversation_history?.filter(Boolean); return h.map(String)",
+      ["filter", "map"],
+    ],
+    ["of a copy", `const h = Array.from(${H}); const k = [...h, 1]; return k.length`, ["copy", "count"]],
+    ["taken apart beside others", "const { other, conversation_history: h } = context; return h.at(0)", ["index"]],
+    ["taken apart further", "const { conversation_history: [first] } = context; return first", []],
     ["assigned later", `let h; h = ${H}; return h.map(String)`, ["map"]],
   ])("[USE-4] is followed: %s", (_what, program, patterns) => {
     expect(use(program)).toEqual({ detected: true, patterns, by: "parser" });
@@ -119,4 +128,28 @@ describe("how a program reads the history, by its syntax", () => {
       ),
     );
   });
+});
+
+test("[USE-4] of a text that is no program the words are told, and what they ask for", () => {
+  const broken = `if (( ${H}.length > 3 && ${H}.filter(x => Object.groupBy(y)) groupBy(z) "context.conversation_history.sort()"`;
+  expect(use(broken)).toEqual({ detected: true, patterns: ["count", "filter", "group"], by: "words" });
+  expect(use("if (( context.length")).toEqual({ detected: false, patterns: [], by: "words" });
+});
+
+test("[USE-4] a reader that is nested deeper than the stack is told by its words, and a bug of the reader's is a bug", () => {
+  const words = () => ["context", ".", "conversation_history", ".", "map"];
+  const deep: JsParser = {
+    words,
+    parse: () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    },
+  };
+  expect(historyUseOf(`return ${H}`, deep)).toEqual({ detected: true, patterns: ["map"], by: "words" });
+  const buggy: JsParser = {
+    words,
+    parse: () => {
+      throw new TypeError("a bug");
+    },
+  };
+  expect(() => historyUseOf(`return ${H}`, buggy)).toThrow("a bug");
 });

@@ -252,6 +252,15 @@ test("[ADAPT-17] a conversation that happened becomes the script of its answers"
   ]);
 });
 
+test("[ADAPT-17] calls that say little are replayed with what they say", () => {
+  const { input: _input, callId: _id, ...bare } = call("x", { step: 1 });
+  const cut = call("y", { step: 2, inputText: '{"path": "a' });
+  expect(replayScript([user(), bare, output("x"), cut, output("y")])).toEqual([
+    { calls: [{ name: "read_file", input: {} }] },
+    { calls: [{ name: "read_file", inputText: '{"path": "a', id: "y" }] },
+  ]);
+});
+
 describe("a body that no provider would read", () => {
   const PATHS = { chat: "/v1/chat/completions", responses: "/v1/responses", anthropic: "/v1/messages" } as const;
   const headers = {
