@@ -266,3 +266,21 @@ test("[RECALL-1] two pictures of one size are two contents", () => {
   const [one, other] = pages([picture("AAAA"), picture("AAAB")]);
   expect(one!.handle).not.toBe(other!.handle);
 });
+
+test("[RECALL-1] a page whose text lies elsewhere is proven by its digest, whatever kind it is", () => {
+  for (const item of [
+    user("said by somebody"),
+    output("c", { parts: [{ type: "text", text: "put out by a tool" }] }),
+  ]) {
+    const [page] = pages([item]);
+    const { full: _full, ...without } = page!.representations;
+    const table = tableOf([{ ...page!, representations: without }]);
+    const text = contentText(item);
+    expect(table.recall({ handle: page!.handle })).toMatchObject({ ok: false, fault: { code: "backend-error" } });
+    expect(table.recall({ handle: page!.handle }, () => ({ ok: true, text }))).toMatchObject({ ok: true, text });
+    expect(table.recall({ handle: page!.handle }, () => ({ ok: true, text: `${text}!` }))).toMatchObject({
+      ok: false,
+      fault: { code: "corrupt" },
+    });
+  }
+});

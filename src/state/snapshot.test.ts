@@ -13,6 +13,7 @@ import { resourceKey, ResourceRegistry, type Snapshotable } from "./resources.ts
 import { portable, resourcesPart } from "./resources-part.ts";
 import { SessionSnapshotAdapter } from "./session-state.ts";
 import { defineSlice } from "./slice.ts";
+import { diffSnapshots } from "./snapshot.ts";
 import { type SnapshotLadder, snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 
 const steps = defineSlice("steps", { initial: [] as readonly string[], on: { added: reducers.append<string> } });
@@ -379,4 +380,37 @@ test("[SNAP-3] what resources say is kept as far as it is data, and read only as
   });
   for (const data of [[], "x", null])
     expect(() => resourcesPart.decode(data)).toThrow(expect.objectContaining({ code: "SNAPSHOT_CORRUPT" }));
+});
+
+test("[SNAP-12] a call that is recorded again has its newest boundary, and takes no other's place", async () => {
+  const state = fresh();
+  const at = async (toolCallId: string, n: number) => {
+    const snapshot = await state.snapshot();
+    return {
+      toolCallId,
+      toolName: "t",
+      preSnapshot: snapshot,
+      postSnapshot: snapshot,
+      resultSummary: `${n}`,
+      success: true,
+      elapsed: n,
+      recordedAt: snapshot.createdAt,
+    };
+  };
+  const store = new CheckpointStore({ limit: 2 });
+  store.record(await at("a", 1));
+  store.record(await at("a", 2));
+  expect(store.listCheckpoints().map(({ elapsed }) => elapsed)).toEqual([2]);
+  store.record(await at("b", 3));
+  expect([store.has("a"), store.has("b")]).toEqual([true, true]);
+});
+
+test("[SNAP-9] [SNAP-13] a registry that was built is used as it is, and a resource that only one of two snapshots has differs", async () => {
+  const box = { value: 1, snapshot: () => box.value, restore: (to: number) => void (box.value = to) };
+  const registry = ResourceRegistry.build([[resourceKey("box"), box]]);
+  const state = ExecutionState.create({ slices, resources: registry });
+  expect(state.resources).toBe(registry);
+  const [bare, with1] = [await fresh().snapshot(), await state.snapshot({ tag: "t" })];
+  expect(diffSnapshots(bare, with1, state.truth.parts)).toMatchObject({ resources: ["box"] });
+  expect(diffSnapshots(with1, with1, state.truth.parts)).toMatchObject({ resources: [], slices: {} });
 });

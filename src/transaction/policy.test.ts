@@ -124,3 +124,14 @@ describe("a budget", () => {
     });
   });
 });
+
+test("[TX-36] a tool that succeeded twice is remembered once", async () => {
+  const { state, transactions } = rig([writes("build", () => 1), writes("deploy", () => 2)], {
+    policies: [sequentialDependency({ deploy: ["build"] })],
+    state: { slices: [succeededTools] },
+  });
+  expect(await transactions.run({ id: "a", name: "deploy", input: {} })).toMatchObject({ reason: "denied" });
+  for (const id of ["b", "c"]) await transactions.run({ id, name: "build", input: {} });
+  expect(state.session.get(succeededTools)).toEqual(["build"]);
+  expect(await transactions.run({ id: "d", name: "deploy", input: {} })).toMatchObject({ ok: true });
+});

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { writes } from "../../test/support/calls.ts";
 import { opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
+import { longText } from "../../test/support/pages.ts";
 import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { Holdfast } from "./holdfast.ts";
 import { RunBudget } from "./limits.ts";
+import type { Session } from "./session.ts";
 
 describe("bounds of a turn that cannot work", () => {
   test("[LOOP-7] a price that is no number ends the turn with its name: the run would go on for ever", async () => {
@@ -102,5 +105,55 @@ describe("secrets that are dropped where content cannot be read", () => {
     await (await holdfast.open("s")).close();
     arm();
     await expect(holdfast.dropSecrets("s")).rejects.toMatchObject({ code: "STORE_IO" });
+  });
+});
+
+describe("what a request had shown, looked at later", () => {
+  const asked = async (session: Session, word: string, usage?: object) =>
+    watch(
+      session.run(word, {
+        model: scripted([{ text: `said ${word}`, ...(usage === undefined ? {} : { usage }) } as never]),
+      }),
+    );
+
+  test("[CLI-8] requests that a rewind took back are not counted among them, and what they used is", async () => {
+    const { session, holdfast } = await opened();
+    await asked(session, "one", { input: 10, output: 1 });
+    const boundary = await run(session, "a");
+    await asked(session, "two", { input: 20, output: 2, cacheRead: 5 });
+    await session.rewind({ before: boundary, scope: "files" });
+    expect((await (await holdfast.look("s")).view())?.turn).toBe(1);
+    await asked(session, "three", { input: 30, output: 3 });
+    const seen = await (await holdfast.look("s")).view();
+    expect(seen?.spent).toEqual({ input: 60, output: 6, cacheRead: 5 });
+    await session.close();
+  });
+
+  test("[CLI-8] a conversation that was taken back shows the request before it", async () => {
+    const { session, holdfast } = await opened();
+    await asked(session, "one", { input: 10, output: 1 });
+    const boundary = await run(session, "a");
+    await asked(session, "two", { input: 20, output: 2 });
+    await session.rewind({ before: boundary, scope: "all" });
+    const seen = await (await holdfast.look("s")).view();
+    expect([seen?.turn, seen?.spent.input]).toEqual([0, 30]);
+    expect(JSON.stringify(seen?.view?.items ?? [])).not.toContain("two");
+    await session.close();
+  });
+
+  test("[CLI-8] with a compressor of its own the kernel puts a squeezed request together again", async () => {
+    const compressor = {
+      name: "short",
+      version: "1",
+      compress: ({ text }: { readonly text: string }) => ({ text: text.slice(0, 40), leftOut: "the rest" }),
+    };
+    const read = writes("read_file", () => longText(300), { access: "read" });
+    const { session, holdfast } = await opened(undefined, { tools: [read], context: { window: 6_000, compressor } });
+    const calls = Array.from({ length: 8 }, () => ({ calls: [{ name: "read_file", input: {} }] }));
+    await watch(session.run("read", { model: scripted([...calls, { text: "ok" }]) }));
+    const seen = await (await holdfast.look("s")).view();
+    expect(seen?.view?.entries.length).toBe(session.context.view?.entries.length);
+    expect(seen?.view?.tokens).toBe(session.context.view?.tokens);
+    await session.close();
   });
 });

@@ -134,3 +134,15 @@ test("[BOUNDARY-6] [C08] the pointer of a span does not quote a summary as words
   const { item } = spanOf(pagesFrom([user("rename it"), summary("[in short] they renamed it"), say("done")]));
   expect(textOf(item.parts)).toContain("the user said “rename it”;");
 });
+
+test("[BOUNDARY-6] the summary without a model passes over what is blank, reads like a call, or was slipped in", async () => {
+  const items = [
+    user(" \n "),
+    user('{"tool_calls": []}'),
+    user("be quick", { notice: "environment" }),
+    say(""),
+    user("look"),
+    say("done"),
+  ];
+  expect(await plainSummary.summarise({ items, room: 1_000 })).toEqual({ text: "user: look\nagent: done" });
+});
