@@ -18,6 +18,12 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(2);
 }
 
+// Node 22 warns of its SQLite at every start. Whoever uses a command cannot do anything about it, and reads what we say instead.
+const warn = process.emitWarning;
+process.emitWarning = (warning, ...rest) => {
+  if (rest[0] !== "ExperimentalWarning" || !String(warning).includes("SQLite")) warn.call(process, warning, ...rest);
+};
+
 const source = here("../src/cli/main.ts"); // present in a checkout only; the package ships dist
 const { main } = await import(existsSync(source) ? source : here("../dist/cli/main.js"));
 const code = await main(process.argv.slice(2));

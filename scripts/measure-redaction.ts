@@ -103,7 +103,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 
 function hostile(): void {
   for (const [name, piece] of Object.entries(HOSTILE)) {
-    const text = `${piece.repeat(Math.ceil(10_000_000 / piece.length))}.eyJ-----END`;
+    const text = `${piece.repeat(Math.ceil(10_000_000 / Buffer.byteLength(piece)))}.eyJ-----END`; // bytes as they are kept
     redactor.text(text.slice(0, 100_000));
     const begun = cpuMs();
     redactor.text(text);

@@ -1,9 +1,9 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { DamagedRow, Holdfast, SessionId, SessionRow, Store } from "../../index.ts";
-import type { CommandBody, Terminal } from "../command.ts";
+import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { flagOf, LIMIT_OPTION, STORE_OPTION, textOf, usage, wholeOf } from "../options.ts";
 import { paint } from "../paint.ts";
-import { kernelOn, lookingAt } from "../session/place.ts";
+import { kernelOn, lookingAt, type Place } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { ago, count, grouped, oneLine } from "../words.ts";
 
@@ -27,7 +27,15 @@ export const sessions: CommandBody = {
   async run(parsed, terminal) {
     if (parsed.positionals.length > 0) throw usage(String(parsed.positionals[0]), "holdfast show SESSION shows one");
     const limit = wholeOf(parsed, "limit", SHOWN);
-    return lookingAt(parsed, terminal, async (place) => {
+    const none = (store: string) => {
+      if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, store, sessions: [], more: 0 }));
+      else {
+        terminal.out("no sessions: `holdfast run` and `holdfast chat` begin one, in a store made here:");
+        terminal.out(store);
+      }
+      return 0 as const;
+    };
+    const list = async (place: Place): Promise<ExitCode> => {
       const holdfast = await kernelOn(place);
       let read = 0;
       const { page, more } = await whileSaying(
@@ -62,7 +70,8 @@ export const sessions: CommandBody = {
         terminal.out(textOf(parsed, "after") === undefined ? "no sessions" : "no more sessions");
       else tell(terminal, page, more, next);
       return 0;
-    });
+    };
+    return lookingAt(parsed, terminal, list, none);
   },
 };
 

@@ -1,3 +1,4 @@
+import { readdirSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -24,6 +25,24 @@ describe("holdfast sessions", () => {
     expect(out).toMatch(/^hurt .*damaged/m);
     expect(out).toMatch(/^lost .*damaged/m);
     expect(out).toMatch(/^work .*closed/m);
+  });
+
+  test("[CLI-7] says where nobody has made a store yet, and what will; a store that was named must be there", async () => {
+    const { code, out } = await at.run("sessions");
+    expect({ code, lines: out.split("\n") }).toEqual({
+      code: 0,
+      lines: [expect.stringContaining("no sessions: `holdfast run`"), join(at.folder, ".holdfast", "sessions.db")],
+    });
+    expect(await at.json("sessions")).toEqual({
+      ok: true,
+      store: join(at.folder, ".holdfast", "sessions.db"),
+      sessions: [],
+      more: 0,
+    });
+    expect(readdirSync(at.folder)).toEqual([]);
+    expect(await at.run("sessions", "--store", "elsewhere.db")).toMatchObject({ code: 3 });
+    writeFileSync(join(at.folder, "holdfast.toml"), 'store = "elsewhere.db"\n');
+    expect(await at.run("sessions")).toMatchObject({ code: 3 });
   });
 
   test("[CLI-7] says of a store without sessions that there are none, and of one that was cut off that it was", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
 import { createHoldfast, type Holdfast, type SessionLook, type Store, type WorkspaceBinding } from "../../index.ts";
 import { inspectSqlite, openSqlite } from "../../stores/sqlite/entry.ts";
@@ -44,9 +45,12 @@ export async function lookingAt(
   parsed: Parsed,
   terminal: Terminal,
   work: (place: Place) => Promise<ExitCode>,
+  /** What to say where nobody has made a store yet. One that somebody named must be there. */
+  none?: (path: string) => ExitCode,
 ): Promise<ExitCode> {
   const config = await readConfig(parsed, terminal);
   const path = String(config.values.store);
+  if (none !== undefined && config.sources.store.from === "default" && !existsSync(path)) return none(path);
   for (let looks = 1; ; looks += 1) {
     const store = await inspectSqlite(path);
     try {
