@@ -184,3 +184,16 @@ describe("the judge", () => {
     expect(checkWire({ input: [{ role: "user", content: "go" }] }, "openai-responses")).toEqual([]);
   });
 });
+
+test("[WIRE-16] a request without messages breaks nothing by them, and a tool without a name is known by its type", () => {
+  expect(checkWire({} as WireRequest, "openai-responses")).toEqual([]);
+  const called = [
+    go,
+    { type: "function_call", call_id: "A", name: "web_search", arguments: "{}" },
+    { type: "function_call_output", call_id: "A", output: "" },
+  ];
+  const rules = (tools: readonly object[]) =>
+    checkWire({ input: called, tools } as unknown as WireRequest, "openai-responses").map(({ rule }) => rule);
+  expect(rules([{ type: "web_search" }])).toEqual([]);
+  expect(rules([{ type: "other" }])).toContain("WIRE-16");
+});

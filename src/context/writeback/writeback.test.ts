@@ -249,3 +249,31 @@ describe("a durable page that says little", () => {
     expect(item !== undefined && "parts" in item ? textOf(item.parts) : "").toContain("tabs\nwidth: 2\nno semicolons");
   });
 });
+
+describe("a change that replaces", () => {
+  test("[WRITEBACK-5] without saying what is refused with what is there, and a list is replaced whole", () => {
+    const { version: _version, ...unsaid } = rule({ value: "Always push." });
+    expect(validateWriteback(unsaid, world({ pages: committed(rule()) }))).toMatchObject({
+      code: "DESTRUCTIVE_OP",
+      detail: expect.stringContaining("it replaces version none, and "),
+    });
+    const noted = committed(note("tabs", "s.000001"));
+    const of = note("", "s.000002", 2);
+    const whole: Writeback = {
+      ...of,
+      op: "set-with-version",
+      value: ["spaces", "two"],
+      version: versionOf(fieldOf(noted, of)),
+    };
+    const { pages, rejected } = planCommit([whole], world({ pages: noted }));
+    expect([rejected, plainOf(fieldOf(pages, of))]).toEqual([[], ["spaces", "two"]]);
+    const more = planCommit([note("four", "s.000003", 3)], world({ pages })).pages;
+    expect(plainOf(fieldOf(more, of))).toEqual(["spaces", "two", "four"]);
+  });
+
+  test("[WRITEBACK-7] a check of one's own that has no objection lets it pass to the next", () => {
+    const refused = validateWriteback(rule(), world({ predicates: [() => undefined, () => "not today"] }));
+    expect(refused).toMatchObject({ code: "PREDICATE_REFUSED", detail: "not today" });
+    expect(validateWriteback(rule(), world({ predicates: [() => undefined] }))).toBeUndefined();
+  });
+});
