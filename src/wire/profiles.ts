@@ -28,6 +28,8 @@ export interface WireProfile {
   /** What the model can read besides text. */
   readonly images: boolean;
   readonly audio: boolean;
+  /** What may be given by its address. The rest must be sent along, and where nobody has it, is told in words. */
+  readonly byAddress: readonly ("image" | "audio" | "file")[];
   /** Media types that may stand in a result. What may not, and can be read, is shown in a message after the results. */
   readonly resultMedia: RegExp;
   /** Whether other media in a result is refused, also where it was read from one. */
@@ -62,6 +64,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: false,
     images: true,
     audio: true,
+    byAddress: ["image"],
     resultMedia: NONE,
     refusesResultMedia: true,
     messageMedia: PICTURES_PDF_SOUND,
@@ -81,6 +84,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: false,
     images: true,
     audio: true,
+    byAddress: ["image", "file"],
     resultMedia: PICTURES_PDF,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
@@ -100,6 +104,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: true,
     images: true,
     audio: false,
+    byAddress: ["image", "file"],
     resultMedia: PICTURES_PDF,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
@@ -119,6 +124,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: true,
     images: true,
     audio: true,
+    byAddress: ["image", "audio", "file"],
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: /^(image|audio|video)\/|^application\/pdf$/,
@@ -138,6 +144,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: true,
     images: true,
     audio: true,
+    byAddress: ["image", "audio", "file"],
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
@@ -157,6 +164,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     errorFlag: false,
     images: true,
     audio: false,
+    byAddress: ["image"],
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: PICTURES,

@@ -25,7 +25,7 @@ describe("what was brought here, written for each provider", () => {
     { type: "image_url", image_url: { url: `${A}.png` } },
     sound,
     { type: "file", file: { filename: "file.pdf", file_data: "data:application/pdf;base64,AAAA" } },
-    { type: "file", file: { filename: "a.pdf", file_data: `${A}.pdf` } },
+    { type: "text", text: `[A file stood here: ${A}.pdf]` },
   ];
   const WRITTEN: readonly (readonly [Exclude<ProfileId, "gemini">, readonly object[]])[] = [
     ["openai-chat", chat({ type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } })],
@@ -69,6 +69,20 @@ describe("what was brought here, written for each provider", () => {
       expect(messages).toEqual([expect.objectContaining({ role: "user", content })]);
     },
   );
+
+  test.each(IDS)("[WIRE-34] %s: what it does not fetch by an address is told in words, never sent empty", (id) => {
+    const sound: Part = { type: "audio", media: { url: `${A}.mp3`, mediaType: "audio/mpeg" } };
+    const { messages, adjustments } = writeMessages(
+      [{ ...user(), parts: [{ type: "text", text: "hear" }, sound] }],
+      id,
+    );
+    const fetched = id === "gemini" || id === "ai-sdk";
+    const said = JSON.stringify(messages);
+    expect(adjustments).toEqual(fetched ? [] : [{ kind: "media-replaced", at: 0 }]);
+    const deaf = id === "anthropic" || id === "openai-compatible";
+    expect(said).toContain(fetched ? `"${A}.mp3"` : deaf ? DEAF.text : `[A recording stood here: ${A}.mp3]`);
+    expect(said).not.toMatch(/"data":""|base64,"/);
+  });
 
   test("[WIRE-24] gemini: pictures, sound and files in its own form, and nothing of another's", () => {
     const { messages } = writeMessages([{ ...user(), parts: [...parts, foreign("anthropic")] }], "gemini");

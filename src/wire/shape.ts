@@ -37,17 +37,22 @@ const PLACEHOLDER = {
 
 function replaceMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   const unread = (part: Part) =>
-    (part.type === "image" && !profile.images) || (part.type === "audio" && !profile.audio) || isAway(part);
+    (part.type === "image" && !profile.images) ||
+    (part.type === "audio" && !profile.audio) ||
+    isAway(part) ||
+    isElsewhere(part, profile);
   return mapChanged(items, (item, at) => {
     if (!("parts" in item) || !item.parts.some(unread)) return item;
     told.push({ kind: "media-replaced", at });
     const { origin: _origin, ...rest } = item;
     const parts = item.parts.map((part) =>
-      unread(part) ? ({ type: "text", text: placeholder(part) } as const) : part,
+      unread(part) ? ({ type: "text", text: placeholder(part, profile) } as const) : part,
     );
     return { ...rest, parts } as Item;
   });
 }
+
+type Addressed = Extract<Part, { readonly media: unknown }>;
 
 /** Content that lies beside a journal and that nobody fetched: without it a provider would be sent an empty picture. */
 function isAway(part: Part): boolean {
@@ -56,9 +61,17 @@ function isAway(part: Part): boolean {
   return blob !== undefined && url === undefined && base64 === undefined;
 }
 
-function placeholder(part: Part): string {
+/** Known by an address only, to a provider that fetches nothing of the kind: it would be sent an empty recording. */
+function isElsewhere(part: Part, { byAddress, format }: WireProfile): boolean {
+  if (part.type === "text" || part.type === "other" || byAddress.includes(part.type)) return false;
+  return part.media.base64 === undefined && part.media.url !== undefined && part.origin?.format !== format;
+}
+
+function placeholder(part: Part, profile: WireProfile): string {
+  if (isElsewhere(part, profile) && (part.type !== "audio" || profile.audio))
+    return `[${part.type === "audio" ? "A recording" : "A file"} stood here: ${(part as Addressed).media.url}]`;
   if (!isAway(part)) return PLACEHOLDER[part.type as "image" | "audio"];
-  const { mediaType = part.type, blob } = (part as Extract<Part, { readonly media: unknown }>).media;
+  const { mediaType = part.type, blob } = (part as Addressed).media;
   return `[${mediaType}, ${blob?.size ?? 0} bytes, is not here.]`;
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/index.ts";
 import { withCommands } from "../support/commands.ts";
@@ -62,5 +62,107 @@ describe("whoever writes on when a command has ended, and was not found and ende
     await run(({ files }) => files.delete("b"));
     await sh("true");
     expect(await journalled("file-diverged")).toEqual([]);
+  });
+});
+
+describe("a disk that fails for a moment", () => {
+  const denied = (path: string) => Object.assign(new Error(`EACCES: ${path}`), { code: "EACCES" });
+
+  test.each(["", "/deep"])(
+    "[EXEC-26] keeps nothing out of place when a folder cannot be listed: kept%s",
+    async (below) => {
+      for (let nth = 1; nth <= 4; nth += 1) {
+        let listed = 0;
+        const port: HostPort = {
+          ...realHost,
+          textNames: (path) => {
+            if (!path.endsWith(`/kept${below}`)) return realHost.textNames(path);
+            listed += 1;
+            if (listed === nth) throw denied(path);
+            return realHost.textNames(path);
+          },
+        };
+        const at = freshRoot();
+        const { sh, put, on, text } = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+        mkdirSync(on("kept/deep"), { recursive: true });
+        put("kept/deep/file", "as it was\n");
+        put("other", "as it was\n");
+        await sh("echo changed > other; echo changed > kept/deep/file", { undo: true });
+        expect([text("kept/deep/file"), text("other")]).toEqual(["as it was\n", "as it was\n"]);
+      }
+    },
+  );
+
+  test("[EXEC-26] says what could not be looked into, and brings all of it back when it can be again", async () => {
+    let isClosed = false;
+    const port: HostPort = {
+      ...realHost,
+      textNames: (path) => {
+        if (isClosed && path.endsWith("/kept")) throw denied(path);
+        return realHost.textNames(path);
+      },
+    };
+    const at = freshRoot();
+    const { sh, put, text, session } = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+    put("kept/file", "as it was\n");
+    isClosed = true;
+    const outcome = await sh("echo changed > kept/file");
+    expect(outcome).toMatchObject({ ok: false, output: expect.stringContaining("kept (unreadable)") as string });
+    expect(text("kept/file")).toBe("as it was\n");
+    isClosed = false;
+    expect(await sh("echo changed > kept/file")).toMatchObject({ ok: true });
+    await session.close();
+  });
+
+  test("[EXEC-27] while the mark of a command is written leaves a workspace that can be opened", async () => {
+    let full = false;
+    const port: HostPort = {
+      ...realHost,
+      write: (...args) => {
+        if (full) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+        return realHost.write(...args);
+      },
+      openFile: (path, how) => {
+        if (path.endsWith("/in-place")) full = true;
+        return realHost.openFile(path, how);
+      },
+      removeTree: (path) => {
+        if (full) throw Object.assign(new Error("EIO"), { code: "EIO" });
+        realHost.removeTree(path);
+      },
+    };
+    const at = freshRoot();
+    const failing = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+    failing.put("file", "as it was\n");
+    await failing.sh("echo changed > file");
+    full = false;
+    await failing.session.close();
+    await failing.holdfast.close();
+    const { sh, text } = await withCommands("portable", {}, at);
+    expect(text("file")).toBe("as it was\n");
+    expect(await sh("echo changed > file")).toMatchObject({ ok: true });
+  });
+
+  test("[EXEC-27] while old content is removed does not make later commands believe that it is there", async () => {
+    let removed = 0;
+    const port: HostPort = {
+      ...realHost,
+      unlink: (path) => {
+        realHost.unlink(path);
+        if (!/\/sha256-[0-9a-f]+$/.test(path)) return;
+        removed += 1;
+        if (removed === 1) throw Object.assign(new Error("EIO"), { code: "EIO" });
+      },
+    };
+    const at = freshRoot();
+    const { sh, put, text } = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+    put("file", "once\n");
+    await sh("true");
+    put("file", "between\n");
+    await sh("true");
+    expect(removed).toBeGreaterThan(0);
+    put("file", "once\n");
+    await sh("echo changed > file", { undo: true });
+    expect(text("file")).toBe("once\n");
   });
 });

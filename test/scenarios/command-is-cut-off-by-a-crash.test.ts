@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { startChild } from "../support/children.ts";
 import { eachDriver, portrait, runningLike } from "../support/commands.ts";
 import { freshRoot, work } from "../support/workspaces.ts";
+import { testTogether } from "../support/together.ts";
 import { layOut } from "../exec/fidelity.ts";
 
 /** A process that runs a command and says so when the command has begun to change things. */
@@ -23,28 +24,31 @@ function running(driver: string, at: { readonly root: string; readonly store: st
 }
 
 eachDriver((driver) => {
-  test("[EXEC-11] [K42] the next process finds the call closed, the files as before it, and nothing running", async () => {
-    const at = freshRoot();
-    layOut(at.root);
-    const time = `81234.${process.pid}${driver.length}`;
-    const line = `echo ruined > a.txt; rm -rf src; chmod 777 secret; mkdir junk; echo x > junk/x; (setsid sleep ${time} &) ; echo begun; sleep ${time}`;
-    const child = running(driver, at, line);
-    await child.said("heard begun");
-    await child.kill();
-    const { session, text } = await work({}, at);
-    expect(session.recovered.closedCalls).toHaveLength(1);
-    expect(runningLike(time)).toEqual([]);
-    expect(text("first")).toBe("first\n");
-    const fresh = freshRoot();
-    layOut(fresh.root);
-    const found = portrait(at.root, { times: false }).filter((one) => !one.startsWith('"first"'));
-    expect(found).toEqual(portrait(fresh.root, { times: false }));
-    const left = join(at.root, ".holdfast/workspace/exec");
-    expect(existsSync(left) ? readdirSync(left) : []).toEqual([]);
-    await session.close();
-    const again = await work({}, at);
-    expect(again.session.recovered).toEqual({ closedCalls: [], damaged: [] });
-  });
+  testTogether(
+    "[EXEC-11] [K42] the next process finds the call closed, the files as before it, and nothing running",
+    async () => {
+      const at = freshRoot();
+      layOut(at.root);
+      const time = `81234.${process.pid}${driver.length}`;
+      const line = `echo ruined > a.txt; rm -rf src; chmod 777 secret; mkdir junk; echo x > junk/x; (setsid sleep ${time} &) ; echo begun; sleep ${time}`;
+      const child = running(driver, at, line);
+      await child.said("heard begun");
+      await child.kill();
+      const { session, text } = await work({}, at);
+      expect(session.recovered.closedCalls).toHaveLength(1);
+      expect(runningLike(time)).toEqual([]);
+      expect(text("first")).toBe("first\n");
+      const fresh = freshRoot();
+      layOut(fresh.root);
+      const found = portrait(at.root, { times: false }).filter((one) => !one.startsWith('"first"'));
+      expect(found).toEqual(portrait(fresh.root, { times: false }));
+      const left = join(at.root, ".holdfast/workspace/exec");
+      expect(existsSync(left) ? readdirSync(left) : []).toEqual([]);
+      await session.close();
+      const again = await work({}, at);
+      expect(again.session.recovered).toEqual({ closedCalls: [], damaged: [] });
+    },
+  );
 
   test("[EXEC-11] in a larger tree, of which only changes were written down since, it is the same", async () => {
     const at = freshRoot();

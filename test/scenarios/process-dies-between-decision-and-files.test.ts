@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { startChild } from "../support/children.ts";
 import { holdfastAt } from "../support/sessions.ts";
 import { freshRoot, inWorkspace, work } from "../support/workspaces.ts";
+import { testTogether } from "../support/together.ts";
 
 /** Two files changed, one made, one removed by one call, in a process that kills itself at a touch of the workspace. */
 const CALL = (root: string, store: string, dies: string) => `
@@ -60,10 +61,12 @@ test.each([
   expect(session.recovered.closedCalls.length).toBe(expected === before ? 1 : 0);
 });
 
-test("[HOST-6] [K46] a holder that sleeps keeps its folder, and when it wakes without its lease it changes nothing", async () => {
-  const at = freshRoot();
-  writeFileSync(join(at.root, "f"), "old");
-  const child = startChild(`
+testTogether(
+  "[HOST-6] [K46] a holder that sleeps keeps its folder, and when it wakes without its lease it changes nothing",
+  async () => {
+    const at = freshRoot();
+    writeFileSync(join(at.root, "f"), "old");
+    const child = startChild(`
     import { createHoldfast, defineTool } from "@/index.ts";
     import { sqlite } from "@/stores/sqlite/entry.ts";
     const edit = defineTool({ name: "edit", access: "write", async run(_, { files }) {
@@ -78,18 +81,19 @@ test("[HOST-6] [K46] a holder that sleeps keeps its folder, and when it wakes wi
     await holdfast.close().catch(() => {});
     say(ended);
   `);
-  await child.said("asleep soon");
-  child.process.kill("SIGSTOP");
-  await new Promise((resolve) => setTimeout(resolve, 400));
-  await expect(inWorkspace({}, at)).rejects.toMatchObject({ code: "WORKSPACE_BUSY" });
-  const successor = await holdfastAt(at.store);
-  const session = await successor.open("s"); // without the folder: the lease is the successor's now
-  child.process.kill("SIGCONT");
-  child.tell("wake up");
-  expect(await child.said("ended")).not.toBe("ended true");
-  expect(readFileSync(join(at.root, "f"), "utf8")).toBe("old");
-  await session.close();
-  await successor.close();
-  expect((await work({}, at)).text("f")).toBe("old");
-  expect(readdirSync(at.root).toSorted()).toEqual([".holdfast", "f"]);
-});
+    await child.said("asleep soon");
+    child.process.kill("SIGSTOP");
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await expect(inWorkspace({}, at)).rejects.toMatchObject({ code: "WORKSPACE_BUSY" });
+    const successor = await holdfastAt(at.store);
+    const session = await successor.open("s"); // without the folder: the lease is the successor's now
+    child.process.kill("SIGCONT");
+    child.tell("wake up");
+    expect(await child.said("ended")).not.toBe("ended true");
+    expect(readFileSync(join(at.root, "f"), "utf8")).toBe("old");
+    await session.close();
+    await successor.close();
+    expect((await work({}, at)).text("f")).toBe("old");
+    expect(readdirSync(at.root).toSorted()).toEqual([".holdfast", "f"]);
+  },
+);

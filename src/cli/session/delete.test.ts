@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { desk, program, threeWrites } from "../../../test/support/cli.ts";
+import { testTogether } from "../../../test/support/together.ts";
 
 const at = desk();
 const names = async () => (await at.json<{ sessions: { id: string }[] }>("sessions")).sessions.map(({ id }) => id);
@@ -25,7 +26,7 @@ describe("holdfast delete", () => {
     expect(await at.json("verify")).toMatchObject({ ok: true });
   });
 
-  test("[CLI-30] refuses a session that somebody writes, and one that is not there", async () => {
+  testTogether("[CLI-30] refuses a session that somebody writes, and one that is not there", async () => {
     await threeWrites(at.folder);
     expect(await at.run("delete", "wrok", "--yes")).toMatchObject({ code: 3, err: expect.stringContaining("work") });
     const holdfast = await program(at.folder);

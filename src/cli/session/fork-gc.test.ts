@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { desk, program, threeWrites, write } from "../../../test/support/cli.ts";
 import { steps } from "../../../test/support/calls.ts";
+import { testTogether } from "../../../test/support/together.ts";
 
 const at = desk();
 
@@ -94,7 +95,7 @@ describe("holdfast gc", () => {
     expect((await at.json<{ records: { oldest: number } }>("show", "long")).records.oldest).toBeGreaterThan(100);
   });
 
-  test("[CLI-11] leaves a session alone that somebody is writing or was cut off at, and says so", async () => {
+  testTogether("[CLI-11] leaves a session alone that somebody is writing or was cut off at, and says so", async () => {
     await long();
     const holdfast = await program(at.folder);
     const session = await holdfast.open("long");

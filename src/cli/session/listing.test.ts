@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
 import { desk, program, project, threeWrites, write } from "../../../test/support/cli.ts";
+import { testTogether } from "../../../test/support/together.ts";
 
 const at = desk();
 
@@ -86,19 +87,22 @@ describe("holdfast gc, for people", () => {
     expect((await at.run("gc", "--keep-records", "1000")).out).toMatch(/^removed 0 records/);
   });
 
-  test("[CLI-11] says that a session stays over its bound, and leaves alone one that somebody writes", async () => {
-    await manyWrites();
-    expect((await at.run("gc", "--keep-records", "1")).out).toContain("it stays over its bound");
-    const holdfast = await program(at.folder);
-    const session = await holdfast.open("work");
-    for (let n = 0; n < 3; n += 1) {
-      await write(session, `again-${n}.txt`);
-      await session.checkpoint();
-    }
-    expect((await at.run("gc", "--keep-records", "3")).out).toContain("work: left alone, in use");
-    await session.close();
-    await holdfast.close();
-  });
+  testTogether(
+    "[CLI-11] says that a session stays over its bound, and leaves alone one that somebody writes",
+    async () => {
+      await manyWrites();
+      expect((await at.run("gc", "--keep-records", "1")).out).toContain("it stays over its bound");
+      const holdfast = await program(at.folder);
+      const session = await holdfast.open("work");
+      for (let n = 0; n < 3; n += 1) {
+        await write(session, `again-${n}.txt`);
+        await session.checkpoint();
+      }
+      expect((await at.run("gc", "--keep-records", "3")).out).toContain("work: left alone, in use");
+      await session.close();
+      await holdfast.close();
+    },
+  );
 });
 
 test("[CONFIG-1] sizes, amounts, lists and times are shown as a file would say them, from wherever they come", async () => {

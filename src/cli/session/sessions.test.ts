@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { desk, program, threeWrites, write } from "../../../test/support/cli.ts";
 import { counter, diary, steps } from "../../../test/support/calls.ts";
 import { scripted, watch } from "../../../test/support/loop.ts";
+import { testTogether } from "../../../test/support/together.ts";
 import { shortCall } from "./calls.ts";
 import type { TimelineEvent } from "./timeline.ts";
 
@@ -50,7 +51,7 @@ describe("holdfast sessions", () => {
     expect(await at.run("sessions", "a")).toMatchObject({ code: 2 });
   });
 
-  test("[CLI-6] [CLI-7] a session that another process is writing is listed and shown", async () => {
+  testTogether("[CLI-6] [CLI-7] a session that another process is writing is listed and shown", async () => {
     const holdfast = await program(at.folder);
     const session = await holdfast.open("busy");
     await write(session, "a.txt");

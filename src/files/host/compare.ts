@@ -46,28 +46,45 @@ export function compareTree(ground: WalkGround, manifest: Manifest): Comparison 
   const { port, base } = ground;
   const { root, entries, uncovered, unnamed } = walkTree(ground);
   const unlike: Unlike[] = [];
-  const known = new Set(manifest.uncovered.map(({ path }) => path));
+  const wasUncovered = atOrBelow(manifest.uncovered);
+  const isUnseen = atOrBelow(uncovered);
   for (const [path, stat] of entries) {
     const was = manifest.entries.get(path);
-    if (known.has(path)) continue; // nobody has promised anything about it
+    if (wasUncovered(path)) continue; // nobody has promised anything about it
     if (stat.kind === "file" && isSure(manifest, was, stat)) continue;
     const is = knownAt(port, `${base}/${path}`, stat);
     if (was === undefined || differs(was, is)) unlike.push({ path, was, is });
   }
   for (const [path, was] of manifest.entries)
-    if (!entries.has(path) && !known.has(path)) unlike.push({ path, was, is: undefined });
-  const fresh = uncovered.filter(({ path }) => !known.has(path));
+    if (!entries.has(path) && !wasUncovered(path) && !isUnseen(path)) unlike.push({ path, was, is: undefined });
+  const fresh = uncovered.filter(({ path }) => !wasUncovered(path));
   if (!sameOwner(root, manifest.root?.stat)) fresh.push({ path: ".", why: "root-changed" });
-  return { unlike, uncovered: fresh, unnamed: unnamed.filter(({ path }) => !known.has(path)) };
+  return { unlike, uncovered: fresh, unnamed: unnamed.filter(({ path }) => !wasUncovered(path)) };
+}
+
+/**
+ * Below a folder that could not be looked into nobody knows what there was, or is: it is neither new nor gone. Taken for
+ * new, the user's own files would be out of the way with the command that is undone.
+ */
+function atOrBelow(uncovered: readonly Uncovered[]): (path: string) => boolean {
+  if (uncovered.length === 0) return () => false;
+  const found = new Set(uncovered.map(({ path }) => path));
+  if (found.has("")) return () => true;
+  return (path) => {
+    if (found.has(path)) return true;
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
+      if (found.has(path.slice(0, at))) return true;
+    return false;
+  };
 }
 
 /** Some paths as they are, against a manifest: all of the tree was looked at a moment ago. */
 export function compareAt({ port, base }: WalkGround, manifest: Manifest, paths: Iterable<string>): readonly Unlike[] {
-  const known = new Set(manifest.uncovered.map(({ path }) => path));
+  const wasUncovered = atOrBelow(manifest.uncovered);
   return [...paths].flatMap((path): Unlike[] => {
     const was = manifest.entries.get(path);
     const stat = port.stat(`${base}/${path}`);
-    if (known.has(path) || (was === undefined && stat === undefined)) return [];
+    if (wasUncovered(path) || (was === undefined && stat === undefined)) return [];
     const is = stat === undefined ? undefined : knownAt(port, `${base}/${path}`, stat);
     return was !== undefined && is !== undefined && !differs(was, is) ? [] : [{ path, was, is }];
   });

@@ -85,8 +85,9 @@ export class Images {
     this.#folder.close();
   }
 
+  /** Forgotten first: a removal that is reported as failed may have happened, and the same content is kept anew then. */
   #remove(name: string): void {
-    unlinkIfThere(this.#port, this.#folder.at(name));
     this.#there.delete(name);
+    unlinkIfThere(this.#port, this.#folder.at(name));
   }
 }

@@ -63,7 +63,9 @@ export class InPlace {
     );
     if (mark === undefined) return undefined;
     const kept = keptManifest(ground);
-    if (kept === undefined || !(mark === id || mark === `${id} ${kept.sum}`))
+    const whole = `${id} ${kept?.sum ?? ""}`;
+    if (mark !== id && mark.length < whole.length && whole.startsWith(mark)) return undefined; // torn: nothing began
+    if (kept === undefined || (mark !== id && mark !== whole))
       throw new HoldfastError("EXEC_NOT_UNDONE", { id, left: "the manifest is damaged" });
     return new InPlace(ground, id, kept.manifest, imagesIn(ground));
   }
@@ -96,6 +98,8 @@ export class InPlace {
   #restore(only: ReadonlySet<string> | undefined): readonly string[] {
     const { root, rescue, places } = this.#ground;
     const all = this.#toRestore();
+    const unseen = all.uncovered.filter(({ why }) => why === "unreadable").map(({ path }) => path);
+    if (unseen.length > 0) throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: unseen.slice(0, 20) });
     const unlike = only === undefined ? all.unlike : all.unlike.filter(({ path }) => only.has(path));
     const unnamed = only === undefined ? all.unnamed : [];
     const images = this.#images;

@@ -5,6 +5,7 @@ import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
 import { scratchFolder } from "../../../test/support/places.ts";
+import { testTogether } from "../../../test/support/together.ts";
 import { begin, expectBodies, write } from "../../testing/pen.ts";
 import { FileLocks } from "./lock.ts";
 import { openSqlite } from "./open.ts";
@@ -68,7 +69,7 @@ const OTHERS: Readonly<Record<string, (path: string, module: string) => string>>
 
 describe("[STORE-36] in the process of a writer", () => {
   const copy = secondCopy();
-  test.each(Object.keys(OTHERS).flatMap((who) => Object.keys(DRIVERS).map((driver) => [who, driver] as const)))(
+  testTogether.each(Object.keys(OTHERS).flatMap((who) => Object.keys(DRIVERS).map((driver) => [who, driver] as const)))(
     "%s opens and closes the store (%s), and nothing acknowledged is lost",
     async (who, name) => {
       const path = freshPath();
