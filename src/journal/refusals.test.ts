@@ -62,9 +62,10 @@ describe("a store that refuses in the middle of something larger", () => {
   test("[JOURNAL-14] a session that somebody took between the lease and its deletion is not deleted, and that is told", async () => {
     const { deps, refuse } = refusing("delete", { kind: "lease-lost", epoch: 9 });
     await (await openJournal(deps, "s")).close();
+    const { head } = await rowOf(deps.store, toSessionId("s"));
     refuse();
     await expect(deleteSession(deps, "s")).rejects.toMatchObject({ code: "LEASE_LOST" });
-    expect(await deps.store.reading((read) => read.session(toSessionId("s")))).toBeDefined();
+    expect(await rowOf(deps.store, toSessionId("s"))).toMatchObject({ id: "s", head });
   });
 
   test("[JOURNAL-17] a sweep over a damaged row removes nothing and names it; by the way it is passed over, and nothing else is", async () => {

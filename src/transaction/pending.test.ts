@@ -284,5 +284,5 @@ test("[TX-15] whoever leaves twice frees one place, and whoever gives up while w
   await quiet();
   expect(entered).toBe(false);
   leaveSecond?.();
-  expect(await third).toBeDefined();
+  expect(await third).toBeTypeOf("function");
 });

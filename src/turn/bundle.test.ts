@@ -249,6 +249,27 @@ describe("an imported session", () => {
     }
   });
 
+  test("[BUNDLE-4] one that has just begun, and has no lease yet, is not taken for dead by the next", async () => {
+    const { holdfast } = await lived();
+    const bytes = await bundleOf(holdfast);
+    const store = memoryStore({ disk: new MemoryDisk() });
+    const other = await createHoldfast({ store });
+    let overtaken = 0;
+    const first: Store = {
+      ...store,
+      commit: async (batch) => {
+        if (batch.kind === "lease") {
+          overtaken += 1;
+          await other.importBundle(pieces(bytes), { as: "second" });
+        }
+        return store.commit(batch);
+      },
+    };
+    await (await createHoldfast({ store: first })).importBundle(pieces(bytes), { as: "first" });
+    expect(overtaken).toBe(1);
+    expect((await kept(store)).map(({ id }) => id).toSorted()).toEqual(["first", "second"]);
+  });
+
   test("[BUNDLE-4] a second importer lets the first one work", async () => {
     const { holdfast } = await lived();
     const bytes = await bundleOf(holdfast);

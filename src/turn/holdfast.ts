@@ -231,7 +231,10 @@ export class Holdfast implements AsyncDisposable {
     }
   }
 
-  /** Every session, damaged ones as that; pages that sessions share are none, nor is what is being imported. Opening one mends what can be proven. */
+  /**
+   * Every session, damaged ones as that; pages that sessions share are none, nor is what is being imported. Opening one
+   * mends what can be proven.
+   */
   async *sessions(): AsyncIterable<SessionRow | DamagedSession> {
     for await (const row of sessionRows(this.store))
       if (!isShelf(row.id) && !isImporting(row.id)) yield "damaged" in row ? { ...row, code: "SESSION_DAMAGED" } : row;

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/index.ts";
 import { withCommands } from "../support/commands.ts";
@@ -112,6 +112,26 @@ describe("a disk that fails for a moment", () => {
     isClosed = false;
     expect(await sh("echo changed > kept/file")).toMatchObject({ ok: true });
     await session.close();
+  });
+
+  test("[EXEC-26] a closed folder of somebody else that a command made is no obstacle to undoing it", async () => {
+    const isTheirs = (path: string) => path.endsWith("/made");
+    const port: HostPort = {
+      ...realHost,
+      textNames: (path) => {
+        if (isTheirs(path)) throw denied(path);
+        return realHost.textNames(path);
+      },
+      stat: (path) => {
+        const found = realHost.stat(path);
+        return found !== undefined && isTheirs(path) ? { ...found, uid: found.uid + 1 } : found;
+      },
+    };
+    const at = freshRoot();
+    const { sh, put, on, text } = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+    put("file", "as it was\n");
+    await sh("mkdir made; echo changed > file", { undo: true });
+    expect([text("file"), existsSync(on("made"))]).toEqual(["as it was\n", false]);
   });
 
   test("[EXEC-27] while the mark of a command is written leaves a workspace that can be opened", async () => {

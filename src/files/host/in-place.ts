@@ -98,7 +98,10 @@ export class InPlace {
   #restore(only: ReadonlySet<string> | undefined): readonly string[] {
     const { root, rescue, places } = this.#ground;
     const all = this.#toRestore();
-    const unseen = all.uncovered.filter(({ why }) => why === "unreadable").map(({ path }) => path);
+    // What a command has made goes as it is; what was there before may lack something that nobody sees.
+    const unseen = all.uncovered
+      .filter(({ path, why }) => why === "unreadable" && (path === "" || this.manifest.entries.has(path)))
+      .map(({ path }) => path);
     if (unseen.length > 0) throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: unseen.slice(0, 20) });
     const unlike = only === undefined ? all.unlike : all.unlike.filter(({ path }) => only.has(path));
     const unnamed = only === undefined ? all.unnamed : [];

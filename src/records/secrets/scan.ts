@@ -34,7 +34,10 @@ export class Scan {
   readonly wide: Buffer | undefined;
   /** Right behind something hidden a word begins, as it will when the text is looked at again. */
   hiddenTo = 0;
-  /** What was found last: from where to where it must not be kept, and what is told in its stead. Fields, not an object of its own: there may be as many as words. */
+  /**
+   * What was found last: from where to where it must not be kept, and what is told in its stead. Fields, not an object of
+   * its own: there may be as many as words.
+   */
   from = 0;
   to = 0;
   mark: Mark = ASSIGNED_SECRET;
