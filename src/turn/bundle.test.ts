@@ -249,6 +249,16 @@ describe("an imported session", () => {
     }
   });
 
+  test("[BUNDLE-4] nobody else is given a name that is removed with a dead importer", async () => {
+    const { holdfast } = await lived();
+    const taken = `importing:${"0".repeat(32)}`;
+    const refusal = { code: "SESSION_BAD_ID" };
+    await expect(holdfast.open(taken)).rejects.toMatchObject(refusal);
+    await expect(holdfast.fork("s", { as: taken })).rejects.toMatchObject(refusal);
+    await expect(holdfast.importBundle(pieces(await bundleOf(holdfast)), { as: taken })).rejects.toMatchObject(refusal);
+    expect((await kept(holdfast.store)).map(({ id }) => id)).toEqual(["s"]);
+  });
+
   test("[BUNDLE-4] one that has just begun, and has no lease yet, is not taken for dead by the next", async () => {
     const { holdfast } = await lived();
     const bytes = await bundleOf(holdfast);

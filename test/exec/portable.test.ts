@@ -114,6 +114,25 @@ describe("a disk that fails for a moment", () => {
     await session.close();
   });
 
+  test("[EXEC-26] what was there and cannot be looked into is not taken for undone; whoever opens it next undoes it", async () => {
+    let listed = 0;
+    const port: HostPort = {
+      ...realHost,
+      textNames: (path) => {
+        if (path.endsWith("/kept") && listed++ > 0) throw denied(path); // whatever its mode is
+        return realHost.textNames(path);
+      },
+    };
+    const at = freshRoot();
+    const failing = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+    failing.put("kept/file", "as it was\n");
+    await failing.sh("rm kept/file", { undo: true }).catch(() => {});
+    await failing.session.close().catch(() => {});
+    await failing.holdfast.close();
+    const { text } = await withCommands("portable", {}, at);
+    expect(text("kept/file")).toBe("as it was\n");
+  });
+
   test("[EXEC-26] a closed folder of somebody else that a command made is no obstacle to undoing it", async () => {
     const isTheirs = (path: string) => path.endsWith("/made");
     const port: HostPort = {

@@ -129,12 +129,16 @@ export class InPlace {
   /** A command may have closed a folder, also to its owner. */
   #openUnreadable(): void {
     const { root } = this.#ground;
+    const opened = new Set<string>(); // one that stays closed, whatever its mode is, is not tried for ever
     for (;;) {
       const { uncovered } = compareTree(walkIn(this.#ground), this.manifest);
       const closed = uncovered.filter(({ why }) => why === "unreadable").map(({ path }) => `${root.path}/${path}`);
-      const ours = closed.filter((path) => root.port.stat(path)?.uid === root.port.user.uid);
+      const ours = closed.filter((path) => !opened.has(path) && root.port.stat(path)?.uid === root.port.user.uid);
       if (ours.length === 0) return;
-      for (const path of ours) root.port.modeAt(path, 0o700);
+      for (const path of ours) {
+        root.port.modeAt(path, 0o700);
+        opened.add(path);
+      }
     }
   }
 }
