@@ -2,9 +2,9 @@ import type { Item, ToolCallId } from "../wire/item.ts";
 import type { FaultKind, HistoryFault } from "./faults.ts";
 import type { HistoryIndex } from "./history-index.ts";
 import { asPaired, type PairedHistory } from "./paired.ts";
-import { type Decision, type Plan, planRepair, type RepairAction } from "./plan.ts";
+import { type Plan, planRepair, type RepairAction } from "./plan.ts";
 import { HistoryValidationReport } from "./report.ts";
-import { type CheckOptions, resolve, type Resolved } from "./resolve.ts";
+import { type CheckOptions, faultOf, resolve, type Resolved } from "./resolve.ts";
 import { PairScan } from "./scan.ts";
 
 export interface RepairOptions extends CheckOptions {
@@ -51,11 +51,13 @@ export function repairHistory(items: readonly Item[], options: RepairOptions = {
   const chosen = options.only === undefined ? findings : findings.filter((one) => options.only?.includes(one.kind));
   if (chosen.length === 0) return untouched(items, report);
   const plan = planRepair(items, chosen);
-  const faults = new Map(findings.map((finding, at) => [finding, report.faults[at] as HistoryFault]));
+  const known = new Map(findings.map((finding, at) => [finding, report.faults[at] as HistoryFault]));
+  // A bond that broke because its call was removed has no fault in the report: it was whole before.
+  const fault = (finding: Resolved) => known.get(finding) ?? faultOf(finding, items);
   return {
     history: asPaired(apply(items, plan)),
     report,
-    repairs: plan.decisions.map((decision) => repairOf(decision, faults)),
+    repairs: plan.decisions.map(({ finding, ...done }) => ({ fault: fault(finding), ...done })),
     renamed: plan.renamed,
   };
 }
@@ -73,17 +75,6 @@ function isQuiet(scan: PairScan): boolean {
 
 function untouched(items: readonly Item[], report: HistoryValidationReport): Repaired {
   return { history: asPaired(items), report, repairs: [], renamed: NONE_RENAMED };
-}
-
-/** A bond that broke because its call was removed has no fault in the report: it was whole before. */
-function repairOf({ finding, action, item }: Decision, faults: ReadonlyMap<Resolved, HistoryFault>): Repair {
-  const fault: HistoryFault = faults.get(finding) ?? {
-    kind: finding.kind,
-    at: finding.at,
-    ...(finding.bond === undefined ? {} : { bond: finding.bond }),
-    severity: "error",
-  };
-  return item === undefined ? { fault, action } : { fault, action, item };
 }
 
 function apply(items: readonly Item[], { drops, replacements, insertions, notes }: Plan): readonly Item[] {

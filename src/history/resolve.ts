@@ -164,7 +164,7 @@ function unanswered(scan: PairScan, lost: ReadonlySet<ToolCallId>): Resolved[] {
   return found;
 }
 
-function faultOf(finding: Resolved, items: readonly Item[], profile: ProfileId | undefined): HistoryFault {
+export function faultOf(finding: Resolved, items: readonly Item[], profile?: ProfileId): HistoryFault {
   const item = items[finding.at] as Item;
   const call = finding.call === undefined ? undefined : (items[finding.call] as CallItem);
   const pairable = item.kind === "call" || item.kind === "output" ? item : undefined;

@@ -43,6 +43,7 @@ function aboveCut(items: readonly Item[], turn: number): { readonly cut: number;
   let mixed = false;
   for (let at = turn - 1; at >= 0; at -= 1) {
     const item = items[at] as Item;
+    if (!isSpoken(item)) break;
     const context = contextOf(item);
     if (context === "none" || !isUpdate(item)) break;
     cut = at;
@@ -51,10 +52,14 @@ function aboveCut(items: readonly Item[], turn: number): { readonly cut: number;
   return { cut, mixed };
 }
 
+type Spoken = Extract<Item, { readonly kind: "user" | "system" }>;
+
+function isSpoken(item: Item): item is Spoken {
+  return item.kind === "user" || item.kind === "system";
+}
+
 /** Whether an item is the host's context: all of it, bundled with something lasting, or not at all. */
-function contextOf(item: Item): "all" | "mixed" | "none" {
-  if (item.kind !== "user" && item.kind !== "system") return "none";
-  if (item.notice !== undefined && !item.parts.some(isNoticed)) return "all";
+function contextOf(item: Spoken): "all" | "mixed" | "none" {
   const noticed = item.parts.filter(isNoticed).length;
   if (noticed === 0) return item.notice === undefined ? "none" : "all";
   return noticed === item.parts.length ? "all" : "mixed";
@@ -65,8 +70,7 @@ function isNoticed(part: Part): boolean {
 }
 
 /** Notes of what happened are history; only context that is sent anew each turn is trimmed with its turn. */
-function isUpdate(item: Item): boolean {
-  if (item.kind !== "user" && item.kind !== "system") return false;
+function isUpdate(item: Spoken): boolean {
   const notices = [item.notice, ...item.parts.map((part) => (part.type === "text" ? part.notice : undefined))];
   return notices.some((notice) => notice === "context-update" || notice === "environment");
 }
