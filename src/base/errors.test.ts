@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { ERROR_CODES } from "./error-codes.ts";
 import { HoldfastError } from "./errors.ts";
 import { err, ok } from "./result.ts";
-import { unreachable } from "./unreachable.ts";
+import { ensure, unreachable } from "./unreachable.ts";
 
 test("[ID-15] an error says what happened, with the details, and what to do", () => {
   const cause = new Error("disk");
@@ -52,4 +52,9 @@ test("a result is a value or an error", () => {
 
 test("a case that nobody handled is named", () => {
   expect(() => unreachable({ kind: "new" } as never)).toThrow('Unhandled case: {"kind":"new"}');
+});
+
+test("what must hold and does not is said, and nothing goes on", () => {
+  expect(() => ensure(1 + 1 === 2, "two")).not.toThrow();
+  expect(() => ensure(1 + 1 === 3, "one and one are not two")).toThrow("This cannot be: one and one are not two.");
 });

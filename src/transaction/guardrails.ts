@@ -1,4 +1,3 @@
-import { RestoreFailedError } from "../state/errors.ts";
 import { type Ending, endingOfThrown } from "./ending.ts";
 import type { CallWorld } from "./call-world.ts";
 import type { OpenCall } from "./open-call.ts";
@@ -13,11 +12,15 @@ export async function attemptUntilAccepted(world: CallWorld, open: OpenCall): Pr
     try {
       await world.state.exclusive.putBack(open.call.id);
     } catch (error) {
-      if (error instanceof RestoreFailedError) world.state.truth.poison(error);
+      world.state.truth.poison(error);
       return endingOfThrown(error);
     }
-    // A child that cannot be taken back would do its work twice.
     const stuck = await open.children.rewind();
-    if (stuck.length > 0) return { ...ending, message: `${ending.message} Not taken back: ${stuck.join("; ")}.` };
+    if (stuck.length > 0) return notOver(stuck, ending);
   }
+}
+
+/** A call is not run again over children that cannot be taken back: they would do their work twice. */
+export function notOver<End extends { readonly message: string }>(stuck: readonly string[], ending: End): End {
+  return { ...ending, message: `${ending.message} Not taken back: ${stuck.join("; ")}.` };
 }

@@ -268,6 +268,24 @@ describe("inside a call", () => {
     );
   });
 
+  test("[TX-22] [TX-14] a call is not run again over a child that cannot be taken back: it would do its work twice", async () => {
+    let runs = 0;
+    const outer = writes("outer", async (_, call) => {
+      runs += 1;
+      call.get(counter);
+      await call.child({ mark: async () => () => Promise.reject(new Error("gone for good")) });
+      await quiet();
+    });
+    const { state, transactions } = rig([outer, writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    const [outcome] = await transactions.runAll([
+      { id: "a", name: "outer", input: {} },
+      { id: "b", name: "add", input: {} },
+    ]);
+    expect(outcome).toMatchObject({ ok: false, reason: "conflict", attempts: 1 });
+    expect(outcome?.output).toContain("Not taken back: a child: gone for good");
+    expect([runs, state.poisoned]).toEqual([1, false]);
+  });
+
   test.each<{ readonly how: string; readonly release: () => Promise<void> }>([
     { how: "by its promise", release: () => Promise.reject(new Error("stuck")) },
     {

@@ -65,12 +65,12 @@ export class PendingCall implements AsyncDisposable {
 
   async commit(result: unknown): Promise<CallOutcome | "not pending"> {
     await this.#judged.promise; // a host that ends calls by their ids may be ahead of what they are asked
-    if (this.#ended) return "not pending";
+    const view = this.#view;
+    if (this.#ended || view === undefined) return "not pending";
     let ending = endedAlready(this.#open.limits()) ?? endingOf(result);
     try {
-      if (ending.kind === "succeeded") ending = await this.#accepted(ending);
-      if (ending.kind === "succeeded" && this.#view !== undefined)
-        remember(this.#view, ending.value, this.#open.branch, this.#world.policies);
+      if (ending.kind === "succeeded") ending = await this.#accepted(ending, view);
+      if (ending.kind === "succeeded") remember(view, ending.value, this.#open.branch, this.#world.policies);
     } catch (error) {
       ending = endingOfThrown(error);
     }
@@ -86,9 +86,8 @@ export class PendingCall implements AsyncDisposable {
   }
 
   /** The tool's validators, as for a call of ours; but only the host could try again. */
-  async #accepted(ending: Extract<Ending, { readonly kind: "succeeded" }>): Promise<Ending> {
-    const { tool, call, attempts, refused } = this.#open;
-    const { input } = this.#view ?? call;
+  async #accepted(ending: Extract<Ending, { readonly kind: "succeeded" }>, { input }: PolicyView): Promise<Ending> {
+    const { tool, attempts, refused } = this.#open;
     const objection = await objectionTo(ending.value, tool.validators, { input, attempt: attempts });
     if (objection !== undefined)
       refused.push({ attempt: attempts, reason: objection.kind, message: objection.message });

@@ -1,7 +1,7 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { ensure } from "../base/unreachable.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
-import { RestoreFailedError } from "../state/errors.ts";
 import { RootChange } from "../state/part.ts";
 import { portable, resourcesPart } from "../state/resources-part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
@@ -9,7 +9,7 @@ import { isUnwritten } from "../state/unwritten.ts";
 import { effectId, type EffectReport } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
-import { attemptUntilAccepted } from "./guardrails.ts";
+import { attemptUntilAccepted, notOver } from "./guardrails.ts";
 import { type CallWorld, specsOf } from "./call-world.ts";
 import { type OpenCall, UNDONE_INSIDE } from "./open-call.ts";
 import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
@@ -56,7 +56,7 @@ async function commitOrDiscard(
     await exclusive.hold(open.call.id);
     tried = await attempt();
   }
-  if (tried === "needs-lock") throw new Error("the lock was taken and is needed again");
+  ensure(tried !== "needs-lock", "the lock was taken and is needed again");
   if ("instead" in tried) return discard(world, open, tried.instead);
   if (world.effects.isEmpty) return tried.committed;
   const stale = [
@@ -70,18 +70,17 @@ async function commitOrDiscard(
 async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRunAgain: boolean): Promise<Tried> {
   const { state } = world;
   const conflicts = open.branch.conflictsWith(state.root);
-  if (conflicts.length === 0) {
-    const tried = await admitAgain(world, open, first);
-    // Somebody outside has edited a file that it was about to write: run again, it sees their edit.
-    if (!(isConflict(tried) && mayRunAgain)) return tried;
-  } else if (!mayRunAgain) return { instead: conflictOn(conflicts) };
+  // Also when somebody outside has edited a file that it was about to write: run again, it sees their edit.
+  const tried = conflicts.length === 0 ? await admitAgain(world, open, first) : { instead: conflictOn(conflicts) };
+  if (!(isConflict(tried) && mayRunAgain)) return tried;
   if (!state.exclusive.isHeldBy(open.call.id) && state.resources.mayLock) return "needs-lock";
   try {
     await state.exclusive.putBack(open.call.id);
-    await open.children.rewind();
   } catch (error) {
     return { instead: poisonedBy(world, error) };
   }
+  const stuck = await open.children.rewind();
+  if (stuck.length > 0) return { instead: notOver(stuck, tried.instead) };
   return admitAgain(world, open, await attemptUntilAccepted(world, open));
 }
 
@@ -95,7 +94,7 @@ async function admitAgain(world: CallWorld, open: OpenCall, ending: Ending): Pro
   return denied === undefined ? commit(world, open, ending) : { instead: denied };
 }
 
-function isConflict(tried: Tried): boolean {
+function isConflict(tried: Tried): tried is { readonly instead: Discarded } {
   return typeof tried === "object" && "instead" in tried && tried.instead.kind === "conflict";
 }
 
@@ -236,8 +235,9 @@ function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {
   return outcomes.map(({ callId }) => callId);
 }
 
+/** Whatever stopped it, what was put back is put back in part, and nothing more is built on it. */
 function poisonedBy({ state }: CallWorld, error: unknown): Discarded {
-  if (error instanceof RestoreFailedError) state.truth.poison(error);
+  state.truth.poison(error);
   return endingOfThrown(error);
 }
 

@@ -13,7 +13,7 @@ import { aside } from "./aside.ts";
 import { catchUp, type Ground } from "./ground.ts";
 import { faultRecord } from "./story.ts";
 import type { KeptCut } from "./view-log.ts";
-import type { Flushed } from "./writeback.ts";
+import { type Flushed, outOfReach } from "./writeback.ts";
 
 /** A moment that destroys context. */
 export type Boundary = BodyOf<"boundary-crossed">["boundary"];
@@ -101,10 +101,10 @@ export async function flushed(ground: Ground, boundary: Boundary): Promise<Flush
 
 /** Tells the miss, here and in the journal as far as it can be reached, and throws. */
 export async function refuse(ground: Ground, boundary: Boundary, error: unknown): Promise<never> {
-  if (!HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) throw error;
+  const miss = outOfReach(error);
   ground.context.missed("flush-miss");
-  const causes: unknown[] = [error];
-  const staged = error.details["staged"] ?? [];
+  const causes: unknown[] = [miss];
+  const staged = miss.details["staged"] ?? [];
   await ground.write([faultRecord("flush-miss", { boundary, staged })]).catch((more: unknown) => causes.push(more));
   throw new HoldfastError("BOUNDARY_REFUSED", { boundary, staged }, { cause: new AggregateError(causes) });
 }

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { writes } from "../../test/support/calls.ts";
 import { freshRoot, inWorkspace, type Working } from "../../test/support/workspaces.ts";
+import { ExecutionState } from "../state/execution-state.ts";
+import { wayBack } from "./rewind-files.ts";
 import type { Session } from "./session.ts";
 
 const opened: Working[] = [];
@@ -84,4 +86,12 @@ test("[HOST-13] a fork in a folder of its own begins with the files as they were
     workspace: `${root}-full`,
   });
   await expect(full).rejects.toMatchObject({ code: "FILE_EXISTS" });
+});
+
+test("[TURN-11] a snapshot that knows of no workspace returns to where none of its files was touched", async () => {
+  const { session, text } = await working();
+  const stranger = ExecutionState.create({ slices: [] });
+  const { plan } = await wayBack(session.state, await stranger.snapshot());
+  expect(plan?.value.paths).toBeUndefined();
+  expect(text("f")).toBe("2"); // looked at, not yet done
 });

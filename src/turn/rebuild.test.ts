@@ -7,6 +7,7 @@ import { openJournal } from "../journal/open.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { defineTool } from "../transaction/tool.ts";
 import { Holdfast } from "./holdfast.ts";
+import { type JournalReading, stateAt } from "./rebuild.ts";
 
 /** Two kept states, and a change after each. */
 async function twoCheckpoints() {
@@ -65,6 +66,21 @@ describe("a state that is built again", () => {
     expect(await hurt.state(second)).toMatchObject({ counter: 2 });
     const session = await meddled(disk, {}).open("s");
     expect(await look(session)).toEqual(seen);
+    await session.close();
+  });
+
+  test("[TURN-62] what somebody cuts off between two reads is told as gone, and no other record is taken for it", async () => {
+    const { session } = await opened();
+    await run(session, "a");
+    const { journal } = session;
+    const seq = journal.head.seq;
+    const { opened: at, folded, head } = journal;
+    const reading = (read: JournalReading["read"]) =>
+      stateAt({ opened: at, folded, head, read }, seq, [], undefined as never);
+    const nothing = reading(async function* () {});
+    await expect(nothing).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+    const another = reading(() => journal.read({ from: 1, to: 1 }));
+    await expect(another).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
     await session.close();
   });
 

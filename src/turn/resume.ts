@@ -53,7 +53,7 @@ import { Upkeep } from "./upkeep.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { Workspaces } from "./workspaces.ts";
 import { type RememberGround, rememberTool } from "./remember-tool.ts";
-import type { SessionWriteback, WritebackOptions } from "./writeback.ts";
+import { outOfReach, type SessionWriteback, type WritebackOptions } from "./writeback.ts";
 
 /** What every session of one kernel is given. */
 export interface SessionOptions
@@ -257,7 +257,7 @@ async function reconcile({ writeback }: Session): Promise<void> {
   try {
     await writeback.commit();
   } catch (error) {
-    if (!HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) throw error;
+    outOfReach(error);
   }
 }
 

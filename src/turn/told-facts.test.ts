@@ -34,6 +34,8 @@ test("[USE-3] a checkpoint that says nothing of the history leaves its length un
   expect(fold.start([kept(5), said(6)]).history).toBeUndefined();
   expect(fold.start([kept(5, state), said(6)]).history).toBeUndefined();
   expect(fold.start([kept(5, { ...state, history: 4 }), said(6)]).history).toBe(5);
+  expect(fold.checkpoint?.(fold.start([kept(5, state)]), {})).not.toHaveProperty("state.history");
+  expect(fold.checkpoint?.(fold.start([said(1)]), {})).toHaveProperty("state.history", 1);
   const draft = { kind: "call-closed", callId: "c", tool: "t", status: "success" } as never;
   const facts = {};
   addHistorySignals(facts, draft, undefined);

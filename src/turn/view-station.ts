@@ -15,6 +15,7 @@ import { prepareOutputs } from "./prepare-outputs.ts";
 import { aroundOf, type RequestOptions, writeRequest } from "./request.ts";
 import { showMedia } from "./show-media.ts";
 import { faultRecord } from "./story.ts";
+import { outOfReach } from "./writeback.ts";
 
 export interface ViewStationOptions {
   readonly ground: Ground;
@@ -112,8 +113,7 @@ export class ViewStation {
       await this.#ground.writeback?.commit();
       return undefined;
     } catch (error) {
-      if (HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) return error;
-      throw error;
+      return outOfReach(error);
     }
   }
 

@@ -8,6 +8,7 @@ import type { WritebackTuple } from "../context/writeback/tuple.ts";
 import { textOf } from "../wire/item.ts";
 import { Holdfast } from "./holdfast.ts";
 import type { Session } from "./session.ts";
+import { outOfReach } from "./writeback.ts";
 import { StagedWritebacks } from "./writeback-slices.ts";
 
 const rule = (value: string, more: Partial<WritebackTuple> = {}): WritebackTuple => ({
@@ -238,6 +239,13 @@ describe("a store out of reach", () => {
     const next = (await opened(deps.disk)).session;
     expect(next.recovered.staged).toEqual(["s.000001"]);
   });
+});
+
+test("[WRITEBACK-14] only a store out of reach is waited for: any other failure is thrown on", () => {
+  const unreachable = new HoldfastError("WRITEBACK_UNREACHABLE", { staged: [] });
+  expect(outOfReach(unreachable)).toBe(unreachable);
+  const other = new HoldfastError("STORE_BUSY");
+  expect(() => outOfReach(other)).toThrow(other);
 });
 
 test("[WRITEBACK-19] what a rewind took back is not committed by a commit that was on its way", async () => {

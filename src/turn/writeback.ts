@@ -258,3 +258,9 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/** A store out of reach, which a later attempt may reach. Any other failure is nobody's to wait for, and is thrown on. */
+export function outOfReach(error: unknown): HoldfastError {
+  if (HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) return error;
+  throw error;
+}
