@@ -1,5 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { AMOUNT, ANYTHING, BOOLEAN, checkOptions, FUNCTION, OBJECT, oneOf, whole } from "./options.ts";
+import {
+  AMOUNT,
+  ANYTHING,
+  BOOLEAN,
+  checkOptions,
+  either,
+  FUNCTION,
+  having,
+  listOf,
+  madeBy,
+  OBJECT,
+  oneOf,
+  options,
+  TEXT,
+  whole,
+} from "./options.ts";
 
 const refusal = (details: object) => expect.objectContaining({ code: "BAD_OPTION", details });
 
@@ -66,5 +81,47 @@ describe("[ID-16] the value of an option", () => {
     const wants = "a whole number from 0";
     expect(check({ key: "secret" })).toThrow(refusal({ option: "option", value: "an object", wants }));
     expect(check("x".repeat(999))).toThrow(refusal({ option: "option", value: "x".repeat(80), wants }));
+  });
+});
+
+describe("[ID-16] options of an option", () => {
+  const rules = {
+    limits: options<{ steps?: number; inner?: object }>({
+      steps: whole(1),
+      inner: options({ deep: BOOLEAN }, ["deep"]),
+    }),
+    names: listOf(TEXT),
+    where: either(TEXT, options<{ root: string }>({ root: TEXT }, ["root"])),
+    sink: having("emit"),
+    tool: madeBy("defineTool", "run"),
+  };
+  test.each([
+    [{ limits: { step: 3 } }, { option: "limits.step", known: "steps, inner" }],
+    [{ limits: { steps: 0 } }, { option: "limits.steps", value: "0", wants: "a whole number from 1" }],
+    [{ limits: [] }, { option: "limits", value: "an object", wants: "an object" }],
+    [{ limits: { inner: {} } }, { option: "limits.inner.deep", value: "undefined", wants: "true or false" }],
+    [{ names: ["a", 7] }, { option: "names[1]", value: "7", wants: "a text" }],
+    [{ names: "a" }, { option: "names", value: "a", wants: "a list" }],
+    [{ where: {} }, { option: "where.root", value: "undefined", wants: "a text" }],
+    [{ where: 7 }, { option: "where", value: "7", wants: "a text or an object" }],
+    [{ sink: {} }, { option: "sink", value: "an object", wants: "an object with emit" }],
+    [{ tool: { run() {} } }, { option: "tool", value: "an object", wants: "what defineTool answers" }],
+  ])("%j is refused by the whole name of what is wrong", (given, details) => {
+    expect(() => checkOptions(given as never, rules as never)).toThrow(refusal(details));
+  });
+
+  test("what fits passes, and what is needed and missing is named", () => {
+    const given = {
+      limits: { steps: 1 },
+      names: [],
+      where: "here",
+      sink: { emit() {} },
+      tool: { name: "t", run() {} },
+    };
+    expect(() => checkOptions(given as never, rules as never)).not.toThrow();
+    expect(() => checkOptions({ where: { root: "/" } } as never, rules as never)).not.toThrow();
+    expect(() => checkOptions({}, rules as never, ["sink"] as never)).toThrow(
+      refusal({ option: "sink", value: "undefined", wants: "an object with emit" }),
+    );
   });
 });

@@ -4,6 +4,12 @@ import { HoldfastError } from "./errors.ts";
 export interface OptionRule {
   readonly wants: string;
   readonly fits: (value: unknown) => boolean;
+  /** What its own options must be. */
+  readonly within?: Readonly<Record<string, OptionRule>>;
+  /** What each of its values must be. */
+  readonly each?: OptionRule;
+  /** Those of its options that must be there. */
+  readonly needs?: readonly string[];
 }
 
 export type OptionRules<O> = { readonly [K in keyof Required<O>]: OptionRule };
@@ -12,13 +18,36 @@ export type OptionRules<O> = { readonly [K in keyof Required<O>]: OptionRule };
  * Refuses, by its name, an option that cannot work and one that does not exist: a misspelt option would be taken for its
  * default without a word.
  */
-export function checkOptions<O extends object>(options: O, rules: OptionRules<O>): void {
-  if (!isObject(options)) throw badOption("options", options, "an object");
-  for (const [option, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(rules, option) ? rules[option as keyof O] : undefined;
+export function checkOptions<O extends object>(
+  given: O,
+  rules: OptionRules<O>,
+  needs: readonly (keyof O & string)[] = [],
+): void {
+  if (!isObject(given)) throw badOption("options", given, "an object");
+  checkWithin("", given, rules, needs);
+}
+
+function checkWithin(
+  path: string,
+  given: object,
+  rules: Readonly<Record<string, OptionRule>>,
+  needs: readonly string[],
+): void {
+  for (const [name, value] of Object.entries(given)) {
+    const option = `${path}${name}`;
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule === undefined) throw new HoldfastError("BAD_OPTION", { option, known: Object.keys(rules).join(", ") });
-    if (value !== undefined && !rule.fits(value)) throw badOption(option, value, rule.wants);
+    if (value !== undefined) checkValue(option, value, rule);
   }
+  const missing = needs.find((need) => (given as Record<string, unknown>)[need] === undefined);
+  if (missing !== undefined) throw badOption(`${path}${missing}`, undefined, rules[missing]?.wants ?? "a value");
+}
+
+function checkValue(option: string, value: unknown, { wants, fits, each, within, needs = [] }: OptionRule): void {
+  if (!fits(value)) throw badOption(option, value, wants);
+  if (each !== undefined && Array.isArray(value))
+    for (const [nth, one] of value.entries()) checkValue(`${option}[${nth}]`, one, each);
+  if (within !== undefined && isOptions(value)) checkWithin(`${option}.`, value, within, needs);
 }
 
 export function badOption(option: string, value: unknown, wants: string): HoldfastError {
@@ -47,6 +76,42 @@ export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER): Op
   return { wants: `a whole number from ${least}${most === Number.MAX_SAFE_INTEGER ? "" : ` to ${most}`}`, fits };
 }
 
-function isObject(value: unknown): boolean {
+/** An object of options of its own. */
+export function options<O extends object>(
+  within: OptionRules<O>,
+  needs: readonly (keyof O & string)[] = [],
+): OptionRule {
+  return { wants: "an object", fits: isOptions, within, needs };
+}
+
+export function listOf(each: OptionRule): OptionRule {
+  return { ...LIST, each };
+}
+
+export function either(one: OptionRule, other: OptionRule): OptionRule {
+  const { within, needs } = { ...one, ...other };
+  const fits = (value: unknown) => one.fits(value) || other.fits(value);
+  return { wants: `${one.wants} or ${other.wants}`, fits, ...(within && { within }), ...(needs && { needs }) };
+}
+
+export function having(...methods: readonly string[]): OptionRule {
+  return {
+    wants: `an object with ${methods.join(", ")}`,
+    fits: (value) =>
+      methods.every((method) => typeof (Object(value) as Record<string, unknown>)[method] === "function"),
+  };
+}
+
+/** Something with a name, made by what is named here. */
+export function madeBy(maker: string, ...methods: readonly string[]): OptionRule {
+  const { fits } = having(...methods);
+  return { wants: `what ${maker} answers`, fits: (value) => fits(value) && TEXT.fits(Object(value).name) };
+}
+
+function isOptions(value: unknown): value is object {
+  return isObject(value) && !Array.isArray(value);
+}
+
+function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

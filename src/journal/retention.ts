@@ -31,7 +31,12 @@ export interface Retained {
   readonly withinBounds: boolean;
 }
 
-const BOUNDS: OptionRules<RetentionBounds> = { records: AMOUNT, bytes: AMOUNT, ageMs: AMOUNT, tokens: AMOUNT };
+export const RETENTION_OPTIONS: OptionRules<RetentionBounds> = {
+  records: AMOUNT,
+  bytes: AMOUNT,
+  ageMs: AMOUNT,
+  tokens: AMOUNT,
+};
 /** The record that tells of a cut counts too, and comes on top of what is kept. */
 const CUT: Kept = { records: 1, bytes: 256, tokens: 64 };
 const CHARACTERS_PER_TOKEN = 4;
@@ -41,7 +46,7 @@ const CHARACTERS_PER_TOKEN = 4;
  * anchor that the rest hangs on and a record that says how much went and why.
  */
 export async function retain(deps: RetentionDeps, journal: Journal, bounds: RetentionBounds): Promise<Retained> {
-  checkOptions(bounds, BOUNDS);
+  checkOptions(bounds, RETENTION_OPTIONS);
   const row = await rowOf(deps.store, journal.session);
   const cut = await chooseCut(deps, row, bounds);
   const { left } = cut;
@@ -63,7 +68,7 @@ export async function planRetention(
   session: string,
   bounds: RetentionBounds,
 ): Promise<Retained> {
-  checkOptions(bounds, BOUNDS);
+  checkOptions(bounds, RETENTION_OPTIONS);
   const row = await rowOf(deps.store, toSessionId(session));
   const { anchor, withinBounds } = await chooseCut(deps, row, bounds);
   return { forgotten: anchor.seq - row.anchor.seq, withinBounds };

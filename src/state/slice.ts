@@ -87,6 +87,11 @@ export function anyPartOf(slice: AnySlice): AnyPart {
   return slice[definition] as AnyPart;
 }
 
+/** Whether something was made by `defineSlice`. */
+export function isDefinedSlice(value: object): value is AnySlice {
+  return definition in value;
+}
+
 export function isSlice(part: AnyPart): part is AnyPart & SlicePart<unknown> {
   return "reduce" in part;
 }

@@ -1,12 +1,19 @@
 import type { Clock } from "../base/clock.ts";
 import {
+  AMOUNT,
+  ANYTHING,
   BOOLEAN,
+  either,
   FUNCTION,
+  having,
   LIST,
+  listOf,
+  madeBy,
   OBJECT,
   type OptionRule,
   type OptionRules,
   oneOf,
+  options,
   TEXT,
   whole,
 } from "../base/options.ts";
@@ -14,8 +21,20 @@ import type { Random } from "../base/random.ts";
 import type { Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import type { Secret, SecretOptions } from "../records/redact.ts";
+import type { Marks } from "../context/derive.ts";
+import type { ExecLimits } from "../exec/command.ts";
+import type { CoverLimits } from "../files/host/manifest.ts";
+import type { WorkspaceOptions } from "../files/host/options.ts";
+import { RETENTION_OPTIONS } from "../journal/retention.ts";
+import { isDefinedSlice } from "../state/slice.ts";
+import type { CompactionOptions, ContextOptions } from "./context-options.ts";
+import type { ProjectOptions } from "./project-rules.ts";
 import type { SessionOptions } from "./resume.ts";
+import { MODEL } from "./run-options.ts";
+import type { ExecSettings } from "./session-exec.ts";
 import type { ForkOptions } from "./session-parts.ts";
+import type { TelemetryOptions } from "./teller.ts";
+import type { RememberOptions, WritebackOptions } from "./writeback.ts";
 
 export interface HoldfastOptions extends SessionOptions {
   readonly store: Store | StoreSource;
@@ -25,14 +44,69 @@ export interface HoldfastOptions extends SessionOptions {
   readonly secrets?: readonly Secret[] | SecretOptions;
 }
 
-const having = (...methods: readonly string[]): OptionRule => ({
-  wants: `an object with ${methods.join(", ")}`,
-  fits: (value) => methods.every((method) => typeof (Object(value) as Record<string, unknown>)[method] === "function"),
+/** A share of something: above nothing, at most all of it. */
+const SHARE: OptionRule = {
+  wants: "a number above 0, at most 1",
+  fits: (value) => typeof value === "number" && value > 0 && value <= 1,
+};
+const TRUE: OptionRule = { wants: "true", fits: (value) => value === true };
+const SLICE: OptionRule = {
+  wants: "what defineSlice answers",
+  fits: (value) => typeof value === "object" && value !== null && isDefinedSlice(value),
+};
+/** What says something that pages are made of. */
+const SAID: OptionRule = {
+  wants: "an object with id, text, scope and source",
+  fits: (value) => ["id", "text", "scope", "source"].every((name) => TEXT.fits(Object(value)[name])),
+};
+
+const TELEMETRY = options<TelemetryOptions>({ sinks: listOf(having("emit")), content: BOOLEAN, onFailure: FUNCTION }, [
+  "sinks",
+]);
+
+const CONTEXT = options<ContextOptions>({
+  window: whole(1),
+  counter: having("count"),
+  compressor: having("compress"),
+  patienceMs: AMOUNT,
+  policy: oneOf("incremental", "reset", "oracle"),
+  marks: options<Partial<Marks>>({ high: SHARE, low: SHARE, output: SHARE }),
+  order: oneOf("utility", "lru", "place"),
+  foresight: FUNCTION,
+  compaction: options<CompactionOptions>({ at: SHARE, summariser: having("summarise") }, ["at"]),
+  rules: listOf(SAID),
+  project: either(
+    TRUE,
+    options<ProjectOptions>({ instructions: listOf(TEXT), goals: listOf(TEXT), mostBytes: whole(0) }),
+  ),
+  preferences: listOf(SAID),
+  recall: BOOLEAN,
 });
-const either = (one: OptionRule, other: OptionRule): OptionRule => ({
-  wants: `${one.wants} or ${other.wants}`,
-  fits: (value) => one.fits(value) || other.fits(value),
+
+const WRITEBACK = options<WritebackOptions>({
+  principals: OBJECT,
+  predicates: listOf(FUNCTION),
+  remember: either(TRUE, options<RememberOptions>({ scopes: listOf(oneOf("session", "project", "user")) })),
 });
+
+const EXEC = options<ExecSettings>({
+  driver: oneOf("auto", "overlay", "portable"),
+  limits: options<Partial<ExecLimits>>({
+    timeMs: AMOUNT,
+    outputBytes: AMOUNT,
+    shownBytes: AMOUNT,
+    memoryBytes: AMOUNT,
+    processes: AMOUNT,
+  }),
+  env: OBJECT,
+  cover: options<Partial<CoverLimits>>({ file: AMOUNT, tree: AMOUNT }),
+});
+
+/** Bounds of the workspace are looked at where it is opened, against those that there are. */
+const WORKSPACE = options<WorkspaceOptions>(
+  { root: TEXT, anyRoot: BOOLEAN, limits: OBJECT, rescue: OBJECT, port: ANYTHING },
+  ["root"],
+);
 
 /** What `createHoldfast` can be told. A misspelt one would leave a kernel without its tools, and nobody would know why. */
 export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
@@ -40,23 +114,27 @@ export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
   clock: having("now", "monotonic", "sleep"),
   random: having("hex", "fraction"),
   secrets: OBJECT,
-  writeback: OBJECT,
-  retention: OBJECT,
-  tools: LIST,
-  agents: LIST,
-  slices: LIST,
-  policies: LIST,
-  parts: LIST,
-  prompt: OBJECT,
-  context: OBJECT,
+  writeback: WRITEBACK,
+  retention: options(RETENTION_OPTIONS),
+  tools: listOf(madeBy("defineTool", "parse", "run", "waitsFor")),
+  agents: listOf({
+    wants: "an object with name, description and model",
+    fits: (value) =>
+      TEXT.fits(Object(value).name) && TEXT.fits(Object(value).description) && MODEL.fits(Object(value).model),
+  }),
+  slices: listOf(SLICE),
+  policies: listOf({ ...having("check"), wants: "a policy, with name and check" }),
+  parts: listOf({ ...having("encode", "decode", "change", "apply"), wants: "a part of the state" }),
+  prompt: { wants: "what definePrompt answers", fits: (value) => LIST.fits(Object(value).sections) },
+  context: CONTEXT,
   resources: FUNCTION,
   ids: having("next"),
   code: having("run"),
-  telemetry: OBJECT,
-  checkpoints: OBJECT,
+  telemetry: TELEMETRY,
+  checkpoints: options<{ readonly limit?: number }>({ limit: whole(1) }),
   development: BOOLEAN,
-  workspace: either(TEXT, OBJECT),
-  exec: OBJECT,
+  workspace: either(TEXT, WORKSPACE),
+  exec: EXEC,
   parallel: whole(1),
   commitOrder: oneOf("settle", "call"),
   observe: FUNCTION,

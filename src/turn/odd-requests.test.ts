@@ -5,7 +5,8 @@ import { scripted, watch } from "../../test/support/loop.ts";
 import { longText } from "../../test/support/pages.ts";
 import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { Holdfast } from "./holdfast.ts";
+import type { StoreSource } from "../contracts/store-source.ts";
+import { createHoldfast, Holdfast } from "./holdfast.ts";
 import { RunBudget } from "./limits.ts";
 import type { Session } from "./session.ts";
 
@@ -154,6 +155,62 @@ describe("what a request had shown, looked at later", () => {
     const seen = await (await holdfast.look("s")).view();
     expect(seen?.view?.entries.length).toBe(session.context.view?.entries.length);
     expect(seen?.view?.tokens).toBe(session.context.view?.tokens);
+    await session.close();
+  });
+});
+
+describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
+  test.each([
+    [{ telemetry: {} }, "telemetry.sinks"],
+    [{ telemetry: { sinks: [{}] } }, "telemetry.sinks[0]"],
+    [{ telemetry: { sinks: [], contents: true } }, "telemetry.contents"],
+    [{ retention: { record: 5 } }, "retention.record"],
+    [{ checkpoints: { limit: 0 } }, "checkpoints.limit"],
+    [{ prompt: {} }, "prompt"],
+    [{ context: { windows: 5 } }, "context.windows"],
+    [{ context: { marks: { high: 95 } } }, "context.marks.high"],
+    [{ context: { compaction: {} } }, "context.compaction.at"],
+    [{ context: { rules: [{ text: "Be kind." }] } }, "context.rules[0]"],
+    [{ context: { project: false } }, "context.project"],
+    [{ writeback: { remember: { scopes: ["world"] } } }, "writeback.remember.scopes[0]"],
+    [{ exec: { driver: "docker" } }, "exec.driver"],
+    [{ exec: { limits: { timeMS: 5 } } }, "exec.limits.timeMS"],
+    [{ tools: [null] }, "tools[0]"],
+    [{ tools: [{ name: "t", run() {} }] }, "tools[0]"],
+    [{ slices: [{}] }, "slices[0]"],
+    [{ slices: [null] }, "slices[0]"],
+    [{ policies: [{ name: "p" }] }, "policies[0]"],
+    [{ parts: [{ name: "p" }] }, "parts[0]"],
+    [{ agents: [{ name: "a", description: "b" }] }, "agents[0]"],
+    [{ workspace: { path: "." } }, "workspace.path"],
+    [{ workspace: {} }, "workspace.root"],
+  ])("createHoldfast(%j) is refused by its name, and no store is opened", async (given, option) => {
+    let isOpened = false;
+    const store: StoreSource = {
+      open: () => {
+        isOpened = true;
+        throw new Error("opened");
+      },
+    };
+    const refused = await createHoldfast({ store, ...given } as never).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "BAD_OPTION", details: { option } });
+    expect(isOpened).toBe(false);
+  });
+
+  test.each([
+    [{ limits: { step: 5 } }, "limits.step"],
+    [{ retry: { attempts: 0 } }, "retry.attempts"],
+    [{ toolChoice: "any" }, "toolChoice"],
+    [{ reasoning: "much" }, "reasoning"],
+    [{ temprature: 1 }, "temprature"],
+    [{ model: undefined }, "model"],
+    [{ model: "claude" }, "model"],
+  ])("run(…, %j) is refused by its name, and nothing is written down", async (given, option) => {
+    const { session } = await opened();
+    const before = session.journal.head.seq;
+    const turn = watch(session.run("go", { model: scripted([{ text: "ok" }]), ...given } as never));
+    await expect(turn).rejects.toMatchObject({ code: "BAD_OPTION", details: { option } });
+    expect(session.journal.head.seq).toBe(before);
     await session.close();
   });
 });

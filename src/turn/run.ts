@@ -2,6 +2,7 @@ import type { AlignedPrompt, AlignmentReport } from "../alignment/align.ts";
 import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { checkOptions } from "../base/options.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
 import { thrashOf } from "../context/faults.ts";
@@ -16,6 +17,7 @@ import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.t
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
 import { type LimitKind, RunBudget, type RunLimits } from "./limits.ts";
+import { RUN_OPTIONS } from "./run-options.ts";
 import { type AskSomebody, unansweredOf } from "./waiting.ts";
 import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
@@ -58,6 +60,7 @@ export async function* runTurn(
   options: RunOptions,
   within?: RunBudget,
 ): AsyncGenerator<RunEvent, RunEnd, undefined> {
+  checkOptions(options, RUN_OPTIONS, ["model"]);
   if (ground.running) throw new HoldfastError("TURN_RUNNING", { session: ground.id });
   const turn = new Turn(ground, options, within);
   let over = false;
