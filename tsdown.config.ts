@@ -19,6 +19,7 @@ export default defineConfig({
     "adapters/quickjs-worker": "src/adapters/quickjs/worker.ts",
     "adapters/kit": "src/adapters/kit/entry.ts",
     "adapters/scripted": "src/adapters/scripted/entry.ts",
+    "walk-worker": "src/files/host/walk-worker.ts",
     "cli/main": "src/cli/main.ts",
   },
   format: "esm",

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/index.ts";
 import { withCommands } from "../support/commands.ts";
@@ -22,6 +23,31 @@ test("[EXEC-1] bringing a line back takes no megabyte of memory", async () => {
   await sh("echo other > line", { undo: true });
   expect(text("line")).toBe("as it was\n");
   expect(largest).toBeLessThanOrEqual(64 * 1024);
+});
+
+test("[EXEC-28] [EXEC-1] in a tree of thousands of files nothing that a command did is missed, and nothing of the user's is taken for its", async () => {
+  const { sh, put, on, text } = await withCommands("portable");
+  for (let folder = 0; folder < 32; folder += 1) {
+    mkdirSync(on(`d${folder}`), { recursive: true });
+    for (let file = 0; file < 100; file += 1) writeFileSync(on(`d${folder}/f${file}`), `${folder} ${file}\n`);
+  }
+  await sh("true"); // knows the tree from here on
+  await pause(100);
+  for (let round = 0; round < 6; round += 1) {
+    const [theirs, ours] = [`d${round}/f${round}`, `d${31 - round}/f${99 - round}`];
+    put(theirs, `edited in round ${round}\n`);
+    await sh(`echo more >> ${ours}; echo new > d${round}/new; rm d${31 - round}/f0; echo lost >> ${theirs}`, {
+      undo: true,
+    });
+    expect([text(theirs), text(ours), text(`d${31 - round}/f0`)]).toEqual([
+      `edited in round ${round}\n`,
+      `${31 - round} ${99 - round}\n`,
+      `${31 - round} 0\n`,
+    ]);
+    expect(existsSync(on(`d${round}/new`))).toBe(false);
+    await sh(`echo kept > d${round}/kept`);
+    expect(text(`d${round}/kept`)).toBe("kept\n");
+  }
 });
 
 describe("whoever writes on when a command has ended, and was not found and ended with it", () => {

@@ -48,15 +48,18 @@ export function compareTree(ground: WalkGround, manifest: Manifest): Comparison 
   const unlike: Unlike[] = [];
   const wasUncovered = atOrBelow(manifest.uncovered);
   const isUnseen = atOrBelow(uncovered);
+  let met = 0;
   for (const [path, stat] of entries) {
     const was = manifest.entries.get(path);
+    if (was !== undefined) met += 1;
     if (wasUncovered(path)) continue; // nobody has promised anything about it
     if (stat.kind === "file" && isSure(manifest, was, stat)) continue;
     const is = knownAt(port, `${base}/${path}`, stat);
     if (was === undefined || differs(was, is)) unlike.push({ path, was, is });
   }
-  for (const [path, was] of manifest.entries)
-    if (!entries.has(path) && !wasUncovered(path) && !isUnseen(path)) unlike.push({ path, was, is: undefined });
+  if (met < manifest.entries.size)
+    for (const [path, was] of manifest.entries)
+      if (!entries.has(path) && !wasUncovered(path) && !isUnseen(path)) unlike.push({ path, was, is: undefined });
   const fresh = uncovered.filter(({ path }) => !wasUncovered(path));
   if (!sameOwner(root, manifest.root?.stat)) fresh.push({ path: ".", why: "root-changed" });
   return { unlike, uncovered: fresh, unnamed: unnamed.filter(({ path }) => !wasUncovered(path)) };

@@ -5,6 +5,7 @@ import type { KeptManifest } from "./manifest.ts";
 import { makePlace, PLACES, type Places, removePlace, writeAll } from "./meta.ts";
 import { nameText } from "./port.ts";
 import type { Rescue } from "./rescue.ts";
+import type { WalkThread } from "./walk-thread.ts";
 
 /** What commands need of the workspace they run in. */
 export interface ExecGround {
@@ -13,7 +14,7 @@ export interface ExecGround {
   readonly places: Places;
   readonly rescue: Rescue;
   /** What was learned of the tree, for the next time. */
-  readonly known: { images?: Images; kept?: KeptManifest | undefined };
+  readonly known: { images?: Images; kept?: KeptManifest | undefined; second?: WalkThread };
 }
 
 /** A folder of ours for the commands of one call. */

@@ -149,6 +149,7 @@ export class ExecWorks {
 
   close(): void {
     this.ground.known.images?.close();
+    this.ground.known.second?.close();
   }
 }
 

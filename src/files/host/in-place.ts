@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { BlobName } from "../../records/ids.ts";
@@ -9,8 +10,10 @@ import { Images } from "./images.ts";
 import { type CoverLimits, type Manifest, takeManifest } from "./manifest.ts";
 import { CHANGES, keptManifest, MANIFEST, saveManifest } from "./manifest-file.ts";
 import { makePlace, PLACES, readNamed, writeNamed } from "./meta.ts";
+import { realHost } from "./port.ts";
 import type { ToSync } from "./syncing.ts";
 import type { WalkGround } from "./walk.ts";
+import { WalkThread } from "./walk-thread.ts";
 
 const MARK = "in-place";
 
@@ -143,8 +146,20 @@ export class InPlace {
   }
 }
 
-function walkIn({ root, disk }: ExecGround): WalkGround {
-  return { port: root.port, base: root.path, isOwn: (path) => disk.isOwnPath(path) };
+function walkIn(ground: ExecGround): WalkGround {
+  const { root, disk } = ground;
+  return { port: root.port, base: root.path, isOwn: (path) => disk.isOwnPath(path), second: secondIn(ground) };
+}
+
+/** From so many names on, a second thread saves more than it costs. */
+const LARGE = 3_000;
+
+/** None for a system that is not the real one: a thread would see another. */
+function secondIn({ root, known }: ExecGround): WalkThread | undefined {
+  const names = known.kept?.manifest.entries.size ?? 0;
+  if (names < LARGE || root.port !== realHost || availableParallelism() < 2) return undefined;
+  known.second ??= new WalkThread();
+  return known.second;
 }
 
 function imagesIn({ root, known }: ExecGround): Images {

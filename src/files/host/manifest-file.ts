@@ -7,7 +7,7 @@ import {
   manifestChange,
   manifestText,
   readManifest,
-  withChange,
+  withChanges,
 } from "./manifest.ts";
 import { makePlace, PLACES, readNamed, writeAll, writeNamed } from "./meta.ts";
 import { unlinkIfThere } from "./rescue.ts";
@@ -48,20 +48,23 @@ export function keptManifest(ground: ExecGround): KeptManifest | undefined {
     if (manifest === undefined) return undefined;
     const whole = { manifest, sum: text.slice(0, 64), changes: 0, whole: Buffer.byteLength(text) };
     if (port.stat(folder.at(CHANGES)) === undefined) return whole;
-    return withChanges(whole, readNamed(port, folder, CHANGES).toString("utf8"));
+    return withLines(whole, readNamed(port, folder, CHANGES).toString("utf8"));
   });
   return known.kept;
 }
 
-function withChanges(whole: KeptManifest, text: string): KeptManifest {
-  let kept = whole;
+/** The changes that hang on it, as far as they do. */
+function withLines(whole: KeptManifest, text: string): KeptManifest {
+  const changes: ManifestChange[] = [];
+  let { sum, changes: bytes } = whole;
   for (const line of text.split("\n")) {
     const body = line.slice(65);
-    if (body === "" || line.slice(0, 64) !== sha256(`${kept.sum}${body}`)) break;
-    const manifest = withChange(kept.manifest, JSON.parse(body) as ManifestChange);
-    kept = { ...kept, manifest, sum: line.slice(0, 64), changes: kept.changes + Buffer.byteLength(line) + 1 };
+    if (body === "" || line.slice(0, 64) !== sha256(`${sum}${body}`)) break;
+    changes.push(JSON.parse(body) as ManifestChange);
+    sum = line.slice(0, 64);
+    bytes += Buffer.byteLength(line) + 1;
   }
-  return kept;
+  return { ...whole, manifest: withChanges(whole.manifest, changes), sum, changes: bytes };
 }
 
 interface Line {

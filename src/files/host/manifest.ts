@@ -67,8 +67,11 @@ export function takeManifest(
       entries.set(path, { stat });
     } else {
       const known = earlier?.entries.get(path);
-      const digest = isSure(earlier, known, stat) ? known?.digest : keptBy(images, at, path, uncovered);
-      entries.set(path, digest === undefined ? { stat } : { stat, digest });
+      const isKnown = known !== undefined && isSure(earlier, known, stat);
+      const digest = isKnown ? known.digest : keptBy(images, at, path, uncovered);
+      // The same object again: what is written down of it need not be compared.
+      if (isKnown && sameOwned(known.stat, stat)) entries.set(path, known);
+      else entries.set(path, digest === undefined ? { stat } : { stat, digest });
     }
   }
   const root = walked.root === undefined ? undefined : { stat: walked.root };
@@ -157,7 +160,7 @@ export function manifestChange(now: Manifest, earlier: Manifest): ManifestChange
   for (const [path, known] of now.entries) {
     const before = earlier.entries.get(path);
     if (before === undefined) fresh += 1;
-    if (before === undefined || !sameKnown(before, known)) lines.push(lineOf(path, known));
+    if (before === undefined || (before !== known && !sameKnown(before, known))) lines.push(lineOf(path, known));
   }
   if (now.entries.size < earlier.entries.size + fresh)
     for (const path of earlier.entries.keys()) if (!now.entries.has(path)) gone.push(path);
@@ -166,25 +169,27 @@ export function manifestChange(now: Manifest, earlier: Manifest): ManifestChange
   return { at: String(now.at), uncovered: now.uncovered, lines, gone };
 }
 
-export function withChange(earlier: Manifest, { at, uncovered, lines, gone }: ManifestChange): Manifest {
+/** A manifest and what became of it, in order. However many changes there are, the tree is held once. */
+export function withChanges(earlier: Manifest, changes: readonly ManifestChange[]): Manifest {
   const entries = new Map(earlier.entries);
-  for (const path of gone) entries.delete(path);
-  for (const line of lines) entries.set(...knownIn(JSON.parse(line) as Line));
-  const root = entries.get("") ?? earlier.root;
-  entries.delete("");
-  return { at: BigInt(at), root, entries, uncovered };
+  let { at, root, uncovered } = earlier;
+  for (const change of changes) {
+    for (const path of change.gone) entries.delete(path);
+    for (const line of change.lines) entries.set(...knownIn(JSON.parse(line) as Line));
+    root = entries.get("") ?? root;
+    entries.delete("");
+    at = BigInt(change.at);
+    uncovered = change.uncovered;
+  }
+  return { at, root, entries, uncovered };
 }
 
 function sameKnown(a: Known, b: Known): boolean {
-  return (
-    a.digest === b.digest &&
-    a.target === b.target &&
-    a.stat.mode === b.stat.mode &&
-    a.stat.links === b.stat.links &&
-    a.stat.uid === b.stat.uid &&
-    a.stat.gid === b.stat.gid &&
-    sameFile(a.stat, b.stat)
-  );
+  return a.digest === b.digest && a.target === b.target && sameOwned(a.stat, b.stat) && sameFile(a.stat, b.stat);
+}
+
+function sameOwned(a: HostStat, b: HostStat): boolean {
+  return a.mode === b.mode && a.links === b.links && a.uid === b.uid && a.gid === b.gid;
 }
 
 function lineOf(path: string, { stat, digest, target }: Known): string {

@@ -29,51 +29,123 @@ export interface WalkGround {
   readonly base: string;
   /** True for what is ours: it is no part of the tree. */
   readonly isOwn: (path: string) => boolean;
+  /** Somebody who looks at some of the folders meanwhile. */
+  readonly second?: SecondWalker | undefined;
+}
+
+/** Shares the folders of a walk, each with all that is below it: whoever is free takes the next. */
+export interface SecondWalker {
+  /** Undefined: not now. */
+  share(base: string, root: HostStat | undefined, folders: readonly string[]): SharedWalk | undefined;
+}
+
+export interface SharedWalk {
+  /** The next folder that nobody has taken, by its place. */
+  next(): number;
+  /** What the other one found; undefined when it found nothing that can be trusted, and everything it took is still to do. */
+  theirs(): FoundElsewhere | undefined;
+}
+
+export interface FoundElsewhere extends Pick<Walked, "uncovered" | "unnamed"> {
+  readonly entries: Iterable<readonly [string, HostStat]>;
 }
 
 /** Looks at every name below a folder, and reads nothing. Links are taken for what they are; nothing is followed. */
-export function walkTree({ port, base, isOwn }: WalkGround): Walked {
-  const entries = new Map<string, HostStat>();
-  const uncovered: Uncovered[] = [];
-  const unnamed: { path: string; at: Uint8Array }[] = [];
+export function walkTree({ port, base, isOwn, second }: WalkGround): Walked {
   const root = port.stat(base);
-  const folders = [""];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const beginning = folder === "" ? "" : `${folder}/`;
-    for (const name of namesIn(port, `${base}/${folder}`, folder, uncovered)) {
-      const text = typeof name === "string" ? name : nameText(name);
-      const path = `${beginning}${text}`;
-      if (isOwn(path)) continue;
-      if (typeof name !== "string" && !isText(name, text)) {
-        uncovered.push({ path, why: "not-text" });
-        unnamed.push({ path, at: Buffer.concat([Buffer.from(`${base}/${beginning}`), name]) });
-        continue;
-      }
-      const stat = port.stat(`${base}/${path}`);
-      if (stat === undefined) continue; // gone meanwhile
-      entries.set(path, stat);
-      if (stat.kind === "other") uncovered.push({ path, why: "special" });
-      if (stat.kind !== "folder") continue;
-      if (stat.dev === root?.dev) folders.push(path);
-      else uncovered.push({ path, why: "other-device" });
-    }
+  const walk = new Walk(port, base, isOwn, root);
+  let folders = walk.into([""]);
+  if (second === undefined) return walk.below(folders);
+  // A tree begins narrow: one folder cannot be shared by two.
+  for (let level = 0; level < LEVELS && folders.length > 0 && folders.length < SHARES; level += 1)
+    folders = walk.into(folders);
+  const shared = second.share(base, root, folders);
+  if (shared === undefined) return walk.below(folders);
+  const ours = new Set<string>();
+  for (let at = shared.next(); at < folders.length; at = shared.next()) {
+    const folder = folders[at] as string;
+    ours.add(folder);
+    walk.below([folder]);
   }
-  return { root, entries, uncovered, unnamed };
+  const theirs = shared.theirs();
+  if (theirs === undefined) walk.below(folders.filter((folder) => !ours.has(folder)));
+  else walk.add(theirs);
+  return walk;
 }
 
-function namesIn(
-  port: HostPort,
-  at: string,
-  path: string,
-  uncovered: Uncovered[],
-): readonly string[] | readonly Uint8Array[] {
-  try {
-    const names = port.textNames(at);
-    return names.some((name) => name.includes("\uFFFD")) ? port.names(at) : names;
-  } catch (error) {
-    if (isSystem(error, "ENOENT", "ENOTDIR")) return []; // gone meanwhile
-    if (!isSystem(error, "EACCES", "EPERM")) throw error;
-    uncovered.push({ path, why: "unreadable" });
-    return [];
+const SHARES = 16;
+const LEVELS = 4;
+
+/** What was found so far. */
+export class Walk implements Walked {
+  readonly entries = new Map<string, HostStat>();
+  readonly uncovered: Uncovered[] = [];
+  readonly unnamed: { path: string; at: Uint8Array }[] = [];
+  readonly root: HostStat | undefined;
+  readonly #port: HostPort;
+  readonly #base: string;
+  readonly #isOwn: WalkGround["isOwn"];
+
+  constructor(port: HostPort, base: string, isOwn: WalkGround["isOwn"], root: HostStat | undefined) {
+    this.#port = port;
+    this.#base = base;
+    this.#isOwn = isOwn;
+    this.root = root;
+  }
+
+  /** Everything below some folders. */
+  below(folders: readonly string[]): this {
+    const left = [...folders];
+    for (let folder = left.pop(); folder !== undefined; folder = left.pop())
+      for (const found of this.#into(folder)) left.push(found);
+    return this;
+  }
+
+  /** What lies in some folders. Answers the folders among it. */
+  into(folders: readonly string[]): string[] {
+    return folders.flatMap((folder) => this.#into(folder));
+  }
+
+  /** What somebody else found in other folders. */
+  add({ entries, uncovered, unnamed }: FoundElsewhere): void {
+    for (const [path, stat] of entries) if (!this.#isOwn(path)) this.entries.set(path, stat);
+    for (const one of uncovered) if (!this.#isOwn(one.path)) this.uncovered.push(one);
+    for (const one of unnamed) if (!this.#isOwn(one.path)) this.unnamed.push(one);
+  }
+
+  #into(folder: string): string[] {
+    const beginning = folder === "" ? "" : `${folder}/`;
+    const folders: string[] = [];
+    for (const name of this.#namesIn(folder)) {
+      const text = typeof name === "string" ? name : nameText(name);
+      const path = `${beginning}${text}`;
+      if (this.#isOwn(path)) continue;
+      if (typeof name !== "string" && !isText(name, text)) {
+        this.uncovered.push({ path, why: "not-text" });
+        this.unnamed.push({ path, at: Buffer.concat([Buffer.from(`${this.#base}/${beginning}`), name]) });
+        continue;
+      }
+      const stat = this.#port.stat(`${this.#base}/${path}`);
+      if (stat === undefined) continue; // gone meanwhile
+      this.entries.set(path, stat);
+      if (stat.kind === "other") this.uncovered.push({ path, why: "special" });
+      if (stat.kind !== "folder") continue;
+      if (stat.dev === this.root?.dev) folders.push(path);
+      else this.uncovered.push({ path, why: "other-device" });
+    }
+    return folders;
+  }
+
+  #namesIn(folder: string): readonly string[] | readonly Uint8Array[] {
+    const at = `${this.#base}/${folder}`;
+    try {
+      const names = this.#port.textNames(at);
+      return names.some((name) => name.includes("\uFFFD")) ? this.#port.names(at) : names;
+    } catch (error) {
+      if (isSystem(error, "ENOENT", "ENOTDIR")) return []; // gone meanwhile
+      if (!isSystem(error, "EACCES", "EPERM")) throw error;
+      this.uncovered.push({ path: folder, why: "unreadable" });
+      return [];
+    }
   }
 }
