@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { call, output, user } from "../../test/histories/items.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import { Batch } from "./batch.ts";
-import { planRepair } from "./plan.ts";
+import { type Decision, planRepair } from "./plan.ts";
 
 /** The batch of calls that stand in a row from this place on, none of them answered. */
 function batchAt(start: number, calls: readonly CallItem[]): Batch {
@@ -16,6 +16,8 @@ function batchAt(start: number, calls: readonly CallItem[]): Batch {
 function anonymous({ callId: _callId, ...rest }: CallItem): CallItem {
   return rest;
 }
+
+const actionsOf = (decisions: readonly Decision[]) => decisions.map(({ action }) => action);
 
 // The scan tells more than this of every fault it finds. A planner that needs to be told would fail with the first fault
 // that somebody else finds.
@@ -38,7 +40,7 @@ describe("[WIRE-22] a fault of which little is known is mended all the same", ()
   test("a call in pieces goes alone when its answer is not known", () => {
     const { drops, decisions } = planRepair([user(), call("c1")], [{ kind: "partial-call", at: 1 }]);
     expect([...drops]).toEqual([1]);
-    expect(decisions).toMatchObject([{ action: "left-out" }]);
+    expect(actionsOf(decisions)).toEqual(["left-out"]);
   });
 
   test("a call of a tool that is gone, unknown to its own answer, is noted without an output", () => {
