@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KernelEvent } from "../contracts/event-sink.ts";
 import { eventCounters } from "./counters.ts";
-import { jsonLines, structuredLog } from "./log.ts";
+import { jsonLines, type Logger, structuredLog } from "./log.ts";
 import { attributesOf, factsOf, labelsOf } from "./otel/names.ts";
 
 const event = (kind: KernelEvent["kind"], facts: object = {}, more: object = {}): KernelEvent =>
@@ -26,6 +27,37 @@ describe("a line of the log", () => {
     ["debug", event("view-chosen")],
   ])("[TELEMETRY-6] is %s where that is deserved", (level, one) => {
     expect(lineOf(one)).toMatchObject({ level, event: one.kind, session: "s" });
+  });
+
+  test("[TELEMETRY-6] says the same whoever writes it, whatever is said", () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom('"', "\\", "\n", "\u2028", "level", "message", "event", "__proto__x"),
+    );
+    const told = fc.record({
+      kind: fc.oneof(fc.constantFrom("call-closed", "turn-over", "effect-undone", "view-chosen"), word),
+      source: fc.constantFrom("tool", "unknown"),
+      nth: fc.nat(),
+      session: word,
+      at: word,
+      seq: fc.option(fc.nat(), { nil: undefined }),
+      content: fc.option(fc.jsonValue(), { nil: undefined }),
+      facts: fc.dictionary(word, fc.oneof(fc.jsonValue(), fc.constant(undefined)), { noNullPrototype: true }),
+    });
+    fc.assert(
+      fc.property(told, (one) => {
+        const lines: string[] = [];
+        const own = jsonLines((line) => void lines.push(line));
+        const anyone: Logger = {
+          debug: (fields, message) => own.debug(fields, message),
+          info: (fields, message) => own.info(fields, message),
+          warn: (fields, message) => own.warn(fields, message),
+          error: (fields, message) => own.error(fields, message),
+        };
+        void structuredLog(anyone).emit(one as unknown as KernelEvent);
+        expect(lineOf(one as unknown as KernelEvent)).toEqual(JSON.parse(lines[0] ?? ""));
+      }),
+    );
   });
 
   test("[TELEMETRY-6] no fact stands in the place of what the line says of itself, and what was said stands when it is told", () => {

@@ -11,21 +11,52 @@ export interface Logger {
 type Level = keyof Logger;
 
 /** One structured line for every event, at the level that it deserves. */
-export function structuredLog(logger: Logger): EventSink {
+export function structuredLog(logger: Logger & Partial<EventLogger>): EventSink {
   return {
     emit(event) {
-      logger[levelOf(event)](fieldsOf(event), `holdfast ${event.kind}`);
+      const level = levelOf(event);
+      if (logger[LINE] !== undefined) logger[LINE](level, event);
+      else logger[level](fieldsOf(event), `holdfast ${event.kind}`);
     },
   };
 }
 
+const LINE = Symbol("holdfast.line");
+
+/** A logger that writes an event without having its fields put together first, which would take as long as writing it. */
+interface EventLogger {
+  readonly [LINE]: (level: Level, event: KernelEvent) => void;
+}
+
 /** A logger that writes JSON, one line each: to a file, to standard error. */
-export function jsonLines(write: (line: string) => void): Logger {
+export function jsonLines(write: (line: string) => void): Logger & EventLogger {
   const at = (level: Level) => (fields: object, message: string) => {
     const rest = JSON.stringify(fields).slice(1);
     write(`{"level":"${level}","message":${JSON.stringify(message)}${rest === "}" ? "" : ","}${rest}\n`);
   };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return { ...logger, [LINE]: (level, event) => write(lineOf(level, event)) };
+}
+
+/** The same line, in one piece. */
+function lineOf(level: Level, { kind, source, nth, session, at, seq, facts, content }: KernelEvent): string {
+  const rest = JSON.stringify(ownIn(facts) ? withoutOwn(facts) : facts);
+  const [event, where, when] = [JSON.stringify(kind), JSON.stringify(session), JSON.stringify(at)];
+  const known = seq === undefined ? "" : `,"seq":${seq}`;
+  const said = content === undefined ? "" : `,"content":${JSON.stringify(content)}`;
+  return (
+    `{"level":"${level}","message":"holdfast ${event.slice(1)},"event":${event},"source":"${source}","nth":${nth},` +
+    `"session":${where},"at":${when}${known}${said}${rest === "{}" ? "" : ","}${rest.slice(1)}\n`
+  );
+}
+
+function ownIn(facts: KernelEvent["facts"]): boolean {
+  for (const name in facts) if (OWN.has(name)) return true;
+  return false;
+}
+
+function withoutOwn(facts: KernelEvent["facts"]): object {
+  return Object.fromEntries(Object.entries(facts).filter(([name]) => !OWN.has(name)));
 }
 
 /** What somebody should look at. Everything else is information, and what happens all the time is for debugging. */
@@ -62,4 +93,14 @@ function fieldsOf({ kind, source, nth, session, at, seq, facts, content }: Kerne
   return fields;
 }
 
-const OWN: ReadonlySet<string> = new Set(["event", "source", "nth", "session", "at", "seq", "content"]);
+const OWN: ReadonlySet<string> = new Set([
+  "level",
+  "message",
+  "event",
+  "source",
+  "nth",
+  "session",
+  "at",
+  "seq",
+  "content",
+]);

@@ -58,8 +58,10 @@ const NOTHING_TOLD: (typeof TOLD)[KernelEvent["kind"]] = ["unknown"];
 
 /** Whose doing it is, and which facts are told of it. A kind that somebody else's version wrote is told all the same. */
 export function toldKind(kind: string): readonly [EventSource, ...facts: readonly string[]] {
-  return Object.hasOwn(TOLD, kind) ? TOLD[kind as KernelEvent["kind"]] : NOTHING_TOLD;
+  return KINDS.get(kind) ?? NOTHING_TOLD;
 }
+
+const KINDS: ReadonlyMap<string, (typeof TOLD)[KernelEvent["kind"]]> = new Map(Object.entries(TOLD));
 
 /**
  * What of a record is told: an object of the caller's own, who may have more to say. What the kernel holds itself is copied:
@@ -71,7 +73,8 @@ export function factsOf(draft: RecordDraft): Record<string, Json | undefined> {
   const facts: Record<string, Json | undefined> = {};
   for (let nth = 1; nth < told.length; nth += 1) {
     const name = told[nth] as string;
-    if (fields[name] !== undefined) facts[name] = frozenCopy(fields[name]);
+    const value = fields[name];
+    if (value !== undefined) facts[name] = typeof value === "object" ? frozenCopy(value) : value;
   }
   if (draft.kind === "model-failed") facts["failure"] = failureIn(draft);
   return facts;
