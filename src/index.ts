@@ -553,7 +553,7 @@ export {
 } from "./turn/project-rules.ts";
 export { compressWith, type CompressWithOptions } from "./turn/compress-with.ts";
 export { summariseWith, type SummariseWithOptions } from "./turn/summarise-with.ts";
-export type { RunOptions } from "./turn/run.ts";
+export type { RunOptions } from "./turn/run-options.ts";
 export type { UserInput } from "./turn/said-records.ts";
 export { Session } from "./turn/session.ts";
 export type { SessionCall } from "./turn/session-parts.ts";

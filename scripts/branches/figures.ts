@@ -14,8 +14,8 @@ const CRITICAL: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What holds today, in percent; it only ever goes up. The aim is 95 for the whole and 100 for what is critical. */
-const FLOOR = { whole: 94, critical: 98 };
+/** What must hold, in percent. */
+const FLOOR = { whole: 95, critical: 100 };
 
 export interface Figures {
   readonly lines: readonly string[];

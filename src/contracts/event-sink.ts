@@ -10,6 +10,8 @@ export interface EventSink {
    * is not waited for. It gets data that it may keep, and that nobody can change.
    */
   emit(event: KernelEvent): void | Promise<void>;
+  /** Which kinds it wants to hear of, asked each time. What nobody hears costs nothing. Without it: all. */
+  hears?(kind: KernelEvent["kind"]): boolean;
 }
 
 /** What happens beside the journal: when something was begun, how long it took, what was mended on the way. */

@@ -1,6 +1,6 @@
 import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
 import { wordIn } from "./facts.ts";
-import { count, type Counted } from "./happened.ts";
+import { count, type Counted, isCounted } from "./happened.ts";
 
 export type EventCounts = Readonly<Record<Counted, number>>;
 
@@ -30,6 +30,7 @@ export function eventCounters(): EventCounters {
     get tools() {
       return structuredClone(tools);
     },
+    hears: isCounted,
     emit(event) {
       count(event, add);
       const fault = faultIn(event);

@@ -83,5 +83,5 @@ export function isCounted(kind: KernelEvent["kind"]): boolean {
 
 /** Counts what an event is worth. */
 export function count({ kind, facts }: KernelEvent, add: Add): void {
-  ADDS[kind]?.(facts, add);
+  if (isCounted(kind)) ADDS[kind]?.(facts, add);
 }

@@ -11,7 +11,7 @@ const event = (kind: KernelEvent["kind"], facts: object = {}, more: object = {})
 describe("a line of the log", () => {
   const lineOf = (one: KernelEvent) => {
     const lines: string[] = [];
-    void structuredLog(jsonLines((line) => void lines.push(line))).emit(one);
+    void structuredLog(jsonLines((line) => void lines.push(line), { level: "debug" })).emit(one);
     return JSON.parse(lines[0] ?? "") as Readonly<Record<string, unknown>>;
   };
 
@@ -27,6 +27,39 @@ describe("a line of the log", () => {
     ["debug", event("view-chosen")],
   ])("[TELEMETRY-6] is %s where that is deserved", (level, one) => {
     expect(lineOf(one)).toMatchObject({ level, event: one.kind, session: "s" });
+  });
+
+  test.each([
+    ["debug", ["view-chosen", "call-opened", "call-closed", "fault-raised", "effect-undone"]],
+    ["info", ["call-opened", "call-closed", "fault-raised", "effect-undone"]],
+    ["warn", ["call-closed", "fault-raised", "effect-undone"]],
+    ["error", ["effect-undone"]],
+  ] as const)(
+    "[TELEMETRY-6] is written from the level %s on, and what is not written is not asked for",
+    (level, kinds) => {
+      const lines: string[] = [];
+      const log = structuredLog(jsonLines((line) => void lines.push(line), { level }));
+      const all = [
+        event("view-chosen"),
+        event("call-opened"),
+        event("call-closed", { status: "failed" }),
+        event("call-closed", { status: "success" }),
+        event("fault-raised"),
+        event("effect-undone", { how: "not-undone" }),
+      ];
+      for (const one of all) void log.emit(one);
+      const written = lines.map((line) => (JSON.parse(line) as { readonly event: KernelEvent["kind"] }).event);
+      expect([...new Set(written)]).toEqual(kinds);
+      expect(all.filter(({ kind }) => written.includes(kind)).every(({ kind }) => log.hears?.(kind))).toBe(true);
+      expect(log.hears?.("view-chosen")).toBe(level === "debug");
+      expect(log.hears?.("call-opened")).toBe(level === "debug" || level === "info");
+    },
+  );
+
+  test("[TELEMETRY-6] a level that there is not is refused", () => {
+    expect(() => jsonLines(() => {}, { level: "loud" as never })).toThrow(
+      expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option: "level" }) }),
+    );
   });
 
   test("[TELEMETRY-6] says the same whoever writes it, whatever is said", () => {
@@ -47,7 +80,7 @@ describe("a line of the log", () => {
     fc.assert(
       fc.property(told, (one) => {
         const lines: string[] = [];
-        const own = jsonLines((line) => void lines.push(line));
+        const own = jsonLines((line) => void lines.push(line), { level: "debug" });
         const anyone: Logger = {
           debug: (fields, message) => own.debug(fields, message),
           info: (fields, message) => own.info(fields, message),

@@ -1,3 +1,4 @@
+import { checkOptions, oneOf } from "../base/options.ts";
 import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
 
 /** What is logged to, by shape: pino fits, and so does `jsonLines`. */
@@ -6,13 +7,18 @@ export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+  /** Whether lines of a level are written at all. Without it: all are. */
+  isLevelEnabled?(level: string): boolean;
 }
 
-type Level = keyof Logger;
+type Level = Exclude<keyof Logger, "isLevelEnabled">;
 
 /** One structured line for every event, at the level that it deserves. */
 export function structuredLog(logger: Logger & Partial<EventLogger>): EventSink {
+  const isWritten = (level: Level) => logger.isLevelEnabled?.(level) !== false;
   return {
+    // A kind that may deserve more than its usual level is looked at first.
+    hears: (kind) => RAISED.has(kind) || isWritten(LEVELS.get(kind) ?? "info"),
     emit(event) {
       const level = levelOf(event);
       if (logger[LINE] !== undefined) logger[LINE](level, event);
@@ -28,14 +34,29 @@ interface EventLogger {
   readonly [LINE]: (level: Level, event: KernelEvent) => void;
 }
 
+/** From which level on lines are written. Default `info`: what happens all the time is left out. */
+export interface JsonLinesOptions {
+  readonly level?: Level;
+}
+
 /** A logger that writes JSON, one line each: to a file, to standard error. */
-export function jsonLines(write: (line: string) => void): Logger & EventLogger {
+export function jsonLines(write: (line: string) => void, options: JsonLinesOptions = {}): Logger & EventLogger {
+  checkOptions(options, { level: oneOf(...LADDER) });
+  const { level: least = "info" } = options;
+  const isLevelEnabled = (level: string) => LADDER.indexOf(level as Level) >= LADDER.indexOf(least);
   const at = (level: Level) => (fields: object, message: string) => {
+    if (!isLevelEnabled(level)) return;
     const rest = JSON.stringify(fields).slice(1);
     write(`{"level":"${level}","message":${JSON.stringify(message)}${rest === "}" ? "" : ","}${rest}\n`);
   };
   const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  return { ...logger, [LINE]: (level, event) => write(lineOf(level, event)) };
+  return {
+    ...logger,
+    isLevelEnabled,
+    [LINE]: (level, event) => {
+      if (isLevelEnabled(level)) write(lineOf(level, event));
+    },
+  };
 }
 
 /** The same line, in one piece. */
@@ -60,28 +81,33 @@ function withoutOwn(facts: KernelEvent["facts"]): object {
 }
 
 /** What somebody should look at. Everything else is information, and what happens all the time is for debugging. */
-const LEVELS: { readonly [K in KernelEvent["kind"]]?: Level } = {
-  "fault-raised": "warn",
-  "history-repaired": "warn",
-  "session-recovered": "warn",
-  "prompt-healed": "warn",
-  "model-failed": "warn",
-  "file-diverged": "warn",
-  "call-late": "warn",
-  "checkpoint-failed": "warn",
-  "upkeep-failed": "warn",
-  "writeback-rejected": "warn",
-  "state-changed": "debug",
-  "checkpoint-kept": "debug",
-  "view-chosen": "debug",
-  "request-begun": "debug",
-};
+const LEVELS: ReadonlyMap<string, Level> = new Map([
+  ["fault-raised", "warn"],
+  ["history-repaired", "warn"],
+  ["session-recovered", "warn"],
+  ["prompt-healed", "warn"],
+  ["model-failed", "warn"],
+  ["file-diverged", "warn"],
+  ["call-late", "warn"],
+  ["checkpoint-failed", "warn"],
+  ["upkeep-failed", "warn"],
+  ["writeback-rejected", "warn"],
+  ["state-changed", "debug"],
+  ["checkpoint-kept", "debug"],
+  ["view-chosen", "debug"],
+  ["request-begun", "debug"],
+]);
+
+const LADDER: readonly Level[] = ["debug", "info", "warn", "error"];
+
+/** Those whose level says how it ended. */
+const RAISED: ReadonlySet<KernelEvent["kind"]> = new Set(["effect-undone", "call-closed", "turn-over"]);
 
 function levelOf({ kind, facts }: KernelEvent): Level {
   if (kind === "effect-undone" && facts["how"] === "not-undone") return "error";
   if (kind === "call-closed" && facts["status"] !== "success") return "warn";
   if (kind === "turn-over" && facts["status"] !== "done" && facts["status"] !== "waiting") return "warn";
-  return LEVELS[kind] ?? "info";
+  return LEVELS.get(kind) ?? "info";
 }
 
 /** One object, filled once. A fact that is called like a field of the line would replace it. */

@@ -181,6 +181,55 @@ describe("those who listen", () => {
   });
 });
 
+describe("sinks that hear of some kinds", () => {
+  const only = (...kinds: readonly KernelEvent["kind"][]) => {
+    const events: KernelEvent[] = [];
+    const sink = {
+      emit: (event: KernelEvent) => void events.push(event),
+      hears: (kind: string) => kinds.includes(kind as never),
+    };
+    return { events, sink };
+  };
+
+  test("[TELEMETRY-2] hear the same of those, under the same numbers, whoever else listens", async () => {
+    const all = listen();
+    await liveOn(all.telemetry);
+    const [beside, alone] = [only("call-closed", "turn-over"), only("call-closed", "turn-over")];
+    await liveOn(listen([beside.sink]).telemetry);
+    await liveOn({ sinks: [alone.sink] });
+    const wanted = all.events
+      .filter(({ kind }) => kind === "call-closed" || kind === "turn-over")
+      .map(({ kind, source, nth, facts }) => [kind, source, nth, facts["tool"], facts["conversation_history_size"]]);
+    for (const { events } of [beside, alone])
+      expect(
+        events.map(({ kind, source, nth, facts }) => [
+          kind,
+          source,
+          nth,
+          facts["tool"],
+          facts["conversation_history_size"],
+        ]),
+      ).toEqual(wanted);
+    expect(
+      alone.events.every(({ kind, facts }) => kind !== "call-closed" || typeof facts["elapsedMs"] === "number"),
+    ).toBe(true);
+  });
+
+  test("[TELEMETRY-4] one that cannot say what it hears is told everything", async () => {
+    const all = listen();
+    await liveOn(all.telemetry);
+    const events: KernelEvent[] = [];
+    const ill: EventSink = {
+      emit: (event) => void events.push(event),
+      hears: () => {
+        throw new Error("ill");
+      },
+    };
+    await liveOn({ sinks: [ill] });
+    expect(events.map(({ kind }) => kind)).toEqual(all.events.map(({ kind }) => kind));
+  });
+});
+
 describe("counters", () => {
   test("[TELEMETRY-5] count calls, rollbacks, denials, retries, tokens, faults and repairs", async () => {
     const counters = eventCounters();

@@ -11,9 +11,26 @@ import {
   TEXT,
   whole,
 } from "../base/options.ts";
+import type { Model } from "../contracts/model.ts";
+import type { ContextConfig } from "../history/config.ts";
 import type { RetryOptions } from "./ask.ts";
 import type { RunLimits } from "./limits.ts";
-import type { RunOptions } from "./run.ts";
+import type { RequestOptions } from "./request.ts";
+import type { StoryOptions } from "./story.ts";
+import type { AskSomebody } from "./waiting.ts";
+
+export interface RunOptions extends RequestOptions, StoryOptions {
+  readonly model: Model;
+  readonly signal?: AbortSignal;
+  readonly limits?: RunLimits;
+  readonly retry?: RetryOptions;
+  /** How many tokens this model reads and writes in one request, when it is not the session's. */
+  readonly window?: number;
+  /** Seed 000's `[context]` table, as `contextConfig` reads it. Recovery is the matter of whoever opens the session. */
+  readonly history?: ContextConfig;
+  /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
+  readonly ask?: AskSomebody;
+}
 
 export const MODEL: OptionRule = { ...having("ask"), wants: "a model, e.g. what anthropic(client, name) answers" };
 

@@ -4,40 +4,27 @@ import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkOptions } from "../base/options.ts";
 import type { Json } from "../base/json.ts";
-import type { Answer, Model, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
+import type { Answer, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
 import { thrashOf } from "../context/faults.ts";
 import type { RefusedView } from "../context/view.ts";
-import { CONTEXT_DEFAULTS, type ContextConfig } from "../history/config.ts";
+import { CONTEXT_DEFAULTS } from "../history/config.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { textOf } from "../wire/item.ts";
-import { ask, type Asked, checkRetry, isEmpty, type RetryOptions } from "./ask.ts";
+import { ask, type Asked, checkRetry, isEmpty } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
-import { type LimitKind, RunBudget, type RunLimits } from "./limits.ts";
-import { RUN_OPTIONS } from "./run-options.ts";
-import { type AskSomebody, unansweredOf } from "./waiting.ts";
+import { type LimitKind, RunBudget } from "./limits.ts";
+import { RUN_OPTIONS, type RunOptions } from "./run-options.ts";
+import { unansweredOf } from "./waiting.ts";
 import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { modelFailed, modelSaid, type Question, spokenIn, type UserInput, userSaid } from "./said-records.ts";
 import { Stop, type StopCause } from "./stop.ts";
-import { faultRecord, sentRecord, type StoryOptions } from "./story.ts";
+import { faultRecord, sentRecord } from "./story.ts";
 import { ViewStation } from "./view-station.ts";
-
-export interface RunOptions extends RequestOptions, StoryOptions {
-  readonly model: Model;
-  readonly signal?: AbortSignal;
-  readonly limits?: RunLimits;
-  readonly retry?: RetryOptions;
-  /** How many tokens this model reads and writes in one request, when it is not the session's. */
-  readonly window?: number;
-  /** Seed 000's `[context]` table, as `contextConfig` reads it. Recovery is the matter of whoever opens the session. */
-  readonly history?: ContextConfig;
-  /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
-  readonly ask?: AskSomebody;
-}
 
 /** Whether calls of an answer that stopped so are to be run. What a filter or a refusal left over is nobody's wish. */
 const RUNS_CALLS: Readonly<Record<StopReason, boolean>> = {

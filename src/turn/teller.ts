@@ -1,4 +1,4 @@
-import { type Clock, type Instant, instantOf } from "../base/clock.ts";
+import { type Clock, instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import type { Json, JsonObject } from "../base/json.ts";
@@ -49,20 +49,17 @@ export class Teller {
 
   /** Something that no record tells of. */
   moment(kind: MomentKind, facts: JsonObject = {}): void {
-    if (this.#isHeard) this.#tell(kind, instantOf(this.#clock), frozenCopy(facts));
+    if (!this.#isHeard) return;
+    const { source, nth } = this.#next(kind);
+    const sinks = this.#listening(kind);
+    if (sinks.length === 0) return;
+    const event = { kind, source, nth, session: this.#session, at: instantOf(this.#clock), facts: frozenCopy(facts) };
+    this.#hand(Object.freeze(event), sinks);
   }
 
   /** Records that are durable now. */
   readonly written = (records: readonly Sealed[]): void => {
-    if (!this.#isHeard) return;
-    for (const { draft, seq, at, bytes } of records) {
-      const facts = factsOf(draft);
-      this.#addSignals(draft, facts);
-      facts["bytes"] = bytes;
-      const elapsed = this.#elapsed(draft);
-      if (elapsed !== undefined) facts["elapsedMs"] = elapsed;
-      this.#tell(draft.kind, at, facts, seq, this.#options.content === true ? wordsOf(draft) : NO_WORDS);
-    }
+    if (this.#isHeard) for (const record of records) this.#tell(record);
   };
 
   /** What was appended is durable all the same, and the next append tries again. */
@@ -80,12 +77,43 @@ export class Teller {
     if (attempts > 1) this.moment("call-rerun", { callId, tool, attempts });
   };
 
-  /** Seed 002's signals: on every call that ended, also where no program ran. */
-  #addSignals(draft: Sealed["draft"], facts: Record<string, Json | undefined>): void {
+  #tell({ draft, seq, at, bytes }: Sealed): void {
+    const { kind } = draft;
+    this.#count(draft);
+    const elapsed = this.#elapsed(draft);
+    const { source, nth } = this.#next(kind);
+    const sinks = this.#listening(kind);
+    if (sinks.length === 0) return;
+    const facts = factsOf(draft);
+    if (kind === "call-closed") addHistorySignals(facts, draft, this.#history);
+    facts["bytes"] = bytes;
+    if (elapsed !== undefined) facts["elapsedMs"] = elapsed;
+    const event: Writable<KernelEvent> = {
+      kind,
+      source,
+      nth,
+      session: this.#session,
+      at,
+      facts: Object.freeze(facts),
+      seq,
+    };
+    const words = this.#options.content === true ? wordsOf(draft) : NO_WORDS;
+    if (words !== NO_WORDS && Object.keys(words).length > 0) event.content = words as Json;
+    this.#hand(Object.freeze(event), sinks);
+  }
+
+  /** The place of an event among those of its source: counted whether anybody hears of it or not. */
+  #next(kind: KernelEvent["kind"]): { readonly source: EventSource; readonly nth: number } {
+    const [source] = toldKind(kind);
+    const nth = (this.#told.get(source) ?? 0) + 1;
+    this.#told.set(source, nth);
+    return { source, nth };
+  }
+
+  /** Seed 002's signals are told with every call that ended, also where no program ran. */
+  #count(draft: Sealed["draft"]): void {
     if (draft.kind === "history-cut") this.#history = draft.left;
-    if (draft.kind !== "call-closed" && draft.kind !== "user-said") return;
-    if (this.#history !== undefined) this.#history += 1;
-    if (draft.kind === "call-closed") addHistorySignals(facts, draft, this.#history);
+    if ((draft.kind === "call-closed" || draft.kind === "user-said") && this.#history !== undefined) this.#history += 1;
   }
 
   #elapsed(draft: Sealed["draft"]): number | undefined {
@@ -96,18 +124,13 @@ export class Teller {
     return opened === undefined ? undefined : this.#clock.monotonic() - opened;
   }
 
-  #tell(kind: KernelEvent["kind"], at: Instant, facts: JsonObject, seq?: number, words = NO_WORDS): void {
-    const [source] = toldKind(kind);
-    const nth = (this.#told.get(source) ?? 0) + 1;
-    this.#told.set(source, nth);
-    const event: Writable<KernelEvent> = { kind, source, nth, session: this.#session, at, facts: Object.freeze(facts) };
-    if (seq !== undefined) event.seq = seq;
-    if (words !== NO_WORDS && Object.keys(words).length > 0) event.content = words as Json;
-    this.#hand(Object.freeze(event));
+  #listening(kind: KernelEvent["kind"]): readonly EventSink[] {
+    const { sinks } = this.#options;
+    return sinks.every((sink) => sink.hears === undefined) ? sinks : sinks.filter((sink) => isListening(sink, kind));
   }
 
-  #hand(event: KernelEvent): void {
-    for (const sink of this.#options.sinks) {
+  #hand(event: KernelEvent, sinks: readonly EventSink[]): void {
+    for (const sink of sinks) {
       try {
         const heard = sink.emit(event);
         if (heard instanceof Promise) heard.catch((error: unknown) => this.#failed(event, error));
@@ -123,6 +146,15 @@ export class Teller {
     } catch {
       // Whoever listens for failures failed, too.
     }
+  }
+}
+
+/** One that cannot even say so hears everything, and what it does with that is reported. */
+function isListening(sink: EventSink, kind: KernelEvent["kind"]): boolean {
+  try {
+    return sink.hears?.(kind) !== false;
+  } catch {
+    return true;
   }
 }
 

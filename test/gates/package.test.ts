@@ -10,7 +10,7 @@ test("the package is light, installs anywhere and exports what it builds", () =>
   const lock = JSON.parse(readTree("package-lock.json").get("package-lock.json") ?? "") as Lock;
   const build = {
     entries: buildEntries(),
-    commands: ["cli/main", "adapters/quickjs-worker"], // started, as a process or a thread, and imported by nobody
+    commands: ["cli/main", "adapters/quickjs-worker", "walk-worker"], // started, as a process or a thread, and imported by nobody
     exists: (path: string) => existsSync(join(ROOT, path)),
   };
   expect(findPackageFaults(packageJson as Manifest, lock, build)).toEqual([]);

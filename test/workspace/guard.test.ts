@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
 import { memoryDeps, MemoryDisk } from "../support/stores.ts";
 import { freshRoot, inWorkspace, work } from "../support/workspaces.ts";
-import { Holdfast } from "../../src/turn/holdfast.ts";
+import { sqlite } from "../../src/stores/sqlite/entry.ts";
+import { createHoldfast, Holdfast } from "../../src/turn/holdfast.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
 import { refuseHuge } from "../../src/files/host/guard.ts";
 import { nameFault } from "../../src/files/host/names.ts";
@@ -270,4 +271,16 @@ test("[HOST-17] [K34] [T17] links out of the root are refused by everything and 
   expect(execFileSync("find", [outside, "-printf", "%P %m %s;"], { encoding: "utf8" })).toMatch(/^ \d+ \d+;f 644 6;$/);
   await files.delete("out");
   expect(readFileSync(join(outside, "f"), "utf8")).toBe("secret");
+});
+
+test("[HOST-14] a session that cannot be opened leaves its workspace to whoever comes next", async () => {
+  const { root, store } = freshRoot();
+  const named = () => writes("put", () => "done");
+  const double = await createHoldfast({ store: sqlite(store), workspace: root, tools: [named(), named()] });
+  await expect(double.open("s")).rejects.toMatchObject({ code: "TOOL_NAME_TAKEN" });
+  const next = await inWorkspace({ tools: [named()] }, { root, store: `${store}-2` });
+  expect(await next.session.runTool({ name: "put", input: {} })).toMatchObject({ ok: true });
+  await next.session.close();
+  await next.holdfast.close();
+  await double.close();
 });

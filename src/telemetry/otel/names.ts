@@ -9,14 +9,15 @@ import type { OtelAttributes } from "./vendor.ts";
  */
 export function attributesOf({ kind, facts }: KernelEvent): OtelAttributes {
   const attributes: OtelAttributes = {};
-  addDefined(attributes, OWN[kind]?.(facts) ?? {});
+  addDefined(attributes, (Object.hasOwn(OWN, kind) ? OWN[kind]?.(facts) : undefined) ?? {});
   return attributes;
 }
 
 /** Those that name a series of measurements: few values each, or a label that is new every time would make as many. */
 export function labelsOf({ kind, facts }: KernelEvent): OtelAttributes {
   const attributes: OtelAttributes = {};
-  addDefined(attributes, LABELS[kind]?.(facts) ?? { "holdfast.fault": facts["fault"] });
+  const known = Object.hasOwn(LABELS, kind) ? LABELS[kind]?.(facts) : undefined;
+  addDefined(attributes, known ?? { "holdfast.fault": facts["fault"] });
   return attributes;
 }
 

@@ -66,6 +66,7 @@ export function openTelemetry(api: OtelApi, options: OpenTelemetryOptions = {}):
     return is;
   };
   return {
+    hears: isHeard,
     emit(event) {
       if (!isHeard(event.kind)) return undefined;
       // Where it happened is known only now; when it happened it says itself.
