@@ -147,13 +147,6 @@ async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEv
   throw new HoldfastError("MODEL_UNFINISHED");
 }
 
-/** Refused before anything is written: a wait that is no number would be none, or never end. */
-export function checkRetry(retry: RetryOptions): void {
-  for (const [option, value] of Object.entries(retry))
-    if (!(typeof value === "number" && value >= 0))
-      throw new HoldfastError("BAD_OPTION", { option: `retry.${option}`, value: String(value) });
-}
-
 /** How long to wait, or undefined when asking again is no use. Spread by chance, so that many do not come back at once. */
 function waitBefore(failure: ModelFailure, attempt: number, retry: RetryOptions, random: Random): number | undefined {
   const { firstMs = 500, mostMs = 30_000, patienceMs = 120_000 } = retry;

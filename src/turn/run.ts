@@ -13,7 +13,7 @@ import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { textOf } from "../wire/item.ts";
-import { ask, type Asked, checkRetry, isEmpty } from "./ask.ts";
+import { ask, type Asked, isEmpty } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
 import { type LimitKind, RunBudget } from "./limits.ts";
@@ -114,7 +114,6 @@ class Turn {
     this.#question = { model: options.model };
     const { state, signal } = ground;
     this.budget = new RunBudget(options.limits ?? {}, state, within);
-    checkRetry(options.retry ?? {});
     const { deadline } = this.budget;
     this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
     const { maxOutputTokens: answer, window } = options;
