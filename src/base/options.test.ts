@@ -110,6 +110,18 @@ describe("[ID-16] options of an option", () => {
     expect(() => checkOptions(given as never, rules as never)).toThrow(refusal(details));
   });
 
+  test("of several rules the one that fits is asked further", () => {
+    const words = { words: either(TEXT, listOf(TEXT), options<{ of?: string }>({ of: TEXT })) };
+    for (const given of ["a", ["a", "b"], { of: "a" }])
+      expect(() => checkOptions({ words: given } as never, words as never)).not.toThrow();
+    expect(() => checkOptions({ words: ["a", 7] } as never, words as never)).toThrow(
+      refusal({ option: "words[1]", value: "7", wants: "a text" }),
+    );
+    expect(() => checkOptions({ words: { by: "a" } } as never, words as never)).toThrow(
+      refusal({ option: "words.by", known: "of" }),
+    );
+  });
+
   test("what fits passes, and what is needed and missing is named", () => {
     const given = {
       limits: { steps: 1 },

@@ -8,6 +8,8 @@ export interface OptionRule {
   readonly within?: Readonly<Record<string, OptionRule>>;
   /** What each of its values must be. */
   readonly each?: OptionRule;
+  /** One of these, whichever fits. */
+  readonly sides?: readonly OptionRule[];
   /** Those of its options that must be there. */
   readonly needs?: readonly string[];
 }
@@ -43,7 +45,8 @@ function checkWithin(
   if (missing !== undefined) throw badOption(`${path}${missing}`, undefined, rules[missing]?.wants ?? "a value");
 }
 
-function checkValue(option: string, value: unknown, { wants, fits, each, within, needs = [] }: OptionRule): void {
+function checkValue(option: string, value: unknown, rule: OptionRule): void {
+  const { wants, fits, each, within, needs = [] } = rule.sides?.find((side) => side.fits(value)) ?? rule;
   if (!fits(value)) throw badOption(option, value, wants);
   if (each !== undefined && Array.isArray(value))
     for (const [nth, one] of value.entries()) checkValue(`${option}[${nth}]`, one, each);
@@ -61,10 +64,16 @@ export const OBJECT: OptionRule = { wants: "an object", fits: isObject };
 export const FUNCTION: OptionRule = { wants: "a function", fits: (value) => typeof value === "function" };
 export const LIST: OptionRule = { wants: "a list", fits: (value) => Array.isArray(value) };
 export const TEXT: OptionRule = { wants: "a text", fits: (value) => typeof value === "string" };
+/** Also without end. */
+export function atLeast(least: number): OptionRule {
+  return { wants: `a number from ${least}`, fits: (value) => typeof value === "number" && value >= least };
+}
+
 /** Zero or more; also without end. */
-export const AMOUNT: OptionRule = {
-  wants: "a number from 0",
-  fits: (value) => typeof value === "number" && value >= 0,
+export const AMOUNT: OptionRule = atLeast(0);
+export const ABOVE_0: OptionRule = {
+  wants: "a number above 0",
+  fits: (value) => typeof value === "number" && value > 0,
 };
 
 export function oneOf(...words: readonly string[]): OptionRule {
@@ -88,10 +97,9 @@ export function listOf(each: OptionRule): OptionRule {
   return { ...LIST, each };
 }
 
-export function either(one: OptionRule, other: OptionRule): OptionRule {
-  const { within, needs } = { ...one, ...other };
-  const fits = (value: unknown) => one.fits(value) || other.fits(value);
-  return { wants: `${one.wants} or ${other.wants}`, fits, ...(within && { within }), ...(needs && { needs }) };
+export function either(...sides: readonly OptionRule[]): OptionRule {
+  const wants = sides.map((side) => side.wants).join(" or ");
+  return { wants, fits: (value) => sides.some((side) => side.fits(value)), sides };
 }
 
 export function having(...methods: readonly string[]): OptionRule {

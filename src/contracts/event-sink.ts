@@ -10,7 +10,7 @@ export interface EventSink {
    * is not waited for. It gets data that it may keep, and that nobody can change.
    */
   emit(event: KernelEvent): void | Promise<void>;
-  /** Which kinds it wants to hear of, asked each time. What nobody hears costs nothing. Without it: all. */
+  /** Which kinds it wants to hear of, asked each time. An event that nobody hears of is only counted. Without it: all. */
   hears?(kind: KernelEvent["kind"]): boolean;
 }
 
@@ -40,7 +40,7 @@ export type EventSource = "session" | "user" | "model" | "tool" | "context" | "c
 export interface KernelEvent {
   readonly kind: RecordKind | MomentKind;
   readonly source: EventSource;
-  /** Counts the events of its source in this session and process, from 1 and without gaps. */
+  /** Counts the events of its source in this session and process, from 1 and without gaps, whether a sink hears them or not. */
   readonly nth: number;
   readonly session: SessionId;
   readonly at: Instant;

@@ -56,6 +56,15 @@ describe("a line of the log", () => {
     },
   );
 
+  test("[TELEMETRY-6] whoever puts something around a logger is heard", () => {
+    const lines: string[] = [];
+    const warned: string[] = [];
+    const base = jsonLines((line) => void lines.push(line));
+    const around: Logger = { ...base, warn: (_fields, message) => void warned.push(message) };
+    void structuredLog(around).emit(event("fault-raised"));
+    expect([warned, lines]).toEqual([["holdfast fault-raised"], []]);
+  });
+
   test("[TELEMETRY-6] a level that there is not is refused", () => {
     expect(() => jsonLines(() => {}, { level: "loud" as never })).toThrow(
       expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option: "level" }) }),

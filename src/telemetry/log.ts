@@ -14,25 +14,22 @@ export interface Logger {
 type Level = Exclude<keyof Logger, "isLevelEnabled">;
 
 /** One structured line for every event, at the level that it deserves. */
-export function structuredLog(logger: Logger & Partial<EventLogger>): EventSink {
+export function structuredLog(logger: Logger): EventSink {
   const isWritten = (level: Level) => logger.isLevelEnabled?.(level) !== false;
+  const writeLine = LINES.get(logger);
   return {
     // A kind that may deserve more than its usual level is looked at first.
     hears: (kind) => RAISED.has(kind) || isWritten(LEVELS.get(kind) ?? "info"),
     emit(event) {
       const level = levelOf(event);
-      if (logger[LINE] !== undefined) logger[LINE](level, event);
+      if (writeLine !== undefined) writeLine(level, event);
       else logger[level](fieldsOf(event), `holdfast ${event.kind}`);
     },
   };
 }
 
-const LINE = Symbol("holdfast.line");
-
-/** A logger that writes an event without having its fields put together first, which would take as long as writing it. */
-interface EventLogger {
-  readonly [LINE]: (level: Level, event: KernelEvent) => void;
-}
+/** Loggers of ours write an event without having its fields put together first, which would take as long as writing it. */
+const LINES = new WeakMap<Logger, (level: Level, event: KernelEvent) => void>();
 
 /** From which level on lines are written. Default `info`: what happens all the time is left out. */
 export interface JsonLinesOptions {
@@ -40,7 +37,7 @@ export interface JsonLinesOptions {
 }
 
 /** A logger that writes JSON, one line each: to a file, to standard error. */
-export function jsonLines(write: (line: string) => void, options: JsonLinesOptions = {}): Logger & EventLogger {
+export function jsonLines(write: (line: string) => void, options: JsonLinesOptions = {}): Logger {
   checkOptions(options, { level: oneOf(...LADDER) });
   const { level: least = "info" } = options;
   const isLevelEnabled = (level: string) => LADDER.indexOf(level as Level) >= LADDER.indexOf(least);
@@ -49,14 +46,17 @@ export function jsonLines(write: (line: string) => void, options: JsonLinesOptio
     const rest = JSON.stringify(fields).slice(1);
     write(`{"level":"${level}","message":${JSON.stringify(message)}${rest === "}" ? "" : ","}${rest}\n`);
   };
-  const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  return {
-    ...logger,
+  const logger: Logger = {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
     isLevelEnabled,
-    [LINE]: (level, event) => {
-      if (isLevelEnabled(level)) write(lineOf(level, event));
-    },
   };
+  LINES.set(logger, (level, event) => {
+    if (isLevelEnabled(level)) write(lineOf(level, event));
+  });
+  return logger;
 }
 
 /** The same line, in one piece. */

@@ -225,8 +225,17 @@ describe("sinks that hear of some kinds", () => {
         throw new Error("ill");
       },
     };
-    await liveOn({ sinks: [ill] });
+    const failures: unknown[] = [];
+    await liveOn({ sinks: [ill], onFailure: ({ error }: { readonly error: unknown }) => failures.push(error) });
     expect(events.map(({ kind }) => kind)).toEqual(all.events.map(({ kind }) => kind));
+    expect(failures).toHaveLength(events.length);
+    const lazy = {
+      emit: () => {},
+      get hears(): () => boolean {
+        throw new Error("later");
+      },
+    };
+    await liveOn({ sinks: [lazy] });
   });
 });
 

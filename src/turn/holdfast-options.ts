@@ -1,7 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import {
+  ABOVE_0,
   AMOUNT,
   ANYTHING,
+  atLeast,
   BOOLEAN,
   either,
   FUNCTION,
@@ -30,9 +32,10 @@ import { isDefinedSlice } from "../state/slice.ts";
 import type { CompactionOptions, ContextOptions } from "./context-options.ts";
 import type { ProjectOptions } from "./project-rules.ts";
 import type { SessionOptions } from "./resume.ts";
-import { MODEL } from "./run-options.ts";
+import { LIMITS, MODEL, REQUEST_OPTIONS } from "./run-options.ts";
 import type { ExecSettings } from "./session-exec.ts";
 import type { ForkOptions } from "./session-parts.ts";
+import type { SubAgent } from "./sub-agent.ts";
 import type { TelemetryOptions } from "./teller.ts";
 import type { RememberOptions, WritebackOptions } from "./writeback.ts";
 
@@ -65,12 +68,16 @@ const TELEMETRY = options<TelemetryOptions>({ sinks: listOf(having("emit")), con
 ]);
 
 const CONTEXT = options<ContextOptions>({
-  window: whole(1),
+  window: atLeast(1),
   counter: having("count"),
   compressor: having("compress"),
   patienceMs: AMOUNT,
   policy: oneOf("incremental", "reset", "oracle"),
-  marks: options<Partial<Marks>>({ high: SHARE, low: SHARE, output: SHARE }),
+  marks: options<Partial<Marks>>({
+    high: SHARE,
+    low: either(SHARE, { wants: "0", fits: (value) => value === 0 }),
+    output: SHARE,
+  }),
   order: oneOf("utility", "lru", "place"),
   foresight: FUNCTION,
   compaction: options<CompactionOptions>({ at: SHARE, summariser: having("summarise") }, ["at"]),
@@ -92,15 +99,28 @@ const WRITEBACK = options<WritebackOptions>({
 const EXEC = options<ExecSettings>({
   driver: oneOf("auto", "overlay", "portable"),
   limits: options<Partial<ExecLimits>>({
-    timeMs: AMOUNT,
-    outputBytes: AMOUNT,
-    shownBytes: AMOUNT,
-    memoryBytes: AMOUNT,
-    processes: AMOUNT,
+    timeMs: ABOVE_0,
+    outputBytes: ABOVE_0,
+    shownBytes: ABOVE_0,
+    memoryBytes: ABOVE_0,
+    processes: ABOVE_0,
   }),
   env: OBJECT,
   cover: options<Partial<CoverLimits>>({ file: AMOUNT, tree: AMOUNT }),
 });
+
+const AGENT = options<SubAgent>(
+  {
+    ...REQUEST_OPTIONS,
+    name: TEXT,
+    description: TEXT,
+    model: MODEL,
+    tools: listOf(TEXT),
+    instructions: TEXT,
+    limits: LIMITS,
+  },
+  ["name", "description", "model"],
+);
 
 /** Bounds of the workspace are looked at where it is opened, against those that there are. */
 const WORKSPACE = options<WorkspaceOptions>(
@@ -117,11 +137,7 @@ export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
   writeback: WRITEBACK,
   retention: options(RETENTION_OPTIONS),
   tools: listOf(madeBy("defineTool", "parse", "run", "waitsFor")),
-  agents: listOf({
-    wants: "an object with name, description and model",
-    fits: (value) =>
-      TEXT.fits(Object(value).name) && TEXT.fits(Object(value).description) && MODEL.fits(Object(value).model),
-  }),
+  agents: listOf(AGENT),
   slices: listOf(SLICE),
   policies: listOf({ ...having("check"), wants: "a policy, with name and check" }),
   parts: listOf({ ...having("encode", "decode", "change", "apply"), wants: "a part of the state" }),

@@ -181,7 +181,10 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     [{ slices: [null] }, "slices[0]"],
     [{ policies: [{ name: "p" }] }, "policies[0]"],
     [{ parts: [{ name: "p" }] }, "parts[0]"],
-    [{ agents: [{ name: "a", description: "b" }] }, "agents[0]"],
+    [{ agents: [{ name: "a", description: "b" }] }, "agents[0].model"],
+    [{ agents: [{ name: "a", description: "b", model: { ask() {} }, limits: { step: 5 } }] }, "agents[0].limits.step"],
+    [{ agents: [{ name: "a", description: "b", model: { ask() {} }, label: "mine" }] }, "agents[0].label"],
+    [{ exec: { limits: { timeMs: 0 } } }, "exec.limits.timeMs"],
     [{ workspace: { path: "." } }, "workspace.path"],
     [{ workspace: {} }, "workspace.root"],
   ])("createHoldfast(%j) is refused by its name, and no store is opened", async (given, option) => {
@@ -195,6 +198,16 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     const refused = await createHoldfast({ store, ...given } as never).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "BAD_OPTION", details: { option } });
     expect(isOpened).toBe(false);
+  });
+
+  test("what may be meant is taken: no end of attempts, a window that was worked out, down to nothing", async () => {
+    const { session } = await opened(new MemoryDisk(), { context: { window: 100_000 * 1.1, marks: { low: 0 } } });
+    const turn = { model: scripted([{ text: "ok" }]), retry: { attempts: Infinity }, window: 110_000.5 };
+    expect((await watch(session.run("go", turn))).end.status).toBe("done");
+    await session.close();
+    const wide = { context: { marks: { low: 0 }, window: 100_000 * 1.1 }, exec: { limits: { timeMs: Infinity } } };
+    const { store } = memoryDeps();
+    await (await createHoldfast({ store, ...wide })).close();
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import {
   AMOUNT,
+  atLeast,
   FUNCTION,
   having,
   LIST,
@@ -34,24 +35,18 @@ export interface RunOptions extends RequestOptions, StoryOptions {
 
 export const MODEL: OptionRule = { ...having("ask"), wants: "a model, e.g. what anthropic(client, name) answers" };
 
-/** What `run` can be told. A misspelt bound would be none, and somebody pays for it. */
-export const RUN_OPTIONS: OptionRules<RunOptions> = {
-  model: MODEL,
-  signal: OBJECT,
-  limits: options<RunLimits>({
-    steps: AMOUNT,
-    tokens: AMOUNT,
-    inputTokens: AMOUNT,
-    outputTokens: AMOUNT,
-    expansions: AMOUNT,
-    timeMs: AMOUNT,
-    cost: AMOUNT,
-    price: FUNCTION,
-  }),
-  retry: options<RetryOptions>({ attempts: whole(1), firstMs: AMOUNT, mostMs: AMOUNT, patienceMs: AMOUNT }),
-  window: whole(1),
-  history: OBJECT,
-  ask: FUNCTION,
+export const LIMITS: OptionRule = options<RunLimits>({
+  steps: AMOUNT,
+  tokens: AMOUNT,
+  inputTokens: AMOUNT,
+  outputTokens: AMOUNT,
+  expansions: AMOUNT,
+  timeMs: AMOUNT,
+  cost: AMOUNT,
+  price: FUNCTION,
+});
+
+export const REQUEST_OPTIONS: OptionRules<RequestOptions> = {
   toolChoice: {
     wants: 'auto, none, required or { name: "…" }',
     fits: (value) => ["auto", "none", "required"].includes(value as string) || TEXT.fits(Object(value).name),
@@ -59,6 +54,18 @@ export const RUN_OPTIONS: OptionRules<RunOptions> = {
   maxOutputTokens: whole(1),
   temperature: AMOUNT,
   reasoning: oneOf("low", "medium", "high"),
+};
+
+/** What `run` can be told. A misspelt bound would be none, and somebody pays for it. */
+export const RUN_OPTIONS: OptionRules<RunOptions> = {
+  ...REQUEST_OPTIONS,
+  model: MODEL,
+  signal: OBJECT,
+  limits: LIMITS,
+  retry: options<RetryOptions>({ attempts: atLeast(1), firstMs: AMOUNT, mostMs: AMOUNT, patienceMs: AMOUNT }),
+  window: atLeast(1),
+  history: OBJECT,
+  ask: FUNCTION,
   parameters: OBJECT,
   overrides: LIST,
   instructions: TEXT,

@@ -14,6 +14,7 @@ import type { RunLimits } from "./limits.ts";
 import type { RequestOptions } from "./request.ts";
 import type { AgentReturn } from "./rewind.ts";
 import { runTurn } from "./run.ts";
+import type { RunOptions } from "./run-options.ts";
 import type { Session } from "./session.ts";
 
 /** An agent that a session's model can give a task to: a session of its own, with its own conversation and view. */
@@ -158,7 +159,7 @@ function groundOf(child: Session): Ground {
   return ground;
 }
 
-function optionsOf(agent: SubAgent, ask: NonNullable<Ground["within"]>["ask"]) {
+function optionsOf(agent: SubAgent, ask: NonNullable<Ground["within"]>["ask"]): RunOptions {
   const { name: _name, description: _description, tools: _tools, ...options } = agent;
   return { ...options, ...(ask === undefined ? {} : { ask }) };
 }

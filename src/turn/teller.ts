@@ -51,10 +51,10 @@ export class Teller {
   moment(kind: MomentKind, facts: JsonObject = {}): void {
     if (!this.#isHeard) return;
     const { source, nth } = this.#next(kind);
-    const sinks = this.#listening(kind);
-    if (sinks.length === 0) return;
+    const listening = this.#listening(kind);
+    if (listening.sinks.length === 0) return;
     const event = { kind, source, nth, session: this.#session, at: instantOf(this.#clock), facts: frozenCopy(facts) };
-    this.#hand(Object.freeze(event), sinks);
+    this.#hand(Object.freeze(event), listening);
   }
 
   /** Records that are durable now. */
@@ -82,8 +82,8 @@ export class Teller {
     this.#count(draft);
     const elapsed = this.#elapsed(draft);
     const { source, nth } = this.#next(kind);
-    const sinks = this.#listening(kind);
-    if (sinks.length === 0) return;
+    const listening = this.#listening(kind);
+    if (listening.sinks.length === 0) return;
     const facts = factsOf(draft);
     if (kind === "call-closed") addHistorySignals(facts, draft, this.#history);
     facts["bytes"] = bytes;
@@ -99,7 +99,7 @@ export class Teller {
     };
     const words = this.#options.content === true ? wordsOf(draft) : NO_WORDS;
     if (words !== NO_WORDS && Object.keys(words).length > 0) event.content = words as Json;
-    this.#hand(Object.freeze(event), sinks);
+    this.#hand(Object.freeze(event), listening);
   }
 
   /** The place of an event among those of its source: counted whether anybody hears of it or not. */
@@ -124,12 +124,23 @@ export class Teller {
     return opened === undefined ? undefined : this.#clock.monotonic() - opened;
   }
 
-  #listening(kind: KernelEvent["kind"]): readonly EventSink[] {
-    const { sinks } = this.#options;
-    return sinks.every((sink) => sink.hears === undefined) ? sinks : sinks.filter((sink) => isListening(sink, kind));
+  /** Who hears of a kind. One that cannot even say so is told, and reported. */
+  #listening(kind: KernelEvent["kind"]): Listening {
+    const sinks: EventSink[] = [];
+    const failures: unknown[] = [];
+    for (const sink of this.#options.sinks) {
+      try {
+        if (sink.hears?.(kind) === false) continue;
+      } catch (error) {
+        failures.push(error);
+      }
+      sinks.push(sink);
+    }
+    return { sinks, failures };
   }
 
-  #hand(event: KernelEvent, sinks: readonly EventSink[]): void {
+  #hand(event: KernelEvent, { sinks, failures }: Listening): void {
+    for (const failure of failures) this.#failed(event, failure);
     for (const sink of sinks) {
       try {
         const heard = sink.emit(event);
@@ -149,13 +160,9 @@ export class Teller {
   }
 }
 
-/** One that cannot even say so hears everything, and what it does with that is reported. */
-function isListening(sink: EventSink, kind: KernelEvent["kind"]): boolean {
-  try {
-    return sink.hears?.(kind) !== false;
-  } catch {
-    return true;
-  }
+interface Listening {
+  readonly sinks: readonly EventSink[];
+  readonly failures: readonly unknown[];
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

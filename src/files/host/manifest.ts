@@ -57,7 +57,7 @@ export function takeManifest(
   const uncovered = [...walked.uncovered];
   const entries = new Map<string, Known>();
   let bytes = 0;
-  for (const [path, stat] of walked.entries) {
+  for (const [path, stat] of inOrder(walked.entries, limits)) {
     const at = `${base}/${path}`;
     bytes += stat.kind === "file" ? stat.size : 0;
     if (stat.kind === "link") entries.set(path, { stat, target: linkAt(port, at) });
@@ -76,6 +76,13 @@ export function takeManifest(
   }
   const root = walked.root === undefined ? undefined : { stat: walked.root };
   return { at, root, entries, uncovered };
+}
+
+/** Where not all can be kept, the same are kept each time, whoever found them first. */
+function inOrder(entries: ReadonlyMap<string, HostStat>, { tree }: CoverLimits): Iterable<readonly [string, HostStat]> {
+  let bytes = 0;
+  for (const { kind, size } of entries.values()) bytes += kind === "file" ? size : 0;
+  return bytes <= tree ? entries : [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** True when a file is certainly what the manifest says, without reading it. */

@@ -44,6 +44,14 @@ function saying(words: string): URL {
   return pathToFileURL(file);
 }
 
+/** Leaves every folder to the thread. */
+const lazy = (second: SecondWalker): SecondWalker => ({
+  share: (...args) => {
+    const walk = second.share(...args);
+    return walk === undefined ? undefined : { ...walk, next: () => Number.MAX_SAFE_INTEGER };
+  },
+});
+
 const isOwn = (path: string) => path.split("/").some((name) => name.startsWith(".holdfast-"));
 const walked = (base: string, second?: SecondWalker, port: HostPort = realHost) =>
   walkTree({ port, base, isOwn, second });
@@ -83,7 +91,7 @@ test("[EXEC-28] two threads find what one finds, and folders come before what is
   expect(alone.entries.length).toBeGreaterThan(100);
   expect(alone.uncovered.map(({ why }) => why)).toEqual(["special", "not-text"]);
   for (let round = 0; round < 20; round += 1) {
-    const both = walked(base, counting);
+    const both = walked(base, round % 2 === 0 ? counting : lazy(counting));
     expect(told(both)).toEqual(alone);
     const seen = new Set<string>();
     for (const path of both.entries.keys()) {
@@ -104,7 +112,9 @@ test("[EXEC-28] whatever the tree looks like, two threads find what one finds", 
       const base = freshFolder();
       for (const names of paths) mkdirSync(join(base, ...names), { recursive: true });
       for (const [nth, names] of paths.entries()) writeFileSync(join(base, ...names, `file-${nth}`), `${nth}`);
-      expect(told(walked(base, second))).toEqual(told(walked(base)));
+      const alone = told(walked(base));
+      expect(told(walked(base, second))).toEqual(alone);
+      expect(told(walked(base, lazy(second)))).toEqual(alone);
     }),
     { numRuns: 60 },
   );
@@ -145,6 +155,59 @@ test("[EXEC-28] the answer to a walk that failed is not taken for that of the ne
   expect(() => walked(base, second, failing)).toThrow("EIO");
   expect([...walked(other, second).entries.keys()]).toEqual(["only"]);
   expect(told(walked(base, second))).toEqual(told(walked(base)));
+});
+
+test("[EXEC-28] what is told of a tree does not depend on who found it", async () => {
+  const base = freshFolder();
+  for (let nth = 0; nth < 40; nth += 1) {
+    mkdirSync(join(base, `d${nth}`));
+    execFileSync("mkfifo", [join(base, `d${nth}`, "pipe")]);
+  }
+  const second = await thread();
+  const orders = Array.from({ length: 20 }, () => JSON.stringify(walked(base, second).uncovered));
+  expect(new Set(orders).size).toBe(1);
+});
+
+test("[EXEC-28] a thread that ended is not asked again", async () => {
+  const second = await thread(saying(""));
+  expect(second.isThere).toBe(true);
+  const dying = await thread(saying("process.exit(0);"), 300);
+  const base = freshFolder();
+  motley(base);
+  walked(base, dying);
+  for (let waited = 0; dying.isThere && waited < 500; waited += 1) await pause(10);
+  expect(dying.isThere).toBe(false);
+});
+
+test("[EXEC-28] one that is slow and alive is waited for", async () => {
+  const base = freshFolder();
+  motley(base);
+  const slow = `let beats = 0; const timer = setInterval(() => {
+    beats += 1; Atomics.add(state, 2, 1);
+    if (beats < 12) return;
+    clearInterval(timer);
+    const found = { paths: "slow", numbers: new Float64Array(6), exact: new BigInt64Array(4), uncovered: [], unnamed: [] };
+    port.postMessage({ walk, found }); Atomics.store(state, 1, 1); Atomics.notify(state, 1);
+  }, 50);`;
+  const second = await thread(saying(slow), 200);
+  expect(walked(base, second).entries.has("slow")).toBe(true);
+  expect(second.isThere).toBe(true);
+});
+
+test("[EXEC-28] where no thread may be had, walks go on without one", () => {
+  const script = join(scratch, "denied.ts");
+  const [walk, port, made] = ["walk.ts", "port.ts", "walk-thread.ts"].map((name) => join(import.meta.dirname, name));
+  const base = freshFolder();
+  motley(base);
+  writeFileSync(
+    script,
+    `import { walkTree } from "${walk}"; import { realHost } from "${port}"; import { WalkThread } from "${made}";
+     const second = new WalkThread();
+     const { entries } = walkTree({ port: realHost, base: "${base}", isOwn: () => false, second });
+     console.log(second.isThere, entries.size);`,
+  );
+  const out = execFileSync(process.execPath, ["--permission", "--allow-fs-read=*", script], { encoding: "utf8" });
+  expect(out.trim()).toBe(`false ${walkTree({ port: realHost, base, isOwn: () => false }).entries.size}`);
 });
 
 test("[EXEC-28] a thread that cannot begin is done without", async () => {

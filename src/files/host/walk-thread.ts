@@ -10,7 +10,7 @@ export interface WalkTask {
   readonly base: string;
   readonly root: HostStat | undefined;
   readonly folders: readonly string[];
-  /** Which folder is next, and whether the thread has answered. */
+  /** Which folder is next, whether the thread has answered, and how many folders it has looked into. */
   readonly shared: SharedArrayBuffer;
 }
 
@@ -22,11 +22,12 @@ export interface WalkAnswer {
 
 export const NEXT = 0;
 export const OVER = 1;
+export const BEAT = 2;
 /** Whether the thread is there, in a place of its own. */
 export const THERE = 0;
 
-/** A thread that has not answered after so long will not: what it took is looked at here. */
-const PATIENCE_MS = 30_000;
+/** A thread that has looked into no folder for so long is dead: what it took is looked at here. Far less than any lease. */
+const PATIENCE_MS = 2_000;
 
 /**
  * Looks at one half of a large tree on another core: what a walk costs is the system's time for each name, and nothing else
@@ -39,20 +40,17 @@ export class WalkThread implements SecondWalker {
   #worker: Worker | undefined;
   #walks = 0;
 
-  constructor(file: URL = new URL(FILE, import.meta.url), patienceMs = PATIENCE_MS) {
+  constructor(file?: URL, patienceMs = PATIENCE_MS) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     this.#patienceMs = patienceMs;
-    const worker = new Worker(file, {
-      workerData: { port: port2, there: this.#there.buffer },
-      transferList: [port2],
-      env: {},
-      stdin: false,
-    });
-    worker.on("error", () => this.close()); // walks go on without it
-    worker.unref();
     port1.unref();
-    this.#worker = worker;
+    try {
+      this.#worker = this.#begin(file ?? workerFile(), port2);
+    } catch {
+      port2.close(); // no thread may be had here, or none is left: walks go on without it
+      port1.close();
+    }
   }
 
   /** Whether it can be asked: it takes a moment to begin, and may have ended. */
@@ -61,8 +59,8 @@ export class WalkThread implements SecondWalker {
   }
 
   share(base: string, root: HostStat | undefined, folders: readonly string[]): SharedWalk | undefined {
-    if (!this.isThere) return undefined;
-    const shared = new Int32Array(new SharedArrayBuffer(8));
+    if (!this.isThere || folders.length === 0) return undefined;
+    const shared = new Int32Array(new SharedArrayBuffer(12));
     const walk = (this.#walks += 1);
     const task: WalkTask = { walk, base, root, folders, shared: shared.buffer };
     this.#port.postMessage(task);
@@ -75,10 +73,29 @@ export class WalkThread implements SecondWalker {
     this.#port.close();
   }
 
+  #begin(file: URL, port: MessagePort): Worker {
+    const worker = new Worker(file, {
+      workerData: { port, there: this.#there.buffer },
+      transferList: [port],
+      // Nothing of the host's: what it loads before its own code is not for us to load again.
+      env: {},
+      execArgv: [],
+      stdin: false,
+    });
+    worker.on("error", () => this.close());
+    worker.on("exit", () => this.close());
+    worker.unref();
+    return worker;
+  }
+
   #theirs(walk: number, shared: Int32Array<SharedArrayBuffer>): FoundElsewhere | undefined {
-    if (Atomics.wait(shared, OVER, 0, this.#patienceMs) === "timed-out") {
-      this.close();
-      return undefined;
+    for (let beat = -1; Atomics.wait(shared, OVER, 0, this.#patienceMs) === "timed-out"; ) {
+      const now = Atomics.load(shared, BEAT);
+      if (now === beat) {
+        this.close();
+        return undefined;
+      }
+      beat = now; // slow, as the disk may be, and alive
     }
     // A walk that failed here has left its answer behind.
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
@@ -89,5 +106,7 @@ export class WalkThread implements SecondWalker {
   }
 }
 
-/** Beside this file: as it is written, and as it is built. */
-const FILE = import.meta.url.endsWith(".ts") ? "./walk-worker.ts" : "./walk-worker.js";
+/** Beside this file: as it is written, and as it is built. Whoever bundles this into one file may have neither. */
+function workerFile(): URL {
+  return new URL(import.meta.url.endsWith(".ts") ? "./walk-worker.ts" : "./walk-worker.js", import.meta.url);
+}

@@ -3,7 +3,7 @@ import { type MessagePort, workerData } from "node:worker_threads";
 import { packed } from "./packed-walk.ts";
 import { realHost } from "./port.ts";
 import { Walk } from "./walk.ts";
-import { NEXT, OVER, THERE, type WalkAnswer, type WalkTask } from "./walk-thread.ts";
+import { BEAT, NEXT, OVER, THERE, type WalkAnswer, type WalkTask } from "./walk-thread.ts";
 
 const { port, there } = workerData as { readonly port: MessagePort; readonly there: SharedArrayBuffer };
 
@@ -23,8 +23,9 @@ port.on("message", ({ walk, base, root, folders, shared }: WalkTask) => {
 
 /** What is ours is left in: whoever asked knows what that is. */
 function taken(walk: Walk, folders: readonly string[], state: Int32Array): Walk {
+  const beat = () => void Atomics.add(state, BEAT, 1);
   for (let at = Atomics.add(state, NEXT, 1); at < folders.length; at = Atomics.add(state, NEXT, 1))
-    walk.below([folders[at] as string]);
+    walk.below([folders[at] as string], beat);
   return walk;
 }
 

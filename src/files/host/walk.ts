@@ -69,12 +69,17 @@ export function walkTree({ port, base, isOwn, second }: WalkGround): Walked {
   }
   const theirs = shared.theirs();
   if (theirs === undefined) walk.below(folders.filter((folder) => !ours.has(folder)));
-  else walk.add(theirs);
+  walk.add(theirs ?? NOTHING_FOUND);
   return walk;
+}
+
+function byPath(one: { readonly path: string }, other: { readonly path: string }): number {
+  return one.path < other.path ? -1 : 1;
 }
 
 const SHARES = 16;
 const LEVELS = 4;
+const NOTHING_FOUND: FoundElsewhere = { entries: [], uncovered: [], unnamed: [] };
 
 /** What was found so far. */
 export class Walk implements Walked {
@@ -93,11 +98,13 @@ export class Walk implements Walked {
     this.root = root;
   }
 
-  /** Everything below some folders. */
-  below(folders: readonly string[]): this {
+  /** Everything below some folders. `beat`: told after each. */
+  below(folders: readonly string[], beat: () => void = () => {}): this {
     const left = [...folders];
-    for (let folder = left.pop(); folder !== undefined; folder = left.pop())
+    for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
       for (const found of this.#into(folder)) left.push(found);
+      beat();
+    }
     return this;
   }
 
@@ -106,11 +113,13 @@ export class Walk implements Walked {
     return folders.flatMap((folder) => this.#into(folder));
   }
 
-  /** What somebody else found in other folders. */
+  /** What somebody else found in other folders. Who took which is chance, and what is written down of it must not be. */
   add({ entries, uncovered, unnamed }: FoundElsewhere): void {
     for (const [path, stat] of entries) if (!this.#isOwn(path)) this.entries.set(path, stat);
     for (const one of uncovered) if (!this.#isOwn(one.path)) this.uncovered.push(one);
     for (const one of unnamed) if (!this.#isOwn(one.path)) this.unnamed.push(one);
+    this.uncovered.sort(byPath);
+    this.unnamed.sort(byPath);
   }
 
   #into(folder: string): string[] {
