@@ -12,21 +12,50 @@ export interface Belonging {
   readonly holds: ReadonlySet<string>;
   /** When the first of them was started, as the system counts: whatever is older is somebody else's. */
   readonly since?: number;
+  /**
+   * What only whoever started them holds open. A process that was made and has not become a command yet still has all of
+   * it, and no mark: it is waited for, until it has.
+   */
+  readonly coming?: ReadonlySet<string>;
+}
+
+interface Found {
+  readonly belong: readonly number[];
+  /** Some may belong in a moment. */
+  readonly doubtful: boolean;
 }
 
 /** None where the system does not tell such things of others. */
-function belongingTo({ mark, holds, since = 0 }: Belonging): readonly number[] {
+function belongingTo({ mark, holds, since = 0, coming = NOTHING }: Belonging): Found {
   const wanted = Buffer.from(`${MARK}=${mark}\0`);
-  return numbersIn("/proc").filter((pid) => {
+  const belong: number[] = [];
+  let doubtful = false;
+  for (const pid of numbersIn("/proc")) {
     try {
-      if (pid === here.pid) return false;
+      if (pid === here.pid) continue;
       const { state, started } = statOf(pid);
-      if (OVER.has(state) || started < since) return false;
-      return readFileSync(`/proc/${pid}/environ`).includes(wanted) || heldBy(pid).some((one) => holds.has(one));
+      if (OVER.has(state) || started < since) continue;
+      const environ = readFileSync(`/proc/${pid}/environ`);
+      const held = environ.includes(wanted) || holds.size + coming.size === 0 ? [] : heldBy(pid);
+      if (environ.includes(wanted) || held.some((one) => holds.has(one))) belong.push(pid);
+      else if (held.some((one) => coming.has(one)) || (coming.size > 0 && environ.length === 0 && isProgram(pid)))
+        doubtful = true;
     } catch {
-      return false; // gone, or somebody else's
+      // gone, or somebody else's
     }
-  });
+  }
+  return { belong, doubtful };
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Not a part of the system itself. One without an environment is becoming another program just now, or has none. */
+function isProgram(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) !== "";
+  } catch {
+    return false;
+  }
 }
 
 /** When a process was started, as the system counts; undefined where it does not tell. */
@@ -64,11 +93,13 @@ export function heldBy(pid: number, number?: number): readonly string[] {
 /** Ends every process that belongs to a command. Answers how many there were. */
 export async function endBelonging(belonging: Belonging, pause: () => Promise<void>): Promise<number> {
   const ended = new Set<number>();
+  let doubts = 0;
   // What is being ended may start another one meanwhile.
-  for (let round = 0; round < 20; round += 1) {
-    const found = belongingTo(belonging);
-    if (found.length === 0) return ended.size;
-    for (const pid of found) {
+  for (let round = 0; round < ROUNDS + doubts; round += 1) {
+    const { belong, doubtful } = belongingTo(belonging);
+    if (belong.length === 0 && (!doubtful || doubts === DOUBTS)) return ended.size;
+    if (belong.length === 0) doubts += 1;
+    for (const pid of belong) {
       ended.add(pid);
       endProcess(pid, "SIGKILL");
     }
@@ -76,6 +107,10 @@ export async function endBelonging(belonging: Belonging, pause: () => Promise<vo
   }
   return ended.size;
 }
+
+const ROUNDS = 20;
+/** So often is waited for somebody who may belong in a moment. */
+const DOUBTS = 100;
 
 /** False when there is no such process. A negative number means the group of it. */
 export function endProcess(pid: number, signal: NodeJS.Signals): boolean {

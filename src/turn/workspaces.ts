@@ -78,7 +78,8 @@ export class Workspaces {
           sync: store.durability === "power",
           syncDisk,
           decided: (intent) => wasDecided(store, intent),
-          endStrays: (mark) => endBelonging({ mark, holds: NOTHING }, () => clock.sleep(5, undefined, "keep-alive")),
+          endStrays: (mark, coming) =>
+            endBelonging({ mark, holds: NOTHING, coming }, () => clock.sleep(5, undefined, "keep-alive")),
           ...(store.place === undefined ? {} : { store: store.place }),
         });
       const workspace = await opening;

@@ -7,6 +7,8 @@ import type { Touch } from "./compare.ts";
 import type { Folder } from "./folders.ts";
 import { InPlace } from "./in-place.ts";
 import type { Intent, Link } from "./intent.ts";
+import { PLACES } from "./meta.ts";
+import type { WorkspaceDeps } from "./options.ts";
 import type { HostStat } from "./port.ts";
 import { unlinkIfThere } from "./rescue.ts";
 
@@ -138,9 +140,10 @@ export class ExecWorks {
   }
 
   /** Takes back what commands of earlier processes had done. Whatever was decided is no longer here. */
-  async recover(endStrays: (id: string) => Promise<unknown>): Promise<void> {
+  async recover(endStrays: NonNullable<WorkspaceDeps["endStrays"]>): Promise<void> {
+    const held = new Set([`${this.ground.root.path}/${PLACES.home.join("/")}`]);
     for (const id of execPlaces(this.ground)) {
-      await endStrays(id);
+      await endStrays(id, held);
       const left = InPlace.left(this.ground, id);
       if (left !== undefined) this.broughtBack.push({ exec: id, paths: left.restore().length });
       removeExecPlace(this.ground, id);

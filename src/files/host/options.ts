@@ -28,6 +28,6 @@ export interface WorkspaceDeps {
   readonly store?: string;
   /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */
   readonly decided: (intent: Intent) => Promise<boolean>;
-  /** Ends what is left of the commands that ran in a folder of this name. */
-  readonly endStrays?: (exec: string) => Promise<unknown>;
+  /** Ends what is left of the commands that ran in a folder of this name. `held`: what their starter held open. */
+  readonly endStrays?: (exec: string, held: ReadonlySet<string>) => Promise<unknown>;
 }
