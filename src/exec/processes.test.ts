@@ -32,7 +32,7 @@ function holding(line: string): { readonly child: ChildProcess; readonly folder:
 const gone = (child: ChildProcess) => new Promise((resolve) => child.once("exit", (_code, signal) => resolve(signal)));
 
 test.skipIf(!onLinux)(
-  "[EXEC-6] a process that was made when its starter died, and becomes a command only afterwards, is waited for and ended",
+  "[EXEC-11] a process that was made when its starter died, and becomes a command only afterwards, is waited for and ended",
   async () => {
     const mark = `late-${process.pid}`;
     const { child, folder } = holding(`sleep 0.2; exec 3<&-; ${MARK}=${mark} exec sleep 1000`);
@@ -45,7 +45,7 @@ test.skipIf(!onLinux)(
 );
 
 test.skipIf(!onLinux)(
-  "[EXEC-6] somebody who only looks there is not waited for without end, and is left alone",
+  "[EXEC-11] somebody who only looks there is not waited for without end, and is left alone",
   async () => {
     const { child, folder } = holding("sleep 1000");
     await pause(50);
@@ -54,7 +54,7 @@ test.skipIf(!onLinux)(
   },
 );
 
-test.skipIf(!onLinux)("[EXEC-6] what belongs by its mark or by what it holds is ended, and nothing else", async () => {
+test.skipIf(!onLinux)("[EXEC-5] what belongs by its mark or by what it holds is ended, and nothing else", async () => {
   const mark = `mine-${process.pid}`;
   const { child: marked } = holding(`exec 3<&-; ${MARK}=${mark} exec sleep 1000`);
   const { child: holder, folder } = holding("sleep 1000");
