@@ -67,13 +67,17 @@ class Planner {
   /** Ids first: whatever moves or is made afterwards is written under the id its call is sent with. */
   prepare(found: readonly Resolved[]): void {
     const uses = new Map<string, number>();
+    let taken: Set<ToolCallId | undefined> | undefined; // most histories have nothing to rename
     for (const { kind, at, call, output } of found) {
       if (kind === "output-before-call") this.#early.set(call as number, at);
       if (kind === "duplicate-output" && output !== undefined) this.#better.set(at, output);
       const item = this.#items[at] as Item;
       if ((kind !== "duplicate-call-id" && kind !== "invalid-id") || item.kind !== "call") continue;
       const key = `${item.callKind} ${item.callId ?? ""} ${item.callId ? "" : item.name}`;
-      const nth = (uses.get(key) ?? 0) + 1;
+      taken ??= new Set(this.#items.map((one) => (one.kind === "call" ? one.callId : undefined)));
+      let nth = (uses.get(key) ?? 0) + 1;
+      // What was repaired before and written down has such an id already.
+      while (taken.has(derivedCallId(item, nth))) nth += 1;
       uses.set(key, nth);
       this.#renamed.set(at, derivedCallId(item, nth));
     }

@@ -22,6 +22,25 @@ const anonymous = (item: CallItem): CallItem => {
   return rest;
 };
 
+describe("calls without an id", () => {
+  test("[N19] are never given the id that another call has, also when that one was given it by an earlier repair", () => {
+    const bare = anonymous(call("x"));
+    const once = repairHistory([user(), bare, user()]).history;
+    const given = (once[1] as CallItem).callId;
+    for (const log of [
+      [...once, bare, user()],
+      [user(), bare, ...once.slice(1)],
+    ]) {
+      const { history } = repairHistory(log);
+      const ids = history.flatMap((item) => (item.kind === "call" ? [item.callId] : []));
+      expect(ids).toHaveLength(2);
+      expect(new Set(ids).size).toBe(2);
+      expect(ids).toContain(given);
+      expect(validateHistory(history).isValid()).toBe(true);
+    }
+  });
+});
+
 describe("calls without an output", () => {
   test("[N01] a function call gets one synthetic output right after it, canceled, and the log stays as it was", () => {
     const log = [user(), call("c1")];

@@ -23,8 +23,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     "strays-known-by-their-environment-alone",
     STRAYS,
     "src/exec/processes.ts",
-    " || heldBy(pid).some((one) => holds.has(one));",
-    " && holds.size >= 0;",
+    " || held.some((one) => holds.has(one))) belong",
+    ") belong",
   ),
   bug(
     "command-in-place-without-a-mark",
