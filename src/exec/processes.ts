@@ -108,7 +108,8 @@ export async function endBelonging(belonging: Belonging, pause: () => Promise<vo
   return ended.size;
 }
 
-const ROUNDS = 20;
+/** Whoever is ended needs a moment of the processor for it, and a busy machine may be long in giving it one. */
+const ROUNDS = 400;
 /** So often is waited for somebody who may belong in a moment. */
 const DOUBTS = 100;
 
