@@ -31,13 +31,13 @@ export const fault: Rig = {
       return why === undefined;
     });
     if (parts.includes("driver"))
-      await faultPorts(tally, "sqlite", limit(cases, quick ? 120 : Number.POSITIVE_INFINITY));
-    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 70 : Number.POSITIVE_INFINITY));
-    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 60 : 2_000));
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 80 : Number.POSITIVE_INFINITY));
+    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 45 : Number.POSITIVE_INFINITY));
+    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 40 : 2_000));
     if (parts.includes("commands"))
       for (const driver of ["overlay", "portable"] as const)
-        await faultHost(tally, limit(cases, quick ? 20 : 1_000), driver);
-    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 12 : 400), seed);
+        await faultHost(tally, limit(cases, quick ? 14 : 1_000), driver);
+    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 8 : 400), seed);
     if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 2 : 30));
   },
 };

@@ -14,7 +14,7 @@ export const kill: Rig = {
   about:
     "SIGKILL at seeded delays, reopen, audit, and on with the same store; the same with calls that change files or run commands",
   cases: 300,
-  quickCases: 24,
+  quickCases: 16,
   async run(tally, { cases, seed, extra, quick }) {
     const { random } = tally;
     const parts = partsFrom({ extra }, ["records", "files", "commands"]);

@@ -15,7 +15,7 @@ const FOLDER = "test/chaos/found";
 export const sim: Rig = {
   about: `the whole kernel on a simulated machine, ${COUNT} steps a seed: crashes, power cuts, sleep, aborts, faults, overlap`,
   cases: 10_000,
-  quickCases: 150,
+  quickCases: 100,
   async run(tally, { cases, seed, extra }) {
     const replayed = extra.get("replay");
     if (replayed !== undefined) {
