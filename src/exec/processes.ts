@@ -35,8 +35,9 @@ function belongingTo({ mark, holds, since = 0, coming = NOTHING }: Belonging): F
       if (pid === here.pid) continue;
       const { state, started } = statOf(pid);
       if (OVER.has(state) || started < since) continue;
+      // In this order: one that becomes a command between the two looks has lost what it held, and has its mark by then.
+      const held = holds.size + coming.size === 0 ? [] : heldBy(pid);
       const environ = readFileSync(`/proc/${pid}/environ`);
-      const held = environ.includes(wanted) || holds.size + coming.size === 0 ? [] : heldBy(pid);
       if (environ.includes(wanted) || held.some((one) => holds.has(one))) belong.push(pid);
       else if (held.some((one) => coming.has(one)) || (coming.size > 0 && environ.length === 0 && isProgram(pid)))
         doubtful = true;
