@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { ABOVE_0, checkOptions, type OptionRule, options } from "../base/options.ts";
 import type { BlobName } from "../records/ids.ts";
 import type { Uncovered } from "../files/host/walk.ts";
 
@@ -89,12 +90,20 @@ export function argvOf(command: ExecCommand): readonly string[] {
 }
 
 export function limitsOf(...given: readonly (Partial<ExecLimits> | undefined)[]): ExecLimits {
-  const limits = Object.assign({ ...EXEC_LIMITS }, ...given) as ExecLimits;
-  for (const [name, value] of Object.entries(limits))
-    if (!(typeof value === "number" && value > 0))
-      throw new HoldfastError("BAD_OPTION", { option: `limits.${name}`, value: String(value) });
-  return limits;
+  for (const limits of given) checkOptions({ limits }, { limits: EXEC_LIMIT_OPTIONS });
+  // What is undefined is not given: it takes no default away.
+  const set = given.flatMap((limits) => Object.entries(limits ?? {}).filter(([, value]) => value !== undefined));
+  return { ...EXEC_LIMITS, ...Object.fromEntries(set) };
 }
+
+/** A misspelt bound would be none. */
+export const EXEC_LIMIT_OPTIONS: OptionRule = options<Partial<ExecLimits>>({
+  timeMs: ABOVE_0,
+  outputBytes: ABOVE_0,
+  shownBytes: ABOVE_0,
+  memoryBytes: ABOVE_0,
+  processes: ABOVE_0,
+});
 
 function isWord(word: unknown): word is string {
   return typeof word === "string" && !word.includes("\0");

@@ -16,20 +16,14 @@ type Level = Exclude<keyof Logger, "isLevelEnabled">;
 /** One structured line for every event, at the level that it deserves. */
 export function structuredLog(logger: Logger): EventSink {
   const isWritten = (level: Level) => logger.isLevelEnabled?.(level) !== false;
-  const writeLine = LINES.get(logger);
   return {
     // A kind that may deserve more than its usual level is looked at first.
     hears: (kind) => RAISED.has(kind) || isWritten(LEVELS.get(kind) ?? "info"),
     emit(event) {
-      const level = levelOf(event);
-      if (writeLine !== undefined) writeLine(level, event);
-      else logger[level](fieldsOf(event), `holdfast ${event.kind}`);
+      logger[levelOf(event)](fieldsOf(event), `holdfast ${event.kind}`);
     },
   };
 }
-
-/** Loggers of ours write an event without having its fields put together first, which would take as long as writing it. */
-const LINES = new WeakMap<Logger, (level: Level, event: KernelEvent) => void>();
 
 /** From which level on lines are written. Default `info`: what happens all the time is left out. */
 export interface JsonLinesOptions {
@@ -46,38 +40,7 @@ export function jsonLines(write: (line: string) => void, options: JsonLinesOptio
     const rest = JSON.stringify(fields).slice(1);
     write(`{"level":"${level}","message":${JSON.stringify(message)}${rest === "}" ? "" : ","}${rest}\n`);
   };
-  const logger: Logger = {
-    debug: at("debug"),
-    info: at("info"),
-    warn: at("warn"),
-    error: at("error"),
-    isLevelEnabled,
-  };
-  LINES.set(logger, (level, event) => {
-    if (isLevelEnabled(level)) write(lineOf(level, event));
-  });
-  return logger;
-}
-
-/** The same line, in one piece. */
-function lineOf(level: Level, { kind, source, nth, session, at, seq, facts, content }: KernelEvent): string {
-  const rest = JSON.stringify(ownIn(facts) ? withoutOwn(facts) : facts);
-  const [event, where, when] = [JSON.stringify(kind), JSON.stringify(session), JSON.stringify(at)];
-  const known = seq === undefined ? "" : `,"seq":${seq}`;
-  const said = content === undefined ? "" : `,"content":${JSON.stringify(content)}`;
-  return (
-    `{"level":"${level}","message":"holdfast ${event.slice(1)},"event":${event},"source":"${source}","nth":${nth},` +
-    `"session":${where},"at":${when}${known}${said}${rest === "{}" ? "" : ","}${rest.slice(1)}\n`
-  );
-}
-
-function ownIn(facts: KernelEvent["facts"]): boolean {
-  for (const name in facts) if (OWN.has(name)) return true;
-  return false;
-}
-
-function withoutOwn(facts: KernelEvent["facts"]): object {
-  return Object.fromEntries(Object.entries(facts).filter(([name]) => !OWN.has(name)));
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), isLevelEnabled };
 }
 
 /** What somebody should look at. Everything else is information, and what happens all the time is for debugging. */
@@ -110,13 +73,11 @@ function levelOf({ kind, facts }: KernelEvent): Level {
   return LEVELS.get(kind) ?? "info";
 }
 
-/** One object, filled once. A fact that is called like a field of the line would replace it. */
+/** A fact that is called like a field of the line would replace it. */
 function fieldsOf({ kind, source, nth, session, at, seq, facts, content }: KernelEvent): object {
-  const fields: Record<string, unknown> = { event: kind, source, nth, session, at };
-  if (seq !== undefined) fields["seq"] = seq;
-  if (content !== undefined) fields["content"] = content;
-  for (const name in facts) if (Object.hasOwn(facts, name) && !OWN.has(name)) fields[name] = facts[name];
-  return fields;
+  const known = { ...(seq === undefined ? {} : { seq }), ...(content === undefined ? {} : { content }) };
+  const free = Object.fromEntries(Object.entries(facts).filter(([name]) => !OWN.has(name)));
+  return { event: kind, source, nth, session, at, ...known, ...free };
 }
 
 const OWN: ReadonlySet<string> = new Set([

@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
 import {
-  ABOVE_0,
   AMOUNT,
   ANYTHING,
   atLeast,
@@ -24,7 +23,7 @@ import type { Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import type { Secret, SecretOptions } from "../records/redact.ts";
 import type { Marks } from "../context/derive.ts";
-import type { ExecLimits } from "../exec/command.ts";
+import { EXEC_LIMIT_OPTIONS } from "../exec/command.ts";
 import type { CoverLimits } from "../files/host/manifest.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import { RETENTION_OPTIONS } from "../journal/retention.ts";
@@ -98,13 +97,7 @@ const WRITEBACK = options<WritebackOptions>({
 
 const EXEC = options<ExecSettings>({
   driver: oneOf("auto", "overlay", "portable"),
-  limits: options<Partial<ExecLimits>>({
-    timeMs: ABOVE_0,
-    outputBytes: ABOVE_0,
-    shownBytes: ABOVE_0,
-    memoryBytes: ABOVE_0,
-    processes: ABOVE_0,
-  }),
+  limits: EXEC_LIMIT_OPTIONS,
   env: OBJECT,
   cover: options<Partial<CoverLimits>>({ file: AMOUNT, tree: AMOUNT }),
 });

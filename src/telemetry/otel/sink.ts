@@ -56,15 +56,8 @@ export function openTelemetry(api: OtelApi, options: OpenTelemetryOptions = {}):
       }
     if (failures.length > 0) throw new AggregateError(failures, "Some events were not heard.");
   };
-  const heard = new Map<KernelEvent["kind"], boolean>();
-  const isHeard = (kind: KernelEvent["kind"]): boolean => {
-    let is = heard.get(kind);
-    if (is === undefined) {
-      is = (spans && isTraced(kind)) || (metrics && isCounted(kind)) || kind === "session-closed";
-      heard.set(kind, is);
-    }
-    return is;
-  };
+  const isHeard = (kind: KernelEvent["kind"]): boolean =>
+    (spans && isTraced(kind)) || (metrics && isCounted(kind)) || kind === "session-closed";
   return {
     hears: isHeard,
     emit(event) {
