@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createHoldfast, defineSlice, defineTool, type Holdfast, type Session } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
@@ -20,13 +20,15 @@ export const reached = defineSlice("reached", { initial: 0, on: { set: (_: numbe
 const WRITTEN = ["a.txt", "dir/b.txt", "dir/deep/c.txt"] as const;
 const PAD = "x".repeat(3_000);
 
-/** Everything the workspace holds after call n: files rewritten, one made and one removed, one moved, a link, a mode. */
+/** Everything the workspace holds after call n: files rewritten, one made and one removed, one moved, a link, a mode, the folders. */
 export function manifest(n: number): ReadonlyMap<string, string> {
   const files = new Map<string, string>(WRITTEN.map((path, at) => [path, `644 ${n}:${at}:${PAD}`]));
   files.set(n % 2 === 0 ? "even/walker" : "odd/walker", "644 walker");
   files.set("run.sh", n % 3 === 0 ? "755 run" : "644 run");
   files.set("link", `link ${WRITTEN[n % WRITTEN.length]}`);
   if (n > 0) files.set(`made/${n}/file`, `644 made by ${n}`);
+  for (const path of [...files.keys()])
+    for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) files.set(folder, "folder");
   return files;
 }
 
@@ -34,6 +36,7 @@ export function manifest(n: number): ReadonlyMap<string, string> {
 export function lay(root: string): void {
   for (const folder of ["dir/deep", "even"]) mkdirSync(join(root, folder), { recursive: true });
   for (const [path, what] of manifest(0)) {
+    if (what === "folder") continue;
     if (what.startsWith("link ")) symlinkSync(what.slice(5), join(root, path));
     else {
       writeFileSync(join(root, path), what.slice(4));
@@ -135,8 +138,10 @@ export function treeOf(root: string, below = ""): ReadonlyMap<string, string> {
     const path = below === "" ? name : `${below}/${name}`;
     if (path === ".holdfast") continue;
     const stat = lstatSync(join(root, path));
-    if (stat.isDirectory()) for (const [inner, what] of treeOf(root, path)) found.set(inner, what);
-    else if (stat.isSymbolicLink()) found.set(path, `link ${readlinkSync(join(root, path))}`);
+    if (stat.isDirectory()) {
+      found.set(path, "folder"); // an empty one that stays behind stops the next call's mkdir
+      for (const [inner, what] of treeOf(root, path)) found.set(inner, what);
+    } else if (stat.isSymbolicLink()) found.set(path, `link ${readlinkSync(join(root, path))}`);
     else found.set(path, `${(stat.mode & 0o777).toString(8)} ${readFileSync(join(root, path), "utf8")}`);
   }
   return found;

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/index.ts";
-import { freshRoot, work } from "../support/workspaces.ts";
+import { forgetfulDisk, freshRoot, work } from "../support/workspaces.ts";
 import { missing, plainly, portrait, withCommands } from "../support/commands.ts";
 
 const MAKES = `mkdir -p pkg/a/deep pkg/b other && for n in 1 2 3; do echo $n > pkg/$n; echo $n > pkg/a/deep/$n; done
@@ -121,7 +121,7 @@ describe.skipIf(why !== undefined)(
 
     test("[EXEC-23] [HOST-8] that a later call has removed do not come back when a crash makes both plans looked at again", async () => {
       const at = freshRoot();
-      const { state, port } = failingNote();
+      const { state, port } = forgetfulDisk();
       const one = await withCommands("overlay", { workspace: { root: at.root, port } }, at);
       await one.sh("mkdir made; echo stays > made/stays");
       await one.sh("mkdir made/1; echo 1 > made/1/file");
@@ -134,18 +134,3 @@ describe.skipIf(why !== undefined)(
     });
   },
 );
-
-/** A disk on which what is written of plans that are done is lost. */
-function failingNote() {
-  const state = { silent: false };
-  const port: HostPort = {
-    ...realHost,
-    write: (handle, bytes, offset, length, position) => {
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-      if (state.silent && (text.startsWith("applied ") || text === "none\n"))
-        throw Object.assign(new Error("the disk"), { code: "EIO" });
-      return realHost.write(handle, bytes, offset, length, position);
-    },
-  };
-  return { state, port };
-}

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/index.ts";
-import { withCommands } from "../support/commands.ts";
-import { freshRoot } from "../support/workspaces.ts";
+import { portrait, withCommands } from "../support/commands.ts";
+import { forgetfulDisk, freshRoot, work } from "../support/workspaces.ts";
 import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("portable");
@@ -48,6 +48,25 @@ test("[EXEC-28] [EXEC-1] in a tree of thousands of files nothing that a command 
     await sh(`echo kept > d${round}/kept`);
     expect(text(`d${round}/kept`)).toBe("kept\n");
   }
+});
+
+test.each([
+  ["removed a folder that the rewind had brought back", "mkdir odd && mv even/file odd && rmdir even"],
+  ["made a folder again that the rewind had removed", "mkdir odd"],
+])("[HOST-8] after a crash, a rewind is not done again over a command that %s", async (_, line) => {
+  const at = freshRoot();
+  const { state, port } = forgetfulDisk();
+  const one = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+  await one.sh("mkdir even; echo held > even/file");
+  const { callId } = await one.sh("mkdir odd && mv even/file odd && rmdir even");
+  await one.session.rewind({ before: callId });
+  state.silent = true; // nobody hears any more that a plan is in place, or that the folder is closed
+  expect((await one.sh(line)).ok).toBe(true);
+  const left = portrait(at.root, { times: false });
+  await one.session.close().catch(() => {});
+  await one.holdfast.close().catch(() => {});
+  await work({}, at);
+  expect(portrait(at.root, { times: false })).toEqual(left);
 });
 
 describe("whoever writes on when a command has ended, and was not found and ended with it", () => {

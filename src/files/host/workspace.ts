@@ -21,7 +21,7 @@ import { OWN_FOLDER } from "./own.ts";
 import { nameText, realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
-import { type Slot, Slots } from "./slots.ts";
+import { type FoundPlan, type Slot, Slots } from "./slots.ts";
 import { stageFile, type StagedFile } from "./staging.ts";
 import { syncNames, type ToSync } from "./syncing.ts";
 
@@ -223,12 +223,17 @@ export class Workspace {
   }
 
   async #begin(): Promise<void> {
-    for (const { slot, state, intent } of this.#slots.read()) {
-      this.#order = Math.max(this.#order, intent.order);
-      if (state === "prepared" && !(await this.#deps.decided(intent))) {
-        abandon(this.#files(), slot, intent);
-        continue;
-      }
+    const plans: FoundPlan[] = [];
+    for (const plan of this.#slots.read()) {
+      this.#order = Math.max(this.#order, plan.intent.order);
+      const decided = plan.state === "applied" || (await this.#deps.decided(plan.intent));
+      if (decided) plans.push(plan);
+      else abandon(this.#files(), plan.slot, plan.intent);
+    }
+    // Before the newest was decided, the one before it was in place and synced. Done again, it would bring back a folder that
+    // the newest has removed, when that was the work of a command, which is not done again.
+    for (const { intent } of plans.slice(0, -1)) if (intent.exec !== undefined) this.execs.end(intent.exec, false);
+    for (const { slot, state, intent } of plans.slice(-1)) {
       this.#stuck = { intent, slot, again: true };
       const diverged = await this.#finish();
       const { session, callId } = intent;
@@ -332,6 +337,8 @@ export class Workspace {
     this.#stuck = undefined;
     this.pending.clear();
     for (const folder of applied.folders) this.#unsynced.add(folder);
+    // If the folder of commands came back with a loss of power, what they did would be taken for not decided.
+    if (intent.exec !== undefined) this.#unsynced.add(PLACES.exec.join("/"));
     // What was taken out of the way is kept beside the journal too; what did not get in lies only here.
     if (applied.diverged.length > 0) this.#unsynced.add(PLACES.rescue.join("/"));
     this.rescue.watch(applied.moved);
