@@ -27,7 +27,7 @@ export function manifest(n: number): ReadonlyMap<string, string> {
   files.set("run.sh", n % 3 === 0 ? "755 run" : "644 run");
   files.set("link", `link ${WRITTEN[n % WRITTEN.length]}`);
   if (n > 0) files.set(`made/${n}/file`, `644 made by ${n}`);
-  for (const path of [...files.keys()])
+  for (const path of files.keys())
     for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) files.set(folder, "folder");
   return files;
 }

@@ -125,7 +125,7 @@ describe.skipIf(why !== undefined)(
       const one = await withCommands("overlay", { workspace: { root: at.root, port } }, at);
       await one.sh("mkdir made; echo stays > made/stays");
       await one.sh("mkdir made/1; echo 1 > made/1/file");
-      state.silent = true; // nobody hears any more that a plan is in place, or that the folder is closed
+      state.notes = 0; // nobody hears any more that a plan is in place, or that the folder is closed
       await one.sh("rm -rf made/1; mkdir made/2; echo 2 > made/2/file");
       await one.session.close().catch(() => {});
       await one.holdfast.close().catch(() => {});

@@ -60,7 +60,7 @@ test.each([
   await one.sh("mkdir even; echo held > even/file");
   const { callId } = await one.sh("mkdir odd && mv even/file odd && rmdir even");
   await one.session.rewind({ before: callId });
-  state.silent = true; // nobody hears any more that a plan is in place, or that the folder is closed
+  state.notes = 0; // nobody hears any more that a plan is in place, or that the folder is closed
   expect((await one.sh(line)).ok).toBe(true);
   const left = portrait(at.root, { times: false });
   await one.session.close().catch(() => {});
@@ -68,6 +68,28 @@ test.each([
   await work({}, at);
   expect(portrait(at.root, { times: false })).toEqual(left);
 });
+
+test.each([1, 2])(
+  "[HOST-8] nor when the opening after the crash is cut off in the middle: %s commands before",
+  async (before) => {
+    const at = freshRoot();
+    const { state, port } = forgetfulDisk();
+    const workspace = { root: at.root, port };
+    const one = await withCommands("portable", { workspace }, at);
+    for (let n = 0; n < before; n += 1) await one.sh(`mkdir -p even; echo ${n} > even/file`);
+    const { callId } = await one.sh("mkdir odd && mv even/file odd && rmdir even");
+    await one.session.rewind({ before: callId });
+    state.notes = 0;
+    await one.sh("mkdir odd && mv even/file odd && rmdir even");
+    const left = portrait(at.root, { times: false });
+    await one.session.close().catch(() => {});
+    await one.holdfast.close().catch(() => {});
+    state.notes = 2; // that the newest plan is in place, and that one of the two is done with
+    await expect(work({ workspace }, at)).rejects.toMatchObject({ code: "WORKSPACE_IO" });
+    await work({}, at);
+    expect(portrait(at.root, { times: false })).toEqual(left);
+  },
+);
 
 describe("whoever writes on when a command has ended, and was not found and ended with it", () => {
   test.each(["a call that writes elsewhere", "another command", "a rewind"])(

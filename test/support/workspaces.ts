@@ -1,7 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
-import { createHoldfast, type Filesystem, type Holdfast, type HostPort, realHost, type Session } from "../../src/index.ts";
+import {
+  createHoldfast,
+  type Filesystem,
+  type Holdfast,
+  type HostPort,
+  realHost,
+  type Session,
+} from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import type { Call } from "../../src/transaction/call.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
@@ -102,15 +109,15 @@ export async function work(options: SessionOptions = {}, at = freshRoot()) {
   };
 }
 
-/** A disk on which what is written of plans that are done is lost. */
+/** A disk on which nothing is written any more of plans that are done, or only a few times. */
 export function forgetfulDisk() {
-  const state = { silent: false };
+  const state = { notes: Number.POSITIVE_INFINITY };
   const port: HostPort = {
     ...realHost,
     write: (handle, bytes, offset, length, position) => {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-      if (state.silent && (text.startsWith("applied ") || text === "none\n"))
-        throw Object.assign(new Error("the disk"), { code: "EIO" });
+      const isNote = text.startsWith("applied ") || text === "none\n";
+      if (isNote && (state.notes -= 1) < 0) throw Object.assign(new Error("the disk"), { code: "EIO" });
       return realHost.write(handle, bytes, offset, length, position);
     },
   };

@@ -89,8 +89,8 @@ function isFree({ root, disk }: TreeGround, top: string): boolean {
 }
 
 /**
- * All of it is still there to be put together. A plan that was carried out before is looked at again after a crash, also
- * when a later one has removed what it made: then nothing of it waits, and nothing may come back.
+ * All of it is still there to be put together. A plan that was carried out is looked at again after a crash, also when
+ * somebody has removed what it made: then nothing of it waits, and nothing may come back.
  */
 function isWhole(ground: TreeGround, tree: NewTree): boolean {
   const { root, again } = ground;

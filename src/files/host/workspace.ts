@@ -211,7 +211,7 @@ export class Workspace {
         await this.#syncFolders();
         this.rescue.prune();
         this.#clearTemporary();
-        for (const slot of [0, 1] as const) this.#root.port.close(this.#slots.empty(slot));
+        if (this.#commits > 0) await this.#emptySlots(other(this.#slot));
       } finally {
         this.execs.close();
         closePlaces(this.#places);
@@ -233,7 +233,9 @@ export class Workspace {
     // Before the newest was decided, the one before it was in place and synced. Done again, it would bring back a folder that
     // the newest has removed, when that was the work of a command, which is not done again.
     for (const { intent } of plans.slice(0, -1)) if (intent.exec !== undefined) this.execs.end(intent.exec, false);
-    for (const { slot, state, intent } of plans.slice(-1)) {
+    const newest = plans.at(-1);
+    if (newest !== undefined) {
+      const { slot, state, intent } = newest;
       this.#stuck = { intent, slot, again: true };
       const diverged = await this.#finish();
       const { session, callId } = intent;
@@ -242,7 +244,15 @@ export class Workspace {
     await this.execs.recover(this.#deps.endStrays ?? (async () => {}));
     await this.#syncFolders();
     this.#clearTemporary();
-    for (const slot of [0, 1] as const) {
+    await this.#emptySlots(newest?.slot ?? 1);
+    for (const place of [[], [OWN_FOLDER], PLACES.home]) this.#unsynced.add(place.join("/"));
+    await this.#syncFolders();
+    this.rescue.prune();
+  }
+
+  /** The older plan goes first: found alone, it would be done again over what came after it. */
+  async #emptySlots(newest: Slot): Promise<void> {
+    for (const slot of [other(newest), newest]) {
       const handle = this.#slots.empty(slot);
       try {
         if (this.#deps.sync) await this.#root.port.sync(handle);
@@ -250,9 +260,6 @@ export class Workspace {
         this.#root.port.close(handle);
       }
     }
-    for (const place of [[], [OWN_FOLDER], PLACES.home]) this.#unsynced.add(place.join("/"));
-    await this.#syncFolders();
-    this.rescue.prune();
   }
 
   /** Removes what a plan had laid out. If even that fails now, the plan is kept in mind and tried again. */
