@@ -2,8 +2,10 @@ import type { SealedRecord } from "../records/chain.ts";
 import { decodeOwn } from "../records/codec.ts";
 import type { JournalEntry } from "./prove.ts";
 
-/** Characters of bodies. A turn's step is a few records; whoever is further behind reads the store. */
-const MOST = 1024 * 1024;
+/** A turn's step is a few records; whoever is further behind reads the store. What is remembered is copied by every sweep of memory. */
+const MOST = 64;
+/** Of their bodies. */
+const MOST_CHARACTERS = 1024 * 1024;
 
 /** The newest records that this writer knows to be durable, without a gap. */
 export class NewestRecords {
@@ -19,7 +21,7 @@ export class NewestRecords {
       this.#records.push(record);
       this.#characters += record.body?.length ?? 0;
     }
-    while (this.#characters > MOST && this.#records.length > 0)
+    while (this.#records.length > MOST || this.#characters > MOST_CHARACTERS)
       this.#characters -= this.#records.shift()?.body?.length ?? 0;
   }
 

@@ -51,19 +51,15 @@ export function redactDraft<D extends RecordDraft>(draft: D, redactor: Redactor)
   const exact = typeof draft.kind === "string" && Object.hasOwn(EXACT, draft.kind) ? EXACT[draft.kind] : [];
   const fields = draft as unknown as JsonObject;
   let copy: Record<string, Json | undefined> | undefined;
-  for (const [key, value] of Object.entries(fields)) {
+  for (const key of Object.keys(fields)) {
     if (key === "kind" || key === "blobs") continue;
-    const clean = exact.includes(key) ? inside(key, value, redactor) : underName(key, value, redactor);
+    const value = fields[key];
+    const clean = exact.includes(key) ? inside(key, value, redactor) : redactor.field(key, value);
     if (clean === value) continue;
     copy ??= { ...fields };
     copy[key] = clean;
   }
   return (copy ?? draft) as D;
-}
-
-/** Under its name, so that a field called `password` is known for one. */
-function underName(key: string, value: Json | undefined, redactor: Redactor): Json | undefined {
-  return redactor.json({ [key]: value })[key];
 }
 
 function inside(key: string, value: Json | undefined, redactor: Redactor): Json | undefined {

@@ -81,6 +81,12 @@ export class Redactor {
     return this.#value(value, known, undefined, NO_FIELDS) as T;
   }
 
+  /** The value of one field, under its name, so that one called `password` is known for one. */
+  field<T extends Json | undefined>(key: string, value: T): T {
+    if (SEALS.has(key) && typeof value === "string") return value;
+    return this.#value(value, undefined, key, NO_FIELDS) as T;
+  }
+
   #value(
     value: Json | undefined,
     known: Json | undefined,

@@ -53,3 +53,18 @@ test("[LOOP-3] an output whose neighbour never ends is told before whatever is s
     "output a",
   ]);
 });
+
+test("[LOOP-3] the tools that were called are those of the log as it stands, also after a rewind", () => {
+  const conversation = new Conversation();
+  const take = (seq: number, draft: RecordDraft) => conversation.take({ ...draft, seq, at: "" } as JournalEntry);
+  const calling = (name: string): RecordDraft => ({
+    kind: "model-said",
+    items: keepItems([{ ...asked(name), name } as Item]) as never,
+  });
+  take(1, calling("read"));
+  expect([...conversation.calledTools]).toEqual(["read"]);
+  take(2, calling("write"));
+  expect([...conversation.calledTools]).toEqual(["read", "write"]);
+  take(3, { kind: "rewound", scope: ["conversation"], to: 1 } as never);
+  expect([...conversation.calledTools]).toEqual(["read"]);
+});

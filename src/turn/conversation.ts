@@ -41,6 +41,12 @@ export class Conversation {
   #lastStop: string | undefined;
   #said: Said[] = [];
   #items: Item[] = [];
+  /** Names of the tools that were called in the log, as far as it was looked through for them. */
+  #called: { readonly items: readonly Item[]; through: number; readonly names: Set<string> } = {
+    items: this.#items,
+    through: 0,
+    names: new Set(),
+  };
   /** Calls of answers that have not been opened yet, by the provider's id. */
   readonly #asked = new Map<string, Said>();
   readonly #open = new Map<CallId, AskedAs>();
@@ -56,6 +62,17 @@ export class Conversation {
   /** The log as it stands. The same array as long as it only grows. */
   get items(): readonly Item[] {
     return this.#items;
+  }
+
+  /** The tools that were called in it. */
+  get calledTools(): ReadonlySet<string> {
+    const items = this.#items;
+    if (this.#called.items !== items) this.#called = { items, through: 0, names: new Set() };
+    for (; this.#called.through < items.length; this.#called.through += 1) {
+      const item = items[this.#called.through];
+      if (item?.kind === "call") this.#called.names.add(item.name);
+    }
+    return this.#called.names;
   }
 
   /** Where an item stands in the journal, as a name: the record that said it, and which of its items it is. */

@@ -193,7 +193,7 @@ class Turn {
   async *#align(): AsyncGenerator<RunEvent, AlignedPrompt | RunEnd, undefined> {
     const { story, conversation } = this.#ground;
     const { toolChoice, ...told } = this.#options;
-    const calledTools = conversation.items.flatMap((item) => (item.kind === "call" ? [item.name] : []));
+    const { calledTools } = conversation;
     const choice = typeof toolChoice === "object" ? { toolChoice: toolChoice.name } : {};
     const alignment = await story.align({ ...told, ...choice, calledTools });
     if (!alignment.ok) return this.#refused(alignment.report);

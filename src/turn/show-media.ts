@@ -27,18 +27,37 @@ export function resultItemParts(kept: readonly KeptResultPart[]): readonly Part[
  * Station: pictures and files of a view, fetched. Only what the view shows whole is read; content that is gone or
  * damaged is told to the model in words, and to the caller.
  */
-export async function showMedia(
-  items: readonly Item[],
-  read: ReadContent,
-): Promise<{ readonly items: readonly Item[]; readonly unread: readonly UnreadMedia[] }> {
-  const unread: UnreadMedia[] = [];
-  if (!items.some(holdsMedia)) return { items, unread };
-  const shown: Item[] = [];
-  for (const item of items) {
-    if (!holdsMedia(item)) shown.push(item);
-    else shown.push({ ...item, parts: await Promise.all(item.parts.map((part) => fetched(part, read, unread))) });
+export class MediaStation {
+  readonly #read: ReadContent;
+  /** Items without any. Mostly the next view begins with them, and they are not looked at again. */
+  #plain: readonly Item[] = [];
+
+  constructor(read: ReadContent) {
+    this.#read = read;
   }
-  return { items: shown, unread };
+
+  async show(
+    items: readonly Item[],
+  ): Promise<{ readonly items: readonly Item[]; readonly unread: readonly UnreadMedia[] }> {
+    const unread: UnreadMedia[] = [];
+    const first = this.#firstWithMedia(items);
+    this.#plain = first === items.length ? items : items.slice(0, first);
+    if (first === items.length) return { items, unread };
+    const shown = items.slice(0, first);
+    for (const item of items.slice(first)) {
+      if (!holdsMedia(item)) shown.push(item);
+      else
+        shown.push({ ...item, parts: await Promise.all(item.parts.map((part) => fetched(part, this.#read, unread))) });
+    }
+    return { items: shown, unread };
+  }
+
+  #firstWithMedia(items: readonly Item[]): number {
+    let at = 0;
+    while (at < items.length && items[at] === this.#plain[at]) at += 1;
+    while (at < items.length && !holdsMedia(items[at] as Item)) at += 1;
+    return at;
+  }
 }
 
 type WithParts = Extract<Item, { readonly parts: readonly Part[] }>;

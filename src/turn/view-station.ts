@@ -13,7 +13,7 @@ import { catchUp, type Ground } from "./ground.ts";
 import type { RunBudget, Spent } from "./limits.ts";
 import { prepareOutputs } from "./prepare-outputs.ts";
 import { aroundOf, type RequestOptions, writeRequest } from "./request.ts";
-import { showMedia } from "./show-media.ts";
+import { MediaStation } from "./show-media.ts";
 import { faultRecord } from "./story.ts";
 import { outOfReach } from "./writeback.ts";
 
@@ -31,6 +31,7 @@ export interface ViewStationOptions {
 export class ViewStation {
   readonly #ground: Ground;
   readonly #options: ViewStationOptions;
+  readonly #media: MediaStation;
   /** Content that could not be shown, and that this turn has told of. */
   readonly #unread = new Set<string>();
   /** Nothing is gained by compacting again before the next turn. */
@@ -39,6 +40,7 @@ export class ViewStation {
   constructor(options: ViewStationOptions) {
     this.#ground = options.ground;
     this.#options = options;
+    this.#media = new MediaStation(options.ground.content);
   }
 
   /** What the project's own files say to this turn. What cannot be read is no rule, and told. */
@@ -95,7 +97,7 @@ export class ViewStation {
   /** The request, with the pictures and files that its view shows. What cannot be read is written down. */
   async request(view: View, aligned: AlignedPrompt, saying: RequestOptions): Promise<ModelRequest> {
     const request = writeRequest(view, aligned, saying);
-    const { items, unread } = await showMedia(request.items, this.#ground.content);
+    const { items, unread } = await this.#media.show(request.items);
     const news = unread.filter(({ name }) => !this.#unread.has(name));
     for (const { name } of news) this.#unread.add(name);
     if (news.length > 0) await this.#options.write(news.map((one) => faultRecord("result-media-unread", one)));

@@ -8,15 +8,17 @@ import { defineTrial } from "../../harness/trial.ts";
 import { type Log, proofOf, textOf, textsOf } from "./log.ts";
 import type { LogName } from "./logs.ts";
 
-/** Appends in transactions of `batch` records. */
-export function appending(log: Log, batch: number): Trial {
+/** Appends in transactions of `batch` records, after `warmUp` records that are not timed. */
+export function appending(log: Log, batch: number, warmUp = 0): Trial {
   return defineTrial({
     prepare: async (task) => {
-      const texts = textsOf(task.seed, task.size);
-      const batches = Array.from({ length: Math.ceil(task.size / batch) }, (_, index) =>
+      const texts = textsOf(task.seed, warmUp + task.size);
+      const batches = Array.from({ length: Math.ceil(texts.length / batch) }, (_, index) =>
         texts.slice(index * batch, (index + 1) * batch),
       );
-      return { open: await log.open(task.folder), batches };
+      const open = await log.open(task.folder);
+      for (const first of batches.splice(0, warmUp / batch)) await open.append(first);
+      return { open, batches };
     },
     run: async ({ open, batches }, turn) => {
       for (const texts of batches) {

@@ -3,7 +3,7 @@ import { assignedSecret, BEFORE_MARK } from "./assigned.ts";
 import { type Candidate, ShapeCandidate, TextCandidate } from "./candidate.ts";
 import { DISCORD_TOKEN, discordToken, mayBeDiscordToken, SPECIALS } from "./forms.ts";
 import { Heads } from "./heads.ts";
-import { DOT, exact, roughLetters } from "./letters.ts";
+import { DOT, exact, inTwos, lettersInTwos, roughLetters } from "./letters.ts";
 import { ASSIGNED_SECRET, Mark } from "./mark.ts";
 import { Scan } from "./scan.ts";
 import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
@@ -14,7 +14,12 @@ import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
  * whoever wrote it, takes more than its length.
  */
 export class SecretScanner {
-  /** For every two letters, whether something may begin with them: the one question that every place is asked. */
+  /**
+   * For every two letters, whether something may begin with them or right before them, or be marked by one of them: the one
+   * question that is asked all along, at every second place.
+   */
+  readonly #concerns = new Uint8Array(TWOS);
+  /** For every two letters, whether something may begin with them. */
   readonly #begins = new Uint8Array(PAIRS);
   /** For every three, by a hash of them, the same: asked where two do not tell enough. */
   readonly #beginsLonger = new Uint8Array(TRIPLES);
@@ -33,8 +38,12 @@ export class SecretScanner {
     for (const special of SPECIALS) this.#add(special);
     for (const mark of "=:.") {
       const code = mark.charCodeAt(0);
-      for (let pair = code << 7; pair < (code + 1) << 7; pair += 1)
+      for (let beside = 0; beside < 128; beside += 1) {
+        const pair = pairOf(code, beside);
         this.#begins[pair] = (this.#begins[pair] ?? 0) | MARK;
+        this.#concern(code, beside);
+        this.#concern(beside, code);
+      }
     }
   }
 
@@ -49,7 +58,8 @@ export class SecretScanner {
   find(text: string, hide: (found: Scan) => void): void {
     if (text.length < SHORTEST) return;
     const letters = roughLetters(text);
-    let at = this.#mayBegin(letters, 0, text.length);
+    const twos = lettersInTwos(letters);
+    let at = this.#mayBegin(letters, twos, 0, text.length);
     if (at === text.length) return; // in most texts nothing may
     const scan = new Scan(text, letters);
     while (at < text.length) {
@@ -60,32 +70,37 @@ export class SecretScanner {
         hide(scan);
         scan.hideTo(to);
         foreseeUrlPassword(scan);
-        this.#foreseeTexts(scan, from, to);
+        this.#foreseeTexts(scan, twos, from, to);
       }
-      at = this.#mayBegin(letters, next, Math.min(scan.dueFrom, text.length));
+      at = this.#mayBegin(letters, twos, next, Math.min(scan.dueFrom, text.length));
     }
   }
 
   /** Of a text that begins in what was hidden and goes on behind it, the rest must not be kept either. */
-  #foreseeTexts(scan: Scan, from: number, to: number): void {
+  #foreseeTexts(scan: Scan, twos: Uint16Array, from: number, to: number): void {
     if (this.#texts.isEmpty) return;
-    for (let at = this.#mayBegin(scan.letters, from + 1, to); at < to; at = this.#mayBegin(scan.letters, at + 1, to))
+    const next = (after: number) => this.#mayBegin(scan.letters, twos, after + 1, to);
+    for (let at = next(from); at < to; at = next(at))
       if (this.#texts.longest(scan, at) && scan.to > to) scan.foresee(to, scan.to, scan.mark);
   }
 
   /** The next place where a secret may begin, or be marked; the end when there is none. */
-  #mayBegin(letters: Uint8Array, from: number, end: number): number {
-    const begins = this.#begins;
-    const longer = this.#beginsLonger;
-    let pair = letters[from] as number;
-    for (let at = from; at < end; at += 1) {
-      pair = pairOf(pair, letters[at + 1] as number);
-      const is = begins[pair] as number;
-      if (is === 0) continue;
-      if ((is & HEAD) !== 0 && longer[tripleOf(pair, letters[at + 2] as number)] !== 0) return at;
-      if ((is & MARK) !== 0 && mayMark(letters, at)) return at;
+  #mayBegin(letters: Uint8Array, twos: Uint16Array, from: number, end: number): number {
+    const concerns = this.#concerns;
+    // What begins at an odd place is told by the two letters behind its first.
+    for (let even = from & ~1; even <= end; even += 2) {
+      if (concerns[twos[even >> 1] as number] === 0) continue;
+      const last = Math.min(even + 1, end - 1);
+      for (let at = Math.max(even - 1, from); at <= last; at += 1) if (this.#mayBeginAt(letters, at)) return at;
     }
     return end;
+  }
+
+  #mayBeginAt(letters: Uint8Array, at: number): boolean {
+    const pair = pairOf(letters[at] as number, letters[at + 1] as number);
+    const is = this.#begins[pair] as number;
+    if ((is & HEAD) !== 0 && this.#beginsLonger[tripleOf(pair, letters[at + 2] as number)] !== 0) return true;
+    return (is & MARK) !== 0 && mayMark(letters, at);
   }
 
   /** Whether a secret begins here; of one that was foreseen and one that begins here by itself, the longer. */
@@ -117,6 +132,14 @@ export class SecretScanner {
     const pair = pairOf(letters[0] as number, letters[1] as number);
     this.#begins[pair] = (this.#begins[pair] ?? 0) | HEAD;
     this.#beginsLonger[tripleOf(pair, letters[2] as number)] = 1;
+    this.#concern(letters[0] as number, letters[1] as number);
+    this.#concern(letters[1] as number, letters[2] as number);
+  }
+
+  /** The highest bit does not count: it makes no letter another one. */
+  #concern(first: number, second: number): void {
+    for (const one of [first & 127, first | 128])
+      for (const other of [second & 127, second | 128]) this.#concerns[inTwos(one, other)] = 1;
   }
 
   /** Whether it knows secrets by how they look, and by what they are called. */
@@ -131,7 +154,7 @@ function mayMark(letters: Uint8Array, at: number): boolean {
   return at > 0 && BEFORE_MARK[letters[at - 1] as number] === 1;
 }
 
-/** Two letters as one number; of the first, or of two such, only the last counts. */
+/** Two letters as one number. */
 function pairOf(first: number, second: number): number {
   return ((first << 7) | (second & 127)) & (PAIRS - 1);
 }
@@ -145,6 +168,7 @@ function writtenHeads({ heads }: SecretShape): ReadonlySet<string> {
   return new Set([...heads, ...heads.map(encodeURIComponent)]);
 }
 
+const TWOS = 256 * 256;
 const PAIRS = 128 * 128;
 const TRIPLES = 32_768;
 const HEAD = 1;
