@@ -331,8 +331,8 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/files/host/workspace.ts",
-        find: 'if (state === "prepared" && !(await this.#deps.decided(intent))) {',
-        replace: 'if (state === "prepared") {',
+        find: 'const decided = plan.state === "applied" || (await this.#deps.decided(plan.intent));',
+        replace: 'const decided = plan.state === "applied";',
       },
     ],
     ...KILL_FILES,
@@ -342,8 +342,8 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/files/host/workspace.ts",
-        find: 'if (state === "prepared" && !(await this.#deps.decided(intent))) {',
-        replace: "if (state === undefined) {",
+        find: 'const decided = plan.state === "applied" || (await this.#deps.decided(plan.intent));',
+        replace: "const decided = true;",
       },
     ],
     ...KILL_FILES,

@@ -7,7 +7,8 @@ import { defineTrial } from "../../harness/trial.ts";
 import { digestOf, edit, rootIn, touched, treeOf } from "./tree.ts";
 import type { Way } from "./ways.ts";
 
-const WARM = 2;
+/** Until most code is compiled. */
+const WARM = 50;
 
 interface Ready {
   readonly root: string;
