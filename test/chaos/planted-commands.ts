@@ -44,8 +44,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     "work-of-a-command-taken-back-before-its-plan-is-looked-at",
     KILL_COMMANDS,
     "src/files/host/workspace.ts",
-    "    for (const { slot, state, intent } of this.#slots.read()) {",
-    "    await this.execs.recover(async () => {});\n    for (const { slot, state, intent } of this.#slots.read()) {",
+    "    const plans: FoundPlan[] = [];",
+    "    await this.execs.recover(async () => {});\n    const plans: FoundPlan[] = [];",
   ),
   bug(
     "new-folder-moved-in-before-its-files",
