@@ -2,7 +2,7 @@ import type { StagedDifference } from "../files/host/aside.ts";
 import type { ExecWork } from "../files/host/exec-work.ts";
 import { InPlace } from "../files/host/in-place.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
-import type { ToSync } from "../files/host/syncing.ts";
+import { namedBy, type ToSync } from "../files/host/syncing.ts";
 import { endBelonging, heldBy, startOf } from "./processes.ts";
 import { TAG } from "./spawn.ts";
 
@@ -110,10 +110,7 @@ class PortableEnclosure implements Enclosure {
     workspace.execs.watch(paths);
   }
 
-  /** Paths with what they hold, and the folders they are named in. */
   #sync(paths: readonly string[]): Promise<void> {
-    const files = paths.map((path) => path.split("/"));
-    const folders = files.flatMap((names) => [names.slice(0, -1), names]); // one of the two, when it is a folder itself
-    return this.#deps.workspace.sync({ files, folders });
+    return this.#deps.workspace.sync(namedBy(paths));
   }
 }

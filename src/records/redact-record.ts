@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../base/json.ts";
-import type { RecordDraft, RecordKind } from "./kinds.ts";
+import { RECORD_SHAPES, type RecordDraft, type RecordKind } from "./kinds.ts";
 import type { Redactor } from "./redact.ts";
 
 /**
@@ -48,12 +48,22 @@ const CARRIED = ["waiting", "effects"] as const;
 /** A record as it may be kept. The same reference when there is nothing to hide. */
 export function redactDraft<D extends RecordDraft>(draft: D, redactor: Redactor): D {
   // A draft that is no record is refused by somebody else.
-  const exact = typeof draft.kind === "string" && Object.hasOwn(EXACT, draft.kind) ? EXACT[draft.kind] : [];
+  const known = typeof draft.kind === "string" && Object.hasOwn(EXACT, draft.kind);
+  const exact = known ? EXACT[draft.kind] : [];
+  const names = known ? RECORD_SHAPES[draft.kind].names : NO_NAMES;
   const fields = draft as unknown as JsonObject;
   let copy: Record<string, Json | undefined> | undefined;
   for (const key of Object.keys(fields)) {
     if (key === "kind" || key === "blobs") continue;
     const value = fields[key];
+    if (!names.has(key)) {
+      // A name that nobody has given a meaning may be anything, a secret too.
+      const [[name, clean] = [key, value]] = Object.entries(redactor.json({ [key]: value }));
+      if (name === key && clean === value) continue;
+      const { [key]: _hidden, ...rest } = copy ?? fields;
+      copy = { ...rest, [name]: clean };
+      continue;
+    }
     const clean = exact.includes(key) ? inside(key, value, redactor) : redactor.field(key, value);
     if (clean === value) continue;
     copy ??= { ...fields };
@@ -61,6 +71,8 @@ export function redactDraft<D extends RecordDraft>(draft: D, redactor: Redactor)
   }
   return (copy ?? draft) as D;
 }
+
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 function inside(key: string, value: Json | undefined, redactor: Redactor): Json | undefined {
   if (key !== "state" || typeof value !== "object" || value === null) return value;

@@ -337,6 +337,22 @@ describe("laws", () => {
 });
 
 describe("records", () => {
+  test("[REDACT-1] [REDACT-2] a field that no kind of record knows may be called anything, and its name is hidden, too", () => {
+    const redactor = new Redactor(["correct horse"]);
+    const token = `ghp_${"a1B2".repeat(9)}`;
+    const draft = { kind: "user-said", text: "hello", [token]: 1, "correct horse": "battery", plain: "word" };
+    const told = JSON.stringify(redactDraft(draft as never, redactor));
+    expect(told).not.toContain(token);
+    expect(told).not.toContain("correct horse");
+    expect(JSON.parse(told)).toMatchObject({ kind: "user-said", text: "hello", plain: "word" });
+    expect(Object.keys(JSON.parse(told))).toHaveLength(5);
+  });
+
+  test("[REDACT-2] a registered value that is also the name of a field keeps no record from being one", () => {
+    const draft = { kind: "call-closed", callId: "c", tool: "t", status: "success", output: "an output" };
+    expect(redactDraft(draft as never, new Redactor(["output"]))).toMatchObject({ output: "an [redacted:secret]" });
+  });
+
   test("[REDACT-11] names by which records are found stay as they are, and everything else is looked at", () => {
     const redactor = new Redactor(["call-4711"]);
     const opened = { kind: "call-opened", callId: "call-4711", tool: "call-4711", args: { of: "call-4711" } } as never;

@@ -5,6 +5,8 @@ export interface Shape<T> {
   /** The first thing that is wrong, as `field: reason`, or nothing. Fields the shape does not name are kept, never refused. */
   readonly fault: (value: Json | undefined, path: string) => string | undefined;
   readonly optional?: true;
+  /** Of the fields that it knows. */
+  readonly names?: ReadonlySet<string>;
   /** Carries the type only; never present at run time. */
   readonly type?: T;
 }
@@ -55,9 +57,12 @@ export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
   };
 }
 
-export function fields<const F extends Record<string, Shape<unknown>>>(shapes: F): Shape<FieldsOf<F>> {
+export function fields<const F extends Record<string, Shape<unknown>>>(
+  shapes: F,
+): Shape<FieldsOf<F>> & { readonly names: ReadonlySet<string> } {
   const entries = Object.entries(shapes);
   return {
+    names: new Set(Object.keys(shapes)),
     fault: (value, path) => {
       if (typeof value !== "object" || value === null || Array.isArray(value)) return `${path} must be an object`;
       for (const [name, shape] of entries) {

@@ -54,8 +54,7 @@ export class MediaStation {
 
   #firstWithMedia(items: readonly Item[]): number {
     let at = 0;
-    while (at < items.length && items[at] === this.#plain[at]) at += 1;
-    while (at < items.length && !holdsMedia(items[at] as Item)) at += 1;
+    while (at < items.length && (items[at] === this.#plain[at] || !holdsMedia(items[at] as Item))) at += 1;
     return at;
   }
 }

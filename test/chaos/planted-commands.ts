@@ -44,8 +44,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     "work-of-a-command-taken-back-before-its-plan-is-looked-at",
     KILL_COMMANDS,
     "src/files/host/workspace.ts",
-    "    const plans: FoundPlan[] = [];",
-    "    await this.execs.recover(async () => {});\n    const plans: FoundPlan[] = [];",
+    "    let newest: FoundPlan | undefined;",
+    "    await this.execs.recover(async () => {}, async () => {});\n    let newest: FoundPlan | undefined;",
   ),
   bug(
     "new-folder-moved-in-before-its-files",

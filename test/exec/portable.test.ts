@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/index.ts";
 import { portrait, withCommands } from "../support/commands.ts";
-import { forgetfulDisk, freshRoot, work } from "../support/workspaces.ts";
+import { forgetfulDisk, freshRoot, tellingDisk, work } from "../support/workspaces.ts";
 import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("portable");
@@ -90,6 +91,37 @@ test.each([1, 2])(
     expect(portrait(at.root, { times: false })).toEqual(left);
   },
 );
+
+const EXEC = ".holdfast/workspace/exec";
+
+test.each(["true", "echo more > made"])(
+  "[EXEC-18] a folder of commands that is gone stays gone with the power, or they would be undone: %s",
+  async (line) => {
+    const at = { ...freshRoot(), synced: true };
+    const { synced, port } = tellingDisk(at.root);
+    const { sh, run } = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+    await sh(line);
+    synced.clear();
+    await run(({ files }) => files.writeText("mine", "mine"));
+    expect([...synced]).toContain(EXEC);
+  },
+);
+
+test("[EXEC-18] what a crash left of a command is synced when it is undone", async () => {
+  const at = { ...freshRoot(), synced: true };
+  const commands = join(at.root, EXEC);
+  const one = await withCommands("portable", {}, at);
+  await one.sh("mkdir held; echo as it was > held/file");
+  await one.sh(`cp -r ${commands} ${at.store}.left; echo changed > held/file`);
+  await one.session.close();
+  await one.holdfast.close();
+  rmSync(commands, { recursive: true });
+  cpSync(`${at.store}.left`, commands, { recursive: true }); // as if the second had been killed
+  const { synced, port } = tellingDisk(at.root);
+  await work({ workspace: { root: at.root, port } }, at);
+  expect(readFileSync(join(at.root, "held/file"), "utf8")).toBe("as it was\n");
+  expect([...synced]).toEqual(expect.arrayContaining(["held/file", "held", EXEC]));
+});
 
 describe("whoever writes on when a command has ended, and was not found and ended with it", () => {
   test.each(["a call that writes elsewhere", "another command", "a rewind"])(

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
 import {
@@ -25,8 +25,15 @@ export interface Working {
   readonly store: string;
 }
 
+export interface At {
+  readonly root: string;
+  readonly store: string;
+  /** Whether what is acknowledged must survive a loss of power. Default false: it takes longer. */
+  readonly synced?: boolean;
+}
+
 /** An empty folder of its own, outside the store. */
-export function freshRoot(): { readonly root: string; readonly store: string } {
+export function freshRoot(): At {
   places += 1;
   const folder = join(scratch, `workspace-${places}`);
   const root = join(folder, "root");
@@ -34,13 +41,10 @@ export function freshRoot(): { readonly root: string; readonly store: string } {
   return { root, store: join(folder, "store.db") };
 }
 
-/** A session in a folder, on a store that need not survive a loss of power. */
-export async function inWorkspace(
-  options: SessionOptions = {},
-  at: { readonly root: string; readonly store: string } = freshRoot(),
-): Promise<Working> {
+/** A session in a folder. */
+export async function inWorkspace(options: SessionOptions = {}, at: At = freshRoot()): Promise<Working> {
   const holdfast = await createHoldfast({
-    store: sqlite(at.store, { durability: "process" }),
+    store: sqlite(at.store, { durability: at.synced === true ? "power" : "process" }),
     workspace: at.root,
     ...options,
   });
@@ -122,4 +126,17 @@ export function forgetfulDisk() {
     },
   };
   return { state, port };
+}
+
+/** A disk that tells what was synced, by its path in the workspace. Linux only. */
+export function tellingDisk(root: string) {
+  const synced = new Set<string>();
+  const port: HostPort = {
+    ...realHost,
+    sync: (handle) => {
+      synced.add(readlinkSync(`/proc/self/fd/${handle}`).slice(root.length + 1));
+      return realHost.sync(handle);
+    },
+  };
+  return { synced, port };
 }

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
-import { type Edit, freshRoot, inWorkspace, work } from "../support/workspaces.ts";
+import { type Edit, forgetfulDisk, freshRoot, inWorkspace, tellingDisk, work } from "../support/workspaces.ts";
 import { defineTool } from "../../src/transaction/tool.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
@@ -335,5 +335,69 @@ describe("one workspace", () => {
     expect((await files.list()).map(({ name }) => name)).toEqual(["data"]);
     expect((await files.list("data")).map(({ name }) => name)).toEqual(["holdfast.dbx"]);
     await expect(files.delete("data", { recursive: true })).rejects.toEqual(coded("FILE_NOT_COVERED"));
+  });
+});
+
+describe("the two plans that are written down", () => {
+  const slots = (root: string) =>
+    ["a", "b"].map((name) => readFileSync(join(root, `.holdfast/workspace/intent-${name}`), "utf8"));
+
+  test("[HOST-8] a call that is refused takes the slot of the older one, and leaves the newest alone", async () => {
+    const at = freshRoot();
+    const state = { full: false };
+    const port: HostPort = {
+      ...realHost,
+      write: (handle, bytes, offset, length, position) => {
+        if (state.full && length === "too much".length) throw Object.assign(new Error("the disk"), { code: "ENOSPC" });
+        return realHost.write(handle, bytes, offset, length, position);
+      },
+    };
+    const { run } = await work({ workspace: { root: at.root, port } }, at);
+    await run(({ files }) => files.writeText("a", "first"));
+    await run(({ files }) => files.writeText("b", "second"));
+    const [, newest] = slots(at.root);
+    state.full = true;
+    expect((await run(({ files }) => files.writeText("c", "too much"))).ok).toBe(false);
+    state.full = false;
+    expect(slots(at.root)).toEqual([expect.stringMatching(/^none\n/), newest]);
+    await run(({ files }) => files.writeText("d", "fourth"));
+    expect(slots(at.root)).toEqual([expect.stringContaining('"path":"d"'), newest]);
+  });
+
+  test("[HOST-8] one that was refused, and could not be removed, is never carried out", async () => {
+    const at = freshRoot();
+    const state = { broken: false };
+    const port: HostPort = {
+      ...realHost,
+      write: (handle, bytes, offset, length, position) => {
+        const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+        if (state.broken && (text === "refused" || text === "none\n"))
+          throw Object.assign(new Error("the disk"), { code: "EIO" });
+        return realHost.write(handle, bytes, offset, length, position);
+      },
+    };
+    const { run, root } = await work({ workspace: { root: at.root, port } }, at);
+    await run(({ files }) => files.writeText("a", "first"));
+    state.broken = true;
+    expect((await run(({ files }) => files.writeText("b", "refused"))).ok).toBe(false);
+    expect((await run(({ files }) => files.writeText("c", "third"))).ok).toBe(false); // as long as it lies there
+    state.broken = false;
+    expect((await run(({ files }) => files.writeText("d", "fourth"))).ok).toBe(true);
+    expect(tree(root)).toEqual(["a", "d"]);
+  });
+
+  test("[HOST-8] what a killed process had put in place is synced by the next, before the plan is forgotten", async () => {
+    const at = { ...freshRoot(), synced: true };
+    const { state, port } = forgetfulDisk();
+    const one = await work({ workspace: { root: at.root, port } }, at);
+    one.put("held/file", "old");
+    state.notes = 0;
+    await one.run(({ files }) => files.writeText("held/file", "new"));
+    await one.session.close().catch(() => {});
+    await one.holdfast.close().catch(() => {});
+    const { synced, port: telling } = tellingDisk(at.root);
+    const { text } = await work({ workspace: { root: at.root, port: telling } }, at);
+    expect(text("held/file")).toBe("new");
+    expect([...synced]).toContain("held");
   });
 });

@@ -8,7 +8,7 @@ import { digestOf, edit, rootIn, touched, treeOf } from "./tree.ts";
 import type { Way } from "./ways.ts";
 
 /** Until most code is compiled. */
-const WARM = 50;
+export const WARM = 50;
 
 interface Ready {
   readonly root: string;
@@ -23,11 +23,15 @@ function readyOf(task: Task): Ready {
 }
 
 /** Snapshot, three edits and rollback in some other way. */
-export function byWay(cell: string, way: Way, times: number): Trial {
+export function byWay(cell: string, way: Way, times: number, warm = 0): Trial {
   return defineTrial({
     fixture: treeOf(cell, (root, beside) => way.prepare?.(root, beside)),
     times,
-    prepare: (task) => ({ ...readyOf(task), beside: join(task.fixture, "beside") }),
+    prepare: (task) => {
+      const ready = { ...readyOf(task), beside: join(task.fixture, "beside") };
+      for (let n = 0; n < warm; n += 1) way.round(ready.root, ready.beside, ready.paths, () => undefined);
+      return ready;
+    },
     run: ({ root, paths, beside }) => {
       let edited = "";
       way.round(root, beside, paths, () => {

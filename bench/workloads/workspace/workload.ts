@@ -1,5 +1,5 @@
 import type { Bar, Case, Trial, Workload } from "../../harness/contract.ts";
-import { byWay, holdfast } from "./trials.ts";
+import { byWay, holdfast, WARM } from "./trials.ts";
 import { cline, copyTouched, fullCopy, opencode, stashCreate, statWalk, wink } from "./ways.ts";
 
 const SIZES = [1_000, 10_000, 50_000] as const;
@@ -26,7 +26,7 @@ const cases: readonly Case[] = [
     rounds: 3,
     reference: TOUCHED,
     cells: {
-      [TOUCHED]: cell(() => byWay("touched", copyTouched, 15)),
+      [TOUCHED]: cell(() => byWay("touched", copyTouched, 15, WARM)),
       [HOLDFAST]: cell(holdfast),
       ...Object.fromEntries(Object.entries(PEERS).map(([name, make]) => [name, cell(make)])),
     },

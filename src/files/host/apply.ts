@@ -123,6 +123,7 @@ class Application implements Applied {
     const { from, to } = step;
     if (disk.isOwn(names) || sameEntry(from, to)) return;
     const mayBeDone = this.#ground.again && (to.kind === "file" || to.kind === "link");
+    this.folders.add(names.slice(0, -1).join("/")); // also when an earlier attempt has done it, and did not come to sync it
     if (mayBeDone && !this.#waits(step)) return this.#recall(step);
     const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
@@ -136,9 +137,9 @@ class Application implements Applied {
     const temp = first?.temp;
     if (first === undefined || temp === undefined || disk.isOwn(namesIn(first.path))) return;
     const target = namesIn(first.path).slice(0, -1);
+    this.folders.add(target.join("/"));
     const found = root.within(target, (folder) =>
       root.within(namesIn(temp.folder), (waiting) => {
-        this.folders.add(folder.names.join("/"));
         this.folders.add(temp.folder);
         folder.mustBeHere();
         for (const step of steps) this.#linkNew(folder, waiting, step);
@@ -163,7 +164,6 @@ class Application implements Applied {
 
   async #in(folder: Folder, name: string, step: PlannedStep): Promise<void> {
     const { from, to } = step;
-    this.folders.add(folder.names.join("/"));
     const mayBeIn = this.#ground.again && to.kind !== "absent" && to.kind !== "folder";
     if (mayBeIn && this.#isIn(folder, name, step)) return this.#unlinkTemp(step);
     if (from.kind === "folder" && to.kind !== "folder") {

@@ -11,6 +11,7 @@ import { PLACES } from "./meta.ts";
 import type { WorkspaceDeps } from "./options.ts";
 import type { HostStat } from "./port.ts";
 import { unlinkIfThere } from "./rescue.ts";
+import { namedBy, type ToSync } from "./syncing.ts";
 
 /** The commands of one call, as far as a commit of their work must know them. */
 export interface ExecWork {
@@ -140,12 +141,19 @@ export class ExecWorks {
   }
 
   /** Takes back what commands of earlier processes had done. Whatever was decided is no longer here. */
-  async recover(endStrays: NonNullable<WorkspaceDeps["endStrays"]>): Promise<void> {
+  async recover(
+    endStrays: NonNullable<WorkspaceDeps["endStrays"]>,
+    sync: (names: ToSync) => Promise<void>,
+  ): Promise<void> {
     const held = new Set([`${this.ground.root.path}/${PLACES.home.join("/")}`]);
     for (const id of execPlaces(this.ground)) {
       await endStrays(id, held);
       const left = InPlace.left(this.ground, id);
-      if (left !== undefined) this.broughtBack.push({ exec: id, paths: left.restore().length });
+      if (left !== undefined) {
+        const back = left.restore();
+        await sync(namedBy(back)); // before the mark goes that says that there is something to bring back
+        this.broughtBack.push({ exec: id, paths: back.length });
+      }
       removeExecPlace(this.ground, id);
     }
   }

@@ -112,14 +112,13 @@ function lies({ temp, probe }: PlannedStep): boolean {
   return temp !== undefined && probe !== undefined;
 }
 
-/** Takes a plan back that was not decided. What it had laid beside targets goes; nothing else was touched. */
-export function abandon({ root, slots }: Pick<PrepareGround, "root" | "slots">, slot: Slot, { steps }: Intent): void {
+/** Takes back what a plan had laid beside its targets, when it was not decided. Nothing else was touched. */
+export function abandon(root: HostRoot, { steps }: Intent): void {
   for (const { temp, probe } of steps) {
     const ours = probe ?? temp; // what lies where a command wrote it goes with that folder
     if (ours !== undefined)
       root.within(namesIn(ours.folder), (folder) => unlinkIfThere(root.port, folder.at(ours.name)));
   }
-  root.port.close(slots.empty(slot));
 }
 
 /**
@@ -299,5 +298,5 @@ async function syncFiles({ root, sync }: PrepareGround, handles: readonly number
 
 async function syncFolders(ground: PrepareGround, folders: ReadonlySet<string>): Promise<void> {
   if (ground.sync) await ground.syncing({ files: [], folders: [...folders].map((path) => namesIn(path)) });
-  ground.unsynced.clear();
+  for (const path of folders) ground.unsynced.delete(path);
 }

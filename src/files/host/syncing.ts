@@ -45,6 +45,12 @@ export async function syncNames(root: HostRoot, { files, folders }: ToSync, whol
   }
 }
 
+/** Paths with what they hold, and the folders they are named in. */
+export function namedBy(paths: readonly string[]): ToSync {
+  const files = paths.map((path) => path.split("/"));
+  return { files, folders: files.flatMap((names) => [names.slice(0, -1), names]) }; // one of the two, when it is a folder itself
+}
+
 /** The folders on the way to files, from one of ours on down. */
 export function* foldersTo(files: ToSync["files"], from: number): Iterable<readonly string[]> {
   for (const names of files) for (let depth = from; depth < names.length; depth += 1) yield names.slice(0, depth);

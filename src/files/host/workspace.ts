@@ -30,6 +30,8 @@ interface Planned {
   readonly slot: Slot;
   /** Putting it in place has been begun before. */
   again?: boolean;
+  /** Nobody decided it, and what it had laid out could not be removed yet. */
+  refused?: boolean;
 }
 
 /** How often what is kept aside is brought within its bounds. */
@@ -155,7 +157,7 @@ export class Workspace {
         await decide({ tx, images, named });
       } catch (error) {
         // A plan whose decision is not known stays written down: the journal will say, to whoever asks.
-        if (isUnwritten(error)) this.#takeBack();
+        if (isUnwritten(error)) await this.#takeBack();
         throw error;
       }
       this.#stuck = this.#doubted;
@@ -223,17 +225,19 @@ export class Workspace {
   }
 
   async #begin(): Promise<void> {
-    const plans: FoundPlan[] = [];
-    for (const plan of this.#slots.read()) {
+    let newest: FoundPlan | undefined;
+    for (const plan of this.#slots.read().toReversed()) {
       this.#order = Math.max(this.#order, plan.intent.order);
+      if (newest !== undefined) {
+        // Before the newest was decided, this one was in place and synced. Done again, it would bring back a folder that
+        // the newest has removed, when that was the work of a command, which is not done again.
+        if (plan.intent.exec !== undefined) this.execs.end(plan.intent.exec, false);
+        continue;
+      }
       const decided = plan.state === "applied" || (await this.#deps.decided(plan.intent));
-      if (decided) plans.push(plan);
-      else abandon(this.#files(), plan.slot, plan.intent);
+      if (decided) newest = plan;
+      else await this.#abandon(plan);
     }
-    // Before the newest was decided, the one before it was in place and synced. Done again, it would bring back a folder that
-    // the newest has removed, when that was the work of a command, which is not done again.
-    for (const { intent } of plans.slice(0, -1)) if (intent.exec !== undefined) this.execs.end(intent.exec, false);
-    const newest = plans.at(-1);
     if (newest !== undefined) {
       const { slot, state, intent } = newest;
       this.#stuck = { intent, slot, again: true };
@@ -241,33 +245,43 @@ export class Workspace {
       const { session, callId } = intent;
       if (state === "prepared") this.finished.push({ session, ...(callId === undefined ? {} : { callId }), diverged });
     }
-    await this.execs.recover(this.#deps.endStrays ?? (async () => {}));
+    await this.execs.recover(this.#deps.endStrays ?? (async () => {}), (names) => this.sync(names));
     await this.#syncFolders();
     this.#clearTemporary();
     await this.#emptySlots(newest?.slot ?? 1);
-    for (const place of [[], [OWN_FOLDER], PLACES.home]) this.#unsynced.add(place.join("/"));
+    for (const place of [[], [OWN_FOLDER], PLACES.home, PLACES.exec]) this.#unsynced.add(place.join("/"));
     await this.#syncFolders();
     this.rescue.prune();
   }
 
   /** The older plan goes first: found alone, it would be done again over what came after it. */
   async #emptySlots(newest: Slot): Promise<void> {
-    for (const slot of [other(newest), newest]) {
-      const handle = this.#slots.empty(slot);
-      try {
-        if (this.#deps.sync) await this.#root.port.sync(handle);
-      } finally {
-        this.#root.port.close(handle);
-      }
+    for (const slot of [other(newest), newest]) await this.#emptySlot(slot);
+  }
+
+  async #emptySlot(slot: Slot): Promise<void> {
+    const handle = this.#slots.empty(slot);
+    try {
+      if (this.#deps.sync) await this.#root.port.sync(handle);
+    } finally {
+      this.#root.port.close(handle);
     }
   }
 
+  /** The next plan takes its slot: in the other one stands a plan that may not be synced yet. */
+  async #abandon({ intent, slot }: Pick<Planned, "intent" | "slot">): Promise<void> {
+    abandon(this.#root, intent);
+    await this.#emptySlot(slot);
+    this.#slot = slot;
+  }
+
   /** Removes what a plan had laid out. If even that fails now, the plan is kept in mind and tried again. */
-  #takeBack(): void {
+  async #takeBack(): Promise<void> {
     const doubted = this.#doubted;
     if (doubted === undefined) return;
+    doubted.refused = true;
     try {
-      abandon(this.#files(), doubted.slot, doubted.intent);
+      await this.#abandon(doubted);
       this.#doubted = undefined;
     } catch {
       // The refusal that led here is the one to tell; this one comes again as long as it lasts.
@@ -277,8 +291,8 @@ export class Workspace {
   async #askForDoubted(): Promise<void> {
     const doubted = this.#doubted;
     if (doubted === undefined) return;
-    if (await this.#deps.decided(doubted.intent)) this.#stuck = doubted;
-    else abandon(this.#files(), doubted.slot, doubted.intent);
+    if (doubted.refused !== true && (await this.#deps.decided(doubted.intent))) this.#stuck = doubted;
+    else await this.#abandon(doubted);
     this.#doubted = undefined;
   }
 
@@ -293,6 +307,7 @@ export class Workspace {
 
   /** The commands of a call are over, whether or not their work was kept. */
   endExec(id: string): void {
+    this.#unsynced.add(PLACES.exec.join("/")); // also of commands without a plan
     this.execs.end(
       id,
       [this.#stuck, this.#doubted].some((planned) => planned?.intent.exec === id),
