@@ -102,6 +102,13 @@ describe("a line of the log", () => {
     );
   });
 
+  test("[TELEMETRY-6] a fact is a field of its line also when objects have a meaning for its name", () => {
+    const lines: string[] = [];
+    const facts = JSON.parse('{"__proto__":{"tool":"forged"},"tool":"ls"}') as KernelEvent["facts"];
+    structuredLog(jsonLines((line) => void lines.push(line))).emit(event("call-opened", facts));
+    expect(lines.join("")).toContain('"__proto__":{"tool":"forged"},"tool":"ls"}');
+  });
+
   test("[TELEMETRY-6] no fact stands in the place of what the line says of itself, and what was said stands when it is told", () => {
     const facts = { session: "forged", at: "never", tool: "ls" };
     const line = lineOf(event("call-opened", facts, { seq: 7, content: { args: 1 } }));

@@ -75,9 +75,15 @@ function levelOf({ kind, facts }: KernelEvent): Level {
 
 /** A fact that is called like a field of the line would replace it. */
 function fieldsOf({ kind, source, nth, session, at, seq, facts, content }: KernelEvent): object {
-  const known = { ...(seq === undefined ? {} : { seq }), ...(content === undefined ? {} : { content }) };
-  const free = Object.fromEntries(Object.entries(facts).filter(([name]) => !OWN.has(name)));
-  return { event: kind, source, nth, session, at, ...known, ...free };
+  const fields: Record<string, unknown> = { event: kind, source, nth, session, at };
+  if (seq !== undefined) fields["seq"] = seq;
+  if (content !== undefined) fields["content"] = content;
+  for (const name of Object.keys(facts)) {
+    if (OWN.has(name)) continue;
+    if (name !== "__proto__") fields[name] = facts[name];
+    else Object.defineProperty(fields, name, { value: facts[name], enumerable: true }); // assigned, it would be no field
+  }
+  return fields;
 }
 
 const OWN: ReadonlySet<string> = new Set([
