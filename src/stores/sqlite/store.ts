@@ -83,10 +83,12 @@ export class SqliteStore implements Store {
   async #drain(): Promise<void> {
     await Promise.resolve(); // batches sent in the same breath join the first group
     while (this.#waiting.length > 0 || this.#between.length > 0) {
+      const started = this.#parts.clock.monotonic();
       const group = this.#waiting.splice(0, groupSize(this.#waiting));
-      if (group.length > 0) await this.#working(() => this.#settle(group));
+      if (group.length > 0) await this.#settle(group);
       const work = this.#between.shift();
-      if (work !== undefined) await this.#working(work);
+      if (work !== undefined) await work();
+      if (this.#hasWorkedLong(started)) await nextTurn();
     }
     this.#draining = undefined;
   }
@@ -116,7 +118,7 @@ export class SqliteStore implements Store {
   async #settle(group: readonly Waiting[]): Promise<void> {
     const outcome = await this.#transact(group.map((waiting) => waiting.batch));
     if (outcome.ok) {
-      for (const [index, waiting] of group.entries()) waiting.resolve(outcome.receipts[index] as Receipt<WriteBatch>);
+      for (let at = 0; at < group.length; at += 1) group[at]?.resolve(outcome.receipts[at] as Receipt<WriteBatch>);
     } else if (outcome.undone && group.length > 1) {
       // One batch could not be applied and took the transaction with it. It fails alone; its neighbours get their own.
       for (const waiting of group) await this.#settle([waiting]);
@@ -128,12 +130,14 @@ export class SqliteStore implements Store {
   async #transact(batches: readonly WriteBatch[]): Promise<Outcome> {
     let undone = true;
     try {
-      const writer = await patiently(this.#parts, () => this.#begin());
+      const begun = patiently(this.#parts, () => this.#begin());
+      const writer = begun instanceof Promise ? await begun : begun;
       const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock };
       const receipts = batches.map((batch) => applyBatch(ground, batch));
       undone = false;
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
-      await patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
+      const committed = patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
+      if (committed instanceof Promise) await committed;
       this.#footing.afterCommit();
       return { ok: true, receipts };
     } catch (error) {
@@ -257,17 +261,19 @@ export class SqliteStore implements Store {
   }
 
   async #working<T>(work: () => Promise<T>): Promise<T> {
-    const { clock } = this.#parts;
-    const started = clock.monotonic();
+    const started = this.#parts.clock.monotonic();
     try {
       return await work();
     } finally {
-      this.#workedMs += clock.monotonic() - started;
-      if (this.#workedMs >= TURN_MS) {
-        this.#workedMs = 0;
-        await nextTurn();
-      }
+      if (this.#hasWorkedLong(started)) await nextTurn();
     }
+  }
+
+  #hasWorkedLong(since: number): boolean {
+    this.#workedMs += this.#parts.clock.monotonic() - since;
+    if (this.#workedMs < TURN_MS) return false;
+    this.#workedMs = 0;
+    return true;
   }
 }
 
