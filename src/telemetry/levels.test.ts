@@ -105,7 +105,7 @@ describe("a line of the log", () => {
   test("[TELEMETRY-6] a fact is a field of its line also when objects have a meaning for its name", () => {
     const lines: string[] = [];
     const facts = JSON.parse('{"__proto__":{"tool":"forged"},"tool":"ls"}') as KernelEvent["facts"];
-    structuredLog(jsonLines((line) => void lines.push(line))).emit(event("call-opened", facts));
+    void structuredLog(jsonLines((line) => void lines.push(line))).emit(event("call-opened", facts));
     expect(lines.join("")).toContain('"__proto__":{"tool":"forged"},"tool":"ls"}');
   });
 
