@@ -113,19 +113,23 @@ export async function work(options: SessionOptions = {}, at = freshRoot()) {
   };
 }
 
-/** A disk on which nothing is written any more of plans that are done, or only a few times. */
-export function forgetfulDisk() {
-  const state = { notes: Number.POSITIVE_INFINITY };
-  const port: HostPort = {
+/** A disk that does not write some texts. */
+export function refusingDisk(refuses: (text: string) => boolean): HostPort {
+  return {
     ...realHost,
     write: (handle, bytes, offset, length, position) => {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-      const isNote = text.startsWith("applied ") || text === "none\n";
-      if (isNote && (state.notes -= 1) < 0) throw Object.assign(new Error("the disk"), { code: "EIO" });
+      if (refuses(text)) throw Object.assign(new Error("the disk"), { code: "EIO" });
       return realHost.write(handle, bytes, offset, length, position);
     },
   };
-  return { state, port };
+}
+
+/** A disk on which nothing is written any more of plans that are done, or only a few times. */
+export function forgetfulDisk() {
+  const state = { notes: Number.POSITIVE_INFINITY };
+  const isNote = (text: string) => text.startsWith("applied ") || text === "none\n";
+  return { state, port: refusingDisk((text) => isNote(text) && (state.notes -= 1) < 0) };
 }
 
 /** A disk that tells what was synced, by its path in the workspace. Linux only. */

@@ -16,7 +16,15 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
-import { type Edit, forgetfulDisk, freshRoot, inWorkspace, tellingDisk, work } from "../support/workspaces.ts";
+import {
+  type Edit,
+  forgetfulDisk,
+  freshRoot,
+  inWorkspace,
+  refusingDisk,
+  tellingDisk,
+  work,
+} from "../support/workspaces.ts";
 import { defineTool } from "../../src/transaction/tool.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
@@ -345,13 +353,7 @@ describe("the two plans that are written down", () => {
   test("[HOST-8] a call that is refused takes the slot of the older one, and leaves the newest alone", async () => {
     const at = freshRoot();
     const state = { full: false };
-    const port: HostPort = {
-      ...realHost,
-      write: (handle, bytes, offset, length, position) => {
-        if (state.full && length === "too much".length) throw Object.assign(new Error("the disk"), { code: "ENOSPC" });
-        return realHost.write(handle, bytes, offset, length, position);
-      },
-    };
+    const port = refusingDisk((text) => state.full && text === "too much");
     const { run } = await work({ workspace: { root: at.root, port } }, at);
     await run(({ files }) => files.writeText("a", "first"));
     await run(({ files }) => files.writeText("b", "second"));
@@ -367,15 +369,7 @@ describe("the two plans that are written down", () => {
   test("[HOST-8] one that was refused, and could not be removed, is never carried out", async () => {
     const at = freshRoot();
     const state = { broken: false };
-    const port: HostPort = {
-      ...realHost,
-      write: (handle, bytes, offset, length, position) => {
-        const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-        if (state.broken && (text === "refused" || text === "none\n"))
-          throw Object.assign(new Error("the disk"), { code: "EIO" });
-        return realHost.write(handle, bytes, offset, length, position);
-      },
-    };
+    const port = refusingDisk((text) => state.broken && (text === "refused" || text === "none\n"));
     const { run, root } = await work({ workspace: { root: at.root, port } }, at);
     await run(({ files }) => files.writeText("a", "first"));
     state.broken = true;
