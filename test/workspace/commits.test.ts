@@ -370,11 +370,15 @@ describe("the two plans that are written down", () => {
     const at = freshRoot();
     const state = { broken: false };
     const port = refusingDisk((text) => state.broken && (text === "refused" || text === "none\n"));
-    const { run, root } = await work({ workspace: { root: at.root, port } }, at);
+    const { run, root, session, holdfast } = await work({ workspace: { root: at.root, port } }, at);
     await run(({ files }) => files.writeText("a", "first"));
     state.broken = true;
     expect((await run(({ files }) => files.writeText("b", "refused"))).ok).toBe(false);
     expect((await run(({ files }) => files.writeText("c", "third"))).ok).toBe(false); // as long as it lies there
+    // A plan whose place in the journal was cut counts as decided.
+    await session.append({ kind: "user-said", text: "well?" });
+    await session.checkpoint();
+    expect((await holdfast.retain(session, { records: 0 })).forgotten).toBeGreaterThan(0);
     state.broken = false;
     expect((await run(({ files }) => files.writeText("d", "fourth"))).ok).toBe(true);
     expect(tree(root)).toEqual(["a", "d"]);
