@@ -46,6 +46,7 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
   const digest = contentDigest(item, text);
   const handle = handleOf(deps.lineage, digest);
   const compressor = deps.compressor ?? contentCompressor;
+  const facts = item.kind === "output" ? factsLine(evidenceFacts(item, call, text)) : "";
   const tool = call?.name ?? (item.kind === "output" || item.kind === "call" ? item.name : undefined);
   const shown: Shown = {
     ...source,
@@ -53,6 +54,7 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
     text,
     digest,
     handle,
+    facts,
     compressed: (length): Compressed =>
       deps.prepared?.(digest) ??
       compressor.compress({ text, room: roomFor(length), ...(tool === undefined ? {} : { tool }) }),
@@ -69,7 +71,7 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
     baseUtility: UTILITY[kind],
     digest,
     handle,
-    title: source.title ?? titleOf(item, call, text),
+    title: source.title ?? titleOf(item, text, facts),
     ...(item.at === undefined ? {} : { at: item.at }),
     representations: representations(shown, deps),
   };
@@ -133,10 +135,10 @@ function provenanceOf(item: Item, call: CallItem | undefined): Provenance {
   return { from: "call", callId: item.callId ?? "", tool: call?.name ?? item.name ?? "tool" };
 }
 
-function titleOf(item: Item, call: CallItem | undefined, text: string): string {
+function titleOf(item: Item, text: string, facts: string): string {
   switch (item.kind) {
     case "output":
-      return factsLine(evidenceFacts(item, call, text));
+      return facts;
     case "call":
       return [item.name, ...aboutOf(item)].join(" ");
     case "user": // a notice is nobody's words: a span must not quote it as the user's

@@ -22,17 +22,25 @@ export interface ChosenLevels {
 
 /** What to journal about a view, so that whoever opens the session next goes on from the same bytes. */
 export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "view-chosen" }> {
+  let levels = chosen.get(view);
+  if (levels === undefined) chosen.set(view, (levels = levelsOf(view)));
+  return { kind: "view-chosen", levels: levels as unknown as Json, renderer: RENDERER };
+}
+
+/** A view is asked twice, for its trace and for the journal. */
+const chosen = new WeakMap<View, ChosenLevels>();
+
+function levelsOf(view: View): ChosenLevels {
   const anew = view.policy !== "incremental" || view.turn === 0 || view.reclaim !== undefined || !view.settled;
   const from = anew ? 0 : view.seenBefore;
   const { list, count } = behindView(view);
-  const levels: ChosenLevels = {
+  return {
     from,
     after: idAt(list, from - 1),
     last: idAt(list, count - 1),
     runs: runsOf(beyond(view.entries.slice(0, view.stableItems), from), from, count),
     turn: view.turn,
   };
-  return { kind: "view-chosen", levels: levels as unknown as Json, renderer: RENDERER };
 }
 
 /** One line of the decision trace: equal inputs give equal bytes. */
@@ -61,13 +69,14 @@ export function chosenRuns(
   let through = 0;
   let turn = 0;
   for (const { levels, renderer } of records.slice(start)) {
-    const chosen = levels as unknown as ChosenLevels;
-    if (renderer !== by || chosen.from !== through) return undefined;
-    const size = chosen.runs.reduce((sum, [, count]) => sum + count, 0);
-    if (chosen.after !== idAt(pages, through - 1) || chosen.last !== idAt(pages, through + size - 1)) return undefined;
-    runs.push(...chosen.runs);
+    const written = levels as unknown as ChosenLevels;
+    if (renderer !== by || written.from !== through) return undefined;
+    const size = written.runs.reduce((sum, [, count]) => sum + count, 0);
+    if (written.after !== idAt(pages, through - 1) || written.last !== idAt(pages, through + size - 1))
+      return undefined;
+    runs.push(...written.runs);
     through += size;
-    turn = chosen.turn;
+    turn = written.turn;
   }
   return { runs, turn };
 }

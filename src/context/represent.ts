@@ -1,9 +1,9 @@
 import type { Sha256 } from "../base/hash.ts";
 import type { Compressed } from "../contracts/compressor.ts";
-import type { CallItem, Item, OutputItem, Part } from "../wire/item.ts";
+import type { Item, OutputItem, Part } from "../wire/item.ts";
 import { grouped, head, sizeWords } from "./compress/cut.ts";
 import { looksLikeCall } from "./compress/weigh.ts";
-import { evidenceFacts, factsLine, oneLine } from "./facts.ts";
+import { oneLine } from "./facts.ts";
 import type { Handle } from "./handle.ts";
 import type { PageKind, ResidencyLevel } from "./kind.ts";
 import { directiveLines } from "./directives.ts";
@@ -16,8 +16,8 @@ export interface Shown {
   readonly text: string;
   readonly digest: Sha256;
   readonly handle: Handle;
-  /** The call that an output answers. */
-  readonly call?: CallItem;
+  /** Of an output: what is known of it without reading it, in a line. */
+  readonly facts: string;
   readonly compressed: (room: number) => Compressed;
   /** Said by a producer instead of what the form would tell: a plan's goal and step, a preference's scope and source. */
   readonly pointer?: string;
@@ -60,11 +60,10 @@ function compressedText({ item, text, handle, compressed }: Shown): string {
 const SHORT = 512;
 
 function structuredText(shown: Shown): string {
-  const { item, kind, text, handle, call, structured } = shown;
+  const { item, kind, text, handle, facts, structured } = shown;
   if (structured !== undefined) return structured;
   if (kind === "bootstrap" || kind === "constraint") return directiveLines(text);
-  if (item.kind === "output")
-    return `[${factsLine(evidenceFacts(item, call, text))}${mediaWords(item)} · all of it: ${handle}]`;
+  if (item.kind === "output") return `[${facts}${mediaWords(item)} · all of it: ${handle}]`;
   const first = oneLine(text.split("\n").find((line) => line.trim() !== "" && !looksLikeCall(line)) ?? "");
   return `[begins: ${first} … ${lengthWords(text)}${mediaWords(item)}, all of it: ${handle}]`;
 }

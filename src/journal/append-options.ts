@@ -58,8 +58,11 @@ function isNewBlob(value: unknown): boolean {
 }
 
 export function refuseBadOptions(options: AppendOptions): void {
-  if (options === NO_OPTIONS) return;
-  checkOptions(options, APPEND_OPTIONS);
+  if (options !== NO_OPTIONS) checkOptions(options, APPEND_OPTIONS);
+}
+
+/** What was staged may have been changed since, by whoever holds its bytes. */
+export function refuseChangedContent(options: AppendOptions): void {
   for (const { ref, bytes } of options.staged ?? []) {
     if (bytes !== undefined && (nameOfBytes(bytes) !== ref.name || bytes.length !== ref.size))
       throw new HoldfastError("BLOB_CORRUPT", { name: ref.name });

@@ -12,7 +12,7 @@ import { KNOWN_SHAPES, type Redactor } from "../records/redact.ts";
 import { readBlob, stageBlob } from "./blobs.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalEntry } from "./prove.ts";
-import { type AppendOptions, NO_OPTIONS, refuseBadOptions } from "./append-options.ts";
+import { type AppendOptions, NO_OPTIONS, refuseBadOptions, refuseChangedContent } from "./append-options.ts";
 import { type HeldLease, keepLease } from "./keep-lease.ts";
 import { NewestRecords } from "./newest.ts";
 import { type ReadOptions, readEntries, rowOf } from "./read.ts";
@@ -48,6 +48,9 @@ export interface Opened {
   /** What was wrong with the session's own entry in the store, and was put right from what proves it. */
   readonly mended?: string;
 }
+
+/** At once where they are remembered, else as the store answers. */
+export type Entries = Iterable<JournalEntry> | AsyncIterable<JournalEntry>;
 
 type Send = (drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions) => Promise<Appended>;
 
@@ -165,9 +168,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   /** Everything acknowledged from there on, for whoever follows: what was just written need not be read back. */
-  async *readOn(from: number): AsyncIterable<JournalEntry> {
+  readOn(from: number): Entries {
     const to = this.head.seq;
-    if (from <= to) yield* this.#newest.since(from, to) ?? this.read({ from, to });
+    return from > to ? [] : (this.#newest.since(from, to) ?? this.read({ from, to }));
   }
 
   stageBlob(source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
@@ -210,7 +213,8 @@ export class Journal<T = unknown> implements AsyncDisposable {
   ): Promise<Appended> {
     this.#closing.signal.throwIfAborted();
     this.#ended.signal.throwIfAborted();
-    refuseBadOptions(options);
+    if (by === "anybody") refuseBadOptions(options);
+    refuseChangedContent(options);
     const known = options.checked === undefined ? undefined : { delta: options.checked };
     const encoded = drafts.map((draft) => this.#encode(draft, known));
     for (;;) {

@@ -111,7 +111,7 @@ export function decodeRecord(
 
 /** A record that this process has sealed itself: it need not be proven, and is of today's shape. */
 export function decodeOwn({ kind, seq, at, body }: SealedRecord): JournalRecord {
-  return { ...(JSON.parse(body ?? "{}") as object), kind, seq, at } as JournalRecord;
+  return Object.assign(JSON.parse(body ?? "{}") as object, { kind, seq, at }) as JournalRecord;
 }
 
 /** Undefined when a step cannot make sense of the body: one odd record must not keep all others from being read. */

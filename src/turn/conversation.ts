@@ -2,6 +2,7 @@ import type { Json } from "../base/json.ts";
 import { HistoryIndex } from "../history/history-index.ts";
 import { repairHistory } from "../history/repair.ts";
 import type { PairedHistory } from "../history/paired.ts";
+import type { Entries } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
@@ -101,10 +102,13 @@ export class Conversation {
     return [...this.#waiting.values()];
   }
 
-  /** One reader at a time: two would hear everything twice. */
-  readOn(entries: (from: number) => AsyncIterable<JournalEntry>): Promise<void> {
+  /** One reader at a time: two would hear everything twice. `heard` is told of every entry before it counts. */
+  readOn(entries: (from: number) => Entries, heard: (entry: JournalEntry) => void = () => {}): Promise<void> {
     const read = async () => {
-      for await (const entry of entries(this.next)) this.take(entry);
+      for await (const entry of entries(this.next)) {
+        heard(entry);
+        this.take(entry);
+      }
     };
     const turn = this.#reading.then(read, read);
     this.#reading = turn.catch(() => {});
@@ -233,7 +237,6 @@ export class Conversation {
   }
 }
 
-/** After these the outputs of an earlier answer have had their place. */
 /** The model must know, or it goes on as if its version were there. */
 function divergedItem({ at, path, kept }: Extract<JournalEntry, { readonly kind: "file-diverged" }>): Item {
   const ours = kept === undefined ? "" : ` The other version is kept aside as ${kept}.`;
@@ -241,6 +244,7 @@ function divergedItem({ at, path, kept }: Extract<JournalEntry, { readonly kind:
   return { kind: "user", at, notice: "context-update", parts: [{ type: "text", text, notice: "context-update" }] };
 }
 
+/** After these the outputs of an earlier answer have had their place. */
 const SPEAKS: ReadonlySet<JournalEntry["kind"]> = new Set(["user-said", "model-said", "turn-interrupted", "rewound"]);
 
 /** The conversation as a whole, repaired. */

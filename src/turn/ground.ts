@@ -1,5 +1,5 @@
 import type { NewBlob } from "../contracts/store.ts";
-import type { JournalEntry } from "../journal/prove.ts";
+import type { Entries } from "../journal/journal.ts";
 import type { CallId, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -38,7 +38,7 @@ export interface Ground {
   /** The newest record that is there. */
   readonly head: number;
   /** What was written from there on. */
-  readOn(from: number): AsyncIterable<JournalEntry>;
+  readOn(from: number): Entries;
   /** Content that results and users brought, by name. */
   readonly content: ReadContent;
   /** Whether a call still waits for somebody. */
@@ -61,5 +61,9 @@ export const grounds: WeakMap<ExecutionState, Ground> = new WeakMap();
 /** Reads what the journal has and the conversation has not. Asks the store only then: this writer knows the head. */
 export async function catchUp(ground: Ground): Promise<void> {
   const { conversation, context, head } = ground;
-  if (conversation.next <= head) await conversation.readOn((from) => context.hearing(ground.readOn(from)));
+  if (conversation.next <= head)
+    await conversation.readOn(
+      (from) => ground.readOn(from),
+      (entry) => context.hear(entry),
+    );
 }

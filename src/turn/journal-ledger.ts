@@ -82,8 +82,8 @@ export class JournalLedger implements Ledger, StateLedger {
     callId: string | undefined,
     byDrafts: readonly NewBlob[],
   ): Promise<void> {
-    const fresh = [...new Map([...staged, ...byDrafts].map((blob) => [blob.ref.name, blob])).values()];
-    const blobs = [...new Map([...staged.map(({ ref }) => ref), ...named].map((ref) => [ref.name, ref])).values()];
+    const fresh = onceEach([...staged, ...byDrafts], ({ ref }) => ref.name);
+    const blobs = onceEach([...staged.map(({ ref }) => ref), ...named], ({ name }) => name);
     const parts = this.#parts();
     // Slices let nothing become true that is no JSON; other parts say what they like.
     const checked = Object.fromEntries(Object.entries(delta).filter(([name]) => parts.get(name)?.plain === true));
@@ -141,4 +141,9 @@ export class JournalLedger implements Ledger, StateLedger {
 
 function aboutOf({ tool, name, key, generation }: EffectEntry) {
   return { tool, name, key, generation };
+}
+
+/** Of those that have one name, the last. */
+function onceEach<T>(all: readonly T[], nameOf: (one: T) => string): readonly T[] {
+  return all.length < 2 ? all : [...new Map(all.map((one) => [nameOf(one), one])).values()];
 }

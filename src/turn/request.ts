@@ -55,8 +55,8 @@ export function writeRequest(view: View, { prompt, catalog }: AlignedPrompt, opt
   const standing = view.items.slice(view.stableItems);
   // An answer that was paused must stand last, or it cannot go on.
   if (isModels(shown.at(-1))) return { ...said, items: [...prefix, system(tailText), ...standing, ...shown] };
-  const stable = [...prefix, ...shown];
-  return { ...said, items: [...stable, ...standing, tail(tailText)], stableItems: stable.length };
+  const stable = prefix.concat(shown);
+  return { ...said, items: stable.concat(standing, tail(tailText)), stableItems: stable.length };
 }
 
 /** Whether a request that offers programs says how they read the history; undefined where it offers none. */

@@ -122,15 +122,12 @@ export class SessionContext {
     return this.#state.session.dispatch(PinnedRules.unpinned(id));
   }
 
-  /** Hears what the journal holds, on its way to whoever reads it. */
-  async *hearing(entries: AsyncIterable<JournalEntry>): AsyncIterable<JournalEntry> {
-    for await (const entry of entries) {
-      // Of earlier processes; this one counts its own when they happen.
-      if (entry.kind === "fault-raised" && entry.seq <= this.#openedAt && isContextFault(entry.fault))
-        this.missed(entry.fault);
-      if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
-      yield entry;
-    }
+  /** Hears what the journal holds, before the conversation does. */
+  hear(entry: JournalEntry): void {
+    // Of earlier processes; this one counts its own when they happen.
+    if (entry.kind === "fault-raised" && entry.seq <= this.#openedAt && isContextFault(entry.fault))
+      this.missed(entry.fault);
+    if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
   }
 
   /** What the project's files said when the turn began, and what of them could not be read. */

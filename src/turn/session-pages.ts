@@ -77,7 +77,7 @@ export class SessionPages {
     const all = this.#said(history, idOf);
     const said = this.#afterCuts(all, sources.cuts ?? []);
     this.#listSpans(all, sources.spans ?? []);
-    if (pinned.length === 0) return [...front, ...said];
+    if (pinned.length === 0) return front.concat(said);
     const shown = new Set(said.map(({ id }) => id));
     const known = new Set(all.map(({ id }) => id));
     const last = said.at(-1)?.id ?? "";
@@ -153,8 +153,8 @@ export class SessionPages {
     const { items, pages } = this.#before;
     let same = 0;
     while (same < items.length && items[same] === history[same]) same += 1;
-    const said = [...pages.slice(0, same), ...history.slice(same).map((item) => this.#pageOf(item, idOf))];
-    this.#before = { items: [...history], pages: said }; // the list itself goes on growing
+    const said = pages.slice(0, same).concat(history.slice(same).map((item) => this.#pageOf(item, idOf)));
+    this.#before = { items: history.slice(), pages: said }; // the list itself goes on growing
     return said;
   }
 

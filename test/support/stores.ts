@@ -14,7 +14,7 @@ export function memoryDeps(disk = new MemoryDisk(), clock = new FixedClock()) {
 
 export const said = (text: string): RecordDraft => ({ kind: "user-said", text });
 
-export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+export async function collect<T>(source: Iterable<T> | AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const element of source) all.push(element);
   return all;

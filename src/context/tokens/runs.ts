@@ -25,6 +25,7 @@ export function countWithoutRuns(counter: TokenCounter, text: string): number {
 }
 
 function countPieces(counter: TokenCounter, text: string): number {
+  if (!mayHoldRun(text)) return counter.count(text);
   let tokens = 0;
   let from = 0;
   const known = new Map<string, number>();
@@ -39,4 +40,28 @@ function countPieces(counter: TokenCounter, text: string): number {
     from = index + run.length;
   }
   return from === 0 ? counter.count(text) : tokens + (from < text.length ? counter.count(text.slice(from)) : 0);
+}
+
+/** A run so long covers one of the places that are looked at, and nearly every text has only short ones there. */
+function mayHoldRun(text: string): boolean {
+  for (let at = LONGEST_RUN; at < text.length; at += LONGEST_RUN + 1) {
+    const kind = kindAt(text, at);
+    if (kind === "digit") continue;
+    if (kind === "unknown") return true;
+    let from = at;
+    while (from > 0 && kindAt(text, from - 1) === kind) from -= 1;
+    let to = at + 1;
+    while (to < text.length && to - from <= LONGEST_RUN && kindAt(text, to) === kind) to += 1;
+    if (to - from > LONGEST_RUN || kindAt(text, from - 1) === "unknown" || kindAt(text, to) === "unknown") return true;
+  }
+  return false;
+}
+
+/** Letters and signs are one kind here, so that what is taken for no run is none. */
+function kindAt(text: string, at: number): "digit" | "space" | "mark" | "unknown" | undefined {
+  const unit = text.charCodeAt(at);
+  if (Number.isNaN(unit)) return undefined;
+  if (unit >= 127) return "unknown";
+  if (unit === 32 || (unit >= 9 && unit <= 13)) return "space";
+  return unit >= 48 && unit <= 57 ? "digit" : "mark";
 }

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { call, output, system, think, user } from "../../../test/histories/items.ts";
 import { longText, quarters } from "../../../test/support/pages.ts";
@@ -24,6 +25,26 @@ describe("runs", () => {
     const whole = `before\n${text}\nafter`;
     expect(Math.abs(countWithoutRuns(counter, whole) - quarters.count(whole))).toBeLessThan(100);
     expect(longest).toBeLessThanOrEqual(200);
+  });
+
+  test("[TOKEN-2] no run reaches a tokenizer uncut, wherever it stands and whatever is around it", () => {
+    const piece = fc
+      .tuple(
+        fc.constantFrom("a", "é", "字", " ", "\u00a0", "\n", "-", "7", "ab", "x é", "𝒳"),
+        fc.integer({ min: 1, max: 230 }),
+      )
+      .map(([text, times]) => text.repeat(times));
+    const long = /\p{L}{201,}|\s{201,}|[^\p{L}\s\d]{201,}/u;
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join("");
+        const seen: string[] = [];
+        countWithoutRuns({ ...quarters, count: (one) => (seen.push(one), 1) }, text);
+        expect(seen.filter((one) => long.test(one))).toEqual([]);
+        if (!long.test(text)) expect(seen).toEqual([text]);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test("[TOKEN-2] a text without runs goes to the tokenizer as it is", () => {
