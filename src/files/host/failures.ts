@@ -29,3 +29,19 @@ export function hostError(error: unknown, path: string): unknown {
   if (HoldfastError.is(error) || typeof system !== "string" || !/^E[A-Z0-9]+$/.test(system)) return error;
   return new HoldfastError(CODES[system] ?? "WORKSPACE_IO", { path, system }, { cause: error });
 }
+
+/** Why a folder cannot be a workspace. What is wrong with a path inside is wrong with the whole then. */
+export function unusable(error: unknown, root: string): unknown {
+  const named = hostError(error, root);
+  if (
+    HoldfastError.is(named) &&
+    !HoldfastError.is(named, "FILE_BAD_PATH") &&
+    !HoldfastError.is(named, "FILE_NOT_WRITABLE")
+  )
+    return named;
+  return new HoldfastError(
+    "WORKSPACE_UNUSABLE",
+    { root, found: error instanceof Error ? error.message : String(error) },
+    { cause: error },
+  );
+}

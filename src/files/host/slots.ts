@@ -11,6 +11,10 @@ export interface FoundPlan {
   readonly intent: Intent;
 }
 
+export function otherSlot(slot: Slot): Slot {
+  return slot === 0 ? 1 : 0;
+}
+
 const NAMES = ["intent-a", "intent-b"] as const;
 const EMPTY = "none\n";
 
@@ -55,16 +59,20 @@ export class Slots {
     this.#port.close(this.#write(slot, Buffer.from(appliedText(intent)), this.#ends[slot]));
   }
 
-  /** Nothing waits there any more, and nothing long stays behind. Answers the handle to sync and close. */
-  empty(slot: Slot): number {
+  /** Nothing waits there any more, and nothing long stays behind. */
+  async empty(slot: Slot, sync: boolean): Promise<void> {
     const handle = this.#write(slot, Buffer.from(EMPTY), 0);
     try {
       this.#port.truncate(handle, EMPTY.length);
-      return handle;
-    } catch (error) {
+      if (sync) await this.#port.sync(handle);
+    } finally {
       this.#port.close(handle);
-      throw error;
     }
+  }
+
+  /** The older plan goes first: found alone, it would be done again over what came after it. */
+  async emptyBoth(newest: Slot, sync: boolean): Promise<void> {
+    for (const slot of [otherSlot(newest), newest]) await this.empty(slot, sync);
   }
 
   #write(slot: Slot, bytes: Uint8Array, at: number): number {

@@ -9,7 +9,7 @@ import { type Applied, apply, type Diverged } from "./apply.ts";
 import type { FilesDecision, FilesToCommit, Finished } from "./commit.ts";
 import { Disk } from "./disk.ts";
 import { type ExecWork, ExecWorks } from "./exec-work.ts";
-import { hostError, inOurWords } from "./failures.ts";
+import { hostError, inOurWords, unusable } from "./failures.ts";
 import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
 import type { Intent } from "./intent.ts";
@@ -21,7 +21,7 @@ import { OWN_FOLDER } from "./own.ts";
 import { nameText, realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
-import { type FoundPlan, type Slot, Slots } from "./slots.ts";
+import { type FoundPlan, otherSlot, type Slot, Slots } from "./slots.ts";
 import { stageFile, type StagedFile } from "./staging.ts";
 import { syncNames, type ToSync } from "./syncing.ts";
 
@@ -150,7 +150,7 @@ export class Workspace {
       const planned = (intent: Intent) => {
         this.#doubted = { intent, slot };
         this.#order = order;
-        this.#slot = other(slot);
+        this.#slot = otherSlot(slot);
       };
       try {
         const { images, named } = await beforeWriting(prepare(ground, about, steps, planned));
@@ -213,7 +213,7 @@ export class Workspace {
         await this.#syncFolders();
         this.rescue.prune();
         this.#clearTemporary();
-        if (this.#commits > 0) await this.#emptySlots(other(this.#slot));
+        if (this.#commits > 0) await this.#slots.emptyBoth(otherSlot(this.#slot), this.#deps.sync);
       } finally {
         this.execs.close();
         closePlaces(this.#places);
@@ -248,30 +248,16 @@ export class Workspace {
     await this.execs.recover(this.#deps.endStrays ?? (async () => {}), (names) => this.sync(names));
     await this.#syncFolders();
     this.#clearTemporary();
-    await this.#emptySlots(newest?.slot ?? 1);
+    await this.#slots.emptyBoth(newest?.slot ?? 1, this.#deps.sync);
     for (const place of [[], [OWN_FOLDER], PLACES.home, PLACES.exec]) this.#unsynced.add(place.join("/"));
     await this.#syncFolders();
     this.rescue.prune();
   }
 
-  /** The older plan goes first: found alone, it would be done again over what came after it. */
-  async #emptySlots(newest: Slot): Promise<void> {
-    for (const slot of [other(newest), newest]) await this.#emptySlot(slot);
-  }
-
-  async #emptySlot(slot: Slot): Promise<void> {
-    const handle = this.#slots.empty(slot);
-    try {
-      if (this.#deps.sync) await this.#root.port.sync(handle);
-    } finally {
-      this.#root.port.close(handle);
-    }
-  }
-
   /** The next plan takes its slot: in the other one stands a plan that may not be synced yet. */
   async #abandon({ intent, slot }: Pick<Planned, "intent" | "slot">): Promise<void> {
     abandon(this.#root, intent);
-    await this.#emptySlot(slot);
+    await this.#slots.empty(slot, this.#deps.sync);
     this.#slot = slot;
   }
 
@@ -405,22 +391,3 @@ export class Workspace {
 
 /** A change of files made by no command needs nothing of what was before one. */
 const NOTHING: AsyncIterable<Bytes> = (async function* () {})();
-
-function other(slot: Slot): Slot {
-  return slot === 0 ? 1 : 0;
-}
-
-function unusable(error: unknown, root: string): unknown {
-  const named = hostError(error, root);
-  if (
-    HoldfastError.is(named) &&
-    !HoldfastError.is(named, "FILE_BAD_PATH") &&
-    !HoldfastError.is(named, "FILE_NOT_WRITABLE")
-  )
-    return named;
-  return new HoldfastError(
-    "WORKSPACE_UNUSABLE",
-    { root, found: error instanceof Error ? error.message : String(error) },
-    { cause: error },
-  );
-}
