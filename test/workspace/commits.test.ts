@@ -366,6 +366,20 @@ describe("the two plans that are written down", () => {
     expect(slots(at.root)).toEqual([expect.stringContaining('"path":"d"'), newest]);
   });
 
+  test("[HOST-8] one that was refused is gone from its slot for good before anything else happens", async () => {
+    const at = { ...freshRoot(), synced: true };
+    const { synced, port: telling } = tellingDisk(at.root);
+    const refusing = refusingDisk((text) => {
+      if (text === "none\n") synced.clear();
+      return text === "refused";
+    });
+    const port = { ...refusing, sync: telling.sync };
+    const { run } = await work({ workspace: { root: at.root, port } }, at);
+    await run(({ files }) => files.writeText("a", "first"));
+    expect((await run(({ files }) => files.writeText("b", "refused"))).ok).toBe(false);
+    expect([...synced]).toContain(".holdfast/workspace/intent-b");
+  });
+
   test("[HOST-8] one that was refused, and could not be removed, is never carried out", async () => {
     const at = freshRoot();
     const state = { broken: false };
