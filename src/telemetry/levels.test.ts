@@ -27,13 +27,17 @@ describe("a line of the log", () => {
     ["info", event("turn-over", { status: "done" })],
     ["warn", event("fault-raised")],
     ["debug", event("view-chosen")],
+    ["debug", event("turn-begun")],
+    ["debug", event("request-begun")],
+    ["debug", event("call-opened")],
+    ["info", event("request-over")],
   ])("[TELEMETRY-6] is %s where that is deserved", (level, one) => {
     expect(lineOf(one)).toMatchObject({ level, event: one.kind, session: "s" });
   });
 
   test.each([
     ["debug", ["view-chosen", "call-opened", "call-closed", "fault-raised", "effect-undone"]],
-    ["info", ["call-opened", "call-closed", "fault-raised", "effect-undone"]],
+    ["info", ["call-closed", "fault-raised", "effect-undone"]],
     ["warn", ["call-closed", "fault-raised", "effect-undone"]],
     ["error", ["effect-undone"]],
   ] as const)(
@@ -54,7 +58,7 @@ describe("a line of the log", () => {
       expect([...new Set(written)]).toEqual(kinds);
       expect(all.filter(({ kind }) => written.includes(kind)).every(({ kind }) => log.hears?.(kind))).toBe(true);
       expect(log.hears?.("view-chosen")).toBe(level === "debug");
-      expect(log.hears?.("call-opened")).toBe(level === "debug" || level === "info");
+      expect(log.hears?.("call-opened")).toBe(level === "debug");
     },
   );
 
@@ -105,7 +109,7 @@ describe("a line of the log", () => {
   test("[TELEMETRY-6] a fact is a field of its line also when objects have a meaning for its name", () => {
     const lines: string[] = [];
     const facts = JSON.parse('{"__proto__":{"tool":"forged"},"tool":"ls"}') as KernelEvent["facts"];
-    void structuredLog(jsonLines((line) => void lines.push(line))).emit(event("call-opened", facts));
+    void structuredLog(jsonLines((line) => void lines.push(line))).emit(event("call-closed", facts));
     expect(lines.join("")).toContain('"__proto__":{"tool":"forged"},"tool":"ls"}');
   });
 

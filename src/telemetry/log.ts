@@ -34,16 +34,20 @@ export interface JsonLinesOptions {
 export function jsonLines(write: (line: string) => void, options: JsonLinesOptions = {}): Logger {
   checkOptions(options, { level: oneOf(...LADDER) });
   const { level: least = "info" } = options;
-  const isLevelEnabled = (level: string) => LADDER.indexOf(level as Level) >= LADDER.indexOf(least);
+  const enabled: ReadonlySet<string> = new Set(LADDER.slice(LADDER.indexOf(least)));
+  const isLevelEnabled = (level: string) => enabled.has(level);
   const at = (level: Level) => (fields: object, message: string) => {
-    if (!isLevelEnabled(level)) return;
+    if (!enabled.has(level)) return;
     const rest = JSON.stringify(fields).slice(1);
     write(`{"level":"${level}","message":${JSON.stringify(message)}${rest === "}" ? "" : ","}${rest}\n`);
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), isLevelEnabled };
 }
 
-/** What somebody should look at. Everything else is information, and what happens all the time is for debugging. */
+/**
+ * What somebody should look at. Everything else is information: one line for each call, request and turn, when it is over.
+ * That it began, and what happens all the time, is for debugging.
+ */
 const LEVELS: ReadonlyMap<string, Level> = new Map([
   ["fault-raised", "warn"],
   ["history-repaired", "warn"],
@@ -58,7 +62,9 @@ const LEVELS: ReadonlyMap<string, Level> = new Map([
   ["state-changed", "debug"],
   ["checkpoint-kept", "debug"],
   ["view-chosen", "debug"],
+  ["turn-begun", "debug"],
   ["request-begun", "debug"],
+  ["call-opened", "debug"],
 ]);
 
 const LADDER: readonly Level[] = ["debug", "info", "warn", "error"];

@@ -50,11 +50,12 @@ export class Teller {
   /** Something that no record tells of. */
   moment(kind: MomentKind, facts: JsonObject = {}): void {
     if (!this.#isHeard) return;
-    const { source, nth } = this.#next(kind);
-    const listening = this.#listening(kind);
-    if (listening.sinks.length === 0) return;
-    const event = { kind, source, nth, session: this.#session, at: instantOf(this.#clock), facts: frozenCopy(facts) };
-    this.#hand(Object.freeze(event), listening);
+    const [source] = toldKind(kind);
+    const nth = this.#next(source);
+    this.#hand(kind, () => {
+      const at = instantOf(this.#clock);
+      return Object.freeze({ kind, source, nth, session: this.#session, at, facts: frozenCopy(facts) });
+    });
   }
 
   /** Records that are durable now. */
@@ -77,37 +78,33 @@ export class Teller {
     if (attempts > 1) this.moment("call-rerun", { callId, tool, attempts });
   };
 
-  #tell({ draft, seq, at, bytes }: Sealed): void {
-    const { kind } = draft;
+  #tell(record: Sealed): void {
+    const { draft } = record;
+    const [source] = toldKind(draft.kind);
     this.#count(draft);
     const elapsed = this.#elapsed(draft);
-    const { source, nth } = this.#next(kind);
-    const listening = this.#listening(kind);
-    if (listening.sinks.length === 0) return;
+    const nth = this.#next(source);
+    this.#hand(draft.kind, () => this.#eventOf(record, source, nth, elapsed));
+  }
+
+  #eventOf({ draft, seq, at, bytes }: Sealed, source: EventSource, nth: number, elapsed: number | undefined) {
     const facts = factsOf(draft);
-    if (kind === "call-closed") addHistorySignals(facts, draft, this.#history);
+    if (draft.kind === "call-closed") addHistorySignals(facts, draft, this.#history);
     facts["bytes"] = bytes;
     if (elapsed !== undefined) facts["elapsedMs"] = elapsed;
-    const event: Writable<KernelEvent> = {
-      kind,
-      source,
-      nth,
-      session: this.#session,
-      at,
-      facts: Object.freeze(facts),
-      seq,
-    };
+    const { kind } = draft;
+    const session = this.#session;
+    const event: Writable<KernelEvent> = { kind, source, nth, session, at, facts: Object.freeze(facts), seq };
     const words = this.#options.content === true ? wordsOf(draft) : NO_WORDS;
     if (words !== NO_WORDS && Object.keys(words).length > 0) event.content = words as Json;
-    this.#hand(Object.freeze(event), listening);
+    return Object.freeze(event);
   }
 
   /** The place of an event among those of its source: counted whether anybody hears of it or not. */
-  #next(kind: KernelEvent["kind"]): { readonly source: EventSource; readonly nth: number } {
-    const [source] = toldKind(kind);
+  #next(source: EventSource): number {
     const nth = (this.#told.get(source) ?? 0) + 1;
     this.#told.set(source, nth);
-    return { source, nth };
+    return nth;
   }
 
   /** Seed 002's signals are told with every call that ended, also where no program ran. */
@@ -124,30 +121,25 @@ export class Teller {
     return opened === undefined ? undefined : this.#clock.monotonic() - opened;
   }
 
-  /** Who hears of a kind. One that cannot even say so is told, and reported. */
-  #listening(kind: KernelEvent["kind"]): Listening {
-    const sinks: EventSink[] = [];
-    const failures: unknown[] = [];
+  /** An event that nobody hears of is not made. A sink that cannot even say what it hears is told, and reported. */
+  #hand(kind: KernelEvent["kind"], make: () => KernelEvent): void {
+    let event: KernelEvent | undefined;
     for (const sink of this.#options.sinks) {
       try {
         if (sink.hears?.(kind) === false) continue;
       } catch (error) {
-        failures.push(error);
+        this.#failed((event ??= make()), error);
       }
-      sinks.push(sink);
+      this.#emit(sink, (event ??= make()));
     }
-    return { sinks, failures };
   }
 
-  #hand(event: KernelEvent, { sinks, failures }: Listening): void {
-    for (const failure of failures) this.#failed(event, failure);
-    for (const sink of sinks) {
-      try {
-        const heard = sink.emit(event);
-        if (heard instanceof Promise) heard.catch((error: unknown) => this.#failed(event, error));
-      } catch (error) {
-        this.#failed(event, error);
-      }
+  #emit(sink: EventSink, event: KernelEvent): void {
+    try {
+      const heard = sink.emit(event);
+      if (heard instanceof Promise) heard.catch((error: unknown) => this.#failed(event, error));
+    } catch (error) {
+      this.#failed(event, error);
     }
   }
 
@@ -158,11 +150,6 @@ export class Teller {
       // Whoever listens for failures failed, too.
     }
   }
-}
-
-interface Listening {
-  readonly sinks: readonly EventSink[];
-  readonly failures: readonly unknown[];
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

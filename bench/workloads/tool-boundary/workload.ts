@@ -48,7 +48,7 @@ const cases: readonly Case[] = [
   {
     name: "watched",
     sizes: [KB10],
-    rounds: 5,
+    rounds: 9, // a few per cent are compared
     quick: { rounds: 2 },
     reference: "Holdfast node:sqlite",
     cells: cells(["Holdfast node:sqlite", "Holdfast, watched"], (keeper) =>
