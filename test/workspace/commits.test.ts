@@ -373,7 +373,7 @@ describe("the two plans that are written down", () => {
       if (text === "none\n") synced.clear();
       return text === "refused";
     });
-    const port = { ...refusing, sync: telling.sync };
+    const port = { ...refusing, sync: (handle: number) => telling.sync(handle) };
     const { run } = await work({ workspace: { root: at.root, port } }, at);
     await run(({ files }) => files.writeText("a", "first"));
     expect((await run(({ files }) => files.writeText("b", "refused"))).ok).toBe(false);
