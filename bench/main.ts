@@ -1,8 +1,8 @@
 /** `npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S]`: see README.md. */
 import { parseArgs, styleText } from "node:util";
 import { judge } from "./harness/bars.ts";
-import type { Workload } from "./harness/contract.ts";
 import { loadWorkload, workloadNames } from "./harness/load.ts";
+import { narrowed } from "./harness/narrow.ts";
 import { ensurePeers } from "./harness/peers.ts";
 import { barLine, machine, tables } from "./harness/report.ts";
 import { runWorkload } from "./harness/run.ts";
@@ -27,7 +27,13 @@ if (name === undefined || !workloadNames().includes(name)) {
 }
 
 ensurePeers(say);
-const workload = narrowed(await loadWorkload(name), flags.case);
+const whole = await loadWorkload(name);
+const workload = narrowed(whole, flags);
+if (workload.cases.length === 0) {
+  const names = whole.cases.map((one) => one.name).join(", ");
+  console.error(`no case of ${name} has "${flags.case}" in it; there are: ${names}`);
+  process.exit(2);
+}
 const before = machine();
 if (before.load > before.cores / 2)
   say(`the machine is busy (load ${before.load.toFixed(1)}); trust ratios, not times`);
@@ -45,18 +51,3 @@ if (flags.json) {
   for (const verdict of verdicts) console.log(barLine(name, verdict));
 }
 process.exitCode = verdicts.every(({ ok }) => ok) ? 0 : 1;
-
-/** `--case` for work on one figure: the cases whose name contains the text, and the bars that only need those. */
-function narrowed(workload: Workload, text: string | undefined): Workload {
-  if (text === undefined) return workload;
-  const cases = workload.cases.filter((one) => one.name.includes(text));
-  if (cases.length === 0) {
-    console.error(
-      `no case of ${name} has "${text}" in it; there are: ${workload.cases.map((one) => one.name).join(", ")}`,
-    );
-    process.exit(2);
-  }
-  const kept = new Set(cases.map((one) => one.name));
-  const bars = workload.bars.filter((bar) => kept.has(bar.of.case) && (!("to" in bar) || kept.has(bar.to.case)));
-  return { ...workload, cases, bars };
-}

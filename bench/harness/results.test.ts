@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inUnit, judge } from "./bars.ts";
-import type { Bar } from "./contract.ts";
+import type { Bar, Workload } from "./contract.ts";
+import { type Narrow, narrowed } from "./narrow.ts";
 import { type Measured, Results } from "./results.ts";
 import { growthExponent, median } from "./statistics.ts";
 import { defineTrial } from "./trial.ts";
@@ -91,5 +92,38 @@ describe("a trial", () => {
     const sample = await trial.measure({} as never, () => wait(30));
     expect(sample.proof).toBe("proof");
     expect(sample.figures["total"]).toBeLessThan(10_000_000);
+  });
+});
+
+describe("a part of a workload", () => {
+  const cells = {};
+  const bar = (name: string, size?: number): Bar => {
+    const of = { case: name, cell: "ours", ...(size === undefined ? {} : { size }) };
+    return { kind: "ratio", what: `${name} ${size}`, of, to: { ...of, cell: "raw" }, atMost: 2 };
+  };
+  const growth = (name: string): Bar => {
+    const of = { case: name, cell: "ours" };
+    return { kind: "growth", what: `growth of ${name}`, of, to: { ...of, cell: "raw" }, within: 0.1 };
+  };
+  const whole: Workload = {
+    about: "work",
+    cases: [
+      { name: "write", sizes: [10, 100, 1000], quick: { sizes: [10] }, reference: "raw", cells },
+      { name: "read", sizes: [10, 100], reference: "raw", cells },
+    ],
+    bars: [bar("write", 10), bar("write", 1000), growth("write"), bar("read", 100), growth("read")],
+  };
+  const judged = (narrow: Narrow) => narrowed(whole, narrow).bars.map(({ what }) => what);
+
+  test("is judged by the bars that need no more than it", () => {
+    expect(judged({})).toEqual(whole.bars.map(({ what }) => what));
+    expect(judged({ quick: true })).toEqual(["write 10", "read 100", "growth of read"]);
+    expect(judged({ case: "write" })).toEqual(["write 10", "write 1000", "growth of write"]);
+    expect(judged({ case: "write", quick: true })).toEqual(["write 10"]);
+  });
+
+  test("has the cases that were asked for", () => {
+    expect(narrowed(whole, { case: "rea" }).cases.map(({ name }) => name)).toEqual(["read"]);
+    expect(narrowed(whole, { case: "sort" }).cases).toEqual([]);
   });
 });

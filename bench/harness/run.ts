@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Case, Sample, Workload } from "./contract.ts";
+import { sizesOf } from "./narrow.ts";
 import { type Measured, Results } from "./results.ts";
 import { type Order, takeTurns } from "./spawn.ts";
 
@@ -37,7 +38,7 @@ export async function runWorkload(workload: Workload, options: RunOptions): Prom
 
 /** Several rounds over sizes and cells, each starting elsewhere; within a size the cells take turns. */
 async function runCase(one: Case, scratch: string, options: RunOptions): Promise<readonly Measured[]> {
-  const sizes = (options.quick ? one.quick?.sizes : undefined) ?? one.sizes;
+  const sizes = sizesOf(one, options.quick);
   const rounds = options.rounds ?? (options.quick ? one.quick?.rounds : undefined) ?? one.rounds ?? 5;
   const measured: Measured[] = [];
   for (let round = 0; round < rounds; round += 1) {
