@@ -309,8 +309,19 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/files/host/apply.ts",
-        find: "      this.moved.push({ name: step.aside, path: step.path });",
+        find: "      this.moved.push({ name: step.aside, path: step.path, was: step.from });",
         replace: "      root.port.unlink(place);",
+      },
+    ],
+    ...WORKSPACE,
+  },
+  {
+    name: "former-file-put-back-unlooked-at",
+    edits: [
+      {
+        file: "src/files/host/former.ts",
+        find: "if (found !== undefined && sameEntry(found, to)) return",
+        replace: "if (found !== undefined) return",
       },
     ],
     ...WORKSPACE,

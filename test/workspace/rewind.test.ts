@@ -1,4 +1,16 @@
-import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Edit, freshRoot, work } from "../support/workspaces.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
@@ -105,21 +117,25 @@ test("[HOST-11] an edit that came between two of our calls is as far back as a f
 test("[HOST-12] [T15] a return that one file refuses changes nothing at all", async () => {
   const at = freshRoot();
   const refuses = { on: "" };
+  const refuse = (path: string) => {
+    if (refuses.on !== "" && realHost.readLink(path.slice(0, path.lastIndexOf("/"))).endsWith(refuses.on))
+      throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+  };
   const port: HostPort = {
     ...realHost,
     openFile: (path, how) => {
-      if (
-        how === "create" &&
-        refuses.on !== "" &&
-        realHost.readLink(path.slice(0, path.lastIndexOf("/"))).endsWith(refuses.on)
-      )
-        throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+      if (how === "create") refuse(path);
       return realHost.openFile(path, how);
     },
+    rename: (from, to) => {
+      refuse(to);
+      realHost.rename(from, to);
+    },
   };
-  const { run, put, text, session } = await work({ workspace: { root: at.root, port } }, at);
+  const { run, put, text, session, on } = await work({ workspace: { root: at.root, port } }, at);
   const names = ["1/f", "2/f", "3/f", "4/f", "5/f"];
   for (const name of names) put(name, "old");
+  const were = names.map((name) => statSync(on(name)).ino);
   const first = await done(run, async ({ files }) => {
     for (const name of names) await files.writeText(name, "new");
   });
@@ -130,4 +146,71 @@ test("[HOST-12] [T15] a return that one file refuses changes nothing at all", as
   refuses.on = "";
   await session.rewind({ before: first });
   expect(names.map(text)).toEqual(names.map(() => "old"));
+  expect(names.map((name) => statSync(on(name)).ino)).toEqual(were);
+});
+
+test("[HOST-20] a file that a call replaced comes back as the very file, and is new to whoever goes by its time", async () => {
+  const { run, put, on, text, session, rescued } = await work();
+  put("f", "old");
+  utimesSync(on("f"), 1, 1);
+  const { ino } = statSync(on("f"));
+  const first = await done(run, ({ files }) => files.writeText("f", "new"));
+  await done(run, ({ files }) => files.writeText("f", "newer"));
+  const built = statSync(on("f")).mtimeMs;
+  expect(rescued()).toEqual(["new", "old"]);
+  await session.rewind({ before: first });
+  expect([text("f"), statSync(on("f")).ino, statSync(on("f")).nlink]).toEqual(["old", ino, 1]);
+  expect(statSync(on("f")).mtimeMs).toBeGreaterThan(built - 10); // the system's own times are a little behind
+  expect(rescued()).toEqual(["new", "newer"]);
+});
+
+test("[HOST-20] what somebody wrote to it since stays aside and is listed, and the content comes from what was kept", async () => {
+  const { run, put, on, text, session, rescued } = await work();
+  put("f", "old");
+  const open = openSync(on("f"), "a");
+  const first = await done(run, ({ files }) => files.writeText("f", "new"));
+  await done(run, ({ files }) => files.writeText("g", "other"));
+  writeSync(open, " and late"); // too late to be told of by the next call
+  closeSync(open);
+  await session.rewind({ before: first });
+  expect([text("f"), text("g")]).toEqual(["old", undefined]);
+  expect(rescued()).toContain("old and late");
+  expect(session.workspace?.rescued().map(({ path, whose }) => [path, whose])).toContainEqual(["f", "theirs"]);
+});
+
+test.each<readonly [string, (path: string) => void]>([
+  ["has a second name", (path) => linkSync(path, `${path}-too`)],
+  ["has another mode", (path) => chmodSync(path, 0o640)],
+  ["is gone", (path) => rmSync(path)],
+])("[HOST-20] one that %s by then is made anew", async (_, change) => {
+  const { run, put, on, text, session } = await work();
+  put("f", "old");
+  chmodSync(on("f"), 0o600);
+  const first = await done(run, ({ files }) => files.writeText("f", "new"));
+  await done(run, ({ files }) => files.writeText("g", "other"));
+  const folder = on(".holdfast/workspace/rescue");
+  for (const name of readdirSync(folder)) change(join(folder, name));
+  await session.rewind({ before: first });
+  const { mode, nlink } = statSync(on("f"));
+  expect([text("f"), mode & 0o777, nlink]).toEqual(["old", 0o600, 1]);
+});
+
+test("[HOST-20] [HOST-8] one that waits to come back when its rewind is not decided goes back where it lay", async () => {
+  const { run, put, on, text, session, holdfast, root } = await work();
+  put("f", "old");
+  const { ino } = statSync(on("f"));
+  const first = await done(run, ({ files }) => files.writeText("f", "new"));
+  const { store } = holdfast;
+  const commit = store.commit.bind(store);
+  store.commit = async (batch) => {
+    if (JSON.stringify(batch).includes("rewound")) throw new Error("the store went away");
+    return commit(batch);
+  };
+  await expect(session.rewind({ before: first })).rejects.toThrow("the store went away");
+  expect(readdirSync(root).filter((name) => name.startsWith(".holdfast-"))).toHaveLength(1);
+  store.commit = commit;
+  await session.close();
+  expect([text("f"), readdirSync(root).toSorted()]).toEqual(["new", [".holdfast", "f"]]);
+  const rescue = on(".holdfast/workspace/rescue");
+  expect(readdirSync(rescue).map((name) => statSync(join(rescue, name)).ino)).toContain(ino);
 });

@@ -7,7 +7,7 @@ import type { Intent, PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
 import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
 import { isSystem } from "./port.ts";
-import { type Rescue, unlinkIfThere } from "./rescue.ts";
+import { type Moved, type Rescue, unlinkIfThere } from "./rescue.ts";
 
 /** A path somebody else changed after the decision. Theirs is in place; ours, if there was content, waits in rescue. */
 export interface Diverged {
@@ -22,7 +22,7 @@ export interface Applied {
   /** Folders whose names changed: to be synced before the plan may be forgotten. */
   readonly folders: ReadonlySet<string>;
   /** What was taken out of the way. */
-  readonly moved: readonly { readonly name: string; readonly path: string }[];
+  readonly moved: readonly Moved[];
 }
 
 export interface ApplyGround {
@@ -100,7 +100,7 @@ function folderOf(path: string): string {
 class Application implements Applied {
   readonly diverged: Diverged[] = [];
   readonly folders = new Set<string>();
-  readonly moved: { name: string; path: string }[] = [];
+  readonly moved: Moved[] = [];
   /** Folders that were made, or given their mode, here. */
   readonly #opened = new Set<string>();
   readonly #ground: ApplyGround;
@@ -194,7 +194,7 @@ class Application implements Applied {
       throw error;
     });
     if (moved !== undefined && sameEntry(moved, step.from)) {
-      this.moved.push({ name: step.aside, path: step.path });
+      this.moved.push({ name: step.aside, path: step.path, was: step.from });
       return undefined;
     }
     this.#putBack(folder, name, place, step);

@@ -14,6 +14,8 @@ export interface PlannedStep extends Step {
   readonly probe?: { readonly folder: string; readonly name: string };
   /** Under which name what was there goes to rescue. */
   readonly aside: string;
+  /** The name in rescue of the file that lay there before, with the content that is to come back. */
+  readonly former?: string;
   /** A command has done it already, in place. */
   readonly placed?: true;
 }
@@ -57,7 +59,15 @@ const intentShape = fields({
   after: count,
   exec: optional(ours),
   links: optional(list(fields({ path: string, same: string }))),
-  steps: list(fields({ aside: ours, temp: optional(waiting), probe: optional(waiting), placed: optional(boolean) })),
+  steps: list(
+    fields({
+      aside: ours,
+      former: optional(ours),
+      temp: optional(waiting),
+      probe: optional(waiting),
+      placed: optional(boolean),
+    }),
+  ),
 });
 
 /** A line that proves itself. What the session remembers of a path is in its journal, and not needed here. */
@@ -99,11 +109,13 @@ function isOurs({ folder, name }: NonNullable<PlannedStep["temp"]>): boolean {
   return isOwnName(name) || folder.startsWith(`${PLACES.exec.join("/")}/`);
 }
 
-function planned(step: Step, { temp, probe, aside = "", placed }: Partial<PlannedStep> = {}): PlannedStep {
+function planned(step: Step, about: Partial<PlannedStep> = {}): PlannedStep {
+  const { temp, probe, aside = "", former, placed } = about;
   const proper = (place: NonNullable<PlannedStep["temp"]>) => ({ ...place, folder: namesIn(place.folder).join("/") });
   return {
     ...step,
     aside,
+    ...(former === undefined ? {} : { former }),
     ...(temp === undefined ? {} : { temp: proper(temp) }),
     ...(probe === undefined ? {} : { probe: proper(probe) }),
     ...(placed === true ? { placed } : {}),

@@ -5,17 +5,16 @@ import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import { namesIn } from "../path.ts";
 import type { LeftByCommand } from "./commit.ts";
-import type { Disk } from "./disk.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import type { Folder, HostRoot } from "./folders.ts";
+import { type FormerGround, takeAway, takeFormer } from "./former.ts";
 import { ChunkHasher } from "./hasher.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
 import { type Places, writeAll } from "./meta.ts";
 import { nameFault } from "./names.ts";
 import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
-import { unlinkIfThere } from "./rescue.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { ToSync } from "./syncing.ts";
 
@@ -24,9 +23,7 @@ const HELD = 1024 * 1024;
 /** Files that wait for their sync with a handle each; a call that changes thousands must not use up all handles. */
 const OPEN_AT_ONCE = 64;
 
-export interface PrepareGround {
-  readonly disk: Disk;
-  readonly root: HostRoot;
+export interface PrepareGround extends FormerGround {
   readonly places: Places;
   readonly slots: Slots;
   readonly slot: Slot;
@@ -113,11 +110,11 @@ function lies({ temp, probe }: PlannedStep): boolean {
 }
 
 /** Takes back what a plan had laid beside its targets, when it was not decided. Nothing else was touched. */
-export function abandon(root: HostRoot, { steps }: Intent): void {
-  for (const { temp, probe } of steps) {
+export function abandon(root: HostRoot, rescue: Folder, { steps }: Intent): void {
+  for (const { temp, probe, former } of steps) {
     const ours = probe ?? temp; // what lies where a command wrote it goes with that folder
     if (ours !== undefined)
-      root.within(namesIn(ours.folder), (folder) => unlinkIfThere(root.port, folder.at(ours.name)));
+      root.within(namesIn(ours.folder), (folder) => takeAway(root, rescue, folder.at(ours.name), former));
   }
 }
 
@@ -196,6 +193,8 @@ function plan(ground: PrepareGround, step: Step, aside: string, existing: Map<st
   existing.set(parent, folder);
   const beside = { folder, name: `${OWN_PREFIX}${aside}` };
   if (left !== undefined && to.kind === "file") return { ...step, aside, temp: placeOf(left.lies), probe: beside };
+  const former = ground.rescue.formerOf(path, to);
+  if (former !== undefined) return { ...step, aside, temp: beside, former };
   return to.kind === "file" || to.kind === "link"
     ? { ...step, aside, temp: beside }
     : { ...step, aside, probe: beside };
@@ -245,6 +244,8 @@ async function writeIn(
     return [];
   }
   if (to.kind !== "file") return [];
+  const former = await takeFormer(ground, step, folder, name);
+  if (former !== undefined) return [former];
   const handle = port.openFile(folder.at(name), "create");
   try {
     const hasher = new ChunkHasher();

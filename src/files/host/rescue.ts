@@ -1,6 +1,7 @@
 import type { Json } from "../../base/json.ts";
 import { parseJson } from "../../base/json.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { HostEntry } from "./entry.ts";
 import type { Folder } from "./folders.ts";
 import type { RescueBounds } from "./limits.ts";
 import { readNamed, writeNamed } from "./meta.ts";
@@ -15,7 +16,15 @@ export interface Rescued {
   readonly whose: "theirs" | "ours";
 }
 
+/** Something that a commit took out of the way. */
+export interface Moved {
+  readonly name: string;
+  readonly path: string;
+  readonly was: HostEntry;
+}
+
 const NOTE = ".note";
+const MOST_REMEMBERED = 1_000;
 /** Of its bounds, what is left full when something has to go. */
 const ROOM = 7 / 8;
 
@@ -31,6 +40,8 @@ export class Rescue {
   /** What lay here when everything was last looked at, and what has come since. */
   #held: { files: number; bytes: number; readonly oldest: number } | undefined;
   #watched: readonly { readonly name: string; readonly path: string; readonly stat: HostStat }[] = [];
+  /** Files that calls of this process took out of the way, by path and content. */
+  readonly #former = new Map<string, string>();
 
   constructor(port: HostPort, folder: Folder, bounds: RescueBounds, clock: Clock) {
     this.#port = port;
@@ -58,14 +69,17 @@ export class Rescue {
   }
 
   /** Remembers what the newest commit took out of the way: somebody may have it open, and write on. */
-  watch(moved: readonly { readonly name: string; readonly path: string }[]): void {
-    this.#watched = moved.flatMap(({ name, path }) => {
+  watch(moved: readonly Moved[]): void {
+    this.#watched = moved.flatMap(({ name, path, was }) => {
       const stat = this.#port.stat(this.#folder.at(name));
-      return stat === undefined ? [] : [{ name, path, stat }];
+      if (stat === undefined) return [];
+      if (was.kind === "file") this.#remember(`${path} ${was.digest}`, name);
+      return [{ name, path, stat }];
     });
-    if (this.#held === undefined) return;
-    this.#held.files += this.#watched.length;
-    this.#held.bytes += this.#watched.reduce((sum, { stat }) => sum + stat.size, 0);
+    this.#hold(
+      this.#watched.length,
+      this.#watched.reduce((sum, { stat }) => sum + stat.size, 0),
+    );
   }
 
   /** Files that were written to after they had been taken out of the way: now they are told, and kept. */
@@ -79,6 +93,29 @@ export class Rescue {
     for (const { name, ...about } of late) this.note(name, about);
     this.#watched = [];
     return late;
+  }
+
+  /** The file that lay at a path and held this, if it lies here, and nowhere else. Somebody may have written to it since. */
+  formerOf(path: string, entry: HostEntry): string | undefined {
+    const name = entry.kind === "file" ? this.#former.get(`${path} ${entry.digest}`) : undefined;
+    const stat = name === undefined ? undefined : this.#port.stat(this.#folder.at(name));
+    return stat?.kind === "file" && stat.links === 1 ? name : undefined;
+  }
+
+  /** Moves one to where it waits to be put back; false when that cannot be done. */
+  lend(name: string, size: number, place: string): boolean {
+    try {
+      this.#port.rename(this.#folder.at(name), place);
+    } catch {
+      return false; // a copy of its content does as well, and says what is in the way if something is
+    }
+    this.#hold(-1, -size);
+    return true;
+  }
+
+  takeBack(name: string, size: number, place: string): void {
+    this.#port.rename(place, this.#folder.at(name));
+    this.#hold(1, size);
   }
 
   /** Keeps within the bounds, oldest first. What is noted goes by age only; what the newest commit moved does not go. */
@@ -117,6 +154,21 @@ export class Rescue {
     }
     this.#held = { files: kept, bytes, oldest: first };
     return { removed, bytes: freed };
+  }
+
+  #remember(key: string, name: string): void {
+    this.#former.delete(key);
+    this.#former.set(key, name);
+    for (const oldest of this.#former.keys()) {
+      if (this.#former.size <= MOST_REMEMBERED) break;
+      this.#former.delete(oldest);
+    }
+  }
+
+  #hold(files: number, bytes: number): void {
+    if (this.#held === undefined) return;
+    this.#held.files += files;
+    this.#held.bytes += bytes;
   }
 
   #fits({ files, bytes }: { readonly files: number; readonly bytes: number }, share = 1): boolean {

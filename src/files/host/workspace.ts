@@ -256,7 +256,7 @@ export class Workspace {
 
   /** The next plan takes its slot: in the other one stands a plan that may not be synced yet. */
   async #abandon({ intent, slot }: Pick<Planned, "intent" | "slot">): Promise<void> {
-    abandon(this.#root, intent);
+    abandon(this.#root, this.#places.rescue, intent);
     await this.#slots.empty(slot, this.#deps.sync);
     this.#slot = slot;
   }
@@ -332,7 +332,7 @@ export class Workspace {
     let applied: Applied;
     try {
       const done = (path: string) => this.pending.delete(path);
-      applied = await apply({ ...this.#files(), rescue: this.rescue, again, done }, intent);
+      applied = await apply({ ...this.#files(), again, done }, intent);
     } catch (error) {
       const path = [...this.pending][0] ?? "";
       throw new HoldfastError(
@@ -357,13 +357,15 @@ export class Workspace {
   }
 
   #files() {
-    return { disk: this.disk, root: this.#root, places: this.#places, slots: this.#slots };
+    const { disk, rescue } = this;
+    return { disk, rescue, root: this.#root, places: this.#places, slots: this.#slots };
   }
 
   #ground(slot: Slot) {
     return {
       ...this.#files(),
       slot,
+      now: () => this.#deps.clock.now(),
       sync: this.#deps.sync,
       syncing: (names: ToSync) => this.sync(names),
       proven: this.#proven,
