@@ -316,17 +316,6 @@ const STORE_BUGS: readonly PlantedBug[] = [
     ...WORKSPACE,
   },
   {
-    name: "former-file-put-back-unlooked-at",
-    edits: [
-      {
-        file: "src/files/host/former.ts",
-        find: "if (found !== undefined && sameEntry(found, to)) return",
-        replace: "if (found !== undefined) return",
-      },
-    ],
-    ...WORKSPACE,
-  },
-  {
     name: "base-not-checked-before-the-decision",
     edits: [
       {

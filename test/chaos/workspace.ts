@@ -14,7 +14,9 @@ import { describe } from "./workload.ts";
 
 /** So many calls, rewinds and openings share a folder and a user. */
 const STEPS = 25;
-const PATHS = ["a", "b", "c", "dir/d", "dir/e"] as const;
+const SAVED = ["a", "b", "c", "dir/d", "dir/e"] as const;
+const OPEN = ["log", "dir/log"] as const;
+const PATHS = [...SAVED, ...OPEN] as const;
 
 const change = defineTool<{ readonly n: number; readonly paths: readonly string[] }>({
   name: "change",
@@ -63,7 +65,7 @@ async function interleave(tally: Tally, seed: string, steps: number): Promise<vo
   mkdirSync(root);
   execFileSync("git", ["init", "-q", root], { stdio: "ignore" });
   const git = digestOf(join(root, ".git"));
-  const user = startUser({ root, seed, paths: PATHS });
+  const user = startUser({ root, seed, paths: SAVED, open: OPEN });
   while (user.saved.length === 0) await pause(5);
   const tools = [change, remove, command];
   const open = async () => {
