@@ -32,8 +32,12 @@ export function touched({ size, round }: Pick<Task, "size" | "round">): readonly
   return [1, 2, 3].map((part) => pathOf(Math.floor((size * part) / 4) + (round % 10)));
 }
 
+let edits = 0;
+
+/** No two edits are alike: what has been there before could be found again. */
 export function edit(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes.subarray(0, 2000), Buffer.from("edited by the agent\n"), bytes.subarray(2000)]);
+  edits += 1;
+  return Buffer.concat([bytes.subarray(0, 2000), Buffer.from(`edit ${edits} by the agent\n`), bytes.subarray(2000)]);
 }
 
 export function digestOf(root: string, paths: readonly string[]): string {
