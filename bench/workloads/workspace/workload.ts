@@ -3,7 +3,10 @@ import { byWay, holdfast, WARM } from "./trials.ts";
 import { cline, copyTouched, fullCopy, opencode, stashCreate, statWalk, wink } from "./ways.ts";
 
 const SIZES = [1_000, 10_000, 50_000] as const;
-const NAME = "snapshot, three edits, rollback";
+const WORK = "snapshot, three edits, rollback";
+/** Apart from the peers, some of which remove the whole tree each time: a file system takes long to get over that. */
+const BY_HAND = `${WORK}: by hand`;
+const BY_PEERS = `${WORK}: by peers`;
 const TOUCHED = "copy the touched files, synced";
 const HOLDFAST = "Holdfast, durable";
 
@@ -18,15 +21,21 @@ const PEERS = {
   "stat walk": () => byWay("walk", statWalk, 3),
 } as const;
 
+const sizes = { sizes: SIZES, quick: { sizes: [1_000, 10_000], rounds: 1 } };
 const cases: readonly Case[] = [
   {
-    name: NAME,
-    sizes: SIZES,
-    quick: { sizes: [1_000, 10_000], rounds: 1 },
-    rounds: 3,
+    name: BY_HAND,
+    ...sizes,
+    rounds: 5,
     reference: TOUCHED,
+    cells: { [TOUCHED]: cell(() => byWay("touched", copyTouched, 15, WARM)), [HOLDFAST]: cell(holdfast) },
+  },
+  {
+    name: BY_PEERS,
+    ...sizes,
+    rounds: 3,
+    reference: HOLDFAST,
     cells: {
-      [TOUCHED]: cell(() => byWay("touched", copyTouched, 15, WARM)),
       [HOLDFAST]: cell(holdfast),
       ...Object.fromEntries(Object.entries(PEERS).map(([name, make]) => [name, cell(make)])),
     },
@@ -38,16 +47,16 @@ const bars: readonly Bar[] = [
     (size): Bar => ({
       kind: "ratio",
       what: `${size} files, to copying the touched ones`,
-      of: { case: NAME, cell: HOLDFAST, size },
-      to: { case: NAME, cell: TOUCHED, size },
+      of: { case: BY_HAND, cell: HOLDFAST, size },
+      to: { case: BY_HAND, cell: TOUCHED, size },
       atMost: 2,
     }),
   ),
   {
     kind: "growth",
     what: "with the number of files",
-    of: { case: NAME, cell: HOLDFAST },
-    to: { case: NAME, cell: TOUCHED },
+    of: { case: BY_HAND, cell: HOLDFAST },
+    to: { case: BY_HAND, cell: TOUCHED },
     within: 0.1,
   },
   ...Object.keys(PEERS).flatMap((peer) =>
@@ -55,8 +64,8 @@ const bars: readonly Bar[] = [
       (size): Bar => ({
         kind: "ratio",
         what: `${size} files, to ${peer}`,
-        of: { case: NAME, cell: HOLDFAST, size },
-        to: { case: NAME, cell: peer, size },
+        of: { case: BY_PEERS, cell: HOLDFAST, size },
+        to: { case: BY_PEERS, cell: peer, size },
         atMost: 1,
       }),
     ),
