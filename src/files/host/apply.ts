@@ -220,7 +220,7 @@ class Application implements Applied {
     const { root } = this.#ground;
     const { temp } = step;
     if (temp === undefined) return;
-    const linked = root.inside(namesIn(temp.folder), (waiting) => {
+    const link = (waiting: Folder): boolean => {
       folder.mustBeHere();
       try {
         root.port.linkAs(waiting.at(temp.name), folder.at(name));
@@ -230,7 +230,9 @@ class Application implements Applied {
       }
       root.port.unlink(waiting.at(temp.name));
       return true;
-    });
+    };
+    const isBeside = temp.folder === folder.names.join("/");
+    const linked = isBeside ? link(folder) : root.inside(namesIn(temp.folder), link);
     if (!linked) return this.#giveUp(step, "made");
     this.folders.add(temp.folder);
   }

@@ -136,8 +136,13 @@ export class Disk {
   }
 
   #open(names: readonly string[]): { readonly handle: number; readonly stat: HostStat } | undefined {
-    return this.#inFolder(names, (folder, name) => {
-      if (this.#port.stat(folder.at(name))?.kind !== "file" || !this.#hasName(folder, name)) return undefined;
+    const name = names.at(-1);
+    if (name === undefined) return undefined;
+    return this.root.looking(names.slice(0, -1), (folder) => {
+      if (this.#port.stat(folder.at(name))?.kind !== "file" || !this.#hasName(folder, name)) {
+        folder.mustBeHere();
+        return undefined;
+      }
       const handle = this.#port.openFile(folder.at(name), "read");
       try {
         folder.mustBeHere();

@@ -65,6 +65,22 @@ export class HostRoot {
     return letGo(this.mustHave(names), work);
   }
 
+  /**
+   * Work that does not wait, and asks with `mustBeHere` before it believes what it found: a folder that is held open is not
+   * asked for before as well. One that turns out to be elsewhere is looked for anew.
+   */
+  looking<T>(names: readonly string[], work: (folder: Folder) => T): T | undefined {
+    const path = names.join("/");
+    const known = this.#kept.get(path);
+    if (known === undefined) return this.within(names, work);
+    try {
+      return letGo(this.#keep(names, path, known), work);
+    } catch (error) {
+      if (this.#isAt(known.handle, names)) throw error;
+      return this.within(names, work);
+    }
+  }
+
   close(): void {
     for (const kept of this.#kept.values()) this.#letGo(kept);
     this.#kept.clear();
