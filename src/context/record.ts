@@ -1,4 +1,5 @@
 import { canonicalJson } from "../base/canonical.ts";
+import { deepFreeze } from "../base/freeze.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { BodyOf, RecordDraft } from "../records/kinds.ts";
 import { RENDERER } from "./renderer.ts";
@@ -23,7 +24,7 @@ export interface ChosenLevels {
 /** What to journal about a view, so that whoever opens the session next goes on from the same bytes. */
 export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "view-chosen" }> {
   let levels = chosen.get(view);
-  if (levels === undefined) chosen.set(view, (levels = levelsOf(view)));
+  if (levels === undefined) chosen.set(view, (levels = deepFreeze(levelsOf(view))));
   return { kind: "view-chosen", levels: levels as unknown as Json, renderer: RENDERER };
 }
 

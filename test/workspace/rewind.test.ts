@@ -127,9 +127,9 @@ test("[HOST-12] [T15] a return that one file refuses changes nothing at all", as
       if (how === "create") refuse(path);
       return realHost.openFile(path, how);
     },
-    rename: (from, to) => {
+    linkAs: (from, to) => {
       refuse(to);
-      realHost.rename(from, to);
+      realHost.linkAs(from, to);
     },
   };
   const { run, put, text, session, on } = await work({ workspace: { root: at.root, port } }, at);
@@ -164,19 +164,25 @@ test("[HOST-20] a file that a call replaced comes back as the very file, and is 
   expect(rescued()).toEqual(["new", "newer"]);
 });
 
-test("[HOST-20] what somebody wrote to it since stays aside and is listed, and the content comes from what was kept", async () => {
-  const { run, put, on, text, session, rescued } = await work();
-  put("f", "old");
-  const open = openSync(on("f"), "a");
-  const first = await done(run, ({ files }) => files.writeText("f", "new"));
-  await done(run, ({ files }) => files.writeText("g", "other"));
-  writeSync(open, " and late"); // too late to be told of by the next call
-  closeSync(open);
-  await session.rewind({ before: first });
-  expect([text("f"), text("g")]).toEqual(["old", undefined]);
-  expect(rescued()).toContain("old and late");
-  expect(session.workspace?.rescued().map(({ path, whose }) => [path, whose])).toContainEqual(["f", "theirs"]);
-});
+test.each([
+  ["before", "the next call"],
+  ["after", "the next call, too late to be told of by it"],
+])(
+  "[HOST-20] what somebody wrote to it %s %s stays aside and is listed, and the content comes from what was kept",
+  async (when) => {
+    const { run, put, on, text, session, rescued } = await work();
+    put("f", "old");
+    const open = openSync(on("f"), "a");
+    const first = await done(run, ({ files }) => files.writeText("f", "new"));
+    if (when === "after") await done(run, ({ files }) => files.writeText("g", "other"));
+    writeSync(open, " and late");
+    closeSync(open);
+    await session.rewind({ before: first });
+    expect([text("f"), text("g")]).toEqual(["old", undefined]);
+    expect(rescued()).toContain("old and late");
+    expect(session.workspace?.rescued().map(({ path, whose }) => [path, whose])).toContainEqual(["f", "theirs"]);
+  },
+);
 
 test.each<readonly [string, (path: string) => void]>([
   ["has a second name", (path) => linkSync(path, `${path}-too`)],
@@ -213,4 +219,44 @@ test("[HOST-20] [HOST-8] one that waits to come back when its rewind is not deci
   expect([text("f"), readdirSync(root).toSorted()]).toEqual(["new", [".holdfast", "f"]]);
   const rescue = on(".holdfast/workspace/rescue");
   expect(readdirSync(rescue).map((name) => statSync(join(rescue, name)).ino)).toContain(ino);
+});
+
+test("[HOST-20] [HOST-8] one that a killed process had linked in is released by the next", async () => {
+  const at = freshRoot();
+  const state = { dead: false };
+  const dead = () => {
+    if (state.dead) throw Object.assign(new Error("dead"), { code: "EIO" });
+  };
+  const port: HostPort = {
+    ...realHost,
+    unlink: (path) => {
+      dead();
+      realHost.unlink(path);
+    },
+    write: (...args) => {
+      if (state.dead && Buffer.from(args[1]).toString("utf8").startsWith("applied")) dead();
+      return realHost.write(...args);
+    },
+  };
+  const one = await work({ workspace: { root: at.root, port } }, at);
+  for (const name of ["a", "dir/b", "dir/c"]) one.put(name, "old");
+  const inode = (name: string) => statSync(one.on(name)).ino;
+  const were = ["a", "dir/b", "dir/c"].map(inode);
+  const first = await done(one.run, async ({ files }) => {
+    await files.writeText("a", "new");
+    await files.delete("dir/b");
+    await files.delete("dir/c");
+  });
+  state.dead = true;
+  await one.session.rewind({ before: first });
+  await one.session.close().catch(() => {});
+  await one.holdfast.close().catch(() => {});
+  const two = await work({}, at);
+  expect(["a", "dir/b", "dir/c"].map(inode)).toEqual(were);
+  expect(["a", "dir/b", "dir/c"].map((name) => [two.text(name), statSync(two.on(name)).nlink])).toEqual([
+    ["old", 1],
+    ["old", 1],
+    ["old", 1],
+  ]);
+  expect(two.rescued()).toEqual(["new"]);
 });

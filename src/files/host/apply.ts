@@ -59,6 +59,7 @@ export async function apply(ground: ApplyGround, intent: Intent): Promise<Applie
     for (const { path } of left.slice(at, at + Math.max(run.length, 1))) ground.done(path);
     at += Math.max(run.length, 1);
   }
+  for (const step of left) work.release(step);
   // A folder that may not be written is closed when everything is in it.
   for (const step of ordered.toReversed()) if (step.placed !== true) work.close(step);
   return work;
@@ -128,6 +129,14 @@ class Application implements Applied {
     const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
     await done;
+  }
+
+  /** A file that came back out of rescue lies there no more. */
+  release({ path, former }: PlannedStep): void {
+    if (former === undefined) return;
+    const { root, rescue } = this.#ground;
+    const names = namesIn(path);
+    root.within(names.slice(0, -1), (folder) => rescue.release(former, folder.at(names.at(-1))));
   }
 
   /** Whatever does not go smoothly goes the way of any other step. */

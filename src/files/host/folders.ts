@@ -73,6 +73,7 @@ export class HostRoot {
     const path = names.join("/");
     const known = this.#kept.get(path);
     if (known === undefined) return this.within(names, work);
+    this.#kept.delete(path); // and comes to the end
     try {
       return letGo(this.#keep(names, path, known), work);
     } catch (error) {
@@ -161,7 +162,10 @@ export class HostRoot {
     const whole = names.map((name) => `/${name}`).join("");
     if (there !== `${this.#where}${whole}`) {
       this.#where = trimmed(port.readLink(this.#nameOf(this.#handle)));
-      if (there !== `${this.#where}${whole}`) return false;
+      if (there !== `${this.#where}${whole}`) {
+        this.#seen.delete(handle);
+        return false;
+      }
     }
     if (this.#seen.size === 0) queueMicrotask(() => this.#seen.clear());
     this.#seen.add(handle);

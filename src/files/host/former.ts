@@ -1,9 +1,9 @@
 import type { Disk } from "./disk.ts";
-import { type HostEntry, sameEntry } from "./entry.ts";
+import { sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { PlannedStep } from "./intent.ts";
-import { isSystem } from "./port.ts";
-import type { Rescue } from "./rescue.ts";
+import { PLACES } from "./meta.ts";
+import { type Rescue, unlinkIfThere } from "./rescue.ts";
 
 export interface FormerGround {
   readonly root: HostRoot;
@@ -14,27 +14,29 @@ export interface FormerGround {
 }
 
 /**
- * The very file that a call took out of the way of this path, moved to where new content waits; answers its handle. It has
- * everything that a copy would lack, and a disk is spared a new file. Undefined when it is no longer what it was.
+ * The very file that a call took out of the way of this path gets a second name, where new content waits; answers its
+ * handle. It has everything that a copy would lack, and the disk is spared a new file. In rescue it stays until it is in place:
+ * whatever comes between, it is where it was. Undefined when it is no longer what it was.
  */
-export async function takeFormer(
+export async function linkFormer(
   { root, disk, rescue, now }: FormerGround,
   { path, to, former }: PlannedStep,
   folder: Folder,
   name: string,
 ): Promise<number | undefined> {
-  if (former === undefined || to.kind !== "file" || !rescue.lend(former, to.size, folder.at(name))) return undefined;
-  let found: HostEntry | undefined;
+  if (former === undefined || to.kind !== "file") return undefined;
+  // Whatever is wrong with it: the same content is kept beside the journal.
+  const found = await disk.file([...PLACES.rescue, former], HELD).catch(() => undefined);
+  if (found === undefined) return undefined;
+  if (found.entry.digest !== to.digest) rescue.keepLate({ name: former, path, whose: "theirs" });
+  if (!sameEntry(found.entry, to)) return undefined;
   try {
-    found = (await disk.file([...folder.names, name], HELD))?.entry;
-    if (found !== undefined && sameEntry(found, to)) return opened(root, folder.at(name), now());
+    rescue.nameAlso(former, folder.at(name));
+    return opened(root, folder.at(name), now());
   } catch {
-    // Whatever is wrong with it: the same content is kept beside the journal.
+    unlinkIfThere(root.port, folder.at(name));
+    return undefined;
   }
-  rescue.takeBack(former, to.size, folder.at(name));
-  const isWritten = found?.kind === "file" && found.digest !== to.digest;
-  if (isWritten) rescue.note(former, { path, whose: "theirs" }); // by a program that had it open
-  return undefined;
 }
 
 /** A larger file is not held while it is looked at. */
@@ -48,15 +50,5 @@ function opened({ port }: HostRoot, path: string, now: number): number {
   } catch (error) {
     port.close(handle);
     throw error;
-  }
-}
-
-/** Takes back what was laid where new content waits: a file that was lent goes where it came from. */
-export function takeAway({ port }: HostRoot, rescue: Folder, place: string, former: string | undefined): void {
-  try {
-    if (former !== undefined && port.stat(rescue.at(former)) === undefined) port.rename(place, rescue.at(former));
-    else port.unlink(place);
-  } catch (error) {
-    if (!isSystem(error, "ENOENT")) throw error;
   }
 }

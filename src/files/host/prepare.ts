@@ -8,13 +8,14 @@ import type { LeftByCommand } from "./commit.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import type { Folder, HostRoot } from "./folders.ts";
-import { type FormerGround, takeAway, takeFormer } from "./former.ts";
+import { type FormerGround, linkFormer } from "./former.ts";
 import { ChunkHasher } from "./hasher.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
 import { type Places, writeAll } from "./meta.ts";
 import { nameFault } from "./names.ts";
 import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
+import { unlinkIfThere } from "./rescue.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { ToSync } from "./syncing.ts";
 
@@ -110,11 +111,11 @@ function lies({ temp, probe }: PlannedStep): boolean {
 }
 
 /** Takes back what a plan had laid beside its targets, when it was not decided. Nothing else was touched. */
-export function abandon(root: HostRoot, rescue: Folder, { steps }: Intent): void {
-  for (const { temp, probe, former } of steps) {
+export function abandon(root: HostRoot, { steps }: Intent): void {
+  for (const { temp, probe } of steps) {
     const ours = probe ?? temp; // what lies where a command wrote it goes with that folder
     if (ours !== undefined)
-      root.within(namesIn(ours.folder), (folder) => takeAway(root, rescue, folder.at(ours.name), former));
+      root.within(namesIn(ours.folder), (folder) => unlinkIfThere(root.port, folder.at(ours.name)));
   }
 }
 
@@ -244,7 +245,7 @@ async function writeIn(
     return [];
   }
   if (to.kind !== "file") return [];
-  const former = await takeFormer(ground, step, folder, name);
+  const former = await linkFormer(ground, step, folder, name);
   if (former !== undefined) return [former];
   const handle = port.openFile(folder.at(name), "create");
   try {

@@ -90,7 +90,7 @@ export class Rescue {
       const same = now === undefined || (now.mtimeNs === stat.mtimeNs && now.size === stat.size);
       return same ? [] : [{ name, path, whose: "theirs" }];
     });
-    for (const { name, ...about } of late) this.note(name, about);
+    for (const one of late) this.keepLate(one);
     this.#watched = [];
     return late;
   }
@@ -102,20 +102,23 @@ export class Rescue {
     return stat?.kind === "file" && stat.links === 1 ? name : undefined;
   }
 
-  /** Moves one to where it waits to be put back; false when that cannot be done. */
-  lend(name: string, size: number, place: string): boolean {
-    try {
-      this.#port.rename(this.#folder.at(name), place);
-    } catch {
-      return false; // a copy of its content does as well, and says what is in the way if something is
-    }
-    this.#hold(-1, -size);
-    return true;
+  /** Gives one a second name, where it waits to be put back. */
+  nameAlso(name: string, place: string): void {
+    this.#port.linkAs(this.#folder.at(name), place);
   }
 
-  takeBack(name: string, size: number, place: string): void {
-    this.#port.rename(place, this.#folder.at(name));
-    this.#hold(1, size);
+  /** One that is back in its place goes from here. Another file of the name stays. */
+  release(name: string, place: string): void {
+    const [here, there] = [this.#port.stat(this.#folder.at(name)), this.#port.stat(place)];
+    if (here === undefined || there === undefined || here.dev !== there.dev || here.ino !== there.ino) return;
+    this.#port.unlink(this.#folder.at(name));
+    this.#hold(-1, -here.size);
+  }
+
+  /** One that was written to after it had been taken out of the way. */
+  keepLate({ name, ...about }: Rescued): void {
+    for (const [key, known] of this.#former) if (known === name) this.#former.delete(key);
+    this.note(name, about);
   }
 
   /** Keeps within the bounds, oldest first. What is noted goes by age only; what the newest commit moved does not go. */

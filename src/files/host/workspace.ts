@@ -256,7 +256,7 @@ export class Workspace {
 
   /** The next plan takes its slot: in the other one stands a plan that may not be synced yet. */
   async #abandon({ intent, slot }: Pick<Planned, "intent" | "slot">): Promise<void> {
-    abandon(this.#root, this.#places.rescue, intent);
+    abandon(this.#root, intent);
     await this.#slots.empty(slot, this.#deps.sync);
     this.#slot = slot;
   }

@@ -13,8 +13,8 @@ export interface OpenTelemetryOptions {
   readonly spans?: boolean;
   readonly metrics?: boolean;
   /**
-   * How long events may wait to be handed on together, between calls and not inside one. None waits longer than its session
-   * is open. Default 50 milliseconds; 0: none waits.
+   * How long events may wait to be handed on together, and not by the call that they tell of. None waits longer than its
+   * session is open. Default 50 milliseconds; 0: none waits.
    */
   readonly delayMs?: number;
   readonly clock?: Clock;
