@@ -1,6 +1,7 @@
 /**
  * A user at work in the same folder: saves in place, saves by renaming over, deletes, writes into files that were opened long
- * ago, at random and without asking anybody. What it says on fd 3: every version it wrote, and which of its own versions it saw when it wrote over one.
+ * ago, at random and without asking anybody. What it says on fd 3: every version it wrote, and which of its own versions it
+ * saw when it wrote over one.
  *
  *   node meddler.ts '{"root": …, "seed": …, "paths": […]}'
  */
