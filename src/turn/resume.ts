@@ -253,10 +253,12 @@ async function cutOffFork(
 }
 
 /** What an earlier process staged and did not commit. A shelf out of reach leaves it staged: it is tried again at the next boundary. */
-async function reconcile({ writeback }: Session): Promise<void> {
+async function reconcile({ writeback, state }: Session): Promise<void> {
   try {
     await writeback.commit();
   } catch (error) {
+    // It may be written all the same, and nobody could use a session that does not know. The next opening reads what is true.
+    if (state.poisoned) throw error;
     outOfReach(error);
   }
 }

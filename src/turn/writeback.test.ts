@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { steps, writes } from "../../test/support/calls.ts";
 import { kernel, opened } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
-import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
+import { between, collect, ioError, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { WritebackTuple } from "../context/writeback/tuple.ts";
 import { textOf } from "../wire/item.ts";
@@ -145,6 +145,23 @@ describe("another process", () => {
     const third = (await opened(disk)).session;
     expect(third.recovered.staged).toBeUndefined();
     expect(await kindsOf(third)).toHaveLength(2);
+    expect(await requestOf(third)).toContain("Never push.");
+  });
+
+  test("[WRITEBACK-10] is refused a session that does not know whether it was reconciled, and finds it the next time", async () => {
+    const { disk, deps, session } = await opened();
+    await session.writeback.stage(rule("Never push."));
+    await deps.store.close();
+    const flaky = memoryDeps(disk);
+    const store = between(flaky.store, {
+      after: (batch) => {
+        if (JSON.stringify(batch).includes("writeback-committed")) throw ioError();
+      },
+    });
+    await expect(new Holdfast({ ...flaky, store }).open("s")).rejects.toMatchObject({ code: "WRITEBACK_UNREACHABLE" });
+    await flaky.store.close();
+    const third = (await opened(disk)).session;
+    expect([third.writeback.pending, await kindsOf(third)]).toEqual([[], ["writeback-staged", "writeback-committed"]]);
     expect(await requestOf(third)).toContain("Never push.");
   });
 
