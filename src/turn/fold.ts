@@ -206,9 +206,11 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     waiting: new Map([...now.waiting, [record.callId, waitingCallOf(record)]]),
   }),
   "approval-given": (now, { callId }) => ({ ...now, waiting: without(now.waiting, callId) }),
-  "call-closed": (now, { callId, tool, status }, seq) => ({
+  "call-closed": (now, { callId, tool, status, reason }, seq) => ({
     ...now,
     ...historyOf(now, 1),
+    // What a discarded call did is undone before it is closed, or when it is done at last: by the next process, if need be.
+    ...(status === "success" || reason === INTERRUPTION ? {} : withoutOwners(now, new Set([callId]), STANDS)),
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
     boundaries: [
@@ -230,7 +232,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     return {
       ...now,
       boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)),
-      effects: new Map([...now.effects].map(([id, effect]) => [id, released(effect, gone)])),
+      ...withoutOwners(now, gone),
     };
   },
   // A fork inherits effects and never undoes them: nobody here relies on them.
@@ -243,12 +245,20 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     return withEffect(now, entry, () => ({ entry, standing: { is: "open" }, owners: [callId] }));
   },
   "effect-done": (now, record) =>
-    withEffect(now, record, (known) => ({ ...known, standing: { is: "done", result: record.result } })),
+    withEffect(now, record, (known) => {
+      const { result } = record;
+      // Of one whose beginning is lost nobody knows who relies on it.
+      const isWanted = known.owners.length > 0 || known.entry.callId === "";
+      return { ...known, standing: isWanted ? { is: "done", result } : { is: "undoing", result, begun: false } };
+    }),
   "effect-joined": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, owners: [...known.owners, record.callId] })),
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };
+
+/** Why a call was closed that a crash had cut off: what it did outside is told, and nobody takes it for unwanted. */
+export const INTERRUPTION = "interrupted";
 
 function historyOf({ history }: { readonly history?: number }, more = 0): { readonly history?: number } {
   return history === undefined ? {} : { history: history + more };
@@ -313,6 +323,20 @@ function withEffect(
  * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
  * dies before it has done so leaves that to the next.
  */
+function withoutOwners(
+  { effects }: SessionFold,
+  gone: ReadonlySet<string>,
+  which: (effect: FoldedEffect) => boolean = () => true,
+): Pick<SessionFold, "effects"> {
+  if (effects.size === 0) return { effects };
+  return {
+    effects: new Map([...effects].map(([id, effect]) => [id, which(effect) ? released(effect, gone) : effect])),
+  };
+}
+
+/** Done, or about to be. What was undone remembers whose it was, as long as a boundary of theirs can be returned to. */
+const STANDS = ({ standing }: FoldedEffect): boolean => standing.is === "done" || standing.is === "open";
+
 function released(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
   const owners = effect.owners.filter((owner) => !isAmong(owner, gone));
   if (owners.length === effect.owners.length) return effect;

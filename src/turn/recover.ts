@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../journal/prove.ts";
 import { appendReserved, type Journal } from "../journal/journal.ts";
 import { type EffectReport, effectWords } from "../transaction/effect.ts";
-import type { SessionFold } from "./fold.ts";
+import { INTERRUPTION, type SessionFold } from "./fold.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 
@@ -58,7 +58,7 @@ function closingsOf(folded: SessionFold, calls: SessionFold["openCalls"]): reado
     callId,
     tool,
     status: "canceled",
-    reason: "interrupted",
+    reason: INTERRUPTION,
     effects: "unknown",
     output: [INTERRUPTED, ...outsideWords(effects.filter(({ by }) => by.includes(callId)))].join(" "),
   }));

@@ -3,7 +3,11 @@ import type { Json } from "../../src/base/json.ts";
 import { defineTool, type Tool } from "../../src/transaction/tool.ts";
 import { counter, quiet, rig, writes } from "../support/calls.ts";
 import { opened } from "../support/durable.ts";
-import { collect, MemoryDisk } from "../support/stores.ts";
+import { between, collect, MemoryDisk, memoryDeps } from "../support/stores.ts";
+import type { CallId } from "../../src/records/ids.ts";
+import type { RecordDraft } from "../../src/records/kinds.ts";
+import { sessionFold } from "../../src/turn/fold.ts";
+import { Holdfast } from "../../src/turn/holdfast.ts";
 
 /** A payment that is made and refunded when the test says so. */
 function till() {
@@ -113,6 +117,56 @@ describe("an effect outlives its call", () => {
       entry.kind === "effect-undone" ? entry.how : entry.kind,
     );
     expect(kinds.filter((kind) => kind.startsWith("und"))).toEqual(["undoing", "undone"]);
+  });
+
+  test("[TX-25] one that happens in a process that dies before it is undone is undone by the next", async () => {
+    const { pay, refund, log, tool } = till();
+    refund.resolve();
+    const disk = new MemoryDisk();
+    const deps = memoryDeps(disk);
+    let dead = false;
+    const store = between(deps.store, {
+      before: (batch) => {
+        dead ||= JSON.stringify(batch).includes('\\"undoing\\"');
+        if (dead) throw new Error("gone");
+        return undefined;
+      },
+    });
+    const session = await new Holdfast({ ...deps, store }, { tools: [tool("buy")] }).open("s");
+    const stop = new AbortController();
+    const running = session.runTool({ name: "buy", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    expect(await running).toMatchObject({ status: "canceled" });
+    pay.resolve();
+    await quiet();
+    await deps.store.close();
+    expect([log, dead]).toEqual([["paid k"], true]);
+    await opened(disk, { tools: [tool("buy")] });
+    expect(log).toEqual(["paid k", "refunded k"]);
+  });
+
+  test.each([
+    ["done before its call was discarded", ["effect-done", "call-closed"], "undoing"],
+    ["done after it", ["call-closed", "effect-done"], "undoing"],
+    ["done, and its call cut off by a crash", ["effect-done", "interrupted"], "done"],
+    ["done, and its beginning lost", ["effect-done"], "done"],
+  ] as const)("[TX-25] what a journal says of one that was %s", (_, kinds, standing) => {
+    const about = { tool: "buy", name: "payment", key: "k", generation: 0 };
+    const closed = { kind: "call-closed", callId: "c" as CallId, tool: "buy", status: "canceled", output: "" } as const;
+    const drafts: Readonly<Record<string, RecordDraft>> = {
+      "effect-opened": { kind: "effect-opened", ...about, callId: "c" as CallId, args: {} },
+      "effect-done": { kind: "effect-done", ...about, result: "receipt" },
+      "call-closed": { ...closed, reason: "canceled", effects: "unknown" },
+      interrupted: { ...closed, reason: "interrupted", effects: "unknown" },
+    };
+    const fold = sessionFold(10);
+    const begun = kinds.length === 1 ? [] : ["effect-opened"];
+    const folded = [...begun, ...kinds].reduce(
+      (now, kind, at) => fold.step(now, drafts[kind] as RecordDraft, at + 1),
+      fold.start([]),
+    );
+    expect([...folded.effects.values()].map((effect) => effect.standing.is)).toEqual([standing]);
   });
 
   test("[TURN-16] a fork does not undo what its origin is about to", async () => {
