@@ -213,7 +213,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   ): Promise<Appended> {
     this.#closing.signal.throwIfAborted();
     this.#ended.signal.throwIfAborted();
-    if (by === "anybody") refuseBadOptions(options);
+    refuseBadOptions(options);
     refuseChangedContent(options);
     const known = options.checked === undefined ? undefined : { delta: options.checked };
     const encoded = drafts.map((draft) => this.#encode(draft, known));
