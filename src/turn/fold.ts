@@ -210,7 +210,9 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     ...now,
     ...historyOf(now, 1),
     // What a discarded call did is undone before it is closed, or when it is done at last: by the next process, if need be.
-    ...(status === "success" || reason === INTERRUPTION ? {} : withoutOwners(now, new Set([callId]), STANDS)),
+    ...(status === "success" || (status === "canceled" && reason === INTERRUPTION)
+      ? {}
+      : withoutOwners(now, new Set([callId]), STANDS)),
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
     boundaries: [

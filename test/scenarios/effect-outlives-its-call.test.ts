@@ -150,6 +150,7 @@ describe("an effect outlives its call", () => {
     ["done before its call was discarded", ["effect-done", "call-closed"], "undoing"],
     ["done after it", ["call-closed", "effect-done"], "undoing"],
     ["done, and its call cut off by a crash", ["effect-done", "interrupted"], "done"],
+    ["done, and its call failed with a word of its own", ["effect-done", "failed"], "undoing"],
     ["done, and its beginning lost", ["effect-done"], "done"],
   ] as const)("[TX-25] what a journal says of one that was %s", (_, kinds, standing) => {
     const about = { tool: "buy", name: "payment", key: "k", generation: 0 };
@@ -159,6 +160,7 @@ describe("an effect outlives its call", () => {
       "effect-done": { kind: "effect-done", ...about, result: "receipt" },
       "call-closed": { ...closed, reason: "canceled", effects: "unknown" },
       interrupted: { ...closed, reason: "interrupted", effects: "unknown" },
+      failed: { ...closed, status: "failed", reason: "interrupted", effects: "unknown" },
     };
     const fold = sessionFold(10);
     const begun = kinds.length === 1 ? [] : ["effect-opened"];

@@ -3,6 +3,7 @@ import { sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { PlannedStep } from "./intent.ts";
 import { PLACES } from "./meta.ts";
+import { HELD } from "./read-file.ts";
 import { type Rescue, unlinkIfThere } from "./rescue.ts";
 
 export interface FormerGround {
@@ -38,9 +39,6 @@ export async function linkFormer(
     return undefined;
   }
 }
-
-/** A larger file is not held while it is looked at. */
-const HELD = 1024 * 1024;
 
 function opened({ port }: HostRoot, path: string, now: number): number {
   const handle = port.openFile(path, "read");

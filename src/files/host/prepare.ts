@@ -15,12 +15,11 @@ import { type Places, writeAll } from "./meta.ts";
 import { nameFault } from "./names.ts";
 import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
+import { HELD } from "./read-file.ts";
 import { unlinkIfThere } from "./rescue.ts";
 import type { Slot, Slots } from "./slots.ts";
 import type { ToSync } from "./syncing.ts";
 
-/** A file up to this size is held while its old content is put away; a larger one is streamed. */
-const HELD = 1024 * 1024;
 /** Files that wait for their sync with a handle each; a call that changes thousands must not use up all handles. */
 const OPEN_AT_ONCE = 64;
 
