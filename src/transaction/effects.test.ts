@@ -59,6 +59,21 @@ describe("an effect", () => {
     expect(did).toEqual(["pay a"]);
   });
 
+  test("[TX-24] whose beginning could not be written down is relied on by nobody", async () => {
+    const { did, spec } = bank();
+    const ledger = new ListLedger();
+    const book = new EffectBook(ledger, new FixedClock());
+    const tool = paying(spec);
+    const request = (callId: string) =>
+      book.run({ tool, callId, name: "payment", args: { n: 1 }, key: "a", signal: new AbortController().signal });
+    ledger.failOn = "effect-opened";
+    const both = [request("c1"), request("c2")];
+    expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(ledger.lines).toEqual([]); // no record relies on one that is not there
+    ledger.failOn = undefined;
+    expect([await request("c2"), did, book.of("c1")]).toEqual([{ receipt: 1 }, ["pay a"], []]);
+  });
+
   test("[TX-25] of a discarded call is undone, newest first, and may then run again as a new generation", async () => {
     const { did, spec } = bank();
     const { transactions, ledger } = rig([paying(spec)]);

@@ -19,6 +19,8 @@ interface Known {
   standing: Standing;
   /** Calls that rely on it. It is undone when the last of them is discarded. */
   readonly owners: Set<string>;
+  /** Its beginning: until that is written down, nothing that relies on it may be. */
+  readonly begun: Promise<void>;
 }
 
 export interface EffectRequest {
@@ -58,6 +60,7 @@ export class EffectBook {
       entry,
       standing: standing.is === "open" ? { is: "unknown" } : standing,
       owners: new Set(owners),
+      begun: Promise.resolve(),
     });
   }
 
@@ -147,13 +150,14 @@ export class EffectBook {
     const spec = Object.hasOwn(tool.effects, name) ? tool.effects[name] : undefined;
     if (spec === undefined) throw new HoldfastError("EFFECT_UNDECLARED", { tool: tool.name, effect: name });
     const entry: EffectEntry = { tool: tool.name, name, key, callId, args: plain(name, request.args), generation };
-    const known: Known = { entry, standing: { is: "open" }, owners: new Set([callId]) };
+    const begun = this.#ledger.effectOpened(entry);
+    const known: Known = { entry, standing: { is: "open" }, owners: new Set([callId]), begun };
     const before = this.#known.get(id);
     // Known before it is written down: a call that ends meanwhile must find it.
     this.#known.delete(id);
     this.#known.set(id, known);
     try {
-      await this.#ledger.effectOpened(entry);
+      await begun;
     } catch (error) {
       this.#known.delete(id);
       if (before !== undefined) this.#known.set(id, before);
@@ -176,10 +180,11 @@ export class EffectBook {
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join({ entry, owners }: Known, callId: string): Promise<void> {
+  async #join({ entry, owners, begun }: Known, callId: string): Promise<void> {
     if (owners.has(callId)) return;
     owners.add(callId);
     try {
+      await begun;
       await this.#ledger.effectJoined(entry, callId);
     } catch (error) {
       owners.delete(callId);

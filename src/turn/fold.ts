@@ -254,7 +254,12 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       return { ...known, standing: isWanted ? { is: "done", result } : { is: "undoing", result, begun: false } };
     }),
   "effect-joined": (now, record) =>
-    withEffect(now, record, (known) => ({ ...known, owners: [...known.owners, record.callId] })),
+    withEffect(now, record, ({ entry, standing, owners }) => ({
+      entry,
+      // A rewind had come to others first, and it is wanted again: nobody had begun to undo it.
+      standing: standing.is === "undoing" && !standing.begun ? { is: "done", result: standing.result } : standing,
+      owners: [...owners, record.callId],
+    })),
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
 };

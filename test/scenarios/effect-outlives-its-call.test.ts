@@ -30,8 +30,8 @@ function till() {
       name,
       access: "external",
       effects: { payment },
-      async run(_, call) {
-        await call.effect("payment", {}, { key: "k" });
+      async run(input, call) {
+        await call.effect("payment", {}, { key: (input as { readonly key?: string }).key ?? "k" });
         return then?.();
       },
     });
@@ -144,6 +144,22 @@ describe("an effect outlives its call", () => {
     expect([log, dead]).toEqual([["paid k"], true]);
     await opened(disk, { tools: [tool("buy")] });
     expect(log).toEqual(["paid k", "refunded k"]);
+  });
+
+  test("[TX-25] one that somebody relies on again while a rewind undoes another stands, also for the next process", async () => {
+    const { pay, log, tool } = till();
+    pay.resolve();
+    const { session, deps, disk } = await opened(new MemoryDisk(), { tools: [tool("buy")] });
+    const { callId } = await session.runTool({ name: "buy", input: { key: "first" } });
+    await session.runTool({ name: "buy", input: { key: "second" } });
+    void session.rewind({ before: callId }).catch(() => {});
+    await quiet(); // the refund of the second hangs
+    expect(await session.runTool({ name: "buy", input: { key: "first" } })).toMatchObject({ ok: true });
+    await deps.store.close();
+    const other = till();
+    other.refund.resolve();
+    await opened(disk, { tools: [other.tool("buy")] });
+    expect([log, other.log]).toEqual([["paid first", "paid second"], ["refunded second"]]);
   });
 
   test.each([

@@ -75,8 +75,8 @@ export class Oracle {
       const boxes = this.#boxes.get(batch.session) ?? this.story(batch.from).boxesUpTo(seq);
       this.#boxes.set(batch.session, boxes);
       this.#stories.set(batch.session, this.story(batch.from).forkAt(seq, records, boxes));
-      this.#records.set(batch.session, records.slice(0, batch.after.seq));
-      this.#writebacks.set(batch.session, this.#writeback(batch.from).forkAt(seq));
+      this.#records.set(batch.session, records.slice(0, seq));
+      this.#writebacks.set(batch.session, this.#writeback(batch.from).forkAt(records.slice(0, seq)));
     }
     if ((batch.kind !== "append" && batch.kind !== "fork") || ("repeated" in receipt && receipt.repeated)) return;
     const story = this.story(batch.session);

@@ -17,6 +17,8 @@ interface Sleeper {
   readonly owner: Owner;
   readonly until: number;
   readonly wake: () => void;
+  /** It will never wake: whoever could wake it early must not hold it, or nothing of a run would ever be freed. */
+  readonly leave: () => void;
 }
 
 /**
@@ -64,7 +66,7 @@ export class Scheduler {
   /** Those who were due while they slept wake when they no longer do. */
   async wake(): Promise<void> {
     for (;;) {
-      this.#sleepers = this.#sleepers.filter(({ owner }) => owner.alive);
+      this.#leave(({ owner }) => !owner.alive);
       const due = this.#sleepers
         .filter(({ owner, until }) => until <= this.#elapsed && !owner.asleep)
         .sort((a, b) => a.until - b.until)[0];
@@ -73,6 +75,16 @@ export class Scheduler {
       due.wake();
       await quiet();
     }
+  }
+
+  /** The run is over: nobody sleeps on. */
+  end(): void {
+    this.#leave(() => true);
+  }
+
+  #leave(gone: (sleeper: Sleeper) => boolean): void {
+    for (const sleeper of this.#sleepers) if (gone(sleeper)) sleeper.leave();
+    this.#sleepers = this.#sleepers.filter((sleeper) => !gone(sleeper));
   }
 
   /** Sets the wall clock alone. */
@@ -92,11 +104,13 @@ export class Scheduler {
             this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
             reject(signal?.reason as Error);
           };
+          const leave = () => signal?.removeEventListener("abort", onAbort);
           const sleeper: Sleeper = {
             owner,
             until: this.#elapsed + ms,
+            leave,
             wake: () => {
-              signal?.removeEventListener("abort", onAbort);
+              leave();
               resolve();
             },
           };

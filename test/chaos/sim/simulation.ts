@@ -89,7 +89,15 @@ export class Simulation {
     this.main = this.#newProcess();
   }
 
-  async run({ steps }: Scenario): Promise<Verdict> {
+  async run(scenario: Scenario): Promise<Verdict> {
+    try {
+      return await this.#run(scenario);
+    } finally {
+      this.scheduler.end();
+    }
+  }
+
+  async #run({ steps }: Scenario): Promise<Verdict> {
     let taken = 0;
     for (const { name, chance } of steps) {
       taken += 1;

@@ -54,10 +54,12 @@ export class WritebackStory {
     }
   }
 
-  forkAt(seq: number): WritebackStory {
+  /** As the records up to there tell it: a rewind that came later has taken nothing from the fork. */
+  forkAt(records: readonly RecordDraft[]): WritebackStory {
     const story = new WritebackStory();
-    story.#heard = this.#heard.filter((one) => one.seq <= seq);
-    story.#lost = this.#lost;
+    for (const [index, record] of records.entries()) story.hear(record, index + 1);
+    story.wrong.length = 0; // told of the origin
+    story.#lost ||= this.#lost;
     story.#shared = new Set(this.#shared);
     story.#staged = new Set(this.#staged);
     return story;
