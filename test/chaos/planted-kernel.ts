@@ -103,8 +103,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "effect-known-too-late",
     EFFECTS,
-    "    this.#known.set(id, known);\n    try {\n      await this.#ledger.effectOpened(entry);",
-    "    try {\n      await this.#ledger.effectOpened(entry);\n      this.#known.set(id, known);",
+    "    this.#known.set(id, known);\n    try {\n      await begun;",
+    "    try {\n      await begun;\n      this.#known.set(id, known);",
   ),
   kernelBug(
     "open-effect-assumed-undone",
