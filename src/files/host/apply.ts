@@ -7,6 +7,7 @@ import type { Intent, PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
 import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
 import { isSystem } from "./port.ts";
+import { HELD } from "./read-file.ts";
 import { type Moved, type Rescue, unlinkIfThere } from "./rescue.ts";
 
 /** A path somebody else changed after the decision. Theirs is in place; ours, if there was content, waits in rescue. */
@@ -92,6 +93,10 @@ function runOfNew(steps: readonly PlannedStep[], from: number): readonly Planned
     to += 1;
   }
   return steps.slice(from, to);
+}
+
+function notSpecial(error: unknown): undefined {
+  if (!HoldfastError.is(error, "FILE_SPECIAL")) throw error;
 }
 
 function folderOf(path: string): string {
@@ -189,8 +194,8 @@ class Application implements Applied {
   async #asideOf(folder: Folder, name: string, step: PlannedStep): Promise<Diverged["why"] | undefined> {
     const { root, disk, places } = this.#ground;
     const place = places.rescue.at(step.aside);
+    // Since it was asked where the folder is, nothing was waited for.
     if (!this.#ground.again || root.port.stat(place) === undefined) {
-      folder.mustBeHere();
       try {
         root.port.rename(folder.at(name), place);
       } catch (error) {
@@ -198,12 +203,12 @@ class Application implements Applied {
         throw error;
       }
     }
-    const moved = await disk.entry([...PLACES.rescue, step.aside]).catch((error: unknown) => {
-      if (HoldfastError.is(error, "FILE_SPECIAL")) return undefined; // theirs, and no file any more
-      throw error;
-    });
+    const names = [...PLACES.rescue, step.aside];
+    const file = step.from.kind === "file" ? await disk.file(names, HELD) : undefined;
+    const moved = file?.entry ?? (await disk.entry(names).catch(notSpecial)); // theirs may be no file any more
     if (moved !== undefined && sameEntry(moved, step.from)) {
-      this.moved.push({ name: step.aside, path: step.path, was: step.from });
+      const stat = file?.stat ?? root.port.stat(place);
+      if (stat !== undefined) this.moved.push({ name: step.aside, path: step.path, was: step.from, stat });
       return undefined;
     }
     this.#putBack(folder, name, place, step);

@@ -7,11 +7,19 @@ import { ABSENT, type HostEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
 import { isOwn, isOwnName } from "./own.ts";
-import { type HostPort, type HostStat, isText, nameText } from "./port.ts";
+import { type HostPort, type HostStat, isSystem, isText, nameText } from "./port.ts";
+import { HELD } from "./read-file.ts";
 
 const PIECE = 1024 * 1024;
 /** A file that changes under every look is read as it is after so many: its writer will be noticed at the commit. */
 const STEADY_LOOKS = 3;
+
+/** A file as it was found, with what the system said of it when it had been read. */
+export interface FoundFile {
+  readonly entry: HostEntry & { readonly kind: "file" };
+  readonly bytes?: Uint8Array;
+  readonly stat: HostStat;
+}
 
 /** The folder of the system as it is, path by path. Nothing here follows a link, and nothing leaves the root. */
 export class Disk {
@@ -64,23 +72,23 @@ export class Disk {
     return this.#inFolder(names, (folder, name) => this.#port.readLink(folder.at(name))) ?? "";
   }
 
-  /** Everything that must be equal for a path to be unchanged. Reads a file whole. */
-  async entry(names: readonly string[]): Promise<HostEntry> {
-    const file = await this.file(names); // which most are
+  /**
+   * Everything that must be equal for a path to be unchanged. Reads a file whole. Where one is expected it is opened at
+   * once; anything else is looked at first, for whoever waits at a pipe would take it for a reader.
+   */
+  async entry(names: readonly string[], expected?: HostEntry): Promise<HostEntry> {
+    const file = expected?.kind === "file" ? await this.file(names, HELD) : undefined;
     if (file !== undefined) return file.entry;
     const stat = this.stat(names);
     if (stat === undefined) return ABSENT;
     if (stat.kind === "folder") return { kind: "folder", mode: stat.mode };
     if (stat.kind === "link") return { kind: "link", target: this.readLink(names) };
     if (stat.kind === "other") throw new HoldfastError("FILE_SPECIAL", { path: names.join("/") });
-    return (await this.file(names))?.entry ?? ABSENT;
+    return (await this.file(names, HELD))?.entry ?? ABSENT;
   }
 
-  /** A file's entry and, unless it is too large to hold, its bytes. Undefined when it went while it was looked at. */
-  async file(
-    names: readonly string[],
-    hold: number = Number.POSITIVE_INFINITY,
-  ): Promise<{ readonly entry: HostEntry & { readonly kind: "file" }; readonly bytes?: Uint8Array } | undefined> {
+  /** What is expected to be a file; with its bytes, when they are no more than `hold`. Undefined when it is none. */
+  async file(names: readonly string[], hold: number): Promise<FoundFile | undefined> {
     for (let look = 1; ; look += 1) {
       const opened = this.#open(names);
       if (opened === undefined) return undefined;
@@ -89,7 +97,7 @@ export class Disk {
         const read = before.size <= hold ? this.#whole(handle, before.size) : await this.#hashed(handle);
         const after = this.#port.statOpen(handle);
         if (sameMoment(before, after) || look === STEADY_LOOKS)
-          return { ...read, entry: fileEntry(this.#port, after, read) };
+          return { ...read, entry: fileEntry(this.#port, after, read), stat: after };
       } finally {
         this.#port.close(handle);
       }
@@ -139,15 +147,15 @@ export class Disk {
     const name = names.at(-1);
     if (name === undefined) return undefined;
     return this.root.looking(names.slice(0, -1), (folder) => {
-      if (this.#port.stat(folder.at(name))?.kind !== "file" || !this.#hasName(folder, name)) {
+      const handle = openedFile(this.#port, folder.at(name));
+      if (handle === undefined) {
         folder.mustBeHere();
         return undefined;
       }
-      const handle = this.#port.openFile(folder.at(name), "read");
       try {
         folder.mustBeHere();
         const stat = this.#port.statOpen(handle);
-        if (stat.kind === "file") return { handle, stat };
+        if (stat.kind === "file" && this.#hasName(folder, name)) return { handle, stat };
       } catch (error) {
         this.#port.close(handle);
         throw error;
@@ -195,6 +203,16 @@ export class Disk {
       .filter((name) => isText(name))
       .map(nameText)
       .filter((name) => !isOwnName(name));
+  }
+}
+
+/** Undefined for what is no file. What is one and cannot be opened is told. */
+function openedFile(port: HostPort, path: string): number | undefined {
+  try {
+    return port.openFile(path, "read");
+  } catch (error) {
+    if (isSystem(error, "ENOENT") || port.stat(path)?.kind !== "file") return undefined;
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { scratchFolder } from "../../../test/support/places.ts";
 import { Disk } from "./disk.ts";
 import { HostRoot } from "./folders.ts";
 import { realHost } from "./port.ts";
+import { HELD } from "./read-file.ts";
 
 const scratch = scratchFolder();
 const roots: HostRoot[] = [];
@@ -24,7 +25,7 @@ async function held(file?: string) {
   roots.push(root);
   const disk = new Disk(root, [], { caseMatters: true });
   const text = async () => {
-    const found = await disk.file(["dir", "f"]);
+    const found = await disk.file(["dir", "f"], HELD);
     return found === undefined ? undefined : Buffer.from(found.bytes ?? []).toString("utf8");
   };
   expect(await text()).toBe(file);

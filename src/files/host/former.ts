@@ -30,7 +30,7 @@ export async function linkFormer(
   const found = await disk.file([...PLACES.rescue, former], HELD).catch(() => undefined);
   if (found === undefined) return undefined;
   if (found.entry.digest !== to.digest) rescue.keepLate({ name: former, path, whose: "theirs" });
-  if (!sameEntry(found.entry, to)) return undefined;
+  if (!sameEntry(found.entry, to) || found.stat.links > 1) return undefined; // nobody knows whose its other name is
   try {
     rescue.nameAlso(former, folder.at(name));
     return opened(root, folder.at(name), now());

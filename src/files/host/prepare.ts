@@ -156,11 +156,11 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
     throw new HoldfastError("FILE_CONFLICT", { path, found: `${rival}, which is the same name here` });
   const left = ground.left(path);
   if (left !== undefined && "placed" in left) return checkedPlaced(ground, step);
-  const small = from.kind === "file" && from.size <= HELD ? await disk.file(names, HELD) : undefined;
-  const now = small?.entry ?? (await disk.entry(names));
+  const found = from.kind === "file" ? await disk.file(names, HELD) : undefined;
+  const now = found?.entry ?? (await disk.entry(names));
   if (!sameEntry(now, from)) throw new HoldfastError("FILE_CONFLICT", { path, found: foundWords(now, from) });
   if (from.kind !== "file" || sameEntry(from, to)) return [];
-  const blob = await ground.stageBlob(small?.bytes ?? disk.stream(names));
+  const blob = await ground.stageBlob(found?.bytes ?? disk.stream(names));
   if (blob.ref.name !== from.digest)
     throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });
   return [blob];
@@ -168,7 +168,7 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
 
 /** A command has done it: the path must still hold what it left, and what was there before was kept before it began. */
 async function checkedPlaced(ground: PrepareGround, { path, from, to }: Step): Promise<readonly NewBlob[]> {
-  const now = await ground.disk.entry(namesIn(path));
+  const now = await ground.disk.entry(namesIn(path), to);
   if (!sameEntry(now, to))
     throw new HoldfastError("FILE_CONFLICT", { path, found: "changed after the command had ended" });
   return from.kind === "file" ? [await ground.stageBlob(ground.before(from.digest))] : [];

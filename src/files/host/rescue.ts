@@ -21,6 +21,8 @@ export interface Moved {
   readonly name: string;
   readonly path: string;
   readonly was: HostEntry;
+  /** As it was when it had been looked at: whatever is written after that is late. */
+  readonly stat: HostStat;
 }
 
 const NOTE = ".note";
@@ -39,7 +41,7 @@ export class Rescue {
   readonly #clock: Clock;
   /** What lay here when everything was last looked at, and what has come since. */
   #held: { files: number; bytes: number; readonly oldest: number } | undefined;
-  #watched: readonly { readonly name: string; readonly path: string; readonly stat: HostStat }[] = [];
+  #watched: readonly Moved[] = [];
   /** Files that calls of this process took out of the way, by path and content. */
   readonly #former = new Map<string, string>();
 
@@ -70,12 +72,8 @@ export class Rescue {
 
   /** Remembers what the newest commit took out of the way: somebody may have it open, and write on. */
   watch(moved: readonly Moved[]): void {
-    this.#watched = moved.flatMap(({ name, path, was }) => {
-      const stat = this.#port.stat(this.#folder.at(name));
-      if (stat === undefined) return [];
-      if (was.kind === "file") this.#remember(`${path} ${was.digest}`, name);
-      return [{ name, path, stat }];
-    });
+    this.#watched = moved;
+    for (const { name, path, was } of moved) if (was.kind === "file") this.#remember(`${path} ${was.digest}`, name);
     this.#hold(
       this.#watched.length,
       this.#watched.reduce((sum, { stat }) => sum + stat.size, 0),
@@ -95,11 +93,9 @@ export class Rescue {
     return late;
   }
 
-  /** The file that lay at a path and held this, if it lies here, and nowhere else. Somebody may have written to it since. */
+  /** The file that lay at a path and held this, if it was brought here. Somebody may have written to it since. */
   formerOf(path: string, entry: HostEntry): string | undefined {
-    const name = entry.kind === "file" ? this.#former.get(`${path} ${entry.digest}`) : undefined;
-    const stat = name === undefined ? undefined : this.#port.stat(this.#folder.at(name));
-    return stat?.kind === "file" && stat.links === 1 ? name : undefined;
+    return entry.kind === "file" ? this.#former.get(`${path} ${entry.digest}`) : undefined;
   }
 
   /** Gives one a second name, where it waits to be put back. */

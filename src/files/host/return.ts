@@ -56,7 +56,7 @@ export async function planReturn(disk: Disk, now: WorkspaceValue, then: Workspac
   const arrivals = ways.filter(({ target }) => target.kind !== "absent");
   for (const way of [...removals, ...arrivals]) {
     const { path, target } = way;
-    const there = await entryAt(disk, path);
+    const there = await entryAt(disk, path, way.now?.now ?? target);
     const why = await inOurWords(path, async () => refusal(disk, way, there, goes, comes));
     if (why !== undefined) {
       kept.push({ path, why });
@@ -101,15 +101,14 @@ function refusal(
     const stays = disk.list(names).some(({ name }) => !goes.has(`${path}/${name}`));
     if (stays || disk.hidden(names) > 0) return "not-empty";
   }
+  if (target.kind === "absent" || there.kind !== "absent") return undefined; // it lies in its folder
   const folder = names.slice(0, -1);
-  if (target.kind !== "absent" && disk.stat(folder)?.kind !== "folder" && !comes.has(folder.join("/")))
-    return "no-folder";
-  return undefined;
+  return disk.stat(folder)?.kind === "folder" || comes.has(folder.join("/")) ? undefined : "no-folder";
 }
 
 /** Undefined for what is no file, folder or link: it is nobody's to replace. */
-function entryAt(disk: Disk, path: string): Promise<HostEntry | undefined> {
-  return inOurWords(path, () => disk.entry(namesIn(path))).catch((error: unknown) => {
+function entryAt(disk: Disk, path: string, expected: HostEntry): Promise<HostEntry | undefined> {
+  return inOurWords(path, () => disk.entry(namesIn(path), expected)).catch((error: unknown) => {
     if (HoldfastError.is(error, "FILE_SPECIAL")) return undefined;
     throw error;
   });
@@ -123,7 +122,7 @@ function inOrder<T extends { readonly path: string }>(all: readonly T[]): readon
 export async function unlike(disk: Disk, targets: ReadonlyMap<string, HostEntry>): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const [path, target] of targets) {
-    const there = await entryAt(disk, path);
+    const there = await entryAt(disk, path, target);
     if (there === undefined || !sameEntry(there, target)) wrong.push(path);
   }
   return wrong;
