@@ -4,7 +4,7 @@ import type { Item } from "../wire/item.ts";
 import type { ResidencyLevel } from "./kind.ts";
 import type { Page } from "./page.ts";
 import { entering, placeTail, unshowable } from "./place.ts";
-import { reclaim } from "./reclaim.ts";
+import { reclaim, type ReclaimAsk } from "./reclaim.ts";
 import type { Unmet, UpgradeOrder } from "./select.ts";
 import { pairedEntries } from "./paired-entries.ts";
 import { followOn, isSoundAlone } from "./sound.ts";
@@ -103,25 +103,37 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
     if (view.tokens <= budget) return view;
   }
   const why = options.reclaim === true && !crossed ? "asked" : policy === "incremental" ? "pressure" : "reset";
-  // Repair may add items that no page paid for; then there is that much less room.
-  let extra = 0;
-  for (;;) {
-    const chosen = reclaim({
-      pages,
-      entries: [...kept.entries, ...fresh],
-      limit: budget - tailTokens - extra,
-      target: (policy === "incremental" ? marks.low : marks.high) * budget - tailTokens - extra,
-      targetAnew: marks.high * budget - tailTokens - extra,
-      cap,
-      order: options.order ?? "utility",
-      demands: options.demands ?? new Map(),
-      coming: policy === "oracle" ? (options.coming ?? new Map()) : new Map(),
-      counter: state.counter,
-    });
-    if (!chosen.ok) return refused(budget, chosen.needed + tailTokens + extra, chosen.unmet, chosen.largest);
-    const view = whole(state, chosen.entries, why, tokens);
+  const ask = {
+    pages,
+    cap,
+    order: options.order ?? "utility",
+    demands: options.demands ?? new Map(),
+    coming: policy === "oracle" ? (options.coming ?? new Map()) : new Map(),
+    counter,
+  };
+  const view = (entries: readonly ViewEntry[]) => whole(state, entries, why, tokens);
+  const targetAnew = marks.high * budget;
+  const anew = () => fitted(state, { ...ask, entries: [], target: targetAnew, targetAnew }, view);
+  if (policy !== "incremental") return anew();
+  const target = marks.low * budget;
+  const next = fitted(state, { ...ask, entries: [...kept.entries, ...fresh], target, targetAnew }, view);
+  // What repair adds to what was chosen beside earlier spans may be more than it adds to a choice without them.
+  return next.ok ? next : anew();
+}
+
+/** Repair may add items that no page paid for; then there is that much less room. */
+function fitted(
+  { budget, tailTokens }: State,
+  ask: Omit<ReclaimAsk, "limit">,
+  viewOf: (entries: readonly ViewEntry[]) => View,
+): View | RefusedView {
+  for (let taken = tailTokens; ; ) {
+    const [limit, target, targetAnew] = [budget - taken, ask.target - taken, ask.targetAnew - taken];
+    const chosen = reclaim({ ...ask, limit, target, targetAnew });
+    if (!chosen.ok) return refused(budget, chosen.needed + taken, chosen.unmet, chosen.largest);
+    const view = viewOf(chosen.entries);
     if (view.tokens <= budget) return view;
-    extra += view.tokens - budget;
+    taken += view.tokens - budget;
   }
 }
 

@@ -203,9 +203,9 @@ class Application implements Applied {
         throw error;
       }
     }
-    const names = [...PLACES.rescue, step.aside];
-    const file = step.from.kind === "file" ? await disk.file(names, HELD) : undefined;
-    const moved = file?.entry ?? (await disk.entry(names).catch(notSpecial)); // theirs may be no file any more
+    const file = step.from.kind === "file" ? await disk.fileIn(places.rescue, step.aside, HELD) : undefined;
+    // Theirs may be no file any more.
+    const moved = file?.entry ?? (await disk.entry([...PLACES.rescue, step.aside]).catch(notSpecial));
     if (moved !== undefined && sameEntry(moved, step.from)) {
       const stat = file?.stat ?? root.port.stat(place);
       if (stat !== undefined) this.moved.push({ name: step.aside, path: step.path, was: step.from, stat });

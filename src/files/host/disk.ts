@@ -21,6 +21,11 @@ export interface FoundFile {
   readonly stat: HostStat;
 }
 
+interface OpenFile {
+  readonly handle: number;
+  readonly stat: HostStat;
+}
+
 /** The folder of the system as it is, path by path. Nothing here follows a link, and nothing leaves the root. */
 export class Disk {
   readonly root: HostRoot;
@@ -88,9 +93,18 @@ export class Disk {
   }
 
   /** What is expected to be a file; with its bytes, when they are no more than `hold`. Undefined when it is none. */
-  async file(names: readonly string[], hold: number): Promise<FoundFile | undefined> {
+  file(names: readonly string[], hold: number): Promise<FoundFile | undefined> {
+    return this.#steady(() => this.#open(names), hold);
+  }
+
+  /** The same in a folder of ours that is held open, wherever it is. */
+  fileIn(folder: Folder, name: string, hold: number): Promise<FoundFile | undefined> {
+    return this.#steady(() => this.#openIn(folder, name), hold);
+  }
+
+  async #steady(open: () => OpenFile | undefined, hold: number): Promise<FoundFile | undefined> {
     for (let look = 1; ; look += 1) {
-      const opened = this.#open(names);
+      const opened = open();
       if (opened === undefined) return undefined;
       const { handle, stat: before } = opened;
       try {
@@ -143,26 +157,33 @@ export class Disk {
     return all - this.list(names).length;
   }
 
-  #open(names: readonly string[]): { readonly handle: number; readonly stat: HostStat } | undefined {
+  #open(names: readonly string[]): OpenFile | undefined {
     const name = names.at(-1);
     if (name === undefined) return undefined;
     return this.root.looking(names.slice(0, -1), (folder) => {
-      const handle = openedFile(this.#port, folder.at(name));
-      if (handle === undefined) {
-        folder.mustBeHere();
-        return undefined;
-      }
+      const opened = this.#openIn(folder, name);
       try {
         folder.mustBeHere();
-        const stat = this.#port.statOpen(handle);
-        if (stat.kind === "file" && this.#hasName(folder, name)) return { handle, stat };
+        return opened;
       } catch (error) {
-        this.#port.close(handle);
+        if (opened !== undefined) this.#port.close(opened.handle);
         throw error;
       }
-      this.#port.close(handle);
-      return undefined;
     });
+  }
+
+  #openIn(folder: Folder, name: string): OpenFile | undefined {
+    const handle = openedFile(this.#port, folder.at(name));
+    if (handle === undefined) return undefined;
+    try {
+      const stat = this.#port.statOpen(handle);
+      if (stat.kind === "file" && this.#hasName(folder, name)) return { handle, stat };
+    } catch (error) {
+      this.#port.close(handle);
+      throw error;
+    }
+    this.#port.close(handle);
+    return undefined;
   }
 
   #whole(handle: number, size: number): { readonly bytes: Uint8Array } {

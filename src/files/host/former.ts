@@ -2,12 +2,13 @@ import type { Disk } from "./disk.ts";
 import { sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { PlannedStep } from "./intent.ts";
-import { PLACES } from "./meta.ts";
+import type { Places } from "./meta.ts";
 import { HELD } from "./read-file.ts";
 import { type Rescue, unlinkIfThere } from "./rescue.ts";
 
 export interface FormerGround {
   readonly root: HostRoot;
+  readonly places: Places;
   readonly disk: Disk;
   readonly rescue: Rescue;
   /** What is put back was last written now: whatever was built from what lay there meanwhile is out of date. */
@@ -20,14 +21,14 @@ export interface FormerGround {
  * whatever comes between, it is where it was. Undefined when it is no longer what it was.
  */
 export async function linkFormer(
-  { root, disk, rescue, now }: FormerGround,
+  { root, places, disk, rescue, now }: FormerGround,
   { path, to, former }: PlannedStep,
   folder: Folder,
   name: string,
 ): Promise<number | undefined> {
   if (former === undefined || to.kind !== "file") return undefined;
   // Whatever is wrong with it: the same content is kept beside the journal.
-  const found = await disk.file([...PLACES.rescue, former], HELD).catch(() => undefined);
+  const found = await disk.fileIn(places.rescue, former, HELD).catch(() => undefined);
   if (found === undefined) return undefined;
   if (found.entry.digest !== to.digest) rescue.keepLate({ name: former, path, whose: "theirs" });
   if (!sameEntry(found.entry, to) || found.stat.links > 1) return undefined; // nobody knows whose its other name is

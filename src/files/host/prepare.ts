@@ -11,7 +11,7 @@ import type { Folder, HostRoot } from "./folders.ts";
 import { type FormerGround, linkFormer } from "./former.ts";
 import { ChunkHasher } from "./hasher.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
-import { type Places, writeAll } from "./meta.ts";
+import { writeAll } from "./meta.ts";
 import { nameFault } from "./names.ts";
 import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
@@ -24,7 +24,6 @@ import type { ToSync } from "./syncing.ts";
 const OPEN_AT_ONCE = 64;
 
 export interface PrepareGround extends FormerGround {
-  readonly places: Places;
   readonly slots: Slots;
   readonly slot: Slot;
   readonly sync: boolean;
