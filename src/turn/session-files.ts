@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import type { ByteRange, Bytes } from "../contracts/blob-store.ts";
+import type { ByteRange, Bytes, ByteSource } from "../contracts/blob-store.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { HostEntry } from "../files/host/entry.ts";
@@ -18,6 +18,7 @@ import { type HostPart, type HostSession, hostPart } from "../files/host/session
 import { View } from "../files/host/view.ts";
 import type { FilesDecision, FilesToCommit, LeftByCommand } from "../files/host/commit.ts";
 import type { Workspace } from "../files/host/workspace.ts";
+import { SMALL_BLOB } from "../journal/blobs.ts";
 import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { BlobName, CallId } from "../records/ids.ts";
 import type { BlobRef, RecordDraft } from "../records/kinds.ts";
@@ -91,7 +92,12 @@ export class SessionFiles {
       after: head.seq,
       ...(callId === undefined ? {} : { callId }),
       steps,
-      stageBlob: (source: Parameters<Journal["stageBlob"]>[0]) => this.#journal.stageBlob(source),
+      stageBlob: async (source: ByteSource, known?: BlobName): Promise<NewBlob> => {
+        const isHashed = known !== undefined && source instanceof Uint8Array && source.length <= SMALL_BLOB;
+        return isHashed
+          ? { ref: { name: known, size: source.length }, bytes: source }
+          : this.#journal.stageBlob(source);
+      },
       content,
       ...this.#left(callId, staged),
     };

@@ -309,8 +309,8 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/files/host/apply.ts",
-        find: "      this.moved.push({ name: step.aside, path: step.path, was: step.from });",
-        replace: "      root.port.unlink(place);",
+        find: "      if (stat !== undefined) this.moved.push({ name: step.aside, path: step.path, was: step.from, stat });",
+        replace: "      if (stat !== undefined) root.port.unlink(place);",
       },
     ],
     ...WORKSPACE,

@@ -141,7 +141,8 @@ class Application implements Applied {
     if (former === undefined) return;
     const { root, rescue } = this.#ground;
     const names = namesIn(path);
-    root.within(names.slice(0, -1), (folder) => rescue.release(former, folder.at(names.at(-1))));
+    // Wherever the folder is by now: the file is in it.
+    root.looking(names.slice(0, -1), (folder) => rescue.release(former, folder.at(names.at(-1))));
   }
 
   /** Whatever does not go smoothly goes the way of any other step. */

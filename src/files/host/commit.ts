@@ -5,13 +5,16 @@ import type { BlobRef } from "../../records/kinds.ts";
 import type { Diverged } from "./apply.ts";
 import type { Step } from "./part.ts";
 
+/** Prepares content for the decision. `known`: the name of bytes that were just hashed and that nobody else holds. */
+export type StageBlob = (source: ByteSource, known?: BlobName) => Promise<NewBlob>;
+
 /** One commit's files, as the session knows them. */
 export interface FilesToCommit {
   readonly session: string;
   readonly after: number;
   readonly callId?: string;
   readonly steps: readonly Step[];
-  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
+  readonly stageBlob: StageBlob;
   readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
   /** The commands that did a part of it, and what they left of which path. */
   readonly exec?: { readonly id: string; readonly left: ReadonlyMap<string, LeftByCommand> };

@@ -1,10 +1,10 @@
 import { HoldfastError } from "../../base/errors.ts";
-import type { Bytes, ByteSource } from "../../contracts/blob-store.ts";
+import type { Bytes } from "../../contracts/blob-store.ts";
 import type { NewBlob } from "../../contracts/store.ts";
 import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import { namesIn } from "../path.ts";
-import type { LeftByCommand } from "./commit.ts";
+import type { LeftByCommand, StageBlob } from "./commit.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import type { Folder, HostRoot } from "./folders.ts";
@@ -32,7 +32,7 @@ export interface PrepareGround extends FormerGround {
   readonly proven: Set<string>;
   /** Folders whose newest names are not synced yet. */
   readonly unsynced: Set<string>;
-  readonly stageBlob: (source: ByteSource) => Promise<NewBlob>;
+  readonly stageBlob: StageBlob;
   readonly content: (name: BlobName, step: Step) => AsyncIterable<Bytes>;
   /** What commands have left of a path. */
   readonly left: (path: string) => LeftByCommand | undefined;
@@ -159,7 +159,9 @@ async function checked(ground: PrepareGround, step: Step, all: readonly Step[]):
   const now = found?.entry ?? (await disk.entry(names));
   if (!sameEntry(now, from)) throw new HoldfastError("FILE_CONFLICT", { path, found: foundWords(now, from) });
   if (from.kind !== "file" || sameEntry(from, to)) return [];
-  const blob = await ground.stageBlob(found?.bytes ?? disk.stream(names));
+  const blob = await (found?.bytes === undefined
+    ? ground.stageBlob(disk.stream(names))
+    : ground.stageBlob(found.bytes, found.entry.digest));
   if (blob.ref.name !== from.digest)
     throw new HoldfastError("FILE_CONFLICT", { path, found: "changed while it was read" });
   return [blob];
@@ -188,7 +190,8 @@ function plan(ground: PrepareGround, step: Step, aside: string, existing: Map<st
   const left = ground.left(path);
   if (left !== undefined && "placed" in left) return { ...step, aside, placed: true };
   const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
-  const folder = existing.get(parent) ?? existingFolder(ground, namesIn(path)).join("/");
+  // What is there, and was just looked at, lies in its folder.
+  const folder = from.kind === "absent" ? (existing.get(parent) ?? existingFolder(ground, path)) : parent;
   existing.set(parent, folder);
   const beside = { folder, name: `${OWN_PREFIX}${aside}` };
   if (left !== undefined && to.kind === "file") return { ...step, aside, temp: placeOf(left.lies), probe: beside };
@@ -205,10 +208,11 @@ function placeOf(path: string): NonNullable<PlannedStep["temp"]> {
 }
 
 /** The folder a path lies in, or the nearest one above it that is there. */
-function existingFolder({ root }: PrepareGround, names: readonly string[]): readonly string[] {
+function existingFolder({ root }: PrepareGround, path: string): string {
+  const names = namesIn(path);
   for (let depth = names.length - 1; depth > 0; depth -= 1)
-    if (root.within(names.slice(0, depth), () => true) === true) return names.slice(0, depth);
-  return [];
+    if (root.within(names.slice(0, depth), () => true) === true) return names.slice(0, depth).join("/");
+  return "";
 }
 
 /** New content beside its target, in a folder that it can be moved out of. Answers what is open and waits to be synced. */

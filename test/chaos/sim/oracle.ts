@@ -116,7 +116,8 @@ export class Oracle {
     if (news.is === "returned" && call === news.call) this.#working.delete(call);
     if (call === news.call && (news.is === "began" || news.is === "returned"))
       this.#returned[news.is === "began" ? "delete" : "add"](call);
-    if (news.is === "effect" && news.got.startsWith("did ")) this.#got.get(call)?.add(news.id);
+    // What it was answered last: a call inside it may have got it, and lost it with its own failure.
+    if (news.is === "effect") this.#got.get(call)?.[news.got.startsWith("did ") ? "add" : "delete"](news.id);
     if (news.is === "noted") this.#notes.get(call)?.push(news.text);
     // One that another process closed after a crash or a long sleep cannot know; its commit will be refused.
     const ended = [...this.#stories.values()].map((story) => story.closed.get(call));
