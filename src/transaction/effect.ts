@@ -3,7 +3,10 @@ import type { Json } from "../base/json.ts";
 /** Something outside that can be done and, where declared, undone. Arguments and result are data: any process can undo. */
 export interface EffectSpec {
   run(args: never, context: { readonly key: string; readonly signal: AbortSignal }): Json | Promise<Json>;
-  /** May be asked again after a failure or a crash, so it must bear being done twice. */
+  /**
+   * May be asked for again after a failure or a crash, and late, by a process that slept: it must bear being done twice, and
+   * undo what the result names, not whatever has the key now.
+   */
   undo?(args: never, result: never, context: { readonly key: string }): void | Promise<void>;
 }
 

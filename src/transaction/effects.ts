@@ -46,6 +46,8 @@ export class EffectBook {
   readonly #running = new Map<string, Promise<Json>>();
   readonly #undoing = new Map<string, Promise<unknown>>();
   readonly #touched = new Map<string, Set<string>>();
+  /** What calls inside others, which have not ended yet, are letting go or have let go. */
+  readonly #inside = new Map<string, Promise<readonly EffectReport[]>>();
 
   constructor(ledger: EffectLedger, clock: Clock) {
     this.#ledger = ledger;
@@ -119,6 +121,8 @@ export class EffectBook {
     const touched = this.#touched.get(callId) ?? new Set();
     const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
     this.#touched.delete(callId);
+    const around = new Set([callId]);
+    for (const inner of this.#inside.keys()) if (isAmong(inner, around)) this.#inside.delete(inner);
     return this.#release(stale, [callId], specOf);
   }
 
@@ -126,8 +130,23 @@ export class EffectBook {
   async undo(callIds: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     for (const callId of callIds) this.#touched.delete(callId);
     const gone = this.#withInner(callIds);
+    // Stopped together, a call inside may be undoing what was its own: whoever ends the call around it tells of that too.
+    const earlier = gone.flatMap((callId) => this.#inside.get(callId) ?? []);
+    for (const callId of gone) this.#inside.delete(callId);
     await this.finishUndoing(specOf);
-    return this.#release(this.#owned(gone), gone, specOf);
+    const own = await this.#release(this.#owned(gone), gone, specOf);
+    return [...(await Promise.all(earlier)).flat(), ...own];
+  }
+
+  /** The same for a call inside another one, and for those inside it. */
+  async undoInside(callId: string, deeper: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
+    if (this.isEmpty) return [];
+    const work = this.undo([...deeper, callId], specOf);
+    this.#inside.set(
+      callId,
+      work.catch(() => []), // told to whoever asked; what is still to be undone is found again
+    );
+    return work;
   }
 
   /** Goes on with what an earlier process, or a rewind that the store refused in the middle, had still to undo. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { counter, diary, quiet, rig, steps, writes } from "../../test/support/calls.ts";
+import { Box, counter, diary, quiet, rig, steps, writes } from "../../test/support/calls.ts";
 import { filesOf } from "../files/access.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
+import { resourceKey } from "../state/resources.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Call } from "./call.ts";
 import { defineTool } from "./tool.ts";
@@ -206,6 +207,35 @@ describe("inside a call", () => {
       ["x.1", "canceled"],
       ["x", "failed"],
     ]);
+  });
+
+  test("[TX-19] [TX-21] a call inside one that ends while it is about to begin does not begin", async () => {
+    const ran: string[] = [];
+    const marked = Promise.withResolvers<void>();
+    const box = resourceKey<Box>("box");
+    class SlowBox extends Box {
+      override snapshot(): number {
+        return marks > 0 ? (marked.promise.then(() => 0) as never) : super.snapshot();
+      }
+    }
+    let marks = 0;
+    const inner = writes("inner", () => {
+      ran.push("inner");
+    });
+    const outer = writes("outer", async (_, call) => {
+      await call.resource(box);
+      marks += 1; // its next snapshot, which marks where the inner call begins, takes a while
+      void call.run({ name: "inner", input: {} }).catch(() => {});
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+      marks = 0;
+    });
+    const { transactions, ledger } = rig([inner, outer], { state: { resources: [[box, new SlowBox()]] } });
+    expect(await transactions.run({ id: "x", name: "outer", input: {} })).toMatchObject({
+      reason: "inner-call-running",
+    });
+    marked.resolve();
+    await quiet();
+    expect([ran, ledger.kinds("x.1")]).toEqual([[], ["opened", "closed"]]);
   });
 
   test("[TX-21] what reaches outside cannot run inside another call, and an unknown tool is an outcome", async () => {

@@ -295,9 +295,9 @@ export class OpenCall {
     this.#unfinished += 1;
     const { signal } = this.#stop;
     await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
+    const mark = await state.exclusive.mark(this.call.id);
     // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
     if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
-    const mark = await state.exclusive.mark(this.call.id);
     const savepoint = this.branch.savepoint();
     const ending = await this.#attemptNested(id, name, input);
     let reports = effects.of(id);
@@ -308,7 +308,8 @@ export class OpenCall {
       });
       const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
       this.nested.push(...inside);
-      reports = await effects.undo([...inside.map(({ callId }) => callId), id], specsOf(this.#world));
+      const deeper = inside.map(({ callId }) => callId);
+      reports = await effects.undoInside(id, deeper, specsOf(this.#world));
     }
     const outcome = outcomeOf(ending, about(reports));
     this.nested[place] = outcome;

@@ -201,6 +201,32 @@ describe("an effect outlives its call", () => {
     expect(fork.transactions.effects.of(callId)).toEqual([]);
   });
 
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    "[TX-26] [TX-21] one that a call inside had begun is told as unknown, %i turns after both were stopped",
+    async (turns) => {
+      const inner = defineTool({
+        name: "inner",
+        access: "write",
+        effects: { mail: { run: () => new Promise<never>(() => {}) } },
+        run: (_, call) => call.effect("mail", {}, { key: "m" }),
+      });
+      const outer = writes("outer", (_, call) => call.run({ name: "inner", input: {} }));
+      const { transactions, ledger, state } = rig([inner, outer]);
+      const { exclusive } = state;
+      const putBack = exclusive.putBack.bind(exclusive);
+      exclusive.putBack = async (by) => {
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve(); // the call around it ends as much later
+        return putBack(by);
+      };
+      const stop = new AbortController();
+      const running = transactions.run({ id: "c", name: "outer", input: {} }, { signal: stop.signal });
+      await quiet();
+      stop.abort();
+      expect(await running).toMatchObject({ status: "canceled", effects: [{ name: "mail", key: "m", is: "unknown" }] });
+      expect(ledger.closings().at(-1)).toMatchObject({ callId: "c", effects: "unknown" });
+    },
+  );
+
   test("[TX-26] [TX-21] what a call inside left outside is told by the call around it, which is all that a model sees", async () => {
     const inner = defineTool({
       name: "inner",

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
@@ -70,7 +70,7 @@ export class Footing {
 class Folder {
   readonly #path: string;
   readonly #clock: Clock;
-  #stamp = NOTHING;
+  #stamp: Pick<Stats, "dev" | "ino" | "ctimeMs"> | undefined;
   /** When the stamp was first seen, and whether it was seen again when the tick that made it was certainly over. */
   #since = 0;
   #settled = false;
@@ -81,7 +81,7 @@ class Folder {
   }
 
   forget(): void {
-    this.#stamp = NOTHING;
+    this.#stamp = undefined;
   }
 
   /**
@@ -90,9 +90,10 @@ class Folder {
    */
   isAsItWas(): boolean {
     const found = statSync(this.#path, { throwIfNoEntry: false });
-    const stamp = found === undefined ? NOTHING : `${found.dev}:${found.ino}:${found.ctimeMs}`;
-    if (stamp !== this.#stamp || found === undefined) {
-      this.#stamp = stamp;
+    const last = this.#stamp;
+    const same = found?.ino === last?.ino && found?.ctimeMs === last?.ctimeMs && found?.dev === last?.dev;
+    if (found === undefined || !same) {
+      this.#stamp = found;
       this.#since = this.#clock.monotonic();
       this.#settled = false;
       return false;

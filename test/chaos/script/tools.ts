@@ -55,8 +55,9 @@ export interface EffectAsk {
 /** What a rig lends to the tools: time, a world outside, and an ear. */
 export interface Stage {
   wait(): Promise<void>;
-  effect(ask: EffectAsk, key: string): Promise<void>;
-  undo(ask: EffectAsk, key: string): Promise<void>;
+  /** Answers its receipt, where there is one. */
+  effect(ask: EffectAsk, key: string): Promise<number | void>;
+  undo(ask: EffectAsk, key: string, receipt: number): Promise<void>;
   hear(news: News): void;
 }
 
@@ -90,10 +91,10 @@ export function scriptTools(stage: Stage): readonly Tool[] {
 
 function effectsOf(stage: Stage): NonNullable<ToolSpec<Script>["effects"]> {
   const run = async (ask: EffectAsk, { key }: { readonly key: string }) => {
-    await stage.effect(ask, key);
-    return `did ${key}`;
+    return `did ${key} ${(await stage.effect(ask, key)) ?? 0}`;
   };
-  const undo = (ask: EffectAsk, _: unknown, { key }: { readonly key: string }) => stage.undo(ask, key);
+  const undo = (ask: EffectAsk, did: string, { key }: { readonly key: string }) =>
+    stage.undo(ask, key, Number(did.split(" ").at(-1)));
   return { deed: { run, undo }, "deed-for-good": { run } };
 }
 

@@ -314,7 +314,7 @@ export class Simulation {
     const stage = (process: SimProcess): Stage => ({
       wait: () => this.scheduler.point(process),
       effect: (ask, key) => this.world.run(ask, key, () => this.scheduler.point(process)),
-      undo: (ask, key) => this.world.undo(ask, key, () => this.scheduler.point(process)),
+      undo: (ask, key, receipt) => this.world.undo(ask, key, receipt, () => this.scheduler.point(process)),
       hear: (news) => this.oracle.hear(news),
     });
     return new SimProcess(name, this.machine, this.scheduler, stage, this.options);
