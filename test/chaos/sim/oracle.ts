@@ -30,7 +30,8 @@ export class Oracle {
   #writebacks = new Map<string, WritebackStory>();
   readonly #boxes = new Map<string, BoxMarks>();
   readonly #parsed = new Map<string, RecordDraft>();
-  readonly #halfRewound = new Set<string>();
+  /** Rewinds that have begun and not come to their end. */
+  readonly #rewinds = new Map<string, number>();
   readonly #acked = new Map<string, { readonly session: string; readonly status: string }>();
   /** Of each call's last attempt: what it noted, and the effects that it got. */
   readonly #notes = new Map<string, string[]>();
@@ -139,9 +140,10 @@ export class Oracle {
     if (this.#working.has(callId)) this.#mustNotSucceed.add(callId);
   }
 
-  /** A rewind is under way, or the disk refused it in the middle: effects are undone by the next one, or on opening. */
-  rewinding(session: string, is: "begun" | "over"): void {
-    this.#halfRewound[is === "begun" ? "add" : "delete"](session);
+  /** A rewind is under way, or the disk refused it in the middle: what it left is undone on opening, at the latest. */
+  rewinding(session: string, is: "begun" | "over" | "opened"): void {
+    const before = this.#rewinds.get(session) ?? 0;
+    this.#rewinds.set(session, is === "opened" ? 0 : Math.max(0, before + (is === "begun" ? 1 : -1)));
   }
 
   acknowledged(session: string, { callId, status }: CallOutcome): void {
@@ -226,7 +228,7 @@ export class Oracle {
         this.wrong.push(`effect ${id} is called ${claimed} and stands ${standing} times`);
       if (relied && (claimed === "undone" || standing === 0)) this.wrong.push(`effect ${id} is relied on and gone`);
       const settled = this.#allSettled(story, effect.owners) && !story.toldAsUnknown(effect);
-      const due = settled && !this.#halfRewound.has(session);
+      const due = settled && (this.#rewinds.get(session) ?? 0) === 0;
       if (claimed === "done" && !relied && effect.owners.length > 0 && due)
         this.wrong.push(`effect ${id} stands, and nobody relies on it`);
     }

@@ -219,7 +219,7 @@ export class Simulation {
         this.count("openings");
         if (this.main !== process) return; // it slept, and another has opened the session since
         if (process.session === undefined) return;
-        this.oracle.rewinding(process.session.id, "over");
+        this.oracle.rewinding(process.session.id, "opened");
         this.oracle.checkQuiet(process.session);
       } finally {
         if (this.main === process) this.#opening = false;
