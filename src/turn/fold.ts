@@ -358,11 +358,13 @@ function inherited(effect: FoldedEffect): FoldedEffect {
   return { ...effect, standing, owners: [] };
 }
 
+/** Also what is told twice, because nobody knew whether the first time was written. */
 function undoneStanding(
   { standing }: FoldedEffect,
   { how, detail = "" }: { readonly how: UndoStage; readonly detail?: string },
 ): Standing {
-  if (how === "undone" || (standing.is !== "done" && standing.is !== "undoing")) return { is: "undone" };
-  if (how === "undoing") return { is: "undoing", result: standing.result, begun: true };
-  return { is: "not-undone", result: standing.result, detail };
+  if (how === "undone") return { is: "undone" };
+  if (!("result" in standing)) return standing.is === "undone" ? standing : { is: "unknown" };
+  const { result } = standing;
+  return how === "undoing" ? { is: "undoing", result, begun: true } : { is: "not-undone", result, detail };
 }

@@ -163,4 +163,5 @@ try {
   process.exitCode = 64;
 } finally {
   cleanUp();
+  process.exit(); // a case that never ends, which is what its rig has found, does not keep it from ending
 }

@@ -168,6 +168,10 @@ describe("an effect outlives its call", () => {
     ["done, and its call cut off by a crash", ["effect-done", "interrupted"], "done"],
     ["done, and its call failed with a word of its own", ["effect-done", "failed"], "undoing"],
     ["done, and its beginning lost", ["effect-done"], "done"],
+    ["not undone", ["effect-done", "not-undone"], "not-undone"],
+    ["not undone, which was told twice", ["effect-done", "undoing", "not-undone", "not-undone"], "not-undone"],
+    ["undone, and told once more to be undone", ["effect-done", "undoing", "undone", "undoing"], "undone"],
+    ["not undone, and when it was done is lost", ["undoing", "not-undone"], "unknown"],
   ] as const)("[TX-25] what a journal says of one that was %s", (_, kinds, standing) => {
     const about = { tool: "buy", name: "payment", key: "k", generation: 0 };
     const closed = { kind: "call-closed", callId: "c" as CallId, tool: "buy", status: "canceled", output: "" } as const;
@@ -176,6 +180,9 @@ describe("an effect outlives its call", () => {
       "effect-done": { kind: "effect-done", ...about, result: "receipt" },
       "call-closed": { ...closed, reason: "canceled", effects: "unknown" },
       interrupted: { ...closed, reason: "interrupted", effects: "unknown" },
+      undoing: { kind: "effect-undone", ...about, how: "undoing" },
+      undone: { kind: "effect-undone", ...about, how: "undone" },
+      "not-undone": { kind: "effect-undone", ...about, how: "not-undone", detail: "stuck" },
       failed: { ...closed, status: "failed", reason: "interrupted", effects: "unknown" },
     };
     const fold = sessionFold(10);
