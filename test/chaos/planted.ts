@@ -24,7 +24,7 @@ const FLIP_BLOB: Run = { rig: "flip", args: ["--only", "blob", "--cases", "30"] 
 const CONTENTION: Run = { rig: "contention", args: ["--cases", "4000"] };
 const KILL_FILES: Run = { rig: "kill", args: ["--only", "files", "--cases", "60"] };
 const WORKSPACE: Run = { rig: "workspace", args: ["--cases", "500"] };
-const ESCAPE: Run = { rig: "escape", args: ["--cases", "20000"] };
+const ESCAPE: Run = { rig: "escape", args: ["--cases", "60000"] };
 const CREATION: Run = { rig: "syscall-kill", args: ["--only", "pwrite64", "--cases", "12"] };
 
 const STORE_BUGS: readonly PlantedBug[] = [
@@ -383,7 +383,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
       },
     ],
     rig: "soak",
-    args: ["--cases", "400"],
+    args: ["--cases", "300"],
   },
 ];
 

@@ -15,7 +15,8 @@ export type SoakSays =
 
 const CALLS = 20;
 const AT_ONCE = 50;
-const MEASURE_EVERY = 50;
+/** So many sessions, and then nothing is under way for a moment: what the heap holds then, it holds for good. */
+const ROUND = 50;
 /** Every so-manieth session goes over the network, through an official SDK. */
 const OVER_THE_WIRE = 10;
 /** Sockets that were closed are gone a moment later. */
@@ -61,25 +62,33 @@ const offline = scripted(script);
 const wired = anthropic({ model: "m", apiKey: "k", baseURL: server.url });
 const until = performance.now() + orders.minutes * 60_000;
 let begun = 0;
-let over = 0;
 
-await Promise.all(Array.from({ length: AT_ONCE }, work));
+while (begun < orders.sessions || performance.now() < until) {
+  const last = begun + ROUND;
+  await Promise.all(Array.from({ length: AT_ONCE }, () => work(last)));
+  await measure();
+}
 await server.close();
 await holdfast.close();
 const closed = performance.now();
 while (resources().length > 0 && performance.now() - closed < SOCKETS_MS) await pause(5);
 say({ said: "closed", left: resources() });
 
-async function work(): Promise<void> {
-  while (begun < orders.sessions || performance.now() < until) {
+async function work(last: number): Promise<void> {
+  while (begun < last) {
     begun += 1;
     const name = `soak-${begun}`;
     say({ said: "session", name, wrong: await live(name, begun % OVER_THE_WIRE === 0 ? wired : offline) });
-    over += 1;
-    if (over % MEASURE_EVERY !== 0) continue;
-    globalThis.gc?.();
-    say({ said: "heap", sessions: over, bytes: process.memoryUsage().heapUsed + process.memoryUsage().external });
   }
+}
+
+/** Twice, with a moment between: what ends in one collection lets others go in the next. */
+async function measure(): Promise<void> {
+  globalThis.gc?.();
+  await pause(20);
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  say({ said: "heap", sessions: begun, bytes: heapUsed + external });
 }
 
 async function live(name: string, model: typeof offline): Promise<readonly string[]> {

@@ -5,12 +5,8 @@ import { type Rig, within } from "./rig.ts";
 import { ended, removeFolder, scratchFolder, startChild } from "./scratch.ts";
 import type { SoakSays } from "./soak-worker.ts";
 
-/** After this part of the sessions everything that is made once has been made. */
-const WARM = 0.3;
-/** What may be added per session, once warm: a leak of one handler's closure is already more. */
-const BYTES_PER_SESSION = 1024;
-/** Noise of the collector and of the store's cache. */
-const SLACK = 3 * 1024 * 1024;
+/** What a session may add, seen between two moments of rest. A session that is remembered adds three times as much. */
+const BYTES_PER_SESSION = 8 * 1024;
 const EXIT_MS = 1_000;
 const BARE_MS = 100;
 const HOUR = 60 * 60_000;
@@ -50,9 +46,8 @@ export const soak: Rig = {
     if (left.length > 0) tally.violation("handles", `left after close: ${left.join(", ")}`);
     if (child.exitCode !== 0) tally.violation("exit", `the process ended with ${String(child.exitCode)}`);
     for (const what of growth(heap)) tally.violation("memory", what);
-    const [first, last] = [heap[Math.floor(heap.length * WARM)], heap.at(-1)];
-    tally.count("KB of heap when warm", Math.round((first?.bytes ?? 0) / 1024));
-    tally.count("KB of heap at the end", Math.round((last?.bytes ?? 0) / 1024));
+    tally.count("KB of heap at first", Math.round((heap[0]?.bytes ?? 0) / 1024));
+    tally.count("KB of heap at the end", Math.round((heap.at(-1)?.bytes ?? 0) / 1024));
     removeFolder(folder);
   },
 };
@@ -64,14 +59,13 @@ async function busyness(): Promise<number> {
   return Math.max(1, (performance.now() - started) / BARE_MS);
 }
 
-/** Flat: what the heap holds at the end is what it held when warm, give or take what the collector leaves lying. */
+/** Flat: from rest to rest, mostly, nothing is added. The median, because now and then code is compiled or thrown away. */
 function growth(heap: readonly { readonly sessions: number; readonly bytes: number }[]): readonly string[] {
-  const warm = heap[Math.floor(heap.length * WARM)];
-  const last = heap.at(-1);
-  if (warm === undefined || last === undefined || last === warm) return ["it was not measured"];
-  const grown = last.bytes - warm.bytes;
-  const allowed = SLACK + BYTES_PER_SESSION * (last.sessions - warm.sessions);
-  if (grown <= allowed) return [];
-  const each = Math.round(grown / (last.sessions - warm.sessions));
-  return [`the heap grew by ${grown} bytes in ${last.sessions - warm.sessions} sessions, ${each} each`];
+  const added = heap.slice(1).map(({ sessions, bytes }, at) => {
+    const before = heap[at] ?? { sessions: 0, bytes: 0 };
+    return (bytes - before.bytes) / (sessions - before.sessions);
+  });
+  const each = added.toSorted((a, b) => a - b)[added.length >> 1];
+  if (each === undefined) return ["it was not measured"];
+  return each <= BYTES_PER_SESSION ? [] : [`the heap grows by ${Math.round(each)} bytes with every session`];
 }
