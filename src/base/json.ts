@@ -59,6 +59,7 @@ export function checkJson(
   limits: JsonLimits = JSON_LIMITS,
   known?: Json,
 ): Result<CheckedJson, JsonFault> {
+  if (isPlain(value, known, limits)) return ok({ value: value as Json, repairs: [] });
   // Counting with the longest form of every text and number is cheap, and nearly every value fits even so.
   const roughly = walkWith({ limits, exact: false }, value, known);
   return roughly.ok || roughly.error.kind !== "too-large" ? roughly : walkWith({ limits, exact: true }, value, known);
@@ -87,6 +88,75 @@ export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Resul
   }
   const checked = checkJson(parsed, limits);
   return checked.ok ? ok(checked.value.value) : checked;
+}
+
+/**
+ * Whether a value is plain data, with nothing to repair, that certainly fits: nearly every one is, and every value of a state
+ * passes here. In any doubt false, and nothing that could answer differently the next time has been asked.
+ */
+function isPlain(value: unknown, known: Json | undefined, { characters, depth }: JsonLimits): boolean {
+  return roomAfter(value, known, characters, depth) >= 0;
+}
+
+const IN_DOUBT = -1;
+
+/** Characters that are left when a value has taken as many as it can at most. */
+function roomAfter(value: unknown, known: unknown, room: number, depth: number): number {
+  switch (typeof value) {
+    case "string":
+      if (value === known) return room;
+      return value.isWellFormed() ? room - value.length * LONGEST_ESCAPE - 2 : IN_DOUBT;
+    case "number":
+      return Number.isFinite(value) && !Object.is(value, -0) ? room - LONGEST_NUMBER : IN_DOUBT;
+    case "boolean":
+      return room - 5;
+    case "object":
+      if (value === null) return room - 4;
+      if (value === known) return room;
+      if (depth === 0 || types.isProxy(value) || Object.getOwnPropertySymbols(value).length > 0) return IN_DOUBT;
+      return Array.isArray(value)
+        ? roomAfterList(
+            value,
+            Array.isArray(known) ? (known as readonly unknown[]) : NOTHING_KNOWN,
+            room - 2,
+            depth - 1,
+          )
+        : roomAfterFields(value as Fields, isObject(known) ? (known as Fields) : NO_FIELDS, room - 2, depth - 1);
+    default:
+      return IN_DOUBT;
+  }
+}
+
+function roomAfterList(values: readonly unknown[], known: readonly unknown[], before: number, depth: number): number {
+  if (Object.getPrototypeOf(values) !== Array.prototype || "toJSON" in values) return IN_DOUBT;
+  const { from, to } = changedRange(values, known);
+  const aligned = known.length === values.length;
+  let room = before - (to - from);
+  for (let index = from; index < to && room >= 0; index += 1) {
+    if (!isData(values, index)) return IN_DOUBT;
+    room = roomAfter(values[index], aligned ? known[index] : undefined, room, depth);
+  }
+  return hasMoreThanElements(values, known) ? IN_DOUBT : room;
+}
+
+function roomAfterFields(source: Fields, known: Fields, before: number, depth: number): number {
+  const prototype: unknown = Object.getPrototypeOf(source);
+  if (prototype !== Object.prototype && prototype !== null) return IN_DOUBT;
+  const keys = Object.keys(source);
+  let room = before;
+  for (let index = 0; index < keys.length && room >= 0; index += 1) {
+    const key = keys[index] as string;
+    if (key === "__proto__" || key === "constructor" || !key.isWellFormed() || !isData(source, key)) return IN_DOUBT;
+    room = roomAfter(source[key], known[key], room - key.length * LONGEST_ESCAPE - 4, depth);
+  }
+  return room;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const NO_FIELDS: Fields = {};
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 interface Walk {
@@ -164,7 +234,7 @@ function walkObject(walk: Walk, value: object, known: unknown): Json {
   spend(walk, 2);
   const result = Array.isArray(value)
     ? walkArray(walk, value, Array.isArray(known) ? (known as readonly unknown[]) : NOTHING_KNOWN)
-    : walkFields(walk, value as Record<string, unknown>, typeof known === "object" && known !== null ? known : {});
+    : walkFields(walk, value as Record<string, unknown>, isObject(known) ? known : NO_FIELDS);
   walk.parents.pop();
   return result;
 }
@@ -187,11 +257,14 @@ function walkArray(walk: Walk, values: readonly unknown[], known: readonly unkno
     copy?.push(after);
   }
   refuseSymbols(values);
-  // Counting the fields of a list costs more than most changes to it; what carries some, as a match of a pattern, is short.
-  const counted = known.length === 0 || values.length <= SHORT_LIST;
-  if (counted && Object.keys(values).length > values.length)
-    throw new Stop("not-json", "the array has fields beside its elements");
+  if (hasMoreThanElements(values, known)) throw new Stop("not-json", "the array has fields beside its elements");
   return copy === undefined ? (values as readonly Json[]) : copy.concat(values.slice(to) as Json[]);
+}
+
+/** Counting the fields of a list costs more than most changes to it; what carries some, as a match of a pattern, is short. */
+function hasMoreThanElements(values: readonly unknown[], known: readonly unknown[]): boolean {
+  const counted = known.length === 0 || values.length <= SHORT_LIST;
+  return counted && Object.keys(values).length > values.length;
 }
 
 /** What lies between the elements that both begin with and the elements that both end with. */
