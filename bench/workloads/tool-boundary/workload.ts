@@ -23,14 +23,12 @@ const LENGTHS: Readonly<Record<Keeper["pace"], LengthAt>> = {
   fast: (size) => (size > MB1 ? { calls: 600, warmUp: 200 } : { calls: 3_000, warmUp: 1_000 }),
   slow: (size) => (size > MB1 ? { calls: 24, warmUp: 4 } : { calls: 60, warmUp: 20 }),
 };
-/** Several checkpoints of the session are among them. */
-const DURABLE: LengthAt = (size) => (size > MB1 ? { calls: 400, warmUp: 100 } : { calls: 1_000, warmUp: 200 });
-
 /**
- * Both are compared when all of their code is compiled, which takes some two thousand calls: whoever is watched has more of
- * it, the vendor's included, and a short run would compare how long two compilers take.
+ * Compared when all code is compiled, which takes some two thousand calls: who does more has more of it, the vendor's
+ * included, and a short run would compare how long two compilers take. Several checkpoints of the session are among them.
  */
 const WATCHED = { calls: 4_000, warmUp: 2_000 };
+const DURABLE: LengthAt = (size) => (size > MB1 ? { calls: 1_500, warmUp: 1_000 } : { calls: 3_000, warmUp: 2_000 });
 
 const cases: readonly Case[] = [
   inMemory("in memory", "one slice", SIZES),
