@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { collect } from "../support/stores.ts";
 import { type Edit, freshRoot, work } from "../support/workspaces.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
 
@@ -219,6 +220,30 @@ test("[HOST-20] [HOST-8] one that waits to come back when its rewind is not deci
   expect([text("f"), readdirSync(root).toSorted()]).toEqual(["new", [".holdfast", "f"]]);
   const rescue = on(".holdfast/workspace/rescue");
   expect(readdirSync(rescue).map((name) => statSync(join(rescue, name)).ino)).toContain(ino);
+});
+
+test("[HOST-20] one that the next call brings back, which finishes the one before first, is not taken for a late write", async () => {
+  const at = freshRoot();
+  const fails = { once: false };
+  const port: HostPort = {
+    ...realHost,
+    rename: (from, to) => {
+      if (fails.once && from.endsWith("/f")) {
+        fails.once = false;
+        throw Object.assign(new Error("not now"), { code: "EIO" });
+      }
+      realHost.rename(from, to);
+    },
+  };
+  const { run, put, text, session } = await work({ workspace: { root: at.root, port } }, at);
+  put("f", "old");
+  fails.once = true;
+  await done(run, ({ files }) => files.delete("f"));
+  expect(text("f")).toBe("old"); // decided, and waiting
+  await done(run, ({ files }) => files.writeText("f", "old"));
+  await done(run, ({ files }) => files.writeText("g", "other"));
+  const kinds = (await collect(session.read())).map(({ kind }) => kind);
+  expect([text("f"), kinds.includes("file-diverged")]).toEqual(["old", false]);
 });
 
 test("[HOST-20] [HOST-8] one that a killed process had linked in is released by the next", async () => {

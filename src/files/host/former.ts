@@ -34,7 +34,9 @@ export async function linkFormer(
   if (!sameEntry(found.entry, to) || found.stat.links > 1) return undefined; // nobody knows whose its other name is
   try {
     rescue.nameAlso(former, folder.at(name));
-    return opened(root, folder.at(name), now());
+    const handle = opened(root, folder.at(name), now());
+    rescue.touched(former);
+    return handle;
   } catch {
     unlinkIfThere(root.port, folder.at(name));
     return undefined;

@@ -103,6 +103,13 @@ export class Rescue {
     this.#port.linkAs(this.#folder.at(name), place);
   }
 
+  /** One was changed by us: from here on it is as it is now. */
+  touched(name: string): void {
+    this.#watched = this.#watched.map((one) =>
+      one.name === name ? { ...one, stat: this.#port.stat(this.#folder.at(name)) ?? one.stat } : one,
+    );
+  }
+
   /** One that is back in its place goes from here. Another file of the name stays. */
   release(name: string, place: string): void {
     const [here, there] = [this.#port.stat(this.#folder.at(name)), this.#port.stat(place)];
