@@ -58,6 +58,11 @@ export function isAmong(callId: string, calls: ReadonlySet<string>): boolean {
   }
 }
 
+/** One report of each effect: the newest. A model that reads of a mail twice takes it for two. */
+export function lastOfEach(reports: readonly EffectReport[]): readonly EffectReport[] {
+  return reports.length < 2 ? reports : [...new Map(reports.map((report) => [effectId(report), report])).values()];
+}
+
 const WORDS: Readonly<Record<EffectReport["is"], string>> = {
   happened: "happened",
   undone: "was undone",

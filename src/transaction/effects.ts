@@ -9,6 +9,7 @@ import {
   type EffectReport,
   type EffectSpec,
   isAmong,
+  lastOfEach,
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
@@ -44,7 +45,7 @@ export class EffectBook {
   /** In the order they were begun. */
   readonly #known = new Map<string, Known>();
   readonly #running = new Map<string, Promise<Json>>();
-  readonly #undoing = new Map<string, Promise<unknown>>();
+  readonly #undoing = new Map<string, { readonly of: Known; readonly work: Promise<EffectReport> }>();
   readonly #touched = new Map<string, Set<string>>();
   /** What calls inside others, which have not ended yet, are letting go or have let go. */
   readonly #inside = new Map<string, Promise<readonly EffectReport[]>>();
@@ -89,19 +90,21 @@ export class EffectBook {
     const { tool, callId, name, key } = request;
     const id = effectId({ tool: tool.name, name, key });
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
-    await this.#undoing.get(id);
+    await this.#undoing.get(id)?.work.catch(() => {});
     const known = this.#known.get(id);
     if (known?.standing.is === "undoing") await this.#undo(known, () => tool.effects[name]);
+    // Whatever it waited for, its call may have ended meanwhile, and would never be told.
+    if (request.signal.aborted) throw ended(request);
     const running = this.#running.get(id);
     if (running !== undefined) {
-      if (known?.standing.is === "open") await this.#join(known, callId);
+      if (known?.standing.is === "open") await this.#join(known, request);
       const result = await running;
       // Undone as soon as it was done, because nobody relied on it by then: it is done anew.
       return known?.standing.is === "done" ? result : this.run(request);
     }
     if (known?.standing.is === "done" || known?.standing.is === "not-undone") {
       const { result } = known.standing;
-      await this.#join(known, callId);
+      await this.#join(known, request);
       return result;
     }
     if (known !== undefined && known.standing.is !== "undone")
@@ -131,11 +134,11 @@ export class EffectBook {
     for (const callId of callIds) this.#touched.delete(callId);
     const gone = this.#withInner(callIds);
     // Stopped together, a call inside may be undoing what was its own: whoever ends the call around it tells of that too.
-    const earlier = gone.flatMap((callId) => this.#inside.get(callId) ?? []);
+    const inside = gone.flatMap((callId) => this.#inside.get(callId) ?? []);
     for (const callId of gone) this.#inside.delete(callId);
+    const earlier = (await Promise.all(inside)).flat();
     await this.finishUndoing(specOf);
-    const own = await this.#release(this.#owned(gone), gone, specOf);
-    return [...(await Promise.all(earlier)).flat(), ...own];
+    return lastOfEach([...earlier, ...(await this.#release(this.#owned(gone), gone, specOf))]);
   }
 
   /** The same for a call inside another one, and for those inside it. */
@@ -199,11 +202,14 @@ export class EffectBook {
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join({ entry, owners, begun }: Known, callId: string): Promise<void> {
+  async #join({ entry, owners, begun }: Known, request: EffectRequest): Promise<void> {
+    const { callId } = request;
     if (owners.has(callId)) return;
     owners.add(callId);
     try {
       await begun;
+      // Let go meanwhile: written down now, behind its call's end, it would be relied on for ever.
+      if (!owners.has(callId)) throw ended(request);
       await this.#ledger.effectJoined(entry, callId);
     } catch (error) {
       owners.delete(callId);
@@ -220,18 +226,17 @@ export class EffectBook {
     return reports;
   }
 
-  /** Whoever asks for it meanwhile waits until it is known how that went. */
+  /** Once at a time. Whoever asks for it meanwhile waits until it is known how that went. */
   async #undo(known: Known, specOf: SpecOf): Promise<EffectReport> {
     const id = effectId(known.entry);
-    const undoing = this.#undoNow(known, specOf);
-    this.#undoing.set(
-      id,
-      undoing.catch(() => {}),
-    );
+    const running = this.#undoing.get(id);
+    if (running?.of === known) return running.work;
+    const undoing = { of: known, work: this.#undoNow(known, specOf) };
+    this.#undoing.set(id, undoing);
     try {
-      return await undoing;
+      return await undoing.work;
     } finally {
-      this.#undoing.delete(id);
+      if (this.#undoing.get(id) === undoing) this.#undoing.delete(id);
     }
   }
 
@@ -311,6 +316,10 @@ function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectR
   if (standing.is === "undone") return undefined;
   if (standing.is === "undoing") return { ...about, is: "unknown", detail: "undoing it had begun" };
   return { ...about, is: "unknown", detail: "it had not ended when the call did" };
+}
+
+function ended({ callId, tool }: EffectRequest): HoldfastError {
+  return new HoldfastError("CALL_CLOSED", { call: callId, tool: tool.name, attempted: "effect" });
 }
 
 function plain(effect: string, value: unknown): Json {

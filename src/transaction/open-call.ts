@@ -46,6 +46,8 @@ export class OpenCall {
   /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
   readonly superseded: CallOutcome[] = [];
   readonly children = new CallChildren();
+  /** It has ended and been written down: nobody is told any more of what those inside it do. */
+  isOver = false;
   readonly #world: CallWorld;
   readonly #deadline: Deadline | undefined;
   readonly #onProgress: ((text: string) => void) | undefined;
@@ -309,7 +311,8 @@ export class OpenCall {
       const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
       this.nested.push(...inside);
       const deeper = inside.map(({ callId }) => callId);
-      reports = await effects.undoInside(id, deeper, specsOf(this.#world));
+      const specOf = specsOf(this.#world);
+      reports = await (this.isOver ? effects.undo([...deeper, id], specOf) : effects.undoInside(id, deeper, specOf));
     }
     const outcome = outcomeOf(ending, about(reports));
     this.nested[place] = outcome;

@@ -6,7 +6,7 @@ import { RootChange } from "../state/part.ts";
 import { portable, resourcesPart } from "../state/resources-part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { isUnwritten } from "../state/unwritten.ts";
-import { effectId, type EffectReport } from "./effect.ts";
+import { effectId, type EffectReport, lastOfEach } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
 import { attemptUntilAccepted, notOver } from "./guardrails.ts";
@@ -36,6 +36,7 @@ export async function settle(
     world.state.truth.poison(error);
     throw error;
   } finally {
+    open.isOver = true;
     world.state.exclusive.release(open.call.id);
     await open.children.release();
   }
@@ -63,7 +64,8 @@ async function commitOrDiscard(
     ...(await world.effects.undo(idsOf(open.superseded), specsOf(world))),
     ...(await world.effects.undoUntouched(open.call.id, specsOf(world))),
   ];
-  return stale.length === 0 ? tried.committed : { ...tried.committed, effects: [...tried.committed.effects, ...stale] };
+  if (stale.length === 0) return tried.committed;
+  return { ...tried.committed, effects: lastOfEach([...tried.committed.effects, ...stale]) };
 }
 
 /** Inside the gate: nobody else commits meanwhile, so a second attempt from here sees the newest root and is enough. */
@@ -228,7 +230,7 @@ function factsOf(open: OpenCall) {
 function told(reports: readonly EffectReport[], inside: readonly CallOutcome[]): readonly EffectReport[] {
   const known = new Set(reports.map(effectId));
   const left = inside.flatMap(({ effects }) => effects).filter(({ is }) => is !== "undone");
-  return [...reports, ...left.filter((report) => !known.has(effectId(report)))];
+  return [...reports, ...lastOfEach(left.filter((report) => !known.has(effectId(report))))];
 }
 
 function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {

@@ -314,16 +314,19 @@ function withChange({ base, changes }: Epoch, seq: number): Epoch {
 
 function withEffect(
   now: SessionFold,
-  about: Pick<EffectEntry, "tool" | "name" | "key">,
+  about: Pick<EffectEntry, "tool" | "name" | "key" | "generation">,
   change: (known: FoldedEffect) => FoldedEffect,
 ): SessionFold {
+  const { tool, name, key, generation } = about;
   const id = effectId(about);
-  const known = now.effects.get(id) ?? {
-    entry: { ...about, callId: "", args: null, generation: 0 },
+  const lost: FoldedEffect = {
+    entry: { tool, name, key, generation, callId: "", args: null },
     standing: { is: "open" },
     owners: [],
   };
-  return { ...now, effects: new Map([...now.effects, [id, change(known as FoldedEffect)]]) };
+  const next = change(now.effects.get(id) ?? lost);
+  // Late news of one that was undone, and done anew since, says nothing of the newer one.
+  return next.entry.generation > generation ? now : { ...now, effects: new Map([...now.effects, [id, next]]) };
 }
 
 /**

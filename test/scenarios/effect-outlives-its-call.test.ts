@@ -97,6 +97,104 @@ describe("an effect outlives its call", () => {
     expect(log).toEqual(["paid k"]);
   });
 
+  test("[TX-25] one who is stopped before the beginning of what it joins is written down does not join", async () => {
+    const { pay, tool } = till();
+    const { transactions, ledger } = rig([tool("buy")]);
+    const written = Promise.withResolvers<void>();
+    const write = ledger.effectOpened.bind(ledger);
+    ledger.effectOpened = async (effect) => {
+      await written.promise;
+      return write(effect);
+    };
+    const first = transactions.run({ id: "a", name: "buy", input: {} });
+    await quiet();
+    const stop = new AbortController();
+    const second = transactions.run({ id: "b", name: "buy", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    expect(await second).toMatchObject({ status: "canceled" });
+    written.resolve();
+    pay.resolve();
+    expect(await first).toMatchObject({ ok: true });
+    await quiet();
+    expect(ledger.kinds("b")).not.toContain("effect-joined");
+  });
+
+  test("[TX-25] one who is stopped while it waits for an undoing does not begin anew", async () => {
+    const { pay, refund, log, tool } = till();
+    const { transactions, ledger } = rig([tool("buy", () => new Promise(() => {}))]);
+    const [stop, later] = [new AbortController(), new AbortController()];
+    const first = transactions.run({ id: "a", name: "buy", input: {} }, { signal: stop.signal });
+    pay.resolve();
+    await quiet();
+    stop.abort();
+    await quiet(); // the refund hangs
+    const second = transactions.run({ id: "b", name: "buy", input: {} }, { signal: later.signal });
+    await quiet();
+    later.abort();
+    expect(await second).toMatchObject({ status: "canceled", effects: [] });
+    refund.resolve();
+    await first;
+    await quiet();
+    expect([log, ledger.kinds("b").includes("effect-opened")]).toEqual([["paid k", "refunded k"], false]);
+  });
+
+  test("[TX-25] [TX-26] those of a call inside are undone once each, newest first, when both are stopped", async () => {
+    const log: string[] = [];
+    const payment = {
+      run: async (_: Json, { key }: { readonly key: string }) => `receipt ${key}`,
+      undo: async (_: Json, __: Json, { key }: { readonly key: string }) => {
+        log.push(`begin ${key}`);
+        await quiet();
+        log.push(`end ${key}`);
+      },
+    };
+    const inner = defineTool({
+      name: "inner",
+      access: "write",
+      effects: { payment },
+      async run(_, call) {
+        for (const key of ["k1", "k2"]) await call.effect("payment", {}, { key });
+        await new Promise(() => {});
+      },
+    });
+    const outer = writes("outer", (_, call) => call.run({ name: "inner", input: {} }));
+    const { transactions } = rig([inner, outer]);
+    const stop = new AbortController();
+    const running = transactions.run({ id: "c", name: "outer", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    const { effects } = await running;
+    await quiet();
+    expect(log).toEqual(["begin k2", "end k2", "begin k1", "end k1"]);
+    expect(effects.map(({ key, is }) => [key, is])).toEqual([
+      ["k2", "undone"],
+      ["k1", "undone"],
+    ]);
+  });
+
+  test("[TX-26] one that a call deep inside left is told once by the call around all", async () => {
+    const deep = defineTool({
+      name: "deep",
+      access: "write",
+      effects: { mail: { run: () => "sent" } },
+      async run(_, call) {
+        await call.effect("mail", {}, { key: "m" });
+        throw new Error("failed after it was sent");
+      },
+    });
+    const mid = writes("mid", async (_, call) => {
+      await call.run({ name: "deep", input: {} });
+      throw new Error("failed, too");
+    });
+    const outer = writes("outer", async (_, call) => {
+      await call.run({ name: "mid", input: {} });
+    });
+    const { transactions } = rig([deep, mid, outer]);
+    const { ok, effects } = await transactions.run({ id: "c", name: "outer", input: {} });
+    expect([ok, effects.map(({ key, is }) => [key, is])]).toEqual([true, [["m", "not-undone"]]]);
+  });
+
   test("[TURN-13] a process that dies while it undoes leaves the rest to the next, and never takes it for standing", async () => {
     const { pay, log, tool } = till();
     const buy = tool("buy", async () => {
@@ -172,6 +270,11 @@ describe("an effect outlives its call", () => {
     ["not undone, which was told twice", ["effect-done", "undoing", "not-undone", "not-undone"], "not-undone"],
     ["undone, and told once more to be undone", ["effect-done", "undoing", "undone", "undoing"], "undone"],
     ["not undone, and when it was done is lost", ["undoing", "not-undone"], "unknown"],
+    [
+      "undone and done anew, when the undoing of the first is told late",
+      ["undone", "anew", "done-anew", "undone"],
+      "done",
+    ],
   ] as const)("[TX-25] what a journal says of one that was %s", (_, kinds, standing) => {
     const about = { tool: "buy", name: "payment", key: "k", generation: 0 };
     const closed = { kind: "call-closed", callId: "c" as CallId, tool: "buy", status: "canceled", output: "" } as const;
@@ -180,6 +283,8 @@ describe("an effect outlives its call", () => {
       "effect-done": { kind: "effect-done", ...about, result: "receipt" },
       "call-closed": { ...closed, reason: "canceled", effects: "unknown" },
       interrupted: { ...closed, reason: "interrupted", effects: "unknown" },
+      anew: { kind: "effect-opened", ...about, generation: 1, callId: "d" as CallId, args: {} },
+      "done-anew": { kind: "effect-done", ...about, generation: 1, result: "another receipt" },
       undoing: { kind: "effect-undone", ...about, how: "undoing" },
       undone: { kind: "effect-undone", ...about, how: "undone" },
       "not-undone": { kind: "effect-undone", ...about, how: "not-undone", detail: "stuck" },
