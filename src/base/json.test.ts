@@ -496,3 +496,19 @@ function prototypes(): unknown {
     Reflect.ownKeys(prototype),
   );
 }
+
+test("[ID-4] refused beside an earlier version, too: a getter of a list that throws, and a list that is far too long", () => {
+  const throwing = [1, 2];
+  Object.defineProperty(throwing, 1, {
+    enumerable: true,
+    get: () => {
+      throw new Error("no");
+    },
+  });
+  expect(checkJson(throwing, undefined, [1, 2])).toMatchObject({ ok: false, error: { kind: "throws" } });
+  const counted = new Proxy(
+    Array.from({ length: 1000 }, () => 1),
+    {},
+  );
+  expect(checkJson(counted, { depth: 9, characters: 100 })).toMatchObject({ ok: false, error: { kind: "too-large" } });
+});

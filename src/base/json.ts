@@ -92,10 +92,14 @@ export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Resul
 
 /**
  * Whether a value is plain data, with nothing to repair, that certainly fits: nearly every one is, and every value of a state
- * passes here. In any doubt false, and nothing that could answer differently the next time has been asked.
+ * passes here. In any doubt false: then it is walked, and told where it is at fault.
  */
 function isPlain(value: unknown, known: Json | undefined, { characters, depth }: JsonLimits): boolean {
-  return roomAfter(value, known, characters, depth) >= 0;
+  try {
+    return roomAfter(value, known, characters, depth) >= 0;
+  } catch {
+    return false; // something of the caller's threw, and will again
+  }
 }
 
 const IN_DOUBT = -1;
@@ -136,7 +140,7 @@ function roomAfterList(values: readonly unknown[], known: readonly unknown[], be
     if (!isData(values, index)) return IN_DOUBT;
     room = roomAfter(values[index], aligned ? known[index] : undefined, room, depth);
   }
-  return hasMoreThanElements(values, known) ? IN_DOUBT : room;
+  return room < 0 || hasMoreThanElements(values, known) ? IN_DOUBT : room;
 }
 
 function roomAfterFields(source: Fields, known: Fields, before: number, depth: number): number {

@@ -176,6 +176,15 @@ describe("pressure", () => {
 });
 
 describe("what must be there", () => {
+  test("[VIEW-8] a tail over the budget is refused, also when there is nothing else", () => {
+    const tail = [rule("R", longText(10))];
+    for (const list of [[], pages([user("hi")])])
+      expect(deriveView(list, { budget: 5, tail, counter: deps.counter })).toMatchObject({
+        ok: false,
+        unmet: [{ page: tail[0]!.id }],
+      });
+  });
+
   test("[VIEW-8] [P05] floors over the budget refuse the view and name what is unmet", () => {
     const rules = Array.from({ length: 3 }, (_, at) => rule(`R${at}`, longText(10)));
     const refused = deriveView([...rules, ...pages([user("hi")])], { budget: 250, counter: deps.counter });

@@ -71,6 +71,10 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
   if (last.length > 0 && !("item" in (last[0] as object))) return refused(budget, 0, last as readonly Unmet[]);
   const tailEntries = last as readonly ViewEntry[];
   const tailTokens = sum(tailEntries);
+  if (tailTokens > budget) {
+    const needs = tailEntries.map(({ level, tokens }, at) => ({ page: tail[at]?.id ?? "", level, needs: tokens }));
+    return refused(budget, tailTokens, needs);
+  }
 
   const kept = takeOver(previous, pages, cap, options.counter ?? estimateCounter);
   if (kept.unshowable !== undefined) return refused(budget, 0, [unshowable(kept.unshowable)]);

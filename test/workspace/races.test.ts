@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
-import type { Holdfast } from "../../src/index.ts";
+import type { Holdfast, Session } from "../../src/index.ts";
+import { collect } from "../support/stores.ts";
 import { type Edit, freshRoot, work } from "../support/workspaces.ts";
 
 /** Everything in a folder that is not ours: paths, what they hold, and what else they are. */
@@ -322,4 +323,52 @@ describe("before a rewind, somebody else", () => {
       expect(tree(root)).toEqual(after);
     },
   );
+});
+
+describe("between the moment that an old file is taken out of the way and the moment that the new one is in", () => {
+  /** Somebody acts right after the file `f` was moved to rescue. */
+  const meddled = (meddle: () => void, more: Partial<HostPort> = {}): HostPort => ({
+    ...realHost,
+    rename: (from, to) => {
+      realHost.rename(from, to);
+      if (from.endsWith("/f") && !to.endsWith("/f")) meddle();
+    },
+    ...more,
+  });
+  const told = async (session: Session) =>
+    (await collect(session.read())).flatMap((entry) => (entry.kind === "file-diverged" ? [entry.path] : []));
+
+  test("[HOST-8] a folder that is moved keeps what was theirs, and ours waits aside", async () => {
+    const at = freshRoot();
+    const on = (path: string) => join(at.root, path);
+    const port = meddled(() => renameSync(on("d"), on("moved")));
+    const { run, put, session } = await work({ workspace: { root: at.root, port } }, at);
+    put("d/f", "one");
+    expect((await run((call) => call.files.writeText("d/f", "ours"))).ok).toBe(true);
+    expect(readdirSync(on("moved"))).toEqual(["f"]); // and nothing of ours
+    expect([tree(at.root), await told(session)]).toEqual([["moved/", "moved/f: one"], ["d/f"]]);
+    expect(session.workspace?.rescued().map(({ path, whose }) => [path, whose])).toEqual([["d/f", "ours"]]);
+    expect((await run((call) => call.files.writeText("g", "g"))).ok).toBe(true);
+  });
+
+  test("[HOST-8] a file that only its owner may read is put back, and nothing waits for ever", async () => {
+    const at = freshRoot();
+    const theirs = { is: false };
+    const port = meddled(() => (theirs.is = true), {
+      openFile: (path, how) => {
+        // In rescue it is the only one that is read meanwhile.
+        if (theirs.is && how === "read") throw Object.assign(new Error("not yours"), { code: "EACCES" });
+        return realHost.openFile(path, how);
+      },
+      linkAs: (from, to) => {
+        theirs.is = false;
+        realHost.linkAs(from, to);
+      },
+    });
+    const { run, put, session, text } = await work({ workspace: { root: at.root, port } }, at);
+    put("f", "one");
+    expect((await run((call) => call.files.writeText("f", "ours"))).ok).toBe(true);
+    expect([text("f"), await told(session)]).toEqual(["one", ["f"]]);
+    expect((await run((call) => call.files.writeText("g", "g"))).ok).toBe(true);
+  });
 });

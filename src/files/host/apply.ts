@@ -95,12 +95,21 @@ function runOfNew(steps: readonly PlannedStep[], from: number): readonly Planned
   return steps.slice(from, to);
 }
 
-function notSpecial(error: unknown): undefined {
-  if (!HoldfastError.is(error, "FILE_SPECIAL")) throw error;
+function unreadable(error: unknown): undefined {
+  if (!HoldfastError.is(error, "FILE_SPECIAL") && !isSystem(error, "EACCES", "EPERM")) throw error;
 }
 
 function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function isHere(folder: Folder): boolean {
+  try {
+    folder.mustBeHere();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 class Application implements Applied {
@@ -188,15 +197,31 @@ class Application implements Applied {
       if (why !== undefined) return this.#giveUp(step, why);
     }
     if (to.kind === "folder") this.#makeFolder(folder, name, step);
-    if (to.kind === "file" || to.kind === "link") this.#linkIn(folder, name, step);
+    if (to.kind !== "file" && to.kind !== "link") return;
+    if (isHere(folder)) return this.#linkIn(folder, name, step);
+    if (from.kind === "file" || from.kind === "link")
+      this.#putBack(folder, name, this.#ground.places.rescue.at(step.aside), step);
+    this.#leaveMoved(folder, step);
+  }
+
+  /** Somebody moved the folder with the new content in it: ours goes to rescue, out of what is theirs. */
+  #leaveMoved(folder: Folder, step: PlannedStep): void {
+    const { root, rescue, places } = this.#ground;
+    const { path, temp, aside } = step;
+    const kept = `${aside}${OURS}`;
+    const lies = temp?.folder === folder.names.join("/") && root.port.stat(folder.at(temp.name)) !== undefined;
+    if (!lies) return this.#giveUp(step, "no-folder");
+    rescue.note(kept, { path, whose: "ours" });
+    root.port.rename(folder.at(temp.name), places.rescue.at(kept));
+    this.diverged.push({ path, why: "no-folder", kept });
   }
 
   /** Moves the old file to rescue and looks at what came: theirs goes back where it was. */
   async #asideOf(folder: Folder, name: string, step: PlannedStep): Promise<Diverged["why"] | undefined> {
     const { root, disk, places } = this.#ground;
     const place = places.rescue.at(step.aside);
-    // Since it was asked where the folder is, nothing was waited for.
     if (!this.#ground.again || root.port.stat(place) === undefined) {
+      folder.mustBeHere();
       try {
         root.port.rename(folder.at(name), place);
       } catch (error) {
@@ -204,9 +229,10 @@ class Application implements Applied {
         throw error;
       }
     }
-    const file = step.from.kind === "file" ? await disk.fileIn(places.rescue, step.aside, HELD) : undefined;
-    // Theirs may be no file any more.
-    const moved = file?.entry ?? (await disk.entry([...PLACES.rescue, step.aside]).catch(notSpecial));
+    // Theirs may be no file any more, or one that only they may read: what we left could be read.
+    const file =
+      step.from.kind === "file" ? await disk.fileIn(places.rescue, step.aside, HELD).catch(unreadable) : undefined;
+    const moved = file?.entry ?? (await disk.entry([...PLACES.rescue, step.aside]).catch(unreadable));
     if (moved !== undefined && sameEntry(moved, step.from)) {
       const stat = file?.stat ?? root.port.stat(place);
       if (stat !== undefined) this.moved.push({ name: step.aside, path: step.path, was: step.from, stat });
@@ -236,7 +262,6 @@ class Application implements Applied {
     const { temp } = step;
     if (temp === undefined) return;
     const link = (waiting: Folder): boolean => {
-      folder.mustBeHere();
       try {
         root.port.linkAs(waiting.at(temp.name), folder.at(name));
       } catch (error) {
@@ -322,9 +347,15 @@ class Application implements Applied {
 
   /** Nothing waits any more: it is in place, or was kept out by an attempt that could not tell of it. */
   #recall({ path, aside }: PlannedStep): void {
-    const { root, places } = this.#ground;
+    const { root, places, rescue } = this.#ground;
+    const lies = (name: string) => root.port.stat(places.rescue.at(name)) !== undefined;
     const kept = `${aside}${OURS}`;
-    if (root.port.stat(places.rescue.at(kept)) !== undefined) this.diverged.push({ path, why: "changed", kept });
+    if (lies(kept)) this.diverged.push({ path, why: "changed", kept });
+    else if (lies(aside) && root.within(namesIn(path).slice(0, -1), () => true) === undefined) {
+      // Its folder went, perhaps before the new content was in it: what lay there is theirs.
+      rescue.note(aside, { path, whose: "theirs" });
+      this.diverged.push({ path, why: "no-folder", kept: aside });
+    }
   }
 
   #waits({ temp }: PlannedStep): boolean {

@@ -30,8 +30,9 @@ export class Oracle {
   #writebacks = new Map<string, WritebackStory>();
   readonly #boxes = new Map<string, BoxMarks>();
   readonly #parsed = new Map<string, RecordDraft>();
-  /** Rewinds that have begun and not come to their end. */
+  /** Rewinds under way, and sessions in which one was cut off since another came to its end. */
   readonly #rewinds = new Map<string, number>();
+  readonly #halfRewound = new Set<string>();
   readonly #acked = new Map<string, { readonly session: string; readonly status: string }>();
   /** Of each call's last attempt: what it noted, and the effects that it got. */
   readonly #notes = new Map<string, string[]>();
@@ -140,10 +141,13 @@ export class Oracle {
     if (this.#working.has(callId)) this.#mustNotSucceed.add(callId);
   }
 
-  /** A rewind is under way, or the disk refused it in the middle: what it left is undone on opening, at the latest. */
-  rewinding(session: string, is: "begun" | "over" | "opened"): void {
+  /** A rewind is under way, or the disk refused it in the middle: effects are undone by the next one, or on opening. */
+  rewinding(session: string, is: "begun" | "over" | "idle" | "failed" | "opened"): void {
     const before = this.#rewinds.get(session) ?? 0;
     this.#rewinds.set(session, is === "opened" ? 0 : Math.max(0, before + (is === "begun" ? 1 : -1)));
+    if (is === "failed") this.#halfRewound.add(session);
+    // While others are under way it is not known whether they came before what was cut off.
+    if (is === "opened" || (is === "over" && before <= 1)) this.#halfRewound.delete(session);
   }
 
   acknowledged(session: string, { callId, status }: CallOutcome): void {
@@ -228,7 +232,7 @@ export class Oracle {
         this.wrong.push(`effect ${id} is called ${claimed} and stands ${standing} times`);
       if (relied && (claimed === "undone" || standing === 0)) this.wrong.push(`effect ${id} is relied on and gone`);
       const settled = this.#allSettled(story, effect.owners) && !story.toldAsUnknown(effect);
-      const due = settled && (this.#rewinds.get(session) ?? 0) === 0;
+      const due = settled && (this.#rewinds.get(session) ?? 0) === 0 && !this.#halfRewound.has(session);
       if (claimed === "done" && !relied && effect.owners.length > 0 && due)
         this.wrong.push(`effect ${id} stands, and nobody relies on it`);
     }

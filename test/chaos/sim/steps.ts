@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../../src/base/errors.ts";
 import type { SeededRandom } from "../../../src/base/random.ts";
 import type { Json } from "../../../src/base/json.ts";
 import { nameOfBytes } from "../../../src/records/blob-name.ts";
@@ -171,8 +172,12 @@ function rewind(sim: Simulation, random: SeededRandom, session: Session): void {
     const plan = await session.rewind({ ...target, dryRun: true });
     const due = story.after(plan.to).filter((callId) => kept.has(callId));
     sim.oracle.rewinding(session.id, "begun");
-    const report = await session.rewind(target);
-    sim.oracle.rewinding(session.id, "over");
+    const report = await session.rewind(target).catch((error: unknown) => {
+      sim.oracle.rewinding(session.id, HoldfastError.is(error, "CALLS_OPEN") ? "idle" : "failed");
+      throw error;
+    });
+    // Of files or of the conversation alone: it leaves what another one had still to undo.
+    sim.oracle.rewinding(session.id, target.scope.includes("state") ? "over" : "idle");
     if (alone !== sim.started) return; // others were about
     sim.count("rewinds");
     const [planned, done] = [plan, report].map(({ delta, calls }) => JSON.stringify([delta, calls]));
