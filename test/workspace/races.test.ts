@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";
@@ -327,11 +327,11 @@ describe("before a rewind, somebody else", () => {
 
 describe("between the moment that an old file is taken out of the way and the moment that the new one is in", () => {
   /** Somebody acts right after the file `f` was moved to rescue. */
-  const meddled = (meddle: () => void, more: Partial<HostPort> = {}): HostPort => ({
+  const meddled = (meddle: (lies: string) => void, more: Partial<HostPort> = {}): HostPort => ({
     ...realHost,
     rename: (from, to) => {
       realHost.rename(from, to);
-      if (from.endsWith("/f") && !to.endsWith("/f")) meddle();
+      if (from.endsWith("/f") && !to.endsWith("/f")) meddle(to);
     },
     ...more,
   });
@@ -354,7 +354,11 @@ describe("between the moment that an old file is taken out of the way and the mo
   test("[HOST-8] a file that only its owner may read is put back, and nothing waits for ever", async () => {
     const at = freshRoot();
     const theirs = { is: false };
-    const port = meddled(() => (theirs.is = true), {
+    const lock = (lies: string) => {
+      theirs.is = true;
+      chmodSync(lies, 0o000);
+    };
+    const port = meddled(lock, {
       openFile: (path, how) => {
         // In rescue it is the only one that is read meanwhile.
         if (theirs.is && how === "read") throw Object.assign(new Error("not yours"), { code: "EACCES" });

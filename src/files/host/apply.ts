@@ -1,12 +1,12 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
-import { sameEntry } from "./entry.ts";
+import { type HostEntry, sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
 import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
-import { isSystem } from "./port.ts";
+import { type HostPort, type HostStat, isSystem } from "./port.ts";
 import { HELD } from "./read-file.ts";
 import { type Moved, type Rescue, unlinkIfThere } from "./rescue.ts";
 
@@ -95,10 +95,6 @@ function runOfNew(steps: readonly PlannedStep[], from: number): readonly Planned
   return steps.slice(from, to);
 }
 
-function unreadable(error: unknown): undefined {
-  if (!HoldfastError.is(error, "FILE_SPECIAL") && !isSystem(error, "EACCES", "EPERM")) throw error;
-}
-
 function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
@@ -107,9 +103,17 @@ function isHere(folder: Folder): boolean {
   try {
     folder.mustBeHere();
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (HoldfastError.is(error, "FILE_BAD_PATH")) return false;
+    throw error;
   }
+}
+
+/** As far as can be told of what may not be read. */
+function isAnother({ kind, mode, size, uid, gid }: HostStat, from: HostEntry, { user }: HostPort): boolean {
+  if (from.kind !== "file") return kind !== from.kind;
+  const [owner, group] = from.owner ?? [user.uid, user.gid];
+  return kind !== "file" || mode !== from.mode || size !== from.size || uid !== owner || gid !== group;
 }
 
 class Application implements Applied {
@@ -229,10 +233,15 @@ class Application implements Applied {
         throw error;
       }
     }
-    // Theirs may be no file any more, or one that only they may read: what we left could be read.
+    // Theirs may be no file any more, or one that only they may read.
+    const notOurs = (error: unknown): undefined => {
+      const stat = isSystem(error, "EACCES", "EPERM") ? root.port.stat(place) : undefined;
+      const isTheirs = stat !== undefined && isAnother(stat, step.from, root.port);
+      if (!isTheirs && !HoldfastError.is(error, "FILE_SPECIAL")) throw error;
+    };
     const file =
-      step.from.kind === "file" ? await disk.fileIn(places.rescue, step.aside, HELD).catch(unreadable) : undefined;
-    const moved = file?.entry ?? (await disk.entry([...PLACES.rescue, step.aside]).catch(unreadable));
+      step.from.kind === "file" ? await disk.fileIn(places.rescue, step.aside, HELD).catch(notOurs) : undefined;
+    const moved = file?.entry ?? (await disk.entry([...PLACES.rescue, step.aside]).catch(notOurs));
     if (moved !== undefined && sameEntry(moved, step.from)) {
       const stat = file?.stat ?? root.port.stat(place);
       if (stat !== undefined) this.moved.push({ name: step.aside, path: step.path, was: step.from, stat });
