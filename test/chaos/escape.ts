@@ -8,6 +8,8 @@ import { ended, removeFolder, scratchFolder, startChild } from "./scratch.ts";
 import { describe } from "./workload.ts";
 
 const SECRET = "nobody in the workspace may read this";
+/** No file of this name is ever in the workspace: whoever finds one has looked outside. */
+const SEEN = "saw the secret";
 /** One write takes as long as many reads, and races the longer. */
 const WRITE_EVERY = 40;
 /** Answers to a folder that is now there and now not. */
@@ -28,8 +30,8 @@ const READS: readonly ((files: Filesystem) => Promise<unknown>)[] = [
   (files) => files.readText("dir/secret"),
   (files) => files.readText("dir/own"),
   (files) => files.list("dir"),
-  (files) => files.stat("dir/secret"),
-  (files) => files.exists("dir/secret"),
+  async (files) => ((await files.stat("dir/secret")) === undefined ? undefined : SEEN),
+  async (files) => ((await files.exists("dir/secret")) ? SEEN : undefined),
 ];
 const WRITES: readonly ((files: Filesystem, n: number) => Promise<unknown>)[] = [
   (files, n) => files.writeText("dir/own", `own ${n}`),

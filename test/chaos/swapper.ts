@@ -4,13 +4,18 @@
  *
  *   node swapper.ts '{"root": …, "outside": …}'
  */
-import { renameSync, symlinkSync, unlinkSync } from "node:fs";
+import { renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 const { root, outside } = JSON.parse(process.argv[2] ?? "{}") as { readonly root: string; readonly outside: string };
 const [folder, aside] = [join(root, "dir"), join(root, "dir-aside")];
+// Made once: to make a link takes longer than the moment in which somebody could be caught.
+const links = [join(root, "link-out"), join(root, "link-up")] as const;
+symlinkSync(outside, links[0]);
+symlinkSync("../outside", links[1]);
 
 for (let turn = 0; ; turn += 1) {
+  const link = links[turn % 2 === 0 ? 0 : 1];
   try {
     if (turn % 8 === 7) {
       renameSync(folder, join(outside, "carried"));
@@ -18,12 +23,16 @@ for (let turn = 0; ; turn += 1) {
       continue;
     }
     renameSync(folder, aside);
-    symlinkSync(turn % 2 === 0 ? outside : "../outside", folder);
-    unlinkSync(folder);
+    renameSync(link, folder);
+    renameSync(folder, link);
     renameSync(aside, folder);
   } catch (error) {
     // The workspace's owner has made the folder anew in the gap: theirs is the one to swap from now on.
-    if (!["EEXIST", "ENOTEMPTY", "ENOENT", "EISDIR", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""))
-      throw error;
+    if (!["EEXIST", "ENOTEMPTY", "ENOENT", "EISDIR", "EPERM", "ENOTDIR"].includes(codeOf(error))) throw error;
+    rmSync(aside, { recursive: true, force: true }); // or nothing would ever be swapped again
   }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "";
 }
