@@ -38,6 +38,19 @@ function till() {
   return { pay, refund, log, tool };
 }
 
+/** Sends a mail, which nothing takes back, and fails. */
+function mailing(name: string): Tool {
+  return defineTool({
+    name,
+    access: "write",
+    effects: { mail: { run: () => "sent" } },
+    async run(_, call) {
+      await call.effect("mail", {}, { key: "m" });
+      throw new Error("failed after it was sent");
+    },
+  });
+}
+
 describe("an effect outlives its call", () => {
   test("[TX-25] one that was just being written down when the call was discarded is undone when it has happened", async () => {
     const { pay, refund, log, tool } = till();
@@ -174,15 +187,7 @@ describe("an effect outlives its call", () => {
   });
 
   test("[TX-26] one that a call deep inside left is told once by the call around all", async () => {
-    const deep = defineTool({
-      name: "deep",
-      access: "write",
-      effects: { mail: { run: () => "sent" } },
-      async run(_, call) {
-        await call.effect("mail", {}, { key: "m" });
-        throw new Error("failed after it was sent");
-      },
-    });
+    const deep = mailing("deep");
     const mid = writes("mid", async (_, call) => {
       await call.run({ name: "deep", input: {} });
       throw new Error("failed, too");
@@ -340,15 +345,7 @@ describe("an effect outlives its call", () => {
   );
 
   test("[TX-26] [TX-21] what a call inside left outside is told by the call around it, which is all that a model sees", async () => {
-    const inner = defineTool({
-      name: "inner",
-      access: "write",
-      effects: { mail: { run: () => "sent" } },
-      async run(_, call) {
-        await call.effect("mail", {}, { key: "m" });
-        throw new Error("failed after it was sent");
-      },
-    });
+    const inner = mailing("inner");
     const outer = writes("outer", async (_, call) => {
       await call.run({ name: "inner", input: {} });
       call.dispatch(counter.added(1));
