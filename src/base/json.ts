@@ -1,4 +1,15 @@
 import { types } from "node:util";
+import {
+  changedRange,
+  hasMoreThanElements,
+  isData,
+  isObject,
+  isPlain,
+  LONGEST_ESCAPE,
+  LONGEST_NUMBER,
+  NO_FIELDS,
+  NOTHING_KNOWN,
+} from "./plain-json.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /** What survives a round trip through JSON, and nothing else. */
@@ -88,79 +99,6 @@ export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Resul
   }
   const checked = checkJson(parsed, limits);
   return checked.ok ? ok(checked.value.value) : checked;
-}
-
-/**
- * Whether a value is plain data, with nothing to repair, that certainly fits: nearly every one is, and every value of a state
- * passes here. In any doubt false: then it is walked, and told where it is at fault.
- */
-function isPlain(value: unknown, known: Json | undefined, { characters, depth }: JsonLimits): boolean {
-  try {
-    return roomAfter(value, known, characters, depth) >= 0;
-  } catch {
-    return false; // something of the caller's threw, and will again
-  }
-}
-
-const IN_DOUBT = -1;
-
-/** Characters that are left when a value has taken as many as it can at most. */
-function roomAfter(value: unknown, known: unknown, room: number, depth: number): number {
-  switch (typeof value) {
-    case "string":
-      if (value === known) return room;
-      return value.isWellFormed() ? room - value.length * LONGEST_ESCAPE - 2 : IN_DOUBT;
-    case "number":
-      return Number.isFinite(value) && !Object.is(value, -0) ? room - LONGEST_NUMBER : IN_DOUBT;
-    case "boolean":
-      return room - 5;
-    case "object":
-      if (value === null) return room - 4;
-      if (value === known) return room;
-      if (depth === 0 || types.isProxy(value) || Object.getOwnPropertySymbols(value).length > 0) return IN_DOUBT;
-      return Array.isArray(value)
-        ? roomAfterList(
-            value,
-            Array.isArray(known) ? (known as readonly unknown[]) : NOTHING_KNOWN,
-            room - 2,
-            depth - 1,
-          )
-        : roomAfterFields(value as Fields, isObject(known) ? (known as Fields) : NO_FIELDS, room - 2, depth - 1);
-    default:
-      return IN_DOUBT;
-  }
-}
-
-function roomAfterList(values: readonly unknown[], known: readonly unknown[], before: number, depth: number): number {
-  if (Object.getPrototypeOf(values) !== Array.prototype || "toJSON" in values) return IN_DOUBT;
-  const { from, to } = changedRange(values, known);
-  const aligned = known.length === values.length;
-  let room = before - (to - from);
-  for (let index = from; index < to && room >= 0; index += 1) {
-    if (!isData(values, index)) return IN_DOUBT;
-    room = roomAfter(values[index], aligned ? known[index] : undefined, room, depth);
-  }
-  return room < 0 || hasMoreThanElements(values, known) ? IN_DOUBT : room;
-}
-
-function roomAfterFields(source: Fields, known: Fields, before: number, depth: number): number {
-  const prototype: unknown = Object.getPrototypeOf(source);
-  if (prototype !== Object.prototype && prototype !== null) return IN_DOUBT;
-  const keys = Object.keys(source);
-  let room = before;
-  for (let index = 0; index < keys.length && room >= 0; index += 1) {
-    const key = keys[index] as string;
-    if (key === "__proto__" || key === "constructor" || !key.isWellFormed() || !isData(source, key)) return IN_DOUBT;
-    room = roomAfter(source[key], known[key], room - key.length * LONGEST_ESCAPE - 4, depth);
-  }
-  return room;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-const NO_FIELDS: Fields = {};
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 interface Walk {
@@ -265,22 +203,6 @@ function walkArray(walk: Walk, values: readonly unknown[], known: readonly unkno
   return copy === undefined ? (values as readonly Json[]) : copy.concat(values.slice(to) as Json[]);
 }
 
-/** Counting the fields of a list costs more than most changes to it; what carries some, as a match of a pattern, is short. */
-function hasMoreThanElements(values: readonly unknown[], known: readonly unknown[]): boolean {
-  const counted = known.length === 0 || values.length <= SHORT_LIST;
-  return counted && Object.keys(values).length > values.length;
-}
-
-/** What lies between the elements that both begin with and the elements that both end with. */
-function changedRange(values: readonly unknown[], known: readonly unknown[]) {
-  const shorter = Math.min(values.length, known.length);
-  let from = 0;
-  while (from < shorter && values[from] === known[from]) from += 1;
-  let kept = 0;
-  while (kept < shorter - from && values[values.length - 1 - kept] === known[known.length - 1 - kept]) kept += 1;
-  return { from, to: values.length - kept };
-}
-
 function walkFields(walk: Walk, source: Record<string, unknown>, known: object): Json {
   const prototype: unknown = Object.getPrototypeOf(source);
   if (prototype !== Object.prototype && prototype !== null) {
@@ -339,16 +261,6 @@ function refuseSymbols(value: object): void {
   }
 }
 
-/** False for a getter: it may answer differently when it is read again, so its first answer is copied. */
-function isData(value: object, key: string | number): boolean {
-  return lookupGetter.call(value, key) === undefined;
-}
-
-/** Old, but it makes no descriptor for every field of every value. */
-const { __lookupGetter__: lookupGetter } = Object.prototype as unknown as {
-  readonly __lookupGetter__: (this: object, key: string | number) => unknown;
-};
-
 function spend(walk: Walk, characters: number): void {
   walk.room -= characters;
   if (walk.room < 0) throw new Stop("too-large", `more than ${walk.limits.characters} characters`);
@@ -361,10 +273,6 @@ function encodedLength(walk: Walk, text: string): number {
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text).length : text.length + 2;
 }
 
-const NOTHING_KNOWN: readonly unknown[] = [];
-const SHORT_LIST = 8;
-const LONGEST_NUMBER = "-1.2345678901234567e-300".length;
-const LONGEST_ESCAPE = "\\u0000".length;
 // oxlint-disable-next-line no-control-regex -- these are the characters that JSON escapes
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/base/json.ts";
 import { defineTool, type Tool } from "../../src/transaction/tool.ts";
-import { counter, quiet, rig, writes } from "../support/calls.ts";
+import { counter, type ListLedger, quiet, rig, writes } from "../support/calls.ts";
 import { opened } from "../support/durable.ts";
 import { between, collect, MemoryDisk, memoryDeps } from "../support/stores.ts";
 import type { CallId } from "../../src/records/ids.ts";
@@ -38,6 +38,17 @@ function till() {
   return { pay, refund, log, tool };
 }
 
+/** The beginning of an effect is written down when the test says so. */
+function heldOpening(ledger: ListLedger): PromiseWithResolvers<void> {
+  const written = Promise.withResolvers<void>();
+  const write = ledger.effectOpened.bind(ledger);
+  ledger.effectOpened = async (effect) => {
+    await written.promise;
+    return write(effect);
+  };
+  return written;
+}
+
 /** Sends a mail, which nothing takes back, and fails. */
 function mailing(name: string): Tool {
   return defineTool({
@@ -55,12 +66,7 @@ describe("an effect outlives its call", () => {
   test("[TX-25] one that was just being written down when the call was discarded is undone when it has happened", async () => {
     const { pay, refund, log, tool } = till();
     const { transactions, ledger } = rig([tool("buy")]);
-    const written = Promise.withResolvers<void>();
-    const write = ledger.effectOpened.bind(ledger);
-    ledger.effectOpened = async (effect) => {
-      await written.promise;
-      return write(effect);
-    };
+    const written = heldOpening(ledger);
     const stop = new AbortController();
     const running = transactions.run({ id: "c", name: "buy", input: {} }, { signal: stop.signal });
     await quiet();
@@ -113,12 +119,7 @@ describe("an effect outlives its call", () => {
   test("[TX-25] one who is stopped before the beginning of what it joins is written down does not join", async () => {
     const { pay, tool } = till();
     const { transactions, ledger } = rig([tool("buy")]);
-    const written = Promise.withResolvers<void>();
-    const write = ledger.effectOpened.bind(ledger);
-    ledger.effectOpened = async (effect) => {
-      await written.promise;
-      return write(effect);
-    };
+    const written = heldOpening(ledger);
     const first = transactions.run({ id: "a", name: "buy", input: {} });
     await quiet();
     const stop = new AbortController();

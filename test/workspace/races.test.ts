@@ -351,6 +351,31 @@ describe("between the moment that an old file is taken out of the way and the mo
     expect((await run((call) => call.files.writeText("g", "g"))).ok).toBe(true);
   });
 
+  test("[HOST-8] a folder that is moved when the process dies is told of by the next, and what lay there is kept", async () => {
+    const at = freshRoot();
+    const on = (path: string) => join(at.root, path);
+    const state = { dead: false };
+    const dead = () => {
+      if (state.dead) throw Object.assign(new Error("dead"), { code: "EIO" });
+    };
+    const port = meddled(
+      () => {
+        renameSync(on("d"), on("moved"));
+        state.dead = true;
+      },
+      { openFile: (...args) => (dead(), realHost.openFile(...args)) },
+    );
+    const one = await work({ workspace: { root: at.root, port } }, at);
+    one.put("d/f", "one");
+    await one.run((call) => call.files.writeText("d/f", "ours"));
+    await one.session.close().catch(() => {});
+    await one.holdfast.close().catch(() => {});
+    const two = await work({}, at);
+    expect(await told(two.session)).toEqual(["d/f"]);
+    expect(two.rescued()).toContain("one");
+    expect(two.session.workspace?.rescued().map(({ path, whose }) => [path, whose])).toEqual([["d/f", "theirs"]]);
+  });
+
   test("[HOST-8] a file that only its owner may read is put back, and nothing waits for ever", async () => {
     const at = freshRoot();
     const theirs = { is: false };

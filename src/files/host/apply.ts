@@ -210,14 +210,11 @@ class Application implements Applied {
 
   /** Somebody moved the folder with the new content in it: ours goes to rescue, out of what is theirs. */
   #leaveMoved(folder: Folder, step: PlannedStep): void {
-    const { root, rescue, places } = this.#ground;
-    const { path, temp, aside } = step;
-    const kept = `${aside}${OURS}`;
-    const lies = temp?.folder === folder.names.join("/") && root.port.stat(folder.at(temp.name)) !== undefined;
-    if (!lies) return this.#giveUp(step, "no-folder");
-    rescue.note(kept, { path, whose: "ours" });
-    root.port.rename(folder.at(temp.name), places.rescue.at(kept));
-    this.diverged.push({ path, why: "no-folder", kept });
+    const { temp } = step;
+    const { port } = this.#ground.root;
+    const lies = temp?.folder === folder.names.join("/") && port.stat(folder.at(temp.name)) !== undefined;
+    if (lies) this.#keepOurs(folder.at(temp.name), step, "no-folder");
+    else this.#giveUp(step, "no-folder");
   }
 
   /** Moves the old file to rescue and looks at what came: theirs goes back where it was. */
@@ -340,17 +337,22 @@ class Application implements Applied {
 
   /** Theirs stays; ours goes to rescue, and it is told. */
   #giveUp(step: PlannedStep, why: Diverged["why"]): void {
-    const { root, rescue, places } = this.#ground;
-    const { path, temp, aside } = step;
+    const { root } = this.#ground;
+    const { path, temp } = step;
     // Also when what waited beside its place went with the folder that somebody removed: there is nothing left to keep.
     if (temp === undefined || !this.#waits(step)) {
       this.diverged.push({ path, why });
       return;
     }
+    root.inside(namesIn(temp.folder), (waiting) => this.#keepOurs(waiting.at(temp.name), step, why));
+    this.folders.add(temp.folder);
+  }
+
+  #keepOurs(lies: string, { path, aside }: PlannedStep, why: Diverged["why"]): void {
+    const { root, rescue, places } = this.#ground;
     const kept = `${aside}${OURS}`;
     rescue.note(kept, { path, whose: "ours" });
-    root.inside(namesIn(temp.folder), (waiting) => root.port.rename(waiting.at(temp.name), places.rescue.at(kept)));
-    this.folders.add(temp.folder);
+    root.port.rename(lies, places.rescue.at(kept));
     this.diverged.push({ path, why, kept });
   }
 

@@ -7,7 +7,7 @@ import { nameOfBytes } from "../../records/blob-name.ts";
 import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
 import { linkAt } from "./manifest.ts";
-import { type HostPort, realHost } from "./port.ts";
+import { type HostPort, openingFiles, realHost } from "./port.ts";
 import { hashFile, readingFile, wholeOf } from "./read-file.ts";
 import { syncNames } from "./syncing.ts";
 import { walkTree } from "./walk.ts";
@@ -166,4 +166,10 @@ describe("names that are made durable", () => {
     await expect(synced(failing("openFile", "/f", "EACCES"), [["f"]], [], false)).rejects.toThrow("EACCES");
     await expect(synced(failing("openFile", "/f", "EIO"), [["f"]], [])).rejects.toThrow("EIO");
   });
+});
+
+test("[HOST-17] where the system would follow a link, it is looked for before a file is opened", () => {
+  const [root, open] = [folder(), openingFiles(true)];
+  expect(() => open(join(root, "l"), "read")).toThrow("ELOOP");
+  realHost.close(open(join(root, "f"), "read"));
 });

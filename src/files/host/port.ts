@@ -95,9 +95,6 @@ const FLAGS = {
   update: constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW,
 } as const;
 
-/** Where the system knows no way to open a file and not the one that a link leads to. */
-const FOLLOWS = (constants.O_NOFOLLOW as number | undefined) === undefined;
-
 const fsyncAsync = promisify(fsync);
 const onLinux = platform() === "linux";
 
@@ -110,10 +107,7 @@ export const realHost: HostPort = {
   // The one door to openat(2) that Node leaves open: a path through the handle cannot be redirected by swapping a parent.
   folderName: (handle) => (onLinux ? `/proc/self/fd/${handle}` : undefined),
   openFolder: (path) => openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
-  openFile: (path, how) => {
-    if (FOLLOWS) refuseLink(path);
-    return openSync(path, FLAGS[how], 0o600);
-  },
+  openFile: openingFiles((constants.O_NOFOLLOW as number | undefined) === undefined),
   close: closeSync,
   read: readSync,
   write: writeSync,
@@ -146,9 +140,13 @@ export const realHost: HostPort = {
   truncate: ftruncateSync,
 };
 
-function refuseLink(path: string): void {
-  if (statIfThere(path)?.isSymbolicLink() === true)
-    throw Object.assign(new Error(`ELOOP: a link is not followed, open '${path}'`), { code: "ELOOP" });
+/** `follows`: the system knows no way to open a file and not the one that a link leads to, so links are looked for. */
+export function openingFiles(follows: boolean): HostPort["openFile"] {
+  return (path, how) => {
+    if (follows && statIfThere(path)?.isSymbolicLink() === true)
+      throw Object.assign(new Error(`ELOOP: a link is not followed, open '${path}'`), { code: "ELOOP" });
+    return openSync(path, FLAGS[how], 0o600);
+  };
 }
 
 const EXACT = { bigint: true, throwIfNoEntry: false } as const;
