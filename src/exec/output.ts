@@ -44,7 +44,8 @@ export class Output {
 
 /** The nearest place at or before `at` where a letter begins. */
 function beforeLetter(bytes: Uint8Array, at: number): number {
-  for (let place = at; place > at - 4 && place > 0; place -= 1) if (((bytes[place] ?? 0) & 0xc0) !== 0x80) return place;
+  for (let place = at; place > at - 4 && place >= 0; place -= 1)
+    if (((bytes[place] ?? 0) & 0xc0) !== 0x80) return place;
   return at; // no text at all
 }
 

@@ -174,14 +174,19 @@ function filled({ origin: _origin, ...item }: AssistantItem): AssistantItem {
   return { ...item, parts: [{ type: "text", text: "[no text]" }] };
 }
 
-/** Neighbouring plain texts of the assistant become one where roles alternate, unless they belong to different phases. */
+/**
+ * Neighbouring plain texts of the assistant become one where roles alternate, unless they belong to different phases.
+ * Messages of chat are joined when they are written: beside its text each may carry a thought, which would be lost here.
+ */
 function joinTexts(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   if (!profile.alternates) return items;
+  const isChat = ({ origin }: Item) => profile.format === "openai-chat" && origin?.format === "openai-chat";
   const joined: Item[] = [];
   let changed = false;
   for (const [at, item] of items.entries()) {
     const before = joined.at(-1);
-    if (isPlainText(before) && isPlainText(item) && before.phase === item.phase && !isOneMessage(before, item)) {
+    const both = isPlainText(before) && isPlainText(item) && !(isChat(before) && isChat(item));
+    if (both && before.phase === item.phase && !isOneMessage(before, item)) {
       told.push({ kind: "texts-joined", at });
       joined[joined.length - 1] = textAfter(before, item);
       changed = true;

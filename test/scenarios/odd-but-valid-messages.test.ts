@@ -59,6 +59,20 @@ test("[WIRE-7] answers that become one message keep the thoughts of both", () =>
   });
 });
 
+test("[WIRE-7] texts alone that become one message keep their thoughts too, and the joining is told", () => {
+  const { messages, adjustments } = repairMessages(
+    [
+      go,
+      { role: "assistant", content: "one", reasoning: "first" },
+      { role: "assistant", content: "two", reasoning: "second" },
+      { ...go },
+    ],
+    { format: "openai-chat", profile: "openai-compatible" },
+  );
+  expect(messages[1]).toEqual({ role: "assistant", content: "one\ntwo", reasoning: "first\nsecond" });
+  expect(adjustments.map(({ kind }) => kind)).toEqual(["messages-joined"]);
+});
+
 test("[WIRE-8] an added opening claims nothing that did not happen", () => {
   const { messages } = repairMessages([{ role: "assistant", content: "Welcome!" }, go], { format: "anthropic" });
   expect(JSON.stringify(messages[0])).not.toContain("removed");
