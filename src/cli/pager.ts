@@ -9,7 +9,10 @@ export class Pages {
 
   constructor(terminal: Terminal) {
     this.#below = terminal;
-    this.terminal = { ...terminal, out: (line) => void this.#lines.push(...line.split("\n")) };
+    const out = (text: string) => {
+      for (const line of text.split("\n")) this.#lines.push(line);
+    };
+    this.terminal = { ...terminal, out };
   }
 
   show(): void {

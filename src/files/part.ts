@@ -128,7 +128,7 @@ function deltaBetween(before: TreeFolder, after: TreeFolder): { readonly gone: s
       if (was?.kind === "folder" && is?.kind === "folder") walk(was, is, `${path}/`);
       else {
         if (was !== undefined && (is === undefined || was.kind !== is.kind)) delta.gone.push(path);
-        if (is !== undefined && !sameFile(was, is)) delta.put.push(...placesAt(path, is));
+        if (is !== undefined && !sameFile(was, is)) for (const place of placesAt(path, is)) delta.put.push(place);
       }
     }
   };

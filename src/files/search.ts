@@ -21,7 +21,7 @@ export async function* walk(
       if (kind === "folder" && wanted.reaches(place)) below.push(place);
       if (kind !== "folder" && wanted.matches(place)) yield [...start, ...place].join("/");
     }
-    folders.push(...below.toReversed());
+    for (const place of below.reverse()) folders.push(place);
   }
 }
 

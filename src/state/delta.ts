@@ -66,7 +66,9 @@ function applyChange(value: Json, change: Change): Json {
     return replaceAt(value, change.unset.slice(0, -1), 0, (parent) => without(parent, change.unset.at(-1)));
   return replaceAt(value, change.splice, 0, (list) => {
     if (!Array.isArray(list)) throw new TypeError("a splice needs a list");
-    return list.toSpliced(change.at, change.remove, ...change.insert);
+    const { at, remove, insert } = change;
+    // As arguments of a call a long list is too many for the stack: what was written could not be read again.
+    return [...list.slice(0, at), ...insert, ...list.slice(at + remove)];
   });
 }
 

@@ -1,11 +1,13 @@
 import { HoldfastError } from "../base/errors.ts";
 import { RestoreFailedError } from "./errors.ts";
-import type { ResourceKey, ResourceRegistry } from "./resources.ts";
+import type { ResourceKey, ResourceRegistry, Snapshotable } from "./resources.ts";
 
 interface Hold {
   readonly by: string;
   /** What each resource was before this holder touched it. */
   readonly before: Map<string, unknown>;
+  /** Resources that are being asked what they are: asked once more, one of them would tell what the holder made of it. */
+  readonly asked: Map<string, Promise<void>>;
   readonly released: PromiseWithResolvers<void>;
 }
 
@@ -40,13 +42,19 @@ export class ExclusiveResources {
     if (resource === undefined || resource.shared === true) return value; // nothing to put back: it is used as it is
     const hold = await this.hold(by, signal);
     if (hold.before.has(key.key)) return value;
-    const was = await resource.snapshot({ tag: `pre:${by}` });
+    const asked = hold.asked.get(key.key) ?? this.#ask(hold, key.key, resource, signal);
+    hold.asked.set(key.key, asked);
+    await asked.finally(() => hold.asked.delete(key.key));
+    return value;
+  }
+
+  async #ask(hold: Hold, name: string, resource: Snapshotable<unknown>, signal: AbortSignal): Promise<void> {
+    const was = await resource.snapshot({ tag: `pre:${hold.by}` });
     // The call may have ended while the resource answered: then the lock is somebody else's by now.
     if (this.#hold !== hold || signal.aborted)
-      throw new HoldfastError("CALL_CLOSED", { call: by, attempted: "resource" });
-    hold.before.set(key.key, was);
-    if (!this.#origins.has(key.key)) this.#origins.set(key.key, was);
-    return value;
+      throw new HoldfastError("CALL_CLOSED", { call: hold.by, attempted: "resource" });
+    hold.before.set(name, was);
+    if (!this.#origins.has(name)) this.#origins.set(name, was);
   }
 
   /** Waits for the lock. Taking it twice is taking it once. */
@@ -55,7 +63,7 @@ export class ExclusiveResources {
       await this.#hold.released.promise;
       signal?.throwIfAborted();
     }
-    this.#hold ??= { by, before: new Map(), released: Promise.withResolvers() };
+    this.#hold ??= { by, before: new Map(), asked: new Map(), released: Promise.withResolvers() };
     return this.#hold;
   }
 

@@ -13,16 +13,25 @@ export class Barrier {
     const { promise, resolve } = Promise.withResolvers<void>();
     const before = this.#alone;
     const turn = alone && this.#since.size > 0 ? Promise.all([before, ...this.#since]) : before;
-    const mates = this.#since;
     if (alone) {
-      this.#alone = promise;
-      this.#since = new Set();
-    } else mates.add(promise);
+      this.#close(Promise.all([turn, promise]));
+      return { turn, leave: resolve };
+    }
+    const mates = this.#since;
+    mates.add(promise);
     const leave = () => {
       mates.delete(promise);
-      if (this.#alone === promise) this.#alone = undefined;
       resolve();
     };
     return { turn, leave };
+  }
+
+  /** One that gave up before its turn has left too; those that it waited for are still at work. */
+  #close(ended: Promise<unknown>): void {
+    this.#alone = ended;
+    this.#since = new Set();
+    void ended.then(() => {
+      if (this.#alone === ended) this.#alone = undefined;
+    });
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Box, counter, diary, quiet, rig, steps, writes } from "../../test/support/calls.ts";
@@ -201,6 +202,55 @@ describe("calls that overlap", () => {
       const outcomes = await transactions.runAll(names.map((name, n) => ({ id: `c${n}`, name, input: {} })));
       expect(outcomes.map(({ ok }) => ok)).toEqual(names.map(() => true));
       expect([state.session.get(counter), state.resources.get(BOX).value]).toEqual([6, 6]);
+    }
+  });
+
+  test("[TX-18] a call that asks for one resource twice at once puts back what it was before both", async () => {
+    const times = [1, 20];
+    const box = {
+      value: 0,
+      async snapshot(): Promise<number> {
+        await pause(times.shift());
+        return box.value;
+      },
+      restore(to: number): void {
+        box.value = to;
+      },
+    };
+    const SLOW = resourceKey<typeof box>("slow");
+    const both = writes("both", async (_, call) => {
+      const half = async () => {
+        (await call.resource(SLOW)).value += 1;
+      };
+      await Promise.all([half(), half()]);
+      return call.fail("no", "no");
+    });
+    const { transactions } = rig([both], { state: { resources: [[SLOW, box]] } });
+    await transactions.run({ id: "c1", name: "both", input: {} });
+    expect(box.value).toBe(0);
+  });
+
+  test("[EXEC-6] a command that gives up while it waits does not let those after it in beside those before it", async () => {
+    const at: string[] = [];
+    const work = (access: "write" | "execute") => async (input: { readonly n: string }) => {
+      at.push(`+${input.n}`);
+      await pause(access === "execute" ? 30 : 60);
+      at.push(`-${input.n}`);
+    };
+    const tool = (access: "write" | "execute") => defineTool({ name: access, access, run: work(access) });
+    for (const first of ["write", "execute"]) {
+      at.length = 0;
+      const { transactions } = rig([tool("write"), tool("execute")]);
+      const run = (name: string, n: string, signal?: AbortSignal) =>
+        transactions.run({ id: n, name, input: { n } }, signal === undefined ? {} : { signal });
+      const stop = new AbortController();
+      const before = run(first, "before");
+      const gone = run("execute", "gone", stop.signal);
+      await quiet();
+      stop.abort();
+      await gone;
+      await Promise.all([before, run("execute", "after"), run("write", "last")]);
+      expect(at).toEqual(["+before", "-before", "+after", "-after", "+last", "-last"]);
     }
   });
 

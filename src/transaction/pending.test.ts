@@ -119,6 +119,17 @@ describe("a call that a host begins and ends", () => {
     expect(await a.commit(1)).toMatchObject({ status: "failed", reason: "conflict" });
   });
 
+  test("[TX-33] that nobody consented to is closed as denied and refused", async () => {
+    const { transactions, state } = rig([writes("pay", () => 1)]);
+    const known = { kind: "denied", message: "Nobody consented." } as const;
+    await expect(transactions.begin({ id: "c1", name: "pay", input: {}, known })).rejects.toMatchObject({
+      code: "CALL_REFUSED",
+      details: { reason: "denied", message: expect.stringContaining("Nobody consented.") },
+    });
+    expect(state.session.all(ToolInvoked).map(({ reason }) => reason)).toEqual(["denied"]);
+    expect(transactions.pending).toEqual([]);
+  });
+
   test("[TX-33] passes arguments, policies and deadlines like any other, is closed and refused with the reason", async () => {
     const policies = [
       { name: "never", check: ({ input }: { input: unknown }) => (input === "deny" ? "never" : undefined) },

@@ -151,7 +151,8 @@ export class Transactions {
       done,
     );
     this.#open.set(call.id, pending);
-    await pending.admit(this.#overBudget());
+    const { known } = call;
+    await pending.admit(known === undefined || known.kind === "succeeded" ? this.#overBudget() : known);
     return pending;
   }
 

@@ -110,7 +110,8 @@ async function rebuild(
     try {
       root = applyRootDelta(parts, root, delta);
       if (Object.hasOwn(delta, catalogPart.name)) modeInDoubt = false; // it says the whole of it, whatever was before
-    } catch {
+    } catch (error) {
+      if (error instanceof RangeError) throw error; // no room for it here is no damage: what was acknowledged is there
       skipped.push(entry.seq);
       modeInDoubt ||= Object.hasOwn(delta, catalogPart.name);
     }

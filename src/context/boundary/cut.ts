@@ -56,7 +56,7 @@ export function planCut(pages: readonly Page[], limits: CutLimits): Cut {
   return {
     gone: older.flatMap(({ members }) => members.filter((at) => !open.has(at) && !said.has(at))).sort((a, b) => a - b),
     said: [...said].sort((a, b) => a - b),
-    tailFrom: Math.min(pages.length, ...tail),
+    tailFrom: tail.reduce((first, at) => Math.min(first, at), pages.length),
   };
 }
 
