@@ -75,6 +75,19 @@ describe("read_file", () => {
     expect(await run("read_file", { path: "a.bin" })).toMatchObject({ ok: false, reason: "not-text" });
   });
 
+  test.each([
+    "convert WEBP to PNG\n",
+    "GIF8 and its header\n",
+    "GIF89a\n",
+    "RIFF....WEBP\n",
+    "%PDF-1.7 begins a PDF\n",
+  ])("[TOOL-6] text about a format, %j, is read as text", async (text) => {
+    const { run } = await withTools({ "notes.txt": text });
+    expect(await run("read_file", { path: "notes.txt" })).toMatchObject({
+      output: expect.stringContaining(text.trim()),
+    });
+  });
+
   test("[TOOL-6] an empty file says so", async () => {
     const { said } = await withTools({ "a.txt": "" });
     expect(await said("read_file", { path: "a.txt" })).toBe("[a.txt is empty]");

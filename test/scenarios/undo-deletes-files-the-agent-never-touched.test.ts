@@ -31,3 +31,18 @@ test("[HOST-11] [K36] a rewind leaves every file that no call made, ignored or n
   expect([statSync(on("results/empty")).mode & 0o777, statSync(on("notes.txt")).mode & 0o777]).toEqual([0o700, 0o600]);
   expect(files?.kept).toEqual([{ path: "src", why: "not-empty" }]);
 });
+
+test("[HOST-11] [HOST-12] a folder in the place of a file stays while it holds what no call made, and the dry run says so", async () => {
+  const { run, put, text, session } = await work();
+  put("notes", "a file");
+  const { callId } = await run(async ({ files }) => {
+    await files.delete("notes");
+    await files.writeText("notes/one.txt", "agent");
+  });
+  put("notes/mine.txt", "written by the user");
+  const kept = [{ path: "notes", why: "not-empty" }];
+  expect((await session.rewind({ before: callId, dryRun: true })).files?.kept).toEqual(kept);
+  const { files } = await session.rewind({ before: callId });
+  expect([files?.kept, files?.unlike]).toEqual([kept, []]);
+  expect(text("notes/mine.txt")).toBe("written by the user");
+});

@@ -97,7 +97,7 @@ function refusal(
   if (!sameEntry(there, target) && (ours === undefined || !sameEntry(there, ours)))
     return there.kind === "absent" ? "removed" : ours?.kind === "absent" ? "made" : "changed";
   const names = namesIn(path);
-  if (target.kind === "absent" && there.kind === "folder") {
+  if (target.kind !== "folder" && there.kind === "folder") {
     const stays = disk.list(names).some(({ name }) => !goes.has(`${path}/${name}`));
     if (stays || disk.hidden(names) > 0) return "not-empty";
   }
