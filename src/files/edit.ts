@@ -17,11 +17,18 @@ type About = () => { readonly path: string; readonly edit: number; readonly edit
 function once(text: string, { find, replace, all = false }: FileEdit, about: About) {
   if (find instanceof RegExp) return byPattern(text, find, replace, all, about);
   if (find === "") throw new HoldfastError("FILE_EDIT_NOT_FOUND", { ...about(), detail: "the text to find is empty" });
-  const places = text.split(find).length - 1;
+  const places = all ? text.split(find).length - 1 : countOverlapping(text, find);
   if (places === 0) throw new HoldfastError("FILE_EDIT_NOT_FOUND", about());
   // Which of them was meant? Guessing the first one edits the wrong function.
   if (places > 1 && !all) throw new HoldfastError("FILE_EDIT_AMBIGUOUS", { ...about(), places });
   return { text: text.split(find).join(replace), places };
+}
+
+/** `}}` stands twice in `}}}`: either may be meant. */
+function countOverlapping(text: string, find: string): number {
+  let places = 0;
+  for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + 1)) places += 1;
+  return places;
 }
 
 function byPattern(text: string, find: RegExp, replace: string, all: boolean, about: About) {

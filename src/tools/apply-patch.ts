@@ -1,12 +1,9 @@
-import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
+import { type Call, defineTool, type Failure, type FileKind, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, text } from "./arguments.ts";
 import { plainPath } from "./look.ts";
 import { applyHunks } from "./patch/apply.ts";
 import type { FileChange } from "./patch/change.ts";
 import { parsePatch } from "./patch/parse.ts";
-
-/** What a change comes to: the file as it shall be, or what stands in its way. */
-type Planned = { readonly change: FileChange; readonly text?: string } | { readonly faults: readonly string[] };
 
 /** Changes to several files, all of them or none. Lines must stand as the patch says: nothing is fitted in nearby. */
 export function applyPatchTool(): Tool {
@@ -25,52 +22,71 @@ export function applyPatchTool(): Tool {
       const changes = parsed.changes.map(withPlainPaths);
       const twice = repeated(changes);
       if (twice !== undefined) return call.fail("bad-patch", `The patch names ${twice} twice. Put its hunks together.`);
-      const planned: Planned[] = [];
-      for (const change of changes) planned.push(await plan(call, change));
-      const faults = planned.flatMap((one) => ("faults" in one ? one.faults : []));
-      if (faults.length > 0) return call.fail("patch-failed", `Nothing was changed.\n${faults.join("\n")}`);
+      const faults: string[] = [];
+      for (const change of changes) faults.push(...(await faultsOf(call, change)));
+      if (faults.length > 0) return failed(call, faults);
       const done: string[] = [];
-      for (const one of planned) if ("change" in one) done.push(await carryOut(call, one));
+      for (const change of changes) {
+        // Looked at again: a change above it may have been to the same file, by another of its names.
+        const now = await faultsOf(call, change);
+        if (now.length > 0) return failed(call, now);
+        done.push(await carryOut(call, change));
+      }
       return done.join("\n");
     },
   });
 }
 
-/** Looks at one file and changes nothing: when any of them cannot be changed, none is. */
-async function plan(call: Call, change: FileChange): Promise<Planned> {
+function failed(call: Call, faults: readonly string[]): Failure {
+  return call.fail("patch-failed", `Nothing was changed.\n${faults.join("\n")}`);
+}
+
+/** What stands in the way of one change. Nothing is changed: when any of them cannot be made, none is. */
+async function faultsOf({ files }: Call, change: FileChange): Promise<readonly string[]> {
   const { kind, path } = change;
-  const { files } = call;
   try {
-    const there = await files.exists(path);
-    if (kind === "add")
-      return there ? { faults: [`${path}: is there already. Update it, or delete it first.`] } : { change };
-    if (!there) return { faults: [`${path}: is not there.`] };
-    const before = kind === "delete" ? undefined : await files.readText(path);
-    if (kind === "delete" || before === undefined)
-      return (await files.stat(path)).kind === "folder" ? { faults: [`${path}: is a folder.`] } : { change };
-    if (change.to !== undefined && (await files.exists(change.to)))
-      return { faults: [`${path}: ${change.to}, where it shall be moved, is there already.`] };
-    const applied = applyHunks(before, change.hunks);
-    if (!applied.ok) return { faults: applied.faults.map((fault) => `${path}: ${fault}`) };
-    return { change, text: applied.text };
+    const there = await kindAt(files, path);
+    if (kind === "add") return there === undefined ? [] : [`${path}: is there already. Update it, or delete it first.`];
+    if (there === undefined) return [`${path}: is not there.`];
+    if (there === "folder") return [`${path}: is a folder.`];
+    if (kind === "update" && change.to !== undefined && (await kindAt(files, change.to)) !== undefined)
+      return [`${path}: ${change.to}, where it shall be moved, is there already.`];
+    const { hunks = [] } = change;
+    if (hunks.length === 0) return [];
+    const applied = applyHunks(await files.readText(path), hunks);
+    if (!applied.ok) return applied.faults.map((fault) => `${path}: ${fault}`);
+    return kind === "delete" && applied.text !== "" ? [`${path}: holds more than the lines that are deleted.`] : [];
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
-    return { faults: [`${path}: ${error.message}`] };
+    return [`${path}: ${error.message}`];
   }
 }
 
-async function carryOut({ files }: Call, { change, text: content = "" }: Extract<Planned, { change: FileChange }>) {
-  const { path } = change;
-  if (change.kind === "add") {
-    await files.writeText(path, change.text);
-    return `Added ${path}.`;
+/** A link is what it is, also when it leads nowhere. */
+async function kindAt(files: Call["files"], path: string): Promise<FileKind | undefined> {
+  try {
+    return (await files.stat(path)).kind;
+  } catch (error) {
+    if (HoldfastError.is(error, "FILE_NOT_FOUND")) return undefined;
+    throw error;
   }
-  if (change.kind === "delete") {
+}
+
+async function carryOut({ files }: Call, change: FileChange): Promise<string> {
+  const { kind, path } = change;
+  if (kind === "delete") {
     await files.delete(path);
     return `Deleted ${path}.`;
   }
-  if (change.to !== undefined) await files.move(path, change.to);
-  if (change.hunks.length > 0) await files.writeText(change.to ?? path, content);
+  if (kind === "add") await files.writeText(path, change.text);
+  else if (change.to !== undefined) await files.move(path, change.to);
+  const at = kind === "update" ? (change.to ?? path) : path;
+  if (kind === "update" && change.hunks.length > 0) {
+    const applied = applyHunks(await files.readText(at), change.hunks);
+    if (applied.ok) await files.writeText(at, applied.text);
+  }
+  if (change.mode !== undefined) await files.chmod(at, change.mode);
+  if (kind === "add") return `Added ${path}.`;
   return change.to === undefined ? `Updated ${path}.` : `Moved ${path} to ${change.to}.`;
 }
 

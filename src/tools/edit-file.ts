@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, fields, flag, listOf, optional, text } from "./arguments.ts";
 import { likelyPlaces } from "./likely.ts";
-import { lineBreakOf, linesAt, numbersWords, placesOf } from "./lines.ts";
+import { asSeen, linesAt, numbersWords, placesOf } from "./lines.ts";
 import { fileFailure, plainPath } from "./look.ts";
 
 interface Edit {
@@ -34,11 +34,10 @@ export function editFileTool(): Tool {
       const path = plainPath(given);
       try {
         const before = await call.files.readText(path);
-        const lineBreak = lineBreakOf(before);
         let now = before;
         let changed: readonly number[] = [];
         for (const [nth, edit] of edits.entries()) {
-          const done = edited(now, inLineBreaks(edit, lineBreak));
+          const done = edited(now, edit);
           if (!("text" in done)) return call.fail(done.code, `${nameOf(path, nth, edits.length)} ${done.why}`);
           now = done.text;
           changed = changed.concat(done.lines);
@@ -57,23 +56,27 @@ type Edited =
   | { readonly text: string; readonly lines: readonly number[] }
   | { readonly code: string; readonly why: string };
 
-function edited(now: string, { find, replace, all = false }: Edit): Edited {
+/** Compared as the model sees both, without carriage returns; what is not replaced keeps its own. */
+function edited(now: string, { find: given, replace, all = false }: Edit): Edited {
+  const find = given.replaceAll("\r\n", "\n");
   if (find === "") return { code: "empty-find", why: "has an empty text to find; write_file writes a whole file." };
-  const places = placesOf(now, find);
-  const lines = linesAt(now, places);
-  if (places.length === 0) return { code: "not-found", why: `does not stand in the file.${likelyPlaces(now, find)}` };
+  const { seen, usual, inText } = asSeen(now);
+  const places = placesOf(seen, find, { overlapping: !all });
+  const lines = linesAt(seen, places);
+  if (places.length === 0) return { code: "not-found", why: `does not stand in the file.${likelyPlaces(seen, find)}` };
   if (places.length > 1 && !all)
     return {
       code: "ambiguous",
       why: `stands in ${places.length} places, at line ${numbersWords(lines)}. Give more of what is around it, or set all.`,
     };
-  return { text: now.split(find).join(replace), lines };
-}
-
-function inLineBreaks(edit: Edit, lineBreak: string): Edit {
-  if (lineBreak === "\n") return edit;
-  const written = (text: string) => text.replaceAll(/\r?\n/g, lineBreak);
-  return { ...edit, find: written(edit.find), replace: written(edit.replace) };
+  const kept: string[] = [];
+  let from = 0;
+  for (const place of places) {
+    kept.push(now.slice(from, inText(place)));
+    from = inText(place + find.length);
+  }
+  const written = usual === "\n" ? replace : replace.replaceAll(/\r?\n/g, usual);
+  return { text: [...kept, now.slice(from)].join(written), lines };
 }
 
 function nameOf(path: string, nth: number, of: number): string {

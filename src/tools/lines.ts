@@ -14,16 +14,68 @@ export function linesAt(text: string, places: readonly number[]): readonly numbe
   });
 }
 
-/** Every place where a text occurs, without overlaps. */
-export function placesOf(text: string, find: string): readonly number[] {
+/** Every place where a text occurs: those that can all be replaced, or, with `overlapping`, all that may be meant. */
+export function placesOf(text: string, find: string, { overlapping = false } = {}): readonly number[] {
+  const step = overlapping ? 1 : find.length;
   const places: number[] = [];
-  for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + find.length)) places.push(at);
+  for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + step)) places.push(at);
   return places;
 }
 
-/** The line break that a text uses throughout, so that a model, which never sees it, need not write it. */
-export function lineBreakOf(text: string): "\n" | "\r\n" {
-  return text.includes("\r\n") && !/(^|[^\r])\n/.test(text) ? "\r\n" : "\n";
+/** A line without its line break, which is the usual one where it is not said. */
+export interface Line {
+  readonly text: string;
+  readonly end?: "\n" | "\r\n";
+}
+
+interface Lines {
+  /** What some editors begin a file with. Nobody sees it, so no patch writes it. */
+  readonly mark: "" | "\uFEFF";
+  /** After the last line break there is one more, mostly empty. */
+  readonly lines: readonly Line[];
+  readonly usual: "\n" | "\r\n";
+}
+
+/** A text as models see it: they never see how its lines end, and need not write it. */
+export function linesIn(text: string): Lines {
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const raw = text.slice(mark.length).split("\n");
+  const last = raw.length - 1;
+  const lines = raw.map((line, at): Line => {
+    if (at === last) return { text: line };
+    return line.endsWith("\r") ? { text: line.slice(0, -1), end: "\r\n" } : { text: line, end: "\n" };
+  });
+  const long = lines.reduce((count, { end }) => count + (end === "\r\n" ? 1 : 0), 0);
+  return { mark, lines, usual: long * 2 > last ? "\r\n" : "\n" };
+}
+
+/** The same as one text, and where a place of it lies in the text that is kept. */
+export function asSeen(text: string) {
+  const { mark, lines, usual } = linesIn(text);
+  const long: number[] = []; // where in what is seen the longer line breaks stand
+  let place = 0;
+  for (const line of lines) {
+    place += line.text.length;
+    if (line.end === "\r\n") long.push(place);
+    place += 1;
+  }
+  const inText = (at: number) => mark.length + at + countBelow(long, at);
+  return { seen: lines.map((line) => line.text).join("\n"), usual, inText };
+}
+
+/** How many of rising numbers are below one. */
+function countBelow(rising: readonly number[], limit: number): number {
+  let [low, high] = [0, rising.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rising[middle] as number) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function joinedLines(lines: readonly Line[], usual: string): string {
+  return lines.map(({ text, end = usual }, at) => (at === lines.length - 1 ? text : text + end)).join("");
 }
 
 /** `12, 40 and 77`; of many, the first few. */

@@ -1,5 +1,6 @@
 import { likelyPlaces } from "../likely.ts";
-import { lineBreakOf, numbersWords } from "../lines.ts";
+import { joinedLines, linesIn, numbersWords } from "../lines.ts";
+import type { Line } from "../lines.ts";
 import type { Hunk } from "./change.ts";
 
 export type Applied =
@@ -11,10 +12,10 @@ export type Applied =
  * with nothing to tell them apart, is refused; the others are looked at all the same, so that one answer names all.
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
-  const lineBreak = lineBreakOf(text);
-  const lines = text.split(lineBreak);
+  const { mark, lines: there, usual } = linesIn(text);
+  const lines = there.map((line) => line.text);
   const faults: string[] = [];
-  const made: (readonly string[])[] = []; // joined at the end: a long file has more lines than a call has arguments
+  const made: (readonly Line[])[] = []; // joined at the end: a long file has more lines than a call has arguments
   let done = 0;
   for (const [nth, hunk] of hunks.entries()) {
     const found = placeOf(lines, hunk, done);
@@ -22,11 +23,23 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
       faults.push(`hunk ${nth + 1} of ${hunks.length}: ${found}`);
       continue;
     }
-    made.push(lines.slice(done, found), hunk.after);
-    done = found + hunk.before.length;
+    const end = found + hunk.before.length;
+    made.push(there.slice(done, found), linesAfter(hunk.after, there.slice(found, end)));
+    done = end;
   }
-  made.push(lines.slice(done));
-  return faults.length === 0 ? { ok: true, text: made.flat().join(lineBreak) } : { ok: false, faults };
+  made.push(there.slice(done));
+  return faults.length === 0 ? { ok: true, text: mark + joinedLines(made.flat(), usual) } : { ok: false, faults };
+}
+
+/** Lines that stay keep their own line breaks, also where those of a file are mixed; new ones get the usual. */
+function linesAfter(after: readonly string[], before: readonly Line[]): readonly Line[] {
+  let from = 0;
+  return after.map((text) => {
+    const same = before.findIndex((line, at) => at >= from && line.text === text);
+    if (same === -1) return { text };
+    from = same + 1;
+    return before[same] as Line;
+  });
 }
 
 /** The index of its first line, or why there is none. */
@@ -45,10 +58,14 @@ function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | s
 }
 
 /** New lines beside nothing: behind the anchor, at the line that is named, or at the end of the file. */
-function insertion(lines: readonly string[], { anchors, line }: Hunk, start: number): number {
+function insertion(lines: readonly string[], { anchors, line }: Hunk, start: number): number | string {
   if (anchors.length > 0) return start;
   const end = lines.at(-1) === "" ? lines.length - 1 : lines.length;
-  return line === undefined ? end : Math.min(line, end);
+  if (line === undefined) return end;
+  if (line > end) return `it begins after line ${line}, and the file has ${end}.`;
+  if (line < start)
+    return `it begins after line ${line}, before the hunk above it. Put hunks in the order of the file.`;
+  return line;
 }
 
 function afterAnchors(lines: readonly string[], anchors: readonly string[], from: number): number | string {

@@ -1,8 +1,15 @@
 /** What a patch does to one file. */
 export type FileChange =
-  | { readonly kind: "add"; readonly path: string; readonly text: string }
-  | { readonly kind: "delete"; readonly path: string }
-  | { readonly kind: "update"; readonly path: string; readonly to?: string; readonly hunks: readonly Hunk[] };
+  | { readonly kind: "add"; readonly path: string; readonly text: string; readonly mode?: number }
+  /** With the lines that it holds, when the patch says them. */
+  | { readonly kind: "delete"; readonly path: string; readonly hunks?: readonly Hunk[] }
+  | {
+      readonly kind: "update";
+      readonly path: string;
+      readonly to?: string;
+      readonly hunks: readonly Hunk[];
+      readonly mode?: number;
+    };
 
 /** Lines that stand in a file, and those that shall stand there instead. */
 export interface Hunk {

@@ -3,39 +3,55 @@ import { type FileChange, type Hunk, HunkLines, type ParsedPatch } from "./chang
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const NOWHERE = "/dev/null";
 /** What `git diff` says between files, and what nothing depends on. */
-const AROUND = /^(diff |index |similarity |dissimilarity |old mode |new mode |new file mode |deleted file mode )/;
+const AROUND = /^(diff |index |similarity |dissimilarity |old mode )/;
+const MODE = /^(new|new file|deleted file) mode (?:100)?([0-7]{3})$/;
 
 interface Open {
-  readonly from: string;
-  readonly to: string;
+  from: string;
+  to: string;
+  mode?: number;
   readonly hunks: Hunk[];
+  /** Told by more than its `diff --git` line, which every file has. */
+  told: boolean;
 }
 
 /** `--- a/path`, `+++ b/path`, `@@ -1,2 +1,3 @@`: as `diff -u` and `git diff` write it. */
 export function parseUnified(lines: readonly string[]): ParsedPatch {
   const changes: FileChange[] = [];
   let open: Open | undefined;
-  let renamed: string | undefined;
   const close = () => {
-    if (open !== undefined) changes.push(changeOf(open));
+    if (open?.told === true) changes.push(changeOf(open));
     open = undefined;
+  };
+  const begin = (from: string, to: string, told: boolean) => {
+    close();
+    open = { from, to, hunks: [], told };
+    return open;
   };
   const fail = (at: number, why: string): ParsedPatch => ({ ok: false, line: at + 1, why });
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
-    if (line.startsWith("rename from ")) renamed = line.slice("rename from ".length);
-    else if (line.startsWith("rename to ") && renamed !== undefined) {
+    const [, what, mode = ""] = MODE.exec(line) ?? [];
+    if (line.startsWith("diff --git ")) {
       close();
-      open = { from: renamed, to: line.slice("rename to ".length), hunks: [] };
-      renamed = undefined;
+      const path = gitPath(line.slice("diff --git ".length));
+      if (path !== undefined) begin(path, path, false);
+    } else if (line.startsWith("rename from ")) begin(unquoted(line.slice("rename from ".length)), NOWHERE, false);
+    else if (line.startsWith("rename to ") && open !== undefined) {
+      open.to = unquoted(line.slice("rename to ".length));
+      open.told = true;
+    } else if (what !== undefined && open !== undefined) {
+      // A file that is made or deleted empty, or only gets another mode, has no other line.
+      if (what === "new file") open.from = NOWHERE;
+      if (what === "deleted file") open.to = NOWHERE;
+      else open.mode = Number.parseInt(mode, 8);
+      open.told = true;
     } else if (line.startsWith("--- ")) {
       const next = lines[at + 1] ?? "";
       if (!next.startsWith("+++ ")) return fail(at + 1, "After the --- line comes the +++ line.");
-      const [from, to] = [pathOf(line), pathOf(next)];
-      if (open === undefined || open.from !== from || open.to !== to || open.hunks.length > 0) {
-        close();
-        open = { from, to, hunks: [] };
-      }
+      const [from, to] = pathsOf(line, next);
+      if (open?.from !== from || open.to !== to || open.hunks.length > 0) begin(from, to, true);
+      if (open !== undefined) open.told = true;
       at += 1;
     } else if (HUNK.test(line)) {
       if (open === undefined) return fail(at, "A hunk stands before any --- and +++ line.");
@@ -48,9 +64,8 @@ export function parseUnified(lines: readonly string[]): ParsedPatch {
         at,
         "A hunk begins with @@ -line,count +line,count @@. Or use *** Begin Patch, which needs no numbers.",
       );
-    else if (AROUND.test(line) || line.trim() === "") {
-      if (line.startsWith("diff ")) close();
-    } else return fail(at, "This is neither a header nor a line of a hunk. Its counts may be wrong.");
+    else if (!AROUND.test(line) && line.trim() !== "")
+      return fail(at, "This is neither a header nor a line of a hunk. Its counts may be wrong.");
   }
   close();
   return changes.length === 0 ? fail(0, "The patch names no file.") : { ok: true, changes };
@@ -74,10 +89,11 @@ function hunkFrom(lines: readonly string[], at: number): ReadHunk {
   return { hunk: hunk.end(), end };
 }
 
-function changeOf({ from, to, hunks }: Open): FileChange {
-  if (to === NOWHERE) return { kind: "delete", path: from };
-  if (from === NOWHERE) return { kind: "add", path: to, text: addedText(hunks) };
-  return { kind: "update", path: from, hunks, ...(from === to ? {} : { to }) };
+function changeOf({ from, to, hunks, mode }: Open): FileChange {
+  const moded = mode === undefined ? {} : { mode };
+  if (to === NOWHERE) return { kind: "delete", path: from, hunks };
+  if (from === NOWHERE) return { kind: "add", path: to, text: addedText(hunks), ...moded };
+  return { kind: "update", path: from, hunks, ...(from === to ? {} : { to }), ...moded };
 }
 
 function addedText(hunks: readonly Hunk[]): string {
@@ -86,8 +102,30 @@ function addedText(hunks: readonly Hunk[]): string {
     .join("");
 }
 
-/** Without the `a/` or `b/` of git, and without the time that diff writes behind it. */
-function pathOf(line: string): string {
-  const path = line.slice(4).split("\t")[0]?.trim() ?? "";
-  return path === NOWHERE ? path : path.replace(/^[ab]\//, "");
+/** Without the `a/` and `b/` of git, where both are there, and without the time that diff writes behind them. */
+function pathsOf(from: string, to: string): readonly [string, string] {
+  const pair = [from, to].map((line) => unquoted(line.slice(4).split("\t")[0]?.trim() ?? ""));
+  const [one = "", other = ""] = pair;
+  const isGit = (one === NOWHERE || one.startsWith("a/")) && (other === NOWHERE || other.startsWith("b/"));
+  const plain = (path: string) => (isGit && path !== NOWHERE ? path.slice(2) : path);
+  return [plain(one), plain(other)];
+}
+
+/** The path of a `diff --git` line whose two halves name one file; what was renamed is named again below it. */
+function gitPath(names: string): string | undefined {
+  const half = (names.length - 1) / 2;
+  const [one, other] = [unquoted(names.slice(0, half)), unquoted(names.slice(half + 1))];
+  return one.startsWith("a/") && other === `b/${one.slice(2)}` ? one.slice(2) : undefined;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", a: "\u0007", b: "\b", f: "\f", v: "\v" };
+
+/** Git writes a name with letters that are not ASCII in quotes, and the bytes of such letters as octal numbers. */
+function unquoted(name: string): string {
+  if (!/^".*"$/.test(name)) return name;
+  const bytes = name.slice(1, -1).replaceAll(/\\([0-7]{3}|.)|[^\0-\x7f]/g, (whole, escaped: string | undefined) => {
+    if (escaped === undefined) return Buffer.from(whole).toString("latin1");
+    return escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped, 8)) : (ESCAPES[escaped] ?? escaped);
+  });
+  return Buffer.from(bytes, "latin1").toString("utf8");
 }
