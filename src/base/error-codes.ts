@@ -399,6 +399,10 @@ export const ERROR_CODES = {
     says: "The file is write-protected. Nothing was changed.",
     tryThis: "Ask its owner, or make it writable first (`chmod u+w`).",
   },
+  FILE_NOT_READABLE: {
+    says: "The system does not allow this to be read.",
+    tryThis: "Check who owns it and its permissions, or leave it out.",
+  },
   FILE_NOT_WRITABLE: {
     says: "The system does not allow a change in this folder. Nothing was changed.",
     tryThis: "Check the folder's permissions and whether its file system is mounted read-only.",

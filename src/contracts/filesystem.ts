@@ -1,3 +1,4 @@
+import type { HoldfastError } from "../base/errors.ts";
 import type { BlobName } from "../records/ids.ts";
 import type { ByteRange, Bytes, ByteSource } from "./blob-store.ts";
 
@@ -34,6 +35,8 @@ export interface GlobOptions {
   readonly path?: string;
   /** Paths and folders that are passed over, as patterns: `["node_modules", "dist/**"]`. */
   readonly exclude?: readonly string[];
+  /** Told of what may not be read, or is too large to be: the search goes on without it. */
+  readonly passedOver?: (path: string, why: HoldfastError) => void;
 }
 
 export interface GrepOptions extends GlobOptions {

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import type { GlobOptions, GrepMatch, GrepOptions } from "../contracts/filesystem.ts";
 import { globOf } from "./glob.ts";
 import type { FileLayer, Located } from "./layer.ts";
@@ -7,7 +8,7 @@ export async function* walk(
   layer: FileLayer,
   { names: start, node }: Located,
   pattern: string,
-  { exclude = [] }: GlobOptions,
+  { exclude = [], passedOver = () => {} }: GlobOptions,
 ): AsyncIterable<string> {
   if (node?.kind !== "folder") return;
   const wanted = globOf(pattern);
@@ -15,7 +16,10 @@ export async function* walk(
   const folders: (readonly string[])[] = [[]];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const below: (readonly string[])[] = [];
-    for (const { name, kind } of await layer.list([...start, ...folder])) {
+    const names = [...start, ...folder];
+    const listed = layer.list(names);
+    const entries = folder.length === 0 ? await listed : await unlessClosed(listed, names, passedOver);
+    for (const { name, kind } of entries ?? []) {
       const place = [...folder, name];
       if (unwanted.some((glob) => glob.matches(place) || glob.matches([name]))) continue;
       if (kind === "folder" && wanted.reaches(place)) below.push(place);
@@ -36,13 +40,31 @@ export async function* grepIn(
   for await (const path of walk(layer, start, glob, options)) {
     const { names, node } = await layer.at(path.split("/"), false);
     if (node?.kind !== "file") continue;
-    const lines = linesOf(await layer.read(names));
-    for (const [index, text] of (lines ?? []).entries()) {
+    const bytes = await unlessClosed(layer.read(names), names, options.passedOver);
+    const lines = bytes === undefined ? [] : (linesOf(bytes) ?? []);
+    for (const [index, text] of lines.entries()) {
       if (left <= 0) return;
       if (!fits(text)) continue;
       left -= 1;
       yield { path, line: index + 1, text };
     }
+  }
+}
+
+const CLOSED = ["FILE_NOT_READABLE", "FILE_TOO_LARGE"] as const;
+
+/** What a search finds at a place that may not be looked into: nothing, and one such place does not end it. */
+async function unlessClosed<T>(
+  look: Promise<T>,
+  names: readonly string[],
+  passedOver: GlobOptions["passedOver"] = () => {},
+): Promise<T | undefined> {
+  try {
+    return await look;
+  } catch (error) {
+    if (!HoldfastError.is(error) || !CLOSED.some((code) => code === error.code)) throw error;
+    passedOver(names.join("/"), error);
+    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
 import type { ToolLimits } from "./limits.ts";
-import { fileFailure, passedOver, plainPath } from "./look.ts";
+import { fileFailure, PassedOver, passedOver, plainPath } from "./look.ts";
 import { type LinePattern, linePattern, literalPattern } from "./pattern/pattern.ts";
 
 const MOST_AROUND = 10;
@@ -31,11 +31,12 @@ export function grepTool(limits: ToolLimits): Tool {
       if (!made.ok) return call.fail("bad-pattern", `${made.why} Set literal to look for it as a text.`);
       try {
         const report = new Report(limit, around, limits.bytes);
-        for (const file of await filesIn(call, path, glob)) {
+        const passed = new PassedOver();
+        for (const file of await filesIn(call, path, glob, passed)) {
           if (report.isFull) break;
-          report.search(file, await linesOf(call, file), made.pattern);
+          report.search(file, await linesOf(call, file, passed), made.pattern);
         }
-        return report.text;
+        return [report.text, ...passed.words].join("\n");
       } catch (error) {
         return fileFailure(call, path, error);
       }
@@ -43,21 +44,30 @@ export function grepTool(limits: ToolLimits): Tool {
   });
 }
 
-async function filesIn(call: Call, path: string, glob: string): Promise<readonly string[]> {
-  if (path !== "" && (await call.files.stat(path)).kind === "file") return [path];
-  await call.files.list(path);
-  return call.files.glob(plainPath(glob), { path, exclude: passedOver(glob, path) });
+async function filesIn(call: Call, path: string, glob: string, passed: PassedOver): Promise<readonly string[]> {
+  try {
+    await call.files.list(path);
+  } catch (error) {
+    if (HoldfastError.is(error, "FILE_NOT_FOLDER")) return [path]; // a file, or a link to one
+    throw error;
+  }
+  return call.files.glob(plainPath(glob), { path, exclude: passedOver(glob, path), passedOver: passed.add });
 }
 
-/** The lines of a file, or nothing when it is no text. */
-async function linesOf(call: Call, file: string): Promise<readonly string[]> {
+/** What is no text, and a link that leads to none. */
+const NO_TEXT = ["FILE_NOT_TEXT", "FILE_NOT_FOUND", "FILE_SPECIAL", "FILE_IS_FOLDER", "FILE_BAD_PATH"] as const;
+
+/** The lines of a file as people count them, or nothing when it is no text. */
+async function linesOf(call: Call, file: string, passed: PassedOver): Promise<readonly string[]> {
   try {
     const read = await call.files.readText(file);
-    return read.includes("\0") ? [] : read.split("\n");
+    if (read.includes("\0") || read === "") return [];
+    return read.replace(/\r?\n$/, "").split(/\r?\n/);
   } catch (error) {
-    if (HoldfastError.is(error, "FILE_NOT_TEXT") || HoldfastError.is(error, "FILE_NOT_FOUND")) return [];
-    if (HoldfastError.is(error, "FILE_IS_FOLDER") || HoldfastError.is(error, "FILE_BAD_PATH")) return []; // a link
-    throw error;
+    if (HoldfastError.is(error) && NO_TEXT.some((code) => code === error.code)) return [];
+    if (!HoldfastError.is(error, "FILE_NOT_READABLE") && !HoldfastError.is(error, "FILE_TOO_LARGE")) throw error;
+    passed.add(file, error);
+    return [];
   }
 }
 
@@ -82,8 +92,7 @@ class Report {
 
   search(file: string, lines: readonly string[], pattern: LinePattern): void {
     let shown = -1;
-    for (const [at, raw] of lines.entries()) {
-      const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+    for (const [at, line] of lines.entries()) {
       if (!pattern(line)) continue;
       if (this.#matches >= this.#limit || this.#size >= this.#most) {
         this.#more = true;
@@ -115,8 +124,7 @@ class Report {
   }
 }
 
-function cut(line: string): string {
-  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+function cut(text: string): string {
   if (text.length <= LONGEST_SHOWN) return text;
   return `${text.slice(0, LONGEST_SHOWN).toWellFormed()} […${text.length - LONGEST_SHOWN} more characters]`;
 }

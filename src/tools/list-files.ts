@@ -1,4 +1,4 @@
-import { type Call, defineTool, type Tool } from "../index.ts";
+import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, optional, text, whole } from "./arguments.ts";
 import { type ToolLimits, withinBytes } from "./limits.ts";
 import { fileFailure, passedOver, plainPath } from "./look.ts";
@@ -40,7 +40,11 @@ export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
             continue;
           }
           found.push(kind === "folder" ? `${place}/` : await told(call, place, kind));
-          if (kind === "folder" && level < depth && !skipped.has(name)) await walk(place, level + 1);
+          if (kind !== "folder" || level >= depth || skipped.has(name)) continue;
+          await walk(place, level + 1).catch((error: unknown) => {
+            if (!HoldfastError.is(error, "FILE_NOT_READABLE")) throw error;
+            found[found.length - 1] = `${place}/ (not readable)`;
+          });
         }
       }
     },

@@ -19,6 +19,20 @@ export function plainPath(path: string): string {
     .replace(/^\.$/, "");
 }
 
+/** What a search passed over because it may not be read, or is too large to be: said at its end. */
+export class PassedOver {
+  readonly #places: string[] = [];
+
+  readonly add = (path: string, why: HoldfastError): void => {
+    this.#places.push(`${path} (${why.code === "FILE_TOO_LARGE" ? "too large" : "not readable"})`);
+  };
+
+  /** Nothing, or one line more. */
+  get words(): readonly string[] {
+    return this.#places.length === 0 ? [] : [`[passed over: ${shown(this.#places)}]`];
+  }
+}
+
 /** A refusal of the files, in words for the model, with what is there instead. */
 export async function fileFailure(call: Call, path: string, error: unknown): Promise<Failure> {
   if (!HoldfastError.is(error)) throw error;

@@ -82,6 +82,15 @@ describe("grep", () => {
     expect(await said("grep", { pattern: "two", around: 1 })).toBe("a.txt-1-one\na.txt:2:two\na.txt-3-three");
   });
 
+  test("[TOOL-10] a last line break begins no line, a line around a match is not shown twice, a link leads to its file", async () => {
+    const { said, session } = await withTools({ "a.txt": "one\r\nfoo\r\nfoo\r\n", "b.txt": "" });
+    await session.files.link("l", "a.txt");
+    expect(await said("grep", { pattern: "^$" })).toBe("[no line matches]");
+    const seen = "a.txt-1-one\na.txt:2:foo\na.txt:3:foo";
+    expect(await said("grep", { pattern: "foo$", path: "a.txt", around: 1 })).toBe(seen);
+    expect(await said("grep", { pattern: "one", path: "l" })).toBe("l:1:one");
+  });
+
   test("[TOOL-10] at its limit it ends and says so", async () => {
     const { said } = await withTools({ "a.txt": "x\n".repeat(50) });
     const answer = await said("grep", { pattern: "x", limit: 3 });

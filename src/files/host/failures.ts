@@ -15,12 +15,23 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Work whose failures are told in our words. */
-export async function inOurWords<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function inOurWords<T>(
+  path: string,
+  work: () => Promise<T>,
+  told: (error: unknown, path: string) => unknown = hostError,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw hostError(error, path);
+    throw told(error, path);
   }
+}
+
+/** The same of work that only looks: what the system does not allow then is to read. */
+export function readError(error: unknown, path: string): unknown {
+  const told = hostError(error, path);
+  if (!HoldfastError.is(told, "FILE_NOT_WRITABLE") || told === error) return told;
+  return new HoldfastError("FILE_NOT_READABLE", told.details, { cause: error });
 }
 
 /** The system's refusals as ours, with their remedies. Whatever did not come from the system passes as it is. */

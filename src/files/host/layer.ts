@@ -5,7 +5,7 @@ import { refuseLarge } from "../filesystem.ts";
 import { type FileLayer, NEW_FILE_MODE } from "../layer.ts";
 import { lookUp } from "../sorted-map.ts";
 import { ABSENT, bytesIn, type HostEntry } from "./entry.ts";
-import { hostError, inOurWords } from "./failures.ts";
+import { inOurWords, readError } from "./failures.ts";
 import { type StagedContent, stage, type WorkspaceValue } from "./part.ts";
 import type { HostSession } from "./session.ts";
 import { childrenIn, View } from "./view.ts";
@@ -41,7 +41,7 @@ function typed(layer: FileLayer): FileLayer {
   const guard =
     <A extends readonly unknown[], R>(work: (names: readonly string[], ...rest: A) => Promise<R>) =>
     (names: readonly string[], ...rest: A): Promise<R> =>
-      inOurWords(names.join("/"), () => work(names, ...rest));
+      inOurWords(names.join("/"), () => work(names, ...rest), readError);
   return {
     limits: layer.limits,
     at: guard((names, follow: boolean) => layer.at(names, follow)),
@@ -52,7 +52,7 @@ function typed(layer: FileLayer): FileLayer {
       try {
         yield* layer.stream(names, range);
       } catch (error) {
-        throw hostError(error, names.join("/"));
+        throw readError(error, names.join("/"));
       }
     },
     digest: guard((names) => layer.digest(names)),

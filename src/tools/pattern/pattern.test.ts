@@ -71,6 +71,9 @@ test.each([
   ["(?<!a)b", "Lookahead, lookbehind and flags inside a pattern are not supported."],
   ["(?i)a", "Lookahead, lookbehind and flags inside a pattern are not supported."],
   ["\\p{L}", "\\p{…} is not supported."],
+  ["\\<to\\>", "\\b is the edge of a word"],
+  ["\\Aa", "\\A is not supported."],
+  ["[[:vowel:]]", "[:vowel:] is not supported."],
   ["a\\", "The pattern ends in a backslash."],
   ["[z-a]", "A range in [ ] runs backwards."],
   ["a{2000}", "{2000} is not a number of repeats up to 1000."],
@@ -129,4 +132,13 @@ test.each(["[", "[]", "[^", "[^]", "[\\d"])("[TOOL-11] %s, a set that is not clo
 
 test("[TOOL-11] a text to look for that is empty is none", () => {
   expect(literalPattern("", true)).toMatchObject({ ok: false, why: expect.stringContaining("empty") });
+});
+
+test.each([
+  ["^[[:space:]]+$", " \t", "a"],
+  ["^[^[:alnum:]_]$", "-", "a"],
+  ["^[[:upper:]][[:lower:][:digit:]]*$", "Ab1", "aB"],
+  ["^[[:punct:]]$", "~", "a"],
+])("[TOOL-11] %s, a set by its name, is what grep means by it", (source, yes, no) => {
+  expect([matches(source, yes), matches(source, no)]).toEqual([true, false]);
 });

@@ -41,6 +41,19 @@ const CLASSES: Readonly<Record<string, CharSet>> = {
   s: { ranges: SPACE, not: false },
   S: { ranges: SPACE, not: true },
 };
+/** `[[:space:]]`: how grep and sed write it, and therefore many models. */
+const NAMED: Readonly<Record<string, CharSet["ranges"]>> = {
+  digit: DIGIT,
+  word: WORD,
+  space: SPACE,
+  blank: ranges("\t\t  "),
+  lower: ranges("az"),
+  upper: ranges("AZ"),
+  alpha: ranges("azAZ"),
+  alnum: ranges("azAZ09"),
+  xdigit: ranges("afAF09"),
+  punct: ranges("!/:@[`{~"),
+};
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, "0": 0 };
 
 /** Reads a regular expression. What cannot be matched in one pass, lookaround and backreferences, is refused by name. */
@@ -156,6 +169,8 @@ class Parser {
     const known = Object.hasOwn(CLASSES, letter) ? CLASSES[letter] : undefined;
     if (known !== undefined) return known;
     if (letter === "p" || letter === "P") throw new PatternError("\\p{…} is not supported.");
+    if (letter === "<" || letter === ">")
+      throw new PatternError(`\\${letter} is not supported: \\b is the edge of a word, ${letter} the sign itself.`);
     const hex = /^(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\})/i.exec(
       [letter, ...this.#letters.slice(this.#at, this.#at + 9)].join(""),
     );
@@ -165,7 +180,9 @@ class Parser {
       return { ranges: [[code, code]], not: false };
     }
     const control = Object.hasOwn(CONTROLS, letter) ? CONTROLS[letter] : undefined;
-    return control === undefined ? exactly(letter) : { ranges: [[control, control]], not: false };
+    if (control !== undefined) return { ranges: [[control, control]], not: false };
+    if (/[A-Za-z]/.test(letter)) throw new PatternError(`\\${letter} is not supported.`);
+    return exactly(letter);
   }
 
   #set(): CharSet {
@@ -193,6 +210,13 @@ class Parser {
   }
 
   #member(): CharSet["ranges"] {
+    const [named, name = ""] = /^\[:(\w+):\]/.exec(this.#letters.slice(this.#at, this.#at + 16).join("")) ?? [];
+    if (named !== undefined) {
+      const known = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
+      if (known === undefined) throw new PatternError(`${named} is not supported.`);
+      this.#at += named.length;
+      return known;
+    }
     if (!this.#take("\\")) {
       const code = this.#next?.codePointAt(0) ?? 0;
       this.#at += 1;
@@ -202,6 +226,11 @@ class Parser {
     const { ranges, not } = this.#escapedSet();
     return not ? allBut(ranges) : ranges;
   }
+}
+
+/** Ranges from a text of their first and last letters. */
+function ranges(ends: string): CharSet["ranges"] {
+  return (ends.match(/../gs) ?? []).map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)] as const);
 }
 
 function exactly(letter: string): CharSet {
