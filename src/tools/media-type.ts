@@ -1,6 +1,6 @@
 /** What models can look at, by how it begins: a name can lie, and the wrong type is refused by every provider. */
 const SIGNS: readonly (readonly [mediaType: string, begins: RegExp])[] = [
-  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  ["image/png", /^\x89PNG\r\n/],
   ["image/jpeg", /^\xff\xd8\xff/],
   ["image/gif", /^GIF8[79]a(?=[^]*\0)/],
   ["image/webp", /^RIFF[^]{4}WEBP(?=[^]*\0)/],
