@@ -6,7 +6,7 @@ import { entryAt, spanEntry } from "../context/place.ts";
 import type { ChosenLevels, LevelRun } from "../context/record.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { asView, type Reason, type Reclaim, type View, type ViewEntry } from "../context/view.ts";
-import { getHistoryForPrompt } from "../history/session.ts";
+import { normalize } from "../history/normalize.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
@@ -120,7 +120,8 @@ function pagesNow(
     () => {},
     () => {},
   );
-  const { history } = getHistoryForPrompt(conversation.items, { inFlight: conversation.running });
+  // Looked at, not sent: a call that runs, or that a crash cut off, is no reason to refuse.
+  const { history } = normalize(conversation.items, { inFlight: conversation.running });
   const durable = Object.values(state.session.get(DurableState)).map((one) => standingDurable(one, false));
   const standing = [...state.session.get(PinnedRules).map(standingRule), ...durable];
   const pinned = standing.filter(({ id }) => Object.hasOwn(beside, id));

@@ -150,6 +150,20 @@ describe("what the model saw", () => {
   const read = writes<{ readonly n: number }>("read", ({ n }) => `${n}: ${"lorem ipsum dolor ".repeat(400)}`);
   const asks = (n: number) => ({ calls: [{ name: "read", input: { n } }] });
 
+  test("[CLI-32] is told while a call runs, and after a crash that cut one off", async () => {
+    const seen: unknown[] = [];
+    const disk = new MemoryDisk();
+    const looks = writes("look", async () => {
+      seen.push((await (await kernel(disk, STRANGER).holdfast.look("s")).view())?.view?.entries.length);
+      await new Promise(() => {}); // and then the machine stops
+    });
+    const { session } = await opened(disk, { tools: [read, looks] });
+    void watch(session.run("Read.", { model: scripted([asks(1), { calls: [{ name: "look", input: {} }] }]) }));
+    await expect.poll(() => seen).toEqual([3]);
+    const after = await (await kernel(disk, STRANGER).holdfast.look("s")).view();
+    expect(after?.view?.entries.length).toBe(3);
+  });
+
   test("[CLI-8] is told page by page as the session has it, in a process that made none of it", async () => {
     const { holdfast, session, deps, disk } = await opened(new MemoryDisk(), {
       tools: [read],

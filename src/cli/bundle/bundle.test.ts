@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { desk, program, threeWrites } from "../../../test/support/cli.ts";
@@ -17,6 +17,21 @@ describe("holdfast export, import and verify of a file", () => {
     expect(await at.run("import", "work.bundle.tar", "--as", "theirs")).toMatchObject({ code: 0 });
     expect((await at.run("show", "theirs")).out).toContain("Write three files, please.");
     expect(readdirSync(at.folder).filter((name) => name.includes(".part"))).toEqual([]);
+  });
+
+  test("[BUNDLE-6] whoever has no store yet gets one with the session, and a dry run makes none", async () => {
+    await threeWrites(at.folder);
+    await at.run("export", "work");
+    const fresh = ["--store", "fresh/theirs.db"];
+    mkdirSync(join(at.folder, "fresh"));
+    expect(await at.run("import", "work.bundle.tar", "--dry-run", ...fresh)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("would import"),
+    });
+    expect(await at.run("import", "work.bundle.tar", "--dry-run", "--as", "q q")).toMatchObject({ code: 2 });
+    expect(readdirSync(join(at.folder, "fresh"))).toEqual([]);
+    expect(await at.run("import", "work.bundle.tar", "--as", "theirs", ...fresh)).toMatchObject({ code: 0 });
+    expect((await at.run("show", "theirs", ...fresh)).out).toContain("Write three files, please.");
   });
 
   test("[BUNDLE-6] never replaces a file, and leaves none when there is nothing to export", async () => {

@@ -43,8 +43,11 @@ export const gc: CommandBody = {
         () => says,
         async () => {
           const sessions: Forgotten[] = [];
-          if (Object.keys(bounds).length > 0)
+          const bounded = Object.keys(bounds).length > 0;
+          // A session that was named is looked for all the same: misspelt, it would seem to have been tidied.
+          if (bounded || parsed.positionals.length > 0)
             for await (const row of rowsIn(parsed, place)) {
+              if (!bounded) continue;
               says = `${row.id}: ${count(row.head.seq - row.anchor.seq, "record")}`;
               sessions.push(await forget(place, row, bounds, dryRun));
             }

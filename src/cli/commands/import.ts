@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import { type Holdfast, verifyBundle } from "../../index.ts";
+import { type Holdfast, toSessionId, verifyBundle } from "../../index.ts";
 import { bundleAt } from "../bundle/file.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
+import { readConfig } from "../config/config.ts";
 import { flagOf, STORE_OPTION, textOf, usage } from "../options.ts";
 import { inStore, kernelOn, lookingAt, type Place } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
@@ -27,10 +29,12 @@ export const importCommand: CommandBody = {
     const bundle = bundleAt(resolve(terminal.cwd, path));
     const as = textOf(parsed, "as");
     const json = flagOf(parsed, "json");
-    if (flagOf(parsed, "dry-run"))
-      return lookingAt(parsed, terminal, async (place) =>
-        plan(await kernelOn(place), await verifyBundle(bundle), as, json, terminal),
-      );
+    if (flagOf(parsed, "dry-run")) {
+      const judged = await verifyBundle(bundle);
+      const { store } = (await readConfig(parsed, terminal)).values;
+      if (!existsSync(String(store))) return plan(undefined, judged, as, json, terminal); // the import makes it
+      return lookingAt(parsed, terminal, async (place) => plan(await kernelOn(place), judged, as, json, terminal));
+    }
     const take = async (place: Place): Promise<ExitCode> => {
       const holdfast = await kernelOn(place);
       const { signal } = place;
@@ -43,7 +47,7 @@ export const importCommand: CommandBody = {
       else terminal.out(`${taken.as}: ${count(taken.records, "record")} imported; try \`holdfast show ${taken.as}\``);
       return 0;
     };
-    return inStore(parsed, terminal, take, { tidies: true });
+    return inStore(parsed, terminal, take, { tidies: true, makes: true });
   },
 };
 
@@ -51,14 +55,14 @@ type Judged = Awaited<ReturnType<typeof verifyBundle>>;
 
 /** The same refusals as the import itself, and nothing taken in. */
 async function plan(
-  holdfast: Holdfast,
+  holdfast: Holdfast | undefined,
   { ok, session, records, faults }: Judged,
   as: string | undefined,
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const name = as ?? session;
-  for await (const { id } of holdfast.sessions())
+  const name = toSessionId(as ?? session);
+  for await (const { id } of holdfast?.sessions() ?? [])
     if (id === name) throw new HoldfastError("SESSION_EXISTS", { session: name });
   if (json) terminal.out(JSON.stringify({ ok, done: false, as: name, records, faults }));
   else if (ok) terminal.out(`would import ${count(records, "record")} as ${name}; nothing was taken in`);

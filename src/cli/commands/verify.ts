@@ -37,6 +37,11 @@ export const verifyCommand: CommandBody = {
     if (file?.is === "bundle") return judgeBundle(file.path, json, terminal);
     const path = file?.path ?? String((await readConfig(parsed, terminal)).values.store);
     const session = file === undefined ? given : undefined;
+    if (typeof values["salvage"] === "string" && session !== undefined)
+      throw new HoldfastError("BAD_OPTION", {
+        option: session,
+        wants: "no session beside --salvage: it takes them all",
+      });
     if (typeof values["salvage"] === "string")
       return untilInterrupted(() => salvage(path, resolve(terminal.cwd, String(values["salvage"])), json, terminal));
     const store = await inspectSqlite(path);

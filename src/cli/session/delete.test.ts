@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { desk, program, threeWrites } from "../../../test/support/cli.ts";
@@ -24,6 +24,18 @@ describe("holdfast delete", () => {
     expect(existsSync(join(at.folder, "b.txt"))).toBe(true);
     expect(await at.json("gc", "--grace", "0s")).toMatchObject({ ok: true });
     expect(await at.json("verify")).toMatchObject({ ok: true });
+  });
+
+  test("[CLI-30] a session whose folder is gone goes when that is said, and not before", async () => {
+    await threeWrites(at.folder);
+    await at.run("fork", "work", "--after", "last", "--as", "other", "--workspace", "there");
+    rmSync(join(at.folder, "there"), { recursive: true });
+    expect(await at.run("delete", "other", "--yes")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--folder-gone"),
+    });
+    expect(await at.run("delete", "other", "--yes", "--folder-gone")).toMatchObject({ code: 0 });
+    expect(await names()).toEqual(["work"]);
   });
 
   testTogether("[CLI-30] refuses a session that somebody writes, and one that is not there", async () => {

@@ -65,6 +65,13 @@ describe("holdfast sessions", () => {
 });
 
 describe("holdfast gc, for people", () => {
+  test("[CLI-11] looks for the session that is named, also when nothing of it is to go", async () => {
+    await threeWrites(at.folder);
+    expect(await at.run("gc", "wrok")).toMatchObject({ code: 3, err: expect.stringContaining("work") });
+    expect(await at.run("gc", "work")).toMatchObject({ code: 0 });
+    expect(await at.run("verify", "work", "--salvage", "out.jsonl")).toMatchObject({ code: 2 });
+  });
+
   async function manyWrites(): Promise<void> {
     const holdfast = await program(at.folder);
     const session = await holdfast.open("work");

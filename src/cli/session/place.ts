@@ -16,17 +16,22 @@ export interface Place {
   readonly signal: AbortSignal;
 }
 
-/** Opens the store that is there; never makes one, and leaves its durability class as it is. */
+/** Opens the store that is there, and leaves its durability class as it is. */
 export async function inStore(
   parsed: Parsed,
   terminal: Terminal,
   work: (place: Place) => Promise<ExitCode>,
-  /** Whether it takes itself back when it is told that the command was ended. */
-  { tidies = false }: { readonly tidies?: boolean } = {},
+  options: {
+    /** Whether it takes itself back when it is told that the command was ended. */
+    readonly tidies?: boolean;
+    /** Whether it may make the store, for whoever has none yet. */
+    readonly makes?: boolean;
+  } = {},
 ): Promise<ExitCode> {
+  const { tidies = false, makes = false } = options;
   const config = await readConfig(parsed, terminal);
   const path = String(config.values.store);
-  const store = await openSqlite(path, { create: false, durability: "kept" });
+  const store = await openSqlite(path, { create: makes, durability: "kept" });
   try {
     return await untilInterrupted((signal) => work({ config, store, path, signal }), { tidies });
   } finally {
