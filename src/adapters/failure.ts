@@ -161,6 +161,21 @@ function kindOf(error: SdkError, begun: boolean): ModelFailureKind {
 
 const NO_KEY = /api.?key|credential|authentication/i;
 
+/** Many providers have no name for it: they say it in a sentence of their own, under a plain 400. */
+const TOO_LONG =
+  /context (length|window|limit|size)|(prompt|input) is too long|maximum prompt length|token count [^.]*exceeds|exceeded model token limit|too many (input )?tokens/i;
+const NO_CREDIT = /credit balance is too low/i;
+
+/**
+ * What a refusal means that only its words tell apart. A 429 is none: whoever is asked to wait for his tokens ("too many
+ * tokens, please wait") would have his conversation shortened instead.
+ */
+export function kindInWords({ status, message }: SdkError): ModelFailureKind | undefined {
+  if (status !== undefined && (status < 400 || status >= 500 || status === 429)) return undefined;
+  if (TOO_LONG.test(message)) return "too-long";
+  return NO_CREDIT.test(message) ? "out-of-quota" : undefined;
+}
+
 /** Nobody listened, so nobody read it. */
 function isRefusedConnection(cause: unknown): boolean {
   for (let error: unknown = cause; isFields(error); error = error["cause"]) {

@@ -1,5 +1,6 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { expect, test } from "vitest";
+import { failureOf as aiSdkFailure } from "../../src/adapters/ai-sdk/errors.ts";
 import { failureOf as anthropicFailure } from "../../src/adapters/anthropic/errors.ts";
 import { retryAfterMs } from "../../src/adapters/failure.ts";
 import { failureOf as openaiFailure } from "../../src/adapters/openai/errors.ts";
@@ -72,6 +73,42 @@ test("[ADAPT-10] a context that is too long is told apart from other refusals, i
   );
   expect(anthropicFailure(body("messages.0: odd"), false).kind).toBe("refused-request");
 });
+
+test("[ADAPT-10] whoever stands behind an adapter may say in its own words that a request is too long", () => {
+  const texts = [
+    "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).",
+    "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000, decrease input length and try again",
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    "Input is too long for requested model.",
+    "the request exceeds the available context size, try increasing it",
+    "Invalid request: Your request exceeded model token limit: 131072",
+  ];
+  for (const message of texts) expect([message, ...inWords({ message })]).toEqual([message, ...all("too-long")]);
+  expect(inWords({ message: "no", type: "exceed_context_size_error" })).toEqual(["too-long", "too-long", REFUSED]);
+  expect(inWords({ message: "max_tokens is too large: this model supports 16384" })).toEqual(all(REFUSED));
+  const credit = "Your credit balance is too low to access the Anthropic API.";
+  expect(inWords({ message: credit, type: "invalid_request_error" })).toEqual(all("out-of-quota"));
+});
+
+test("[ADAPT-10] whoever is asked to wait for tokens is not told that the request is too long", () => {
+  expect(inWords({ message: "Too many tokens, please wait before trying again." }, 429)).toEqual(all("rate-limited"));
+});
+
+const REFUSED = "refused-request";
+
+function all(kind: string): readonly string[] {
+  return [kind, kind, kind];
+}
+
+/** What the adapters of OpenAI, the AI SDK and Anthropic make of one error. */
+function inWords(error: { readonly message: string; readonly type?: string }, status = 400): readonly string[] {
+  const called = { name: "AI_APICallError", statusCode: status, responseBody: JSON.stringify({ error }) };
+  return [
+    openaiFailure({ status, error }, false).kind,
+    aiSdkFailure(Object.assign(new Error(error.message), called), false).kind,
+    anthropicFailure({ status, error: { type: "error", error } }, false).kind,
+  ];
+}
 
 test("[ADAPT-10] what could not be read is never quoted", () => {
   const failure = openaiFailure(new SyntaxError('Unexpected token in "the secret text"'), true);

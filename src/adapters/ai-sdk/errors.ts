@@ -1,13 +1,14 @@
 import { parseJson } from "../../base/json.ts";
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
 import { type Fields, isFields } from "../../wire/codecs/read.ts";
-import { failureFrom, type SdkError } from "../failure.ts";
+import { failureFrom, kindInWords, type SdkError } from "../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../fields.ts";
 
 /** The providers' names of errors, of all that the SDK may stand before, where the status alone would mislead. */
 const NAMED: Readonly<Record<string, ModelFailureKind>> = {
   context_length_exceeded: "too-long",
   string_above_max_length: "too-long",
+  exceed_context_size_error: "too-long",
   request_too_large: "too-long",
   insufficient_quota: "out-of-quota",
   billing_error: "out-of-quota",
@@ -24,8 +25,6 @@ const NAMED: Readonly<Record<string, ModelFailureKind>> = {
   permission_error: "not-allowed",
 };
 
-/** Providers without a name for it say it in a sentence, under a plain 400. */
-const TOO_LONG = /maximum context length|context window|context length|too many (input )?tokens|prompt is too long/i;
 /** What the SDK itself would not send. */
 const UNSENT: readonly string[] = [
   "AI_LoadAPIKeyError",
@@ -42,10 +41,9 @@ export function failureOf(thrown: unknown, begun: boolean): ModelFailure {
   return failureFrom(readError(thrown), named, begun);
 }
 
-function named({ code, type, status, message }: SdkError): ModelFailureKind | undefined {
-  const known = NAMED[code ?? ""] ?? NAMED[type ?? ""];
-  if (known !== undefined) return known;
-  return status !== undefined && status >= 400 && status < 500 && TOO_LONG.test(message) ? "too-long" : undefined;
+function named(error: SdkError): ModelFailureKind | undefined {
+  const known = NAMED[error.code ?? ""] ?? NAMED[error.type ?? ""];
+  return known ?? (error.status === undefined ? undefined : kindInWords(error));
 }
 
 /** The SDK's own errors name status, headers and body; an error told inside the stream may be any value. */

@@ -1,5 +1,5 @@
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
-import { failureFrom, readSdkError, type SdkError } from "../failure.ts";
+import { failureFrom, kindInWords, readSdkError, type SdkError } from "../failure.ts";
 
 /** What Anthropic's names of errors mean. They also come inside a stream, where there is no status. */
 const NAMED: Readonly<Record<string, ModelFailureKind>> = {
@@ -14,13 +14,13 @@ const NAMED: Readonly<Record<string, ModelFailureKind>> = {
   not_found_error: "refused-request",
 };
 
-const TOO_LONG = /prompt is too long|exceed(s|ed)? (the )?context (limit|window)/i;
-
 export function failureOf(thrown: unknown, begun: boolean): ModelFailure {
   return failureFrom(readSdkError(thrown), named, begun);
 }
 
-function named({ type, message }: SdkError): ModelFailureKind | undefined {
-  if (type === "invalid_request_error") return TOO_LONG.test(message) ? "too-long" : "refused-request";
-  return NAMED[type ?? ""];
+/** A cloud that stands before Anthropic may say only in words what it refuses. */
+function named(error: SdkError): ModelFailureKind | undefined {
+  const { type, status } = error;
+  if (type === "invalid_request_error") return kindInWords(error) ?? "refused-request";
+  return NAMED[type ?? ""] ?? (status === undefined ? undefined : kindInWords(error));
 }
