@@ -1,4 +1,5 @@
 import { deepFreeze, isDeepFrozen } from "../base/freeze.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { ToolOffer } from "../contracts/model.ts";
 
 /**
@@ -14,4 +15,12 @@ export function writtenOnce(write: (tool: ToolOffer) => object): (tools: readonl
     if (isDeepFrozen(tools)) known.set(tools, deepFreeze(written));
     return written;
   };
+}
+
+/**
+ * A schema with what it leaves unsaid: OpenAI refuses the whole request for one tool whose schema has no `type`, or no
+ * `properties` because there are none.
+ */
+export function wholeSchema(schema: JsonObject): JsonObject {
+  return "type" in schema && "properties" in schema ? schema : { type: "object", properties: {}, ...schema };
 }

@@ -54,13 +54,13 @@ function isWritten(sent: readonly ToolOffer[], offered: readonly ToolOffer[]): b
   return true;
 }
 
-/** Providers want `type: "object"` written out; with or without, the schema says the same. */
+/** Providers want `type` and `properties` written out; with or without, the schema says the same. */
 function sameOffer(a: ToolOffer, b: ToolOffer): boolean {
   if ((a.description ?? "") !== (b.description ?? "")) return false;
   return a.input === b.input || sameFields(a.input, b.input, OBJECT);
 }
 
-const OBJECT: Fields = { type: "object" };
+const OBJECT: Fields = { type: "object", properties: {} };
 
 /** What was written from the snapshot holds the snapshot's own values, and those need no second look. */
 function sameJson(a: unknown, b: unknown): boolean {

@@ -4,7 +4,7 @@ import { asList, type Fields, isFields } from "../../wire/codecs/read.ts";
 import type { WireProfile } from "../../wire/profiles.ts";
 import { writeMessages } from "../../wire/project.ts";
 import { fieldsOf, wordOf } from "../fields.ts";
-import { writtenOnce } from "../offers.ts";
+import { wholeSchema, writtenOnce } from "../offers.ts";
 import { mustBeSendable } from "../send.ts";
 import type { SentShape } from "../sent.ts";
 
@@ -129,7 +129,7 @@ function urlOf(data: unknown): URL | undefined {
 
 const offers = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
-  return { type: "function", name, ...described, inputSchema: input };
+  return { type: "function", name, ...described, inputSchema: wholeSchema(input) };
 });
 
 function choice(asked: NonNullable<ModelRequest["toolChoice"]>): object {

@@ -14,7 +14,7 @@ import {
   type Telling,
   USAGE,
 } from "./dialect.ts";
-import { openaiCaller, openaiRefusal } from "./openai-refusals.ts";
+import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
 
 /** OpenAI chat completions. */
 export const openaiChatDialect: Dialect = {
@@ -68,6 +68,8 @@ function toolFault(tools: unknown): string | undefined {
     const name = nameIn(declared["name"]);
     if (!TOOL_NAME.test(name))
       return `Invalid 'tools[${at}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+    const fault = schemaFault(name, declared);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import type { Refusal, RefusalKind } from "./dialect.ts";
+import { type Body, isBody, type Refusal, type RefusalKind } from "./dialect.ts";
 
 interface Words {
   readonly status: number;
@@ -68,4 +68,15 @@ export function openaiCaller(headers: Headers, apiKey: string | undefined): Refu
     return openaiRefusal("not-allowed", message, "");
   }
   return apiKey === undefined || given === `Bearer ${apiKey}` ? undefined : openaiRefusal("not-allowed", undefined, "");
+}
+
+/** What OpenAI refuses in the schema of a function. None at all is taken: such a function has no arguments. */
+export function schemaFault(name: string, { parameters }: Body): string | undefined {
+  if (parameters === undefined || parameters === null) return undefined;
+  const schema = isBody(parameters) ? parameters : {};
+  const type = typeof schema["type"] === "string" ? schema["type"] : "None";
+  if (type !== "object")
+    return `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`;
+  if (isBody(schema["properties"])) return undefined;
+  return `Invalid schema for function '${name}': In context=(), object schema missing properties.`;
 }

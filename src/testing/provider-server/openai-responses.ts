@@ -14,7 +14,7 @@ import {
   type Telling,
   USAGE,
 } from "./dialect.ts";
-import { openaiCaller, openaiRefusal } from "./openai-refusals.ts";
+import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
 import { isSealed, seal } from "./seal.ts";
 
 /** OpenAI responses. */
@@ -53,8 +53,12 @@ function refuseBody(body: Body): string | undefined {
   if (typeof body["model"] !== "string") return "Missing required parameter: 'model'.";
   if (body["input"] === undefined) return "Missing required parameter: 'input'.";
   for (const [at, tool] of listIn(body["tools"]).entries()) {
-    if (tool["type"] === "function" && !TOOL_NAME.test(nameIn(tool["name"])))
+    if (tool["type"] !== "function") continue;
+    const name = nameIn(tool["name"]);
+    if (!TOOL_NAME.test(name))
       return `Invalid 'tools[${at}].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+    const fault = schemaFault(name, tool);
+    if (fault !== undefined) return fault;
   }
   for (const [at, item] of listIn(body["input"]).entries()) {
     const fault = item["type"] === "reasoning" ? reasoningFault(item, at, body["store"] !== false) : undefined;

@@ -277,6 +277,8 @@ describe("a body that no provider would read", () => {
   const go = [{ role: "user", content: "go" }];
   const thinking = { type: "enabled", budget_tokens: 2_000 };
   const claude = { model: "m", max_tokens: 4_000, messages: go };
+  const flat = (parameters: object) => ({ type: "function", name: "now", parameters });
+  const nested = (parameters: object) => ({ type: "function", function: { name: "now", parameters } });
 
   test.each<readonly [keyof typeof PATHS, object, RegExp]>([
     ["chat", { messages: go }, /must provide a model/],
@@ -288,6 +290,10 @@ describe("a body that no provider would read", () => {
       { model: "m", messages: [...go, { role: "assistant", content: "a", tool_calls: [] }] },
       /tool_calls': empty array/,
     ],
+    ["chat", { model: "m", messages: go, tools: [nested({ type: "object" })] }, /object schema missing properties/],
+    ["chat", { model: "m", messages: go, tools: [nested({ properties: {} })] }, /got 'type: "None"'/],
+    ["responses", { model: "m", input: "go", tools: [flat({ type: "object" })] }, /object schema missing properties/],
+    ["responses", { model: "m", input: "go", tools: [flat({ type: "array" })] }, /got 'type: "array"'/],
     ["responses", { input: "go" }, /'model'/],
     ["responses", { model: "m" }, /'input'/],
     ["anthropic", { ...claude, model: undefined }, /model: Field required/],

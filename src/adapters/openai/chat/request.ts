@@ -1,7 +1,7 @@
 import type { ModelRequest } from "../../../contracts/model.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { fieldsOf } from "../../fields.ts";
-import { writtenOnce } from "../../offers.ts";
+import { wholeSchema, writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
 import type { SentShape } from "../../sent.ts";
 import type { Writing } from "../writing.ts";
@@ -39,7 +39,7 @@ function asAsked(message: object, echoReasoning: boolean): object {
 
 const offers = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
-  return { type: "function", function: { name, ...described, parameters: input } };
+  return { type: "function", function: { name, ...described, parameters: wholeSchema(input) } };
 });
 
 /** How a body of this kind is read back. */

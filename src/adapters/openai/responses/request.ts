@@ -1,7 +1,7 @@
 import type { ModelRequest } from "../../../contracts/model.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { fieldsOf, wordOf } from "../../fields.ts";
-import { writtenOnce } from "../../offers.ts";
+import { wholeSchema, writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
 import type { SentShape } from "../../sent.ts";
 import type { Writing } from "../writing.ts";
@@ -52,7 +52,7 @@ function withoutUnsealed(messages: readonly object[]): readonly object[] {
 
 const offers = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
-  return { type: "function", name, ...described, parameters: input, strict: false };
+  return { type: "function", name, ...described, parameters: wholeSchema(input), strict: false };
 });
 
 /** How a body of this kind is read back. */
