@@ -147,13 +147,14 @@ export const WIRE_RULES: readonly WireRule[] = [
   },
   {
     id: "WIRE-10",
-    demands: "No message and no text block is blank.",
+    demands: "No message, no text block and no failed result is blank.",
     errors: {
       anthropic: "messages: text content blocks must be non-empty",
       gemini: "Unable to submit request because it must have a text parameter.",
       "openai-compatible": "Assistant message must have either content or tool_calls, but not none.",
+      "ai-sdk": "unquoted: the provider behind the SDK refuses a failed result without a word.",
     },
-    check: ({ turns }) => form.blank(turns),
+    check: ({ turns, profile }) => form.blank(turns, profile),
   },
   {
     id: "WIRE-11",

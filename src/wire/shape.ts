@@ -10,12 +10,14 @@ import {
 import type { Adjustment } from "./adjustment.ts";
 import type { WireProfile } from "./profiles.ts";
 import { resultMedia } from "./result-media.ts";
+import { tellSilentFailures } from "./silent-failure.ts";
 
 type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) => readonly Item[];
 
 /** The passes, in order. Each returns the list it was given when it has nothing to do. */
 const PASSES: readonly Shape[] = [
   replaceMedia,
+  tellSilentFailures,
   dropBlankParts,
   dropBlank,
   trimEnd,

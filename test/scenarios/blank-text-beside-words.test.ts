@@ -24,17 +24,17 @@ test("[WIRE-10] a blank block beside words goes alone, and the others keep what 
 test("[WIRE-10] a blank block inside a result goes alone, and the result stays", () => {
   const go = { role: "user", content: "go" };
   const use = { role: "assistant", content: [{ type: "tool_use", id: "A", name: "f", input: {} }] };
-  const result = (content: unknown) => ({
+  const result = (is_error: boolean, content: unknown) => ({
     type: "tool_result",
     tool_use_id: "A",
-    is_error: true,
+    is_error,
     cache_control: {},
     content,
   });
-  const [, , answer] = mended([go, use, { role: "user", content: [result([blank])] }]);
-  expect(answer).toEqual({ role: "user", content: [result([])] });
-  const [, , kept] = mended([go, use, { role: "user", content: [result([hi, blank])] }]);
-  expect(kept).toEqual({ role: "user", content: [result([hi])] });
+  const [, , answer] = mended([go, use, { role: "user", content: [result(false, [blank])] }]);
+  expect(answer).toEqual({ role: "user", content: [result(false, [])] });
+  const [, , kept] = mended([go, use, { role: "user", content: [result(true, [hi, blank])] }]);
+  expect(kept).toEqual({ role: "user", content: [result(true, [hi])] });
 });
 
 test("[WIRE-27] a text to be continued is trimmed at its end", () => {

@@ -80,5 +80,9 @@ function blockFault(block: Body, place: string): string | undefined {
   if (extra !== undefined) return `${place}.${type}.${extra}: Extra inputs are not permitted`;
   if (type === "thinking" && !isSealed(String(block["thinking"]), block["signature"]))
     return `${place}: Invalid \`signature\` in \`thinking\` block`;
+  const said = block["content"];
+  const silent = said === undefined || ((typeof said === "string" || Array.isArray(said)) && said.length === 0);
+  if (type === "tool_result" && block["is_error"] === true && silent)
+    return `${place}.tool_result: content cannot be empty if \`is_error\` is true`;
   return undefined;
 }

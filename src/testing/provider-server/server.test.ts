@@ -121,6 +121,16 @@ test.each([
     {},
   ],
   [
+    "messages.2.content.0.tool_result: content cannot be empty if `is_error` is true",
+    SEND.anthropic,
+    [
+      u,
+      { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "", is_error: true }] },
+    ],
+    {},
+  ],
+  [
     "Invalid `signature` in `thinking` block",
     SEND.anthropic,
     [

@@ -23,7 +23,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
-import { isResultFormed, looseResult } from "./result-form.ts";
+import { isResultFormed, isSilentFailure, looseResult } from "./result-form.ts";
 
 const FORMAT = "ai-sdk";
 
@@ -246,7 +246,7 @@ function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, h
   const piece = from?.[0];
   const toolName = output.name ?? "";
   if (!isFields(piece)) return [{ type: "tool-result", toolCallId: id, toolName, output: resultOf(output) }];
-  const formed = isResultFormed[FORMAT](piece);
+  const formed = isResultFormed[FORMAT](piece) && !isSilentFailure(piece, FORMAT);
   if (piece["toolCallId"] === id && piece["toolName"] === output.name && formed) return from as readonly unknown[];
   if (formed) return [{ ...piece, toolCallId: id, toolName }];
   const { result: _result, ...rest } = piece;

@@ -23,7 +23,7 @@ import {
   type Read,
   textPart,
 } from "./read.ts";
-import { isResultFormed, looseResult } from "./result-form.ts";
+import { isResultFormed, isSilentFailure, looseResult } from "./result-form.ts";
 
 const FORMAT = "anthropic";
 
@@ -206,7 +206,7 @@ function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, h
   const id = how.idOf(output.callId ?? toolCallId(""));
   const piece = from?.[0];
   if (isFields(piece)) {
-    const formed = isResultFormed[FORMAT](piece);
+    const formed = isResultFormed[FORMAT](piece) && !isSilentFailure(piece, FORMAT);
     if (piece["tool_use_id"] === id && formed) return from as readonly unknown[];
     return [{ ...piece, ...(formed ? {} : { content: textOf(output.parts) }), tool_use_id: id }];
   }

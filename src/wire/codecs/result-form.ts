@@ -20,6 +20,20 @@ function isText(value: unknown): boolean {
   return typeof value === "string" || (Array.isArray(value) && value.every(isFields));
 }
 
+/** A result that says that it failed and nothing else, in a format whose providers refuse that. */
+export function isSilentFailure(piece: unknown, format: WireFormat): boolean {
+  if (!isFields(piece)) return false;
+  if (format === "anthropic") return piece["is_error"] === true && isSilent(piece["content"]);
+  if (format !== "ai-sdk" || !isFields(piece["output"])) return false;
+  return piece["output"]["type"] === "error-text" && isSilent(piece["output"]["value"]);
+}
+
+function isSilent(content: unknown): boolean {
+  if (typeof content === "string") return content.trim() === "";
+  if (!Array.isArray(content)) return content === undefined || content === null;
+  return content.every((block) => isFields(block) && block["type"] === "text" && isSilent(block["text"]));
+}
+
 /** What a tool returned in no form at all, as a text: nothing is lost of it but its form. */
 export function looseResult(value: unknown): readonly Part[] {
   if (value === undefined || value === null) return [];

@@ -74,13 +74,14 @@ function isOpenEnded(text: string): boolean {
   return text.trim() !== "" && text.trimEnd() !== text;
 }
 
-export function blank(turns: readonly Turn[]): readonly Breach[] {
+export function blank(turns: readonly Turn[], { refusesBlank }: WireProfile): readonly Breach[] {
   return turns.flatMap((turn) => {
+    if (resultsOf(turn).some((result) => result.blank === true))
+      return [{ at: turn.at, detail: "a result says nothing" }];
+    if (!refusesBlank || turn.role === "tool") return [];
     const empty =
-      turn.blocks.length === 0 ||
-      turn.blocks.some((block) => block.is === "text" && block.text.trim() === "") ||
-      resultsOf(turn).some((result) => result.blank === true);
-    return empty && turn.role !== "tool" ? [{ at: turn.at, detail: "no content" }] : [];
+      turn.blocks.length === 0 || turn.blocks.some((block) => block.is === "text" && block.text.trim() === "");
+    return empty ? [{ at: turn.at, detail: "no content" }] : [];
   });
 }
 

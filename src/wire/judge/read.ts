@@ -148,7 +148,9 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
     }
     if (type === "tool_result") {
       const formed = block["content"] === undefined || isTexts(block["content"]);
-      const blank = list(block["content"]).some((one) => one["type"] === "text" && !text(one["text"])?.trim());
+      const blank =
+        list(block["content"]).some((one) => one["type"] === "text" && !text(one["text"])?.trim()) ||
+        (block["is_error"] === true && isEmpty(block["content"]));
       return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "", formed, blank };
     }
     return type.endsWith("_tool_use") || type.endsWith("_tool_result") ? { is: "own" } : { is: "media" };
@@ -211,6 +213,7 @@ function aiSdk(message: Raw): Omit<Turn, "at"> {
           name: text(part["toolName"]),
           space: "",
           formed: text(raw(part["output"])["type"]) !== undefined,
+          blank: raw(part["output"])["type"] === "error-text" && isEmpty(raw(part["output"])["value"]),
         };
       case "tool-approval-request":
         return { is: "ask", approval: text(part["approvalId"]) ?? "", id };
@@ -251,6 +254,11 @@ function list(value: unknown): readonly Raw[] {
 /** A text, or blocks of it. */
 function isTexts(value: unknown): boolean {
   return typeof value === "string" || (Array.isArray(value) && value.every(isRaw));
+}
+
+/** No text, or a blank one; no blocks. */
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : (text(value) ?? "").trim() === "";
 }
 
 function text(value: unknown): string | undefined {

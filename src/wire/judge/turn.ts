@@ -30,7 +30,7 @@ export type Block =
       readonly space: string;
       /** Whether what was returned has the form this format asks for. */
       readonly formed: boolean;
-      /** Holds a block of text without a word. */
+      /** Holds a block of text without a word, or failed without one. */
       readonly blank?: boolean;
       /** Holds something besides text. */
       readonly media?: boolean;
