@@ -15,6 +15,7 @@ export interface Adjustment {
     | "continuation-added"
     | "arguments-rewritten"
     | "name-rewritten"
+    | "role-rewritten"
     | "result-rewritten"
     | "signature-waived"
     | "id-aliased"

@@ -17,6 +17,8 @@ export interface WireProfile {
   readonly refusesBlank: boolean;
   /** The last text, when it is the assistant's, may not end in white space. */
   readonly refusesTrailingSpace: boolean;
+  /** The role `developer` is not known; instructions are the system's. */
+  readonly refusesDeveloper: boolean;
   /** Outputs of a batch must stand in the order of the calls. */
   readonly outputsInCallOrder: boolean;
   /** What a call id may look like; one that does not fit is written under a derived alias. */
@@ -58,6 +60,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userLast: false,
     refusesBlank: false,
     refusesTrailingSpace: false,
+    refusesDeveloper: false,
     outputsInCallOrder: false,
     callIds: { pattern: ANY, maxLength: 40 },
     toolNames: { pattern: WORD, maxLength: 64 },
@@ -78,6 +81,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userLast: false,
     refusesBlank: false,
     refusesTrailingSpace: false,
+    refusesDeveloper: false,
     outputsInCallOrder: false,
     callIds: { pattern: ANY, maxLength: 64 },
     toolNames: { pattern: WORD, maxLength: 64 },
@@ -98,6 +102,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userLast: false,
     refusesBlank: true,
     refusesTrailingSpace: true,
+    refusesDeveloper: false,
     outputsInCallOrder: false,
     callIds: { pattern: WORD, maxLength: 64 },
     toolNames: { pattern: WORD, maxLength: 128 },
@@ -118,6 +123,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userLast: true,
     refusesBlank: true,
     refusesTrailingSpace: false,
+    refusesDeveloper: false,
     outputsInCallOrder: true,
     callIds: { pattern: ANY, maxLength: 128 },
     toolNames: { pattern: ANY, maxLength: 512 },
@@ -138,6 +144,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userLast: false,
     refusesBlank: false,
     refusesTrailingSpace: false,
+    refusesDeveloper: false,
     outputsInCallOrder: false,
     callIds: { pattern: ANY, maxLength: 512 },
     toolNames: { pattern: ANY, maxLength: 512 },
@@ -158,6 +165,7 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     userLast: false,
     refusesBlank: true,
     refusesTrailingSpace: false,
+    refusesDeveloper: true,
     outputsInCallOrder: true,
     callIds: { pattern: WORD, maxLength: 40 },
     toolNames: { pattern: WORD, maxLength: 64 },

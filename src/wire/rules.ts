@@ -147,8 +147,10 @@ export const WIRE_RULES: readonly WireRule[] = [
   },
   {
     id: "WIRE-10",
-    demands: "No message, no text block and no failed result is blank.",
+    demands: "No message, no text block, no list of calls and no failed result is blank.",
     errors: {
+      "openai-chat":
+        "Invalid 'messages[N].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
       anthropic: "messages: text content blocks must be non-empty",
       gemini: "Unable to submit request because it must have a text parameter.",
       "openai-compatible": "Assistant message must have either content or tool_calls, but not none.",
@@ -250,7 +252,7 @@ export const WIRE_RULES: readonly WireRule[] = [
       gemini: "Please use a valid role: user, model.",
       "ai-sdk": "AI_InvalidPromptError: The messages do not match the ModelMessage[] schema.",
     },
-    check: ({ turns }) => form.unknownRole(turns),
+    check: ({ turns, messages, profile }) => form.unknownRole(turns, messages, profile),
   },
   {
     id: "WIRE-20",

@@ -8,6 +8,7 @@ import {
   type UserItem,
 } from "./item.ts";
 import type { Adjustment } from "./adjustment.ts";
+import { chatForm } from "./chat-form.ts";
 import type { WireProfile } from "./profiles.ts";
 import { resultMedia } from "./result-media.ts";
 import { tellSilentFailures } from "./silent-failure.ts";
@@ -16,6 +17,7 @@ type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) 
 
 /** The passes, in order. Each returns the list it was given when it has nothing to do. */
 const PASSES: readonly Shape[] = [
+  chatForm,
   replaceMedia,
   tellSilentFailures,
   dropBlankParts,

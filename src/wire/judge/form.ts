@@ -78,6 +78,7 @@ export function blank(turns: readonly Turn[], { refusesBlank }: WireProfile): re
   return turns.flatMap((turn) => {
     if (resultsOf(turn).some((result) => result.blank === true))
       return [{ at: turn.at, detail: "a result says nothing" }];
+    if (turn.emptyCalls === true) return [{ at: turn.at, detail: "an empty list of calls" }];
     if (!refusesBlank || turn.role === "tool") return [];
     const empty =
       turn.blocks.length === 0 || turn.blocks.some((block) => block.is === "text" && block.text.trim() === "");
@@ -136,8 +137,16 @@ export function mediaInResults(turns: readonly Turn[]): readonly Breach[] {
   );
 }
 
-export function unknownRole(turns: readonly Turn[]): readonly Breach[] {
-  return turns.filter((turn) => turn.role === "unknown").map((turn) => ({ at: turn.at, detail: "unknown role" }));
+export function unknownRole(
+  turns: readonly Turn[],
+  messages: readonly unknown[],
+  { refusesDeveloper }: WireProfile,
+): readonly Breach[] {
+  const isDevelopers = ({ at, role }: Turn) =>
+    role === "system" && (messages[at] as { readonly role?: unknown }).role === "developer";
+  return turns
+    .filter((turn) => turn.role === "unknown" || (refusesDeveloper && isDevelopers(turn)))
+    .map((turn) => ({ at: turn.at, detail: "unknown role" }));
 }
 
 export function notOffered(turns: readonly Turn[], tools: ReadonlySet<string> | undefined): readonly Breach[] {

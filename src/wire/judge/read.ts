@@ -43,7 +43,8 @@ function chat(message: Raw): Omit<Turn, "at"> {
   });
   const beside = BESIDE.some((field) => !!message[field]);
   const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"]);
-  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls] };
+  const emptyCalls = Array.isArray(message["tool_calls"]) && calls.length === 0;
+  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls], emptyCalls };
 }
 
 /** Where a chat answer may stand instead of its content. */

@@ -1,0 +1,35 @@
+import type { Adjustment } from "./adjustment.ts";
+import type { Item, Origin } from "./item.ts";
+import type { WireProfile } from "./profiles.ts";
+
+/**
+ * What a chat message may be read with and not be sent with: a list of calls without a call, as many servers answer, and a
+ * role that only OpenAI knows. Whatever else the message carries stays.
+ */
+export function chatForm(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  if (profile.format !== "openai-chat") return items;
+  let copy: Item[] | undefined;
+  for (const [at, item] of items.entries()) {
+    const origin = item.origin?.format === profile.format ? item.origin : undefined;
+    if (profile.refusesDeveloper && item.kind === "system" && item.role === "developer") {
+      told.push({ kind: "role-rewritten", at });
+      const read = origin === undefined ? {} : { origin: withMessage(origin, { ...origin.message, role: "system" }) };
+      (copy ??= items.slice())[at] = { ...item, role: "system", ...read };
+    } else if (origin !== undefined && hasEmptyCalls(origin.message)) {
+      told.push({ kind: "blank-dropped", at });
+      const { tool_calls: _calls, ...message } = origin.message;
+      (copy ??= items.slice())[at] = { ...item, origin: withMessage(origin, message) };
+    }
+  }
+  return copy ?? items;
+}
+
+function hasEmptyCalls(message: object): message is { readonly tool_calls: readonly never[] } {
+  const { tool_calls: calls } = message as { readonly tool_calls?: unknown };
+  return Array.isArray(calls) && calls.length === 0;
+}
+
+/** A message that is one item as a whole, in another form. */
+function withMessage(origin: Origin, message: object): Origin {
+  return { ...origin, message, pieces: [message] };
+}
