@@ -1,3 +1,4 @@
+import { deniedWords } from "../wire/denial.ts";
 import type { ApprovalRequestItem, CallItem, Item, OutputItem, ToolCallId, UserItem } from "../wire/item.ts";
 import { unreachable } from "../base/unreachable.ts";
 import type { Batch } from "./batch.ts";
@@ -54,6 +55,8 @@ class Planner {
   readonly #renamed = new Map<number, ToolCallId>();
   /** Calls whose output stands before them, and where. */
   readonly #early = new Map<number, number>();
+  /** Calls that were denied, and why. */
+  readonly #denied = new Map<number, string | undefined>();
   /** Stopgaps that a real output replaces, and where that stands. */
   readonly #better = new Map<number, number>();
   /** Answers that lost a call: their reasoning may have lost what it belonged to. */
@@ -68,7 +71,8 @@ class Planner {
   prepare(found: readonly Resolved[]): void {
     const uses = new Map<string, number>();
     let taken: Set<ToolCallId | undefined> | undefined; // most histories have nothing to rename
-    for (const { kind, at, call, output } of found) {
+    for (const { kind, at, call, output, reason, because } of found) {
+      if (reason === "denied") this.#denied.set(at, because);
       if (kind === "output-before-call") this.#early.set(call as number, at);
       if (kind === "duplicate-output" && output !== undefined) this.#better.set(at, output);
       const item = this.#items[at] as Item;
@@ -160,6 +164,7 @@ class Planner {
     const output = syntheticOutput(call, {
       status: finding.status ?? "canceled",
       reason: finding.reason ?? "interrupted",
+      ...(finding.because === undefined ? {} : { because: finding.because }),
       ...this.#sentAs(finding.at),
     });
     this.#place(finding, output);
@@ -241,7 +246,8 @@ class Planner {
     this.#drops.add(finding.at);
     if (answer !== -1) this.#drops.add(answer);
     this.#torn.add(batch);
-    const note: UserItem = goneNote(this.#callOf(finding), output);
+    const denial = this.#denied.has(finding.at) ? deniedWords(this.#denied.get(finding.at)) : undefined;
+    const note: UserItem = goneNote(this.#callOf(finding), output, denial);
     this.#addNote(Math.max(answer, batch.lastModel), note);
     this.#decided(finding, "noted", note);
   }

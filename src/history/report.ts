@@ -8,12 +8,15 @@ export interface MissingOutput {
   readonly callKind: CallKind;
 }
 
-/** A call that is still running, or waits for a consent that was given: not missing. */
+/**
+ * A call that is still running, or that its host is about to run or, after a denial, to answer without running it: not
+ * missing.
+ */
 export interface OpenCall {
   readonly callId: ToolCallId;
   readonly toolName: string;
   readonly at: number;
-  readonly waitsFor: "tool" | "approval";
+  readonly waitsFor: "tool" | "approval" | "denial";
 }
 
 /** What is wrong with a history. Nothing in it depends on a clock or on the order of a table. */

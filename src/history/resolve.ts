@@ -21,6 +21,8 @@ export interface CheckOptions {
 export interface Resolved extends Finding {
   readonly status?: OutputStatus;
   readonly reason?: OutputReason;
+  /** Why the call was denied, in the words of whoever denied it. */
+  readonly because?: string;
 }
 
 export interface Resolution {
@@ -107,16 +109,29 @@ function judge(
   if (call.callId === undefined || call.callId === "") return { kind: "missing-output", ...place, ...INTERRUPTED };
   const early = strays.take(call, at);
   if (early !== undefined) return { kind: "output-before-call", at: early, call: at, batch, ordinal };
-  if (tail && scan.approved.has(at)) return open(call, at, "approval");
+  const consent = consentTo(scan, at);
+  if (tail && consent !== undefined) return open(call, at, consent);
   const running = isNewest(scan, call, at) ? options.inFlight?.get(call.callId) : undefined;
   if (running !== undefined && !isPast(running.deadline, options.now)) return open(call, at, "tool");
   if (isPartial(call)) return { kind: "partial-call", ...place };
   if (running !== undefined) return { kind: "missing-output", ...place, status: "timeout", reason: "deadline" };
+  if (consent === "denial") return { kind: "missing-output", ...place, ...denied(scan, at) };
   return { kind: "missing-output", ...place, ...(asked.has(call.callId) ? UNANSWERED : INTERRUPTED) };
 }
 
 const INTERRUPTED = { status: "canceled", reason: "interrupted" } as const;
 const UNANSWERED = { status: "canceled", reason: "approval-unanswered" } as const;
+
+/** What the user said to a call. Asked twice and consented to once, it may have run. */
+function consentTo(scan: PairScan, at: number): "approval" | "denial" | undefined {
+  if (scan.approved.has(at)) return "approval";
+  return scan.denied.has(at) ? "denial" : undefined;
+}
+
+function denied(scan: PairScan, at: number): Pick<Resolved, "status" | "reason" | "because"> {
+  const because = scan.denied.get(at);
+  return { status: "canceled", reason: "denied", ...(because === undefined ? {} : { because }) };
+}
 
 function open(call: CallItem, at: number, waitsFor: OpenCall["waitsFor"]): OpenCall {
   return { callId: call.callId as ToolCallId, toolName: call.name, at, waitsFor };

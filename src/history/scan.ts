@@ -64,6 +64,8 @@ export class PairScan {
   readonly requests = new Map<string, OpenRequest>();
   /** Calls that somebody consented to, by position. */
   readonly approved = new Set<number>();
+  /** Calls that somebody refused, by position, with the reason where one was given: they never ran. */
+  readonly denied = new Map<number, string | undefined>();
   readonly newest: readonly Map<ToolCallId, number>[] = Array.from({ length: 6 }, () => new Map());
   batch = new Batch();
   /** Reasoning that waits for the item it belongs to. */
@@ -261,7 +263,8 @@ export class PairScan {
     }
     this.requests.delete(item.approvalId);
     const call = this.batch.askedBy(request.at, request.callId);
-    if (call !== undefined) this.approved.add(call);
+    if (call !== undefined && item.approved) this.approved.add(call);
+    else if (call !== undefined) this.denied.set(call, item.reason);
     this.#beginOutputs();
   }
 

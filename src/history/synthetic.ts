@@ -1,5 +1,6 @@
 import { fingerprint } from "../base/fingerprint.ts";
 import type { CallItem, OutputItem, Part, ToolCallId, UserItem } from "../wire/item.ts";
+import { deniedWords } from "../wire/denial.ts";
 import { resultParts, toolCallId } from "../wire/item.ts";
 import type { OutputReason, OutputStatus } from "../wire/status.ts";
 
@@ -10,12 +11,13 @@ const INTERRUPTED = "Tool execution was interrupted. Output was not received.";
 const SENTENCE: ReadonlyMap<OutputReason, string> = new Map<OutputReason, string>([
   ["deadline", "Tool execution passed its deadline. Output was not received."],
   ["approval-unanswered", "Tool execution was not approved in time. The tool did not run."],
-  ["denied", "Tool execution was denied. The tool did not run."],
 ]);
 
 export interface SyntheticEnd {
   readonly status: OutputStatus;
   readonly reason: OutputReason;
+  /** Why it was denied, where somebody said so. */
+  readonly because?: string;
   /** The id under which the call is sent, when it is not its own. */
   readonly callId?: ToolCallId;
 }
@@ -34,7 +36,7 @@ export function syntheticOutput(call: CallItem, end: SyntheticEnd): OutputItem {
     status: end.status,
     reason: end.reason,
     // A client search answers with the tools it found; words would be taken for one.
-    parts: partsOf(call, end.reason),
+    parts: partsOf(call, end),
     synthetic: true,
     ...(call.id === undefined ? {} : { id: `syn_${fingerprint(call.id)}` }),
     ...(call.at === undefined ? {} : { at: call.at }),
@@ -45,16 +47,17 @@ export function syntheticOutput(call: CallItem, end: SyntheticEnd): OutputItem {
 export const BLANK_SCREEN =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
 
-function partsOf(call: CallItem, reason: OutputReason): readonly Part[] {
+function partsOf(call: CallItem, end: SyntheticEnd): readonly Part[] {
   if (call.callKind === "search") return [];
-  const words: Part = { type: "text", text: sentence(call, reason) };
+  const words: Part = { type: "text", text: sentence(call, end) };
   if (call.callKind !== "computer") return [words];
   return [{ type: "image", media: { mediaType: "image/png", url: BLANK_SCREEN } }, words];
 }
 
-function sentence(call: CallItem, reason: OutputReason): string {
+function sentence(call: CallItem, { reason, because }: SyntheticEnd): string {
+  if (reason === "denied") return deniedWords(because);
   const text = SENTENCE.get(reason) ?? INTERRUPTED;
-  const ran = reason !== "denied" && reason !== "approval-unanswered";
+  const ran = reason !== "approval-unanswered";
   return ran && call.effects !== "none" ? `${text} ${EFFECTS_UNKNOWN}` : text;
 }
 
@@ -75,12 +78,10 @@ export function lateNote(call: CallItem, output: OutputItem): UserItem {
 }
 
 /** A pair whose tool is no longer offered. Written as prose that does not look like a call: models copy what they see. */
-export function goneNote(call: CallItem, output: OutputItem | undefined): UserItem {
-  const text =
-    output === undefined
-      ? `An earlier step used ${call.name}, which is no longer offered, and was interrupted.`
-      : `An earlier step used ${call.name}, which is no longer offered. What it returned:`;
-  return note("tool-gone", text, output);
+export function goneNote(call: CallItem, output: OutputItem | undefined, denial?: string): UserItem {
+  const used = `An earlier step used ${call.name}, which is no longer offered`;
+  const text = denial === undefined ? `${used}, and was interrupted.` : `${used}. ${denial}`;
+  return note("tool-gone", output === undefined ? text : `${used}. What it returned:`, output);
 }
 
 function note(notice: "late-result" | "tool-gone", text: string, output: OutputItem | undefined): UserItem {

@@ -1,4 +1,4 @@
-import { toolCallId } from "../../wire/item.ts";
+import { type ApprovalAnswerItem, toolCallId } from "../../wire/item.ts";
 import type { Fields, Piece, Reading } from "../format.ts";
 import { assistant, called, fieldsOf, listOf, reasoning, returned, system, textOf, user } from "../skeleton.ts";
 
@@ -46,10 +46,17 @@ function readPart(part: Fields, nth: number, role: "assistant" | "tool", step: s
         },
       ];
     case "tool-approval-response":
-      return [
-        { item: { kind: "approval-answer", approvalId: approval, approved: part["approved"] === true }, path, ids: [] },
-      ];
+      return [{ item: consent(approval, part), path, ids: [] }];
     default:
       return role === "assistant" ? [{ item: assistant([part], step), path, ids: [] }] : [];
   }
+}
+
+function consent(approvalId: string, { approved, reason }: Fields): ApprovalAnswerItem {
+  return {
+    kind: "approval-answer",
+    approvalId,
+    approved: approved === true,
+    ...(typeof reason === "string" ? { reason } : {}),
+  };
 }

@@ -1,4 +1,6 @@
+import { deniedWords } from "../denial.ts";
 import {
+  type ApprovalAnswerItem,
   type CallItem,
   type Item,
   type OutputItem,
@@ -99,10 +101,15 @@ function readPart(part: Fields, step: number, byModel: boolean): Item | undefine
         kind: "approval-answer",
         approvalId: asText(part["approvalId"]) ?? "",
         approved: part["approved"] === true,
+        ...reasonOf(part),
       };
     default:
       return undefined;
   }
+}
+
+function reasonOf({ reason }: Fields): { readonly reason?: string } {
+  return typeof reason === "string" ? { reason } : {};
 }
 
 function readCall(part: Fields, step: number): CallItem {
@@ -124,7 +131,7 @@ function readOutput(part: Fields, step: number | undefined): OutputItem {
   const name = asText(part["toolName"]);
   const output = isFields(part["output"]) ? part["output"] : {};
   const type = asText(output["type"]) ?? "";
-  const { value } = output;
+  const value = type === "execution-denied" ? deniedWords(asText(output["reason"])) : output["value"];
   return {
     kind: "output",
     callKind: "function",
@@ -213,10 +220,14 @@ function write(item: Item, how: Encoding): readonly unknown[] {
     case "approval-request":
       return writeRequest(item.approvalId, item.callId === undefined ? "" : how.idOf(item.callId), from);
     case "approval-answer":
-      return from ?? [{ type: "tool-approval-response", approvalId: item.approvalId, approved: item.approved }];
+      return from ?? [writeConsent(item)];
     default:
       return from ?? [];
   }
+}
+
+function writeConsent({ approvalId, approved, reason }: ApprovalAnswerItem): object {
+  return { type: "tool-approval-response", approvalId, approved, ...(reason === undefined ? {} : { reason }) };
 }
 
 function writeRequest(

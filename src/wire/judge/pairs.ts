@@ -41,15 +41,15 @@ function answeredLater(turns: readonly Turn[]): ReadonlyMap<string, number> {
   return last;
 }
 
-/** Calls that somebody consented to and that run next. */
+/** Calls that somebody consented to or denied at the very end: the host runs or answers them next. */
 function consented(turns: readonly Turn[]): ReadonlySet<string> {
+  const end = turns.findLastIndex((turn) => turn.role !== "tool");
   const asked = new Map<string, string>();
-  const ids = new Set<string>();
-  for (const block of turns.flatMap((turn) => turn.blocks)) {
+  for (const block of turns[end]?.blocks ?? []) {
     if (block.is === "ask" && block.id !== undefined) asked.set(block.approval, block.id);
-    if (block.is === "consent") ids.add(asked.get(block.approval) ?? "");
   }
-  return ids;
+  const replies = turns.slice(end + 1).flatMap((turn) => turn.blocks);
+  return new Set(replies.flatMap((block) => (block.is === "consent" ? [asked.get(block.approval) ?? ""] : [])));
 }
 
 /** Results whose call is not where the provider looks for it. */
