@@ -74,6 +74,7 @@ export class Batch {
 
   /** The call that an approval request at this position speaks of: the last one before it with that id. */
   askedBy(request: number, callId: ToolCallId | undefined): number | undefined {
+    if (callId === undefined) return undefined;
     this.#positions ??= this.#makePositions();
     const positions = this.#positions.get(callId) ?? [];
     let low = 0;

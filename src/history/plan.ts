@@ -125,7 +125,7 @@ class Planner {
         if (item.kind === "reasoning" && !followed) this.#leaveOut({ kind: "broken-bond", at, bond: "reasoning" });
         else if (item.kind === "approval-request" && this.#isGone(batch.askedBy(at, item.callId))) {
           this.#unask(batch, item.approvalId, at);
-        } else if (item.kind !== "approval-request") followed = true;
+        } else if (item.kind !== "approval-request" || item.callId === undefined) followed = true;
       }
     }
   }
@@ -232,6 +232,7 @@ class Planner {
 
   #unbind(finding: Resolved): void {
     const item = this.#items[finding.at] as Item;
+    if (finding.batch !== undefined) this.#torn.add(finding.batch);
     if (item.kind !== "call" && item.kind !== "assistant") return this.#leaveOut(finding);
     // The provider asks for the thought by the item's id; without the id it takes the item as new.
     const { id: _id, reasoningId: _reasoningId, ...free } = this.#now(finding.at) as CallItem;

@@ -171,10 +171,11 @@ function orphan(scan: PairScan, items: readonly Item[], at: number): Resolved {
 /** Approval requests that nobody answered and whose call nobody ran: they would wait for ever. */
 function unanswered(scan: PairScan, lost: ReadonlySet<ToolCallId>): Resolved[] {
   const found: Resolved[] = [];
-  for (const { at, callId } of scan.requests.values()) {
+  for (const { at, callId, batch } of scan.requests.values()) {
     const isLast = at >= scan.batch.start && at <= scan.batch.lastModel && scan.batch.lastModel === scan.count - 1;
     const broken = callId === undefined ? !isLast : lost.has(callId);
-    if (broken) found.push({ kind: "broken-bond", at, bond: "approval" });
+    const torn = callId === undefined ? { batch } : {};
+    if (broken) found.push({ kind: "broken-bond", at, bond: "approval", ...torn });
   }
   return found;
 }

@@ -31,6 +31,7 @@ export interface Finding {
 interface OpenRequest {
   readonly at: number;
   readonly callId: ToolCallId | undefined;
+  readonly batch: Batch;
 }
 
 /** Where the scan stands: after a host's item, inside a model's answer, or among the outputs that follow it. */
@@ -251,7 +252,13 @@ export class PairScan {
     if (item.callId !== undefined && this.batch.askedBy(at, item.callId) === undefined) {
       this.#solid = solid;
       this.settled.push({ kind: "broken-bond", at, bond: "approval" });
-    } else this.requests.set(item.approvalId, { at, callId: item.callId });
+      return;
+    }
+    this.requests.set(item.approvalId, { at, callId: item.callId, batch: this.batch });
+    // A call that the provider runs once it may is its own request: the thought before it led to it.
+    if (item.callId !== undefined) return;
+    this.pending.length = 0;
+    this.batch.kept = true;
   }
 
   /** A consent counts where outputs would: after the answer that asked for it, before anything else was said. */

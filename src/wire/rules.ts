@@ -261,7 +261,8 @@ export const WIRE_RULES: readonly WireRule[] = [
       "ai-sdk": "AI_InvalidToolApprovalError: Tool approval response references unknown approvalId.",
       "openai-responses": "unquoted: an approval response must name a request in the input.",
     },
-    check: ({ turns }) => form.looseApprovals(turns),
+    check: ({ turns, profile, continues }) =>
+      form.looseApprovals(turns, continues && profile.format === "openai-responses"),
   },
   {
     id: "WIRE-27",

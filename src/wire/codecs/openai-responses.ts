@@ -80,19 +80,27 @@ export const openaiResponses: Codec = {
 };
 
 /**
- * Which outputs answer a call that the provider keeps: those after a reference to an item, or anywhere in a list that
- * goes on from what it keeps, whose call is not in the list. Otherwise such an output is an orphan.
+ * Which outputs and consents answer what the provider keeps: those after a reference to an item, or anywhere in a list
+ * that goes on from what it keeps, whose call or request is not in the list. Otherwise such an output is an orphan.
  */
 function keptElsewhere(messages: readonly unknown[], continues: boolean): (piece: Fields, at: number) => boolean {
   const first = messages.findIndex((piece) => isFields(piece) && piece["type"] === "item_reference");
   if (first === -1 && !continues) return () => false;
-  const calls = new Set(messages.flatMap((piece) => (isFields(piece) && isCall(piece) ? [piece["call_id"]] : [])));
-  return (piece, at) =>
-    (continues || at > first) && OUTPUTS.has(asText(piece["type"]) ?? "") && !calls.has(answeredId(piece));
+  const here = new Set(messages.flatMap((piece) => (isFields(piece) ? askedUnder(piece) : [])));
+  const isReply = ({ type }: Fields) => type === "mcp_approval_response" || OUTPUTS.has(asText(type) ?? "");
+  return (piece, at) => (continues || at > first) && isReply(piece) && !here.has(repliesTo(piece));
 }
 
-function isCall(piece: Fields): boolean {
-  return CALLS.has(asText(piece["type"]) ?? "");
+/** Under what a call is answered, or a request for consent. */
+function askedUnder(piece: Fields): readonly unknown[] {
+  const type = asText(piece["type"]) ?? "";
+  if (type === "mcp_approval_request") return [`consent ${asText(piece["id"])}`];
+  return CALLS.has(type) ? [piece["call_id"]] : [];
+}
+
+function repliesTo(piece: Fields): string | undefined {
+  if (piece["type"] !== "mcp_approval_response") return answeredId(piece);
+  return `consent ${asText(piece["approval_request_id"])}`;
 }
 
 /** The call an output answers. A shell's output may carry the call's id as its own. */
@@ -134,6 +142,7 @@ function readItem(type: string, piece: Fields): Item {
       kind: "approval-answer",
       approvalId: asText(piece["approval_request_id"]) ?? "",
       approved: piece["approve"] === true,
+      ...(typeof piece["reason"] === "string" ? { reason: piece["reason"] } : {}),
     };
   }
   const called = CALLS.get(type);

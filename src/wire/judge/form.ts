@@ -158,20 +158,25 @@ export function notOffered(turns: readonly Turn[], tools: ReadonlySet<string> | 
   );
 }
 
-/** Consents to something nobody asked, and questions nobody answered although the conversation went on. */
-export function looseApprovals(turns: readonly Turn[]): readonly Breach[] {
+/**
+ * Consents to something nobody asked, and questions nobody answered although the conversation went on. What the provider
+ * keeps may hold any question, as a reference may.
+ */
+export function looseApprovals(turns: readonly Turn[], continues: boolean): readonly Breach[] {
   const asked = new Map<string, Turn>();
   const everAsked = new Set<string>();
   for (const { blocks } of turns) for (const block of blocks) if (block.is === "ask") everAsked.add(block.approval);
   const breaches: Breach[] = [];
   const answered = new Set(turns.flatMap((turn) => resultsOf(turn).map((result) => result.id)));
+  let kept = continues;
   for (const turn of turns) {
     for (const block of turn.blocks) {
+      kept ||= block.is === "reference";
       if (block.is === "ask" && !(block.id !== undefined && answered.has(block.id))) asked.set(block.approval, turn);
       else if (block.is === "ask") asked.delete(block.approval);
       if (block.is !== "consent") continue;
       const known = asked.delete(block.approval) || everAsked.has(block.approval);
-      if (!known) breaches.push({ at: turn.at, detail: block.approval });
+      if (!known && !kept) breaches.push({ at: turn.at, detail: block.approval });
     }
   }
   for (const [approval, turn] of asked) if (turn !== turns.at(-1)) breaches.push({ at: turn.at, detail: approval });
