@@ -3,6 +3,7 @@ export interface Adjustment {
   readonly kind:
     | "media-replaced"
     | "media-moved"
+    | "part-replaced"
     | "blank-dropped"
     | "blank-filled"
     | "end-trimmed"

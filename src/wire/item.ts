@@ -69,13 +69,15 @@ export interface PartOrigin {
 export type Part =
   | { readonly type: "text"; readonly text: string; readonly notice?: Notice; readonly origin?: PartOrigin }
   | { readonly type: "image" | "audio" | "file"; readonly media: MediaSource; readonly origin?: PartOrigin }
-  /** A part this version does not know; carried in the format it came from, left out of others. */
+  /** A part this version does not know; carried in the format it came from, told in words in others. */
   | { readonly type: "other"; readonly origin: PartOrigin };
 
 export interface MediaSource {
   readonly mediaType?: string;
   readonly url?: string;
   readonly base64?: string;
+  /** The id under which one provider keeps the content. No other can read it. */
+  readonly fileId?: string;
   /** Content beside the journal, by name: read when a request is to show it, and not before. */
   readonly blob?: { readonly name: string; readonly size: number };
   /** What a file is called. */

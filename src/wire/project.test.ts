@@ -19,6 +19,7 @@ describe("what was brought here, written for each provider", () => {
     type: "other",
     origin: { format, piece: { of: "another" } },
   });
+  const FOREIGN = '[In the form of gemini: {"of":"another"}]';
   const DEAF = { type: "text", text: "[A recording stood here. This model does not hear audio.]" };
   const chat = (sound: object) => [
     { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
@@ -26,6 +27,7 @@ describe("what was brought here, written for each provider", () => {
     sound,
     { type: "file", file: { filename: "file.pdf", file_data: "data:application/pdf;base64,AAAA" } },
     { type: "text", text: `[A file stood here: ${A}.pdf]` },
+    { type: "text", text: `\n${FOREIGN}` },
   ];
   const WRITTEN: readonly (readonly [Exclude<ProfileId, "gemini">, readonly object[]])[] = [
     ["openai-chat", chat({ type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } })],
@@ -35,9 +37,10 @@ describe("what was brought here, written for each provider", () => {
       [
         { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "auto" },
         { type: "input_image", image_url: `${A}.png`, detail: "auto" },
-        { type: "input_audio", data: "AAAA", format: "mp3" },
+        { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
         { type: "input_file", filename: "file.pdf", file_data: "data:application/pdf;base64,AAAA" },
         { type: "input_file", file_url: `${A}.pdf` },
+        { type: "input_text", text: FOREIGN },
       ],
     ],
     [
@@ -48,6 +51,7 @@ describe("what was brought here, written for each provider", () => {
         DEAF,
         { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" } },
         { type: "document", source: { type: "url", url: `${A}.pdf` } },
+        { type: "text", text: FOREIGN },
       ],
     ],
     [
@@ -56,14 +60,15 @@ describe("what was brought here, written for each provider", () => {
         { type: "file", mediaType: "image/png", data: "AAAA" },
         { type: "file", mediaType: "image/png", data: `${A}.png` },
         { type: "file", mediaType: "audio/mpeg", data: "AAAA" },
-        { type: "file", mediaType: "application/octet-stream", data: "AAAA" },
-        { type: "file", mediaType: "application/octet-stream", data: `${A}.pdf` },
+        { type: "file", mediaType: "application/pdf", data: "AAAA" },
+        { type: "file", mediaType: "application/pdf", data: `${A}.pdf`, filename: "a.pdf" },
+        { type: "text", text: FOREIGN },
       ],
     ],
   ];
 
   test.each(WRITTEN)(
-    "[WIRE-24] %s: pictures, sound and files in its own form, and nothing of another's",
+    "[WIRE-24] [WIRE-36] %s: pictures, sound and files in its own form, and another's own as data",
     (id, content) => {
       const { messages } = writeMessages([{ ...user(), parts: [...parts, foreign("gemini")] }], id);
       expect(messages).toEqual([expect.objectContaining({ role: "user", content })]);
@@ -84,11 +89,11 @@ describe("what was brought here, written for each provider", () => {
     expect(said).not.toMatch(/"data":""|base64,"/);
   });
 
-  test("[WIRE-24] gemini: pictures, sound and files in its own form, and nothing of another's", () => {
+  test("[WIRE-24] [WIRE-36] gemini: pictures, sound and files in its own form, and another's own as data", () => {
     const { messages } = writeMessages([{ ...user(), parts: [...parts, foreign("anthropic")] }], "gemini");
     const inline = (mimeType: string) => ({ inlineData: { mimeType, data: "AAAA" } });
     const told = (mimeType: string, fileUri: string) => ({ fileData: { mimeType, fileUri } });
-    const octets = "application/octet-stream";
+    const pdf = "application/pdf";
     expect(messages).toEqual([
       {
         role: "user",
@@ -96,8 +101,9 @@ describe("what was brought here, written for each provider", () => {
           inline("image/png"),
           told("image/png", `${A}.png`),
           inline("audio/mpeg"),
-          inline(octets),
-          told(octets, `${A}.pdf`),
+          inline(pdf),
+          told(pdf, `${A}.pdf`),
+          { text: '[In the form of anthropic: {"of":"another"}]' },
         ],
       },
     ]);

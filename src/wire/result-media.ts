@@ -1,8 +1,7 @@
 import type { Adjustment } from "./adjustment.ts";
 import type { Item, OutputItem, Part, UserItem } from "./item.ts";
+import { isMedia, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
 import type { WireProfile } from "./profiles.ts";
-
-type Media = Extract<Part, { readonly media: unknown }>;
 
 /**
  * Pictures and files in results, for providers that take none there: a result says in words that one follows, and a
@@ -43,28 +42,9 @@ function misplaced({ parts, server, callKind }: OutputItem, profile: WireProfile
   });
 }
 
-/** Three bytes in four letters. */
-function isTooLarge({ media: { base64 = "" } }: Media, { mediaBytes }: WireProfile): boolean {
-  return base64.length * 0.75 > mediaBytes;
-}
-
-function isMedia(part: Part): part is Media {
-  return part.type !== "text" && part.type !== "other";
-}
-
-/** What media without a type is taken for, here as in the codecs. */
-function typeOf({ type, media: { mediaType } }: Media): string {
-  return mediaType ?? { image: "image/png", audio: "audio/wav", file: "application/pdf" }[type];
-}
-
 function words(part: Media, shown: readonly Media[]): Part {
   const what = labelOf(part);
   return { type: "text", text: shown.includes(part) ? `[${what}: shown after the results]` : `[${what}: not shown]` };
-}
-
-function labelOf(part: Media): string {
-  const { name } = part.media;
-  return name === undefined ? typeOf(part) : `${name}, ${typeOf(part)}`;
 }
 
 /** No turn of the user's: it belongs to the results before it. */

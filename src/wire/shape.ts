@@ -10,6 +10,7 @@ import {
 import type { Adjustment } from "./adjustment.ts";
 import { chatForm } from "./chat-form.ts";
 import type { WireProfile } from "./profiles.ts";
+import { replaceMedia } from "./replace-media.ts";
 import { resultMedia } from "./result-media.ts";
 import { tellSilentFailures } from "./silent-failure.ts";
 
@@ -32,51 +33,6 @@ const PASSES: readonly Shape[] = [
 
 export function shapeItems(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   return PASSES.reduce((shaped, pass) => pass(shaped, profile, told), items);
-}
-
-const PLACEHOLDER = {
-  image: "[An image stood here. This model does not read images.]",
-  audio: "[A recording stood here. This model does not hear audio.]",
-} as const;
-
-function replaceMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
-  const unread = (part: Part) =>
-    (part.type === "image" && !profile.images) ||
-    (part.type === "audio" && !profile.audio) ||
-    isAway(part) ||
-    isElsewhere(part, profile);
-  return mapChanged(items, (item, at) => {
-    if (!("parts" in item) || !item.parts.some(unread)) return item;
-    told.push({ kind: "media-replaced", at });
-    const { origin: _origin, ...rest } = item;
-    const parts = item.parts.map((part) =>
-      unread(part) ? ({ type: "text", text: placeholder(part, profile) } as const) : part,
-    );
-    return { ...rest, parts } as Item;
-  });
-}
-
-type Addressed = Extract<Part, { readonly media: unknown }>;
-
-/** Content that lies beside a journal and that nobody fetched: without it a provider would be sent an empty picture. */
-function isAway(part: Part): boolean {
-  if (part.type === "text" || part.type === "other") return false;
-  const { url, base64, blob } = part.media;
-  return blob !== undefined && url === undefined && base64 === undefined;
-}
-
-/** Known by an address only, to a provider that fetches nothing of the kind: it would be sent an empty recording. */
-function isElsewhere(part: Part, { byAddress, format }: WireProfile): boolean {
-  if (part.type === "text" || part.type === "other" || byAddress.includes(part.type)) return false;
-  return part.media.base64 === undefined && part.media.url !== undefined && part.origin?.format !== format;
-}
-
-function placeholder(part: Part, profile: WireProfile): string {
-  if (isElsewhere(part, profile) && (part.type !== "audio" || profile.audio))
-    return `[${part.type === "audio" ? "A recording" : "A file"} stood here: ${(part as Addressed).media.url}]`;
-  if (!isAway(part)) return PLACEHOLDER[part.type as "image" | "audio"];
-  const { mediaType = part.type, blob } = (part as Addressed).media;
-  return `[${mediaType}, ${blob?.size ?? 0} bytes, is not here.]`;
 }
 
 /** A blank text beside others, in a message or in a result, goes alone; what it stood beside stays as it was. */

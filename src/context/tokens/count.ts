@@ -1,5 +1,6 @@
 import type { TokenCounter } from "../../contracts/token-counter.ts";
 import type { Item, Part } from "../../wire/item.ts";
+import { isInWords } from "../../wire/media.ts";
 import { countWithoutRuns } from "./runs.ts";
 
 /** What content that is no text costs. Providers differ and change; these are at the upper end of what they bill. */
@@ -8,6 +9,8 @@ export interface MediaCosts {
   /** For each kilobyte of the file, and at the least. */
   readonly audio: MediaRate;
   readonly file: MediaRate;
+  /** Files of words: where a provider takes none of their type they are shown as text. */
+  readonly words: MediaRate;
 }
 
 interface MediaRate {
@@ -19,6 +22,7 @@ export const MEDIA_COSTS: MediaCosts = {
   image: 1_600,
   audio: { perKilobyte: 4, least: 400 },
   file: { perKilobyte: 60, least: 1_500 },
+  words: { perKilobyte: 400, least: 20 },
 };
 
 /** Role, separators and ids around what an item says. */
@@ -58,10 +62,11 @@ function partTokens(part: Part, count: (text: string) => number, costs: MediaCos
     case "text":
       return count(part.text);
     case "image":
-      return costs.image;
     case "audio":
     case "file": {
-      const { perKilobyte, least } = costs[part.type];
+      const inWords = isInWords(part);
+      if (part.type === "image" && !inWords) return costs.image;
+      const { perKilobyte, least } = costs[inWords || part.type === "image" ? "words" : part.type];
       const { base64 = "", blob } = part.media;
       return Math.max(least, Math.ceil(((blob?.size ?? base64.length * 0.75) * perKilobyte) / 1_000));
     }

@@ -104,6 +104,17 @@ describe("an item", () => {
     expect(itemTokens(file(1_000_000), quarters)).toBeGreaterThan(40_000);
   });
 
+  test.each(["text/csv", "image/svg+xml", "application/json"])(
+    "[TOKEN-4] of a file of words (%s) costs as much as the text it may be shown as",
+    (mediaType) => {
+      const base64 = Buffer.from("12,34;".repeat(10_000)).toString("base64");
+      const type = mediaType.startsWith("image") ? "image" : "file";
+      expect(itemTokens(user("", { parts: [{ type, media: { mediaType, base64 } }] }), quarters)).toBeGreaterThan(
+        15_000,
+      );
+    },
+  );
+
   test("[TOKEN-4] of every kind has a price", () => {
     const items = [
       user("hi"),

@@ -10,6 +10,8 @@ import {
   textOf,
   toolCallId,
 } from "../item.ts";
+import { readMedia } from "./ai-sdk-media.ts";
+import { typeOf } from "../media.ts";
 import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, roleOf, shellOf } from "./codec.ts";
 import {
   asJson,
@@ -19,7 +21,6 @@ import {
   type Fields,
   inputObject,
   isFields,
-  mediaSource,
   mediaUrl,
   ownPiece,
   type Read,
@@ -156,13 +157,7 @@ function readPlain(piece: unknown): Part {
   const part = isFields(piece) ? piece : {};
   const origin = { format: FORMAT, piece } as const;
   if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", origin);
-  if (part["type"] !== "image" && part["type"] !== "file" && part["type"] !== "media") return { type: "other", origin };
-  const data = part["image"] ?? part["data"];
-  const url = data instanceof URL ? data.href : data;
-  const isUrl = typeof url === "string" && /^(https?|data):/.test(url);
-  const mediaType = asText(part["mediaType"]) ?? (part["type"] === "image" ? "image/png" : "");
-  const type = mediaType.startsWith("image/") ? "image" : mediaType.startsWith("audio/") ? "audio" : "file";
-  return { type, media: mediaSource(isUrl ? { url, mediaType } : { base64: url, mediaType }), origin };
+  return readMedia(part, origin) ?? { type: "other", origin };
 }
 
 function encode(items: readonly Item[], how: Encoding): Encoded {
@@ -280,6 +275,8 @@ function writePlain(part: Part): readonly unknown[] {
   if (own !== undefined) return [own];
   if (part.type === "text") return [{ type: "text", text: part.text }];
   if (part.type === "other") return [];
-  const mediaType = part.media.mediaType ?? (part.type === "image" ? "image/png" : "application/octet-stream");
-  return [{ type: "file", mediaType, data: part.media.base64 ?? mediaUrl(part.media, mediaType) }];
+  const { base64, name } = part.media;
+  const mediaType = typeOf(part);
+  const named = name === undefined ? {} : { filename: name };
+  return [{ type: "file", mediaType, data: base64 ?? mediaUrl(part.media, mediaType), ...named }];
 }

@@ -1,4 +1,13 @@
-import { type CallItem, type Item, type OutputItem, type Part, resultParts, textOf, toolCallId } from "../item.ts";
+import {
+  type CallItem,
+  type Item,
+  type MediaSource,
+  type OutputItem,
+  type Part,
+  resultParts,
+  textOf,
+  toolCallId,
+} from "../item.ts";
 import {
   type Bundle,
   bundles,
@@ -16,6 +25,7 @@ import {
   asText,
   decodeWith,
   type Fields,
+  inlineText,
   inputObject,
   isFields,
   ownPiece,
@@ -128,10 +138,30 @@ function readPart(piece: unknown): Part {
   if (block["type"] === "text") return textPart(asText(block["text"]) ?? "", { format: FORMAT, piece });
   const source = isFields(block["source"]) ? block["source"] : undefined;
   if ((block["type"] === "image" || block["type"] === "document") && source !== undefined) {
-    const media = mediaSource({ url: source["url"], base64: source["data"], mediaType: source["media_type"] });
+    const media = readSource(source, asText(block["title"]));
     return { type: block["type"] === "image" ? "image" : "file", media, origin: { format: FORMAT, piece } };
   }
+  if (block["type"] === "search_result") return textPart(searchText(block), { format: FORMAT, piece });
   return { type: "other", origin: { format: FORMAT, piece } };
+}
+
+/** What a picture or a document holds; of one that holds pictures among words only its name. */
+function readSource(source: Fields, title: string | undefined): MediaSource {
+  const { type, data, content, url, media_type: mediaType, file_id: fileId } = source;
+  const name = title === undefined ? {} : { name: title };
+  const text = type === "text" ? asText(data) : type === "content" ? textIn(content) : undefined;
+  if (text !== undefined) return { ...inlineText(text), ...name };
+  return { ...mediaSource({ url, base64: data, mediaType, fileId }), ...name };
+}
+
+function textIn(content: unknown): string | undefined {
+  if (typeof content === "string") return content;
+  const texts = asList(content).map((block) => (isFields(block) ? asText(block["text"]) : undefined));
+  return texts.includes(undefined) ? undefined : texts.join("\n");
+}
+
+function searchText({ title, source, content }: Fields): string {
+  return `[${asText(title) ?? ""}, ${asText(source) ?? ""}]\n${textIn(content) ?? ""}`;
 }
 
 function encode(items: readonly Item[], how: Encoding): Encoded {

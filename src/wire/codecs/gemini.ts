@@ -9,6 +9,7 @@ import {
   type ToolCallId,
   toolCallId,
 } from "../item.ts";
+import { typeOf } from "../media.ts";
 import {
   type Bundle,
   bundles,
@@ -113,7 +114,7 @@ function readPart(part: Fields, step: number, { nth, unnamed, answers }: Reading
     };
   }
   const response = part["functionResponse"];
-  if (isFields(response)) return readOutput(response, answers);
+  if (isFields(response)) return withMedia(readOutput(response, answers), response);
   if (part["thought"] !== true) return undefined;
   return { kind: "reasoning", step, text: asText(part["text"]) ?? "", ...(seal ? { signature: seal } : {}) };
 }
@@ -133,6 +134,17 @@ function readOutput(response: Fields, answers: ReadonlyMap<unknown, string>): Ou
   };
 }
 
+/** A result may hold pictures and files beside its words. */
+function withMedia(output: OutputItem, { parts }: Fields): OutputItem {
+  const media = asList(parts).map(readPlain);
+  if (media.length === 0) return output;
+  const { value: _value, ...rest } = output;
+  return { ...rest, parts: [...resultParts(output), ...media] };
+}
+
+/** Addresses of files that lie with Google: whoever else fetches one is turned away. */
+const KEPT_HERE = /^(gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
+
 function readPlain(piece: unknown): Part {
   const part = isFields(piece) ? piece : {};
   const origin = { format: FORMAT, piece } as const;
@@ -141,9 +153,11 @@ function readPlain(piece: unknown): Part {
   if (typeof part["text"] === "string") return textPart(part["text"], origin);
   const data = part["inlineData"] ?? part["fileData"];
   if (!isFields(data)) return { type: "other", origin };
-  const mediaType = asText(data["mimeType"]) ?? "";
-  const type = mediaType.startsWith("image/") ? "image" : mediaType.startsWith("audio/") ? "audio" : "file";
-  return { type, media: mediaSource({ url: data["fileUri"], base64: data["data"], mediaType }), origin };
+  const { mimeType: mediaType, data: base64, fileUri, displayName: name } = data;
+  const family = asText(mediaType) ?? "";
+  const type = family.startsWith("image/") ? "image" : family.startsWith("audio/") ? "audio" : "file";
+  const source = KEPT_HERE.test(asText(fileUri) ?? "") ? { fileId: fileUri } : { url: fileUri };
+  return { type, media: mediaSource({ ...source, base64, mediaType, name }), origin };
 }
 
 function encode(items: readonly Item[], how: Encoding): Encoded {
@@ -235,7 +249,8 @@ class Writer {
     const part = from?.[0];
     const read = isFields(part) && isFields(part["functionResponse"]) ? part["functionResponse"] : undefined;
     const named = { ...(id === undefined ? {} : { id }), name: output.name ?? "" };
-    if (read === undefined) return [{ functionResponse: { ...named, response: responseOf(output) } }];
+    if (read === undefined)
+      return [{ functionResponse: { ...named, response: responseOf(output), ...mediaOf(output) } }];
     const sameId = read["id"] === id || read["id"] === undefined;
     const formed = isResultFormed[FORMAT](part as Fields);
     if (sameId && read["name"] === output.name && formed) return from as readonly unknown[];
@@ -252,6 +267,12 @@ function seal(parts: readonly unknown[]): readonly unknown[] {
   return parts.with(first, { ...part, thoughtSignature: NO_THOUGHT });
 }
 
+/** What was read beside the words of a result here. Other media was moved into a message. */
+function mediaOf({ parts }: OutputItem): object {
+  const own = parts.flatMap((part) => (part.type === "text" ? [] : writePlain(part)));
+  return own.length === 0 ? {} : { parts: own };
+}
+
 function responseOf(output: OutputItem): Readonly<Record<string, Json>> {
   const text = textOf(resultParts(output));
   if (output.status !== "success") return { error: text };
@@ -263,8 +284,8 @@ function writePlain(part: Part): readonly unknown[] {
   if (own !== undefined) return [own];
   if (part.type === "text") return [{ text: part.text }];
   if (part.type === "other") return [];
-  const { url, base64, mediaType } = part.media;
-  const mimeType = mediaType ?? (part.type === "image" ? "image/png" : "application/octet-stream");
+  const { url, base64 } = part.media;
+  const mimeType = typeOf(part);
   return url === undefined
     ? [{ inlineData: { mimeType, data: base64 ?? "" } }]
     : [{ fileData: { mimeType, fileUri: url } }];

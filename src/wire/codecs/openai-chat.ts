@@ -30,9 +30,11 @@ import {
   mediaSource,
   mediaUrl,
   type Read,
-  soundFormat,
+  readFile,
+  readSound,
   textPart,
   writtenFile,
+  writtenSound,
 } from "./read.ts";
 import { isResultFormed, looseResult } from "./result-form.ts";
 
@@ -135,10 +137,12 @@ function readParts(content: unknown): readonly Part[] {
     if (part["type"] === "input_audio" && isFields(part["input_audio"])) {
       return {
         type: "audio",
-        media: mediaSource({ base64: part["input_audio"]["data"] }),
+        media: readSound(part["input_audio"]),
         origin: { format: FORMAT, piece },
       };
     }
+    if (part["type"] === "file" && isFields(part["file"]))
+      return { type: "file", media: readFile(part["file"]), origin: { format: FORMAT, piece } };
     return { type: "other", origin: { format: FORMAT, piece } };
   });
 }
@@ -224,8 +228,7 @@ function writePart(part: Part): readonly unknown[] {
   if (own !== undefined) return [own];
   if (part.type === "text") return [{ type: "text", text: part.text }];
   if (part.type === "image") return [{ type: "image_url", image_url: { url: mediaUrl(part.media, "image/png") } }];
-  if (part.type === "audio")
-    return [{ type: "input_audio", input_audio: { data: part.media.base64 ?? "", format: soundFormat(part.media) } }];
+  if (part.type === "audio") return [{ type: "input_audio", input_audio: writtenSound(part.media) }];
   if (part.type === "file") return [{ type: "file", file: writtenFile(part.media) }];
   return [];
 }

@@ -21,9 +21,11 @@ import {
   mediaSource,
   mediaUrl,
   type Read,
-  soundFormat,
+  readFile,
+  readSound,
   textPart,
   writtenFile,
+  writtenSound,
 } from "./read.ts";
 import { isResultFormed, looseResult } from "./result-form.ts";
 
@@ -186,8 +188,8 @@ function readOutput(callKind: CallKind, piece: Fields): OutputItem {
 function readResult(callKind: CallKind, output: unknown): readonly Part[] {
   if (typeof output === "string") return [textPart(output)];
   if (callKind === "computer") {
-    const { image_url: url } = isFields(output) ? output : {};
-    return [{ type: "image", media: mediaSource({ url }), origin: { format: FORMAT, piece: output } }];
+    const { image_url: url, file_id: fileId } = isFields(output) ? output : {};
+    return [{ type: "image", media: mediaSource({ url, fileId }), origin: { format: FORMAT, piece: output } }];
   }
   if (callKind !== "commands") return asList(output).map(readPart);
   return asList(output).map((ran) => {
@@ -202,16 +204,14 @@ function readPart(piece: unknown): Part {
   if (type === "input_text" || type === "output_text" || type === "text")
     return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
   if (type === "refusal") return textPart(asText(part["refusal"]) ?? "", { format: FORMAT, piece });
-  if (type === "input_image")
-    return { type: "image", media: mediaSource({ url: part["image_url"] }), origin: { format: FORMAT, piece } };
-  if (type === "input_audio")
-    return { type: "audio", media: mediaSource({ base64: part["data"] }), origin: { format: FORMAT, piece } };
-  if (type === "input_file")
-    return {
-      type: "file",
-      media: mediaSource({ url: part["file_data"] ?? part["file_url"] }),
-      origin: { format: FORMAT, piece },
-    };
+  const origin = { format: FORMAT, piece } as const;
+  if (type === "input_image") {
+    const { image_url: url, file_id: fileId } = part;
+    return { type: "image", media: mediaSource({ url, fileId }), origin };
+  }
+  if (type === "input_audio" && isFields(part["input_audio"]))
+    return { type: "audio", media: readSound(part["input_audio"]), origin };
+  if (type === "input_file") return { type: "file", media: readFile(part), origin };
   return { type: "other", origin: { format: FORMAT, piece } };
 }
 
@@ -366,8 +366,7 @@ function writePart(part: Part, text: "input_text" | "output_text"): readonly unk
   if (part.type === "text") return [{ type: text, text: part.text }];
   if (part.type === "image")
     return [{ type: "input_image", image_url: mediaUrl(part.media, "image/png"), detail: "auto" }];
-  if (part.type === "audio")
-    return [{ type: "input_audio", data: part.media.base64 ?? "", format: soundFormat(part.media) }];
+  if (part.type === "audio") return [{ type: "input_audio", input_audio: writtenSound(part.media) }];
   if (part.type === "file") {
     const { url } = part.media;
     return [{ type: "input_file", ...(url === undefined ? writtenFile(part.media) : { file_url: url }) }];

@@ -1,5 +1,6 @@
 import type { Json } from "../../base/json.ts";
 import type { CallItem, Item, MediaSource, Origin, Part, PartOrigin, WireFormat } from "../item.ts";
+import { base64Of } from "../media.ts";
 import type { Decoded, Malformed } from "./codec.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -77,16 +78,38 @@ export function mediaSource(fields: {
   readonly url?: unknown;
   readonly base64?: unknown;
   readonly mediaType?: unknown;
+  readonly fileId?: unknown;
+  readonly name?: unknown;
 }): MediaSource {
   const url = asText(fields.url);
-  const data = url?.match(/^data:([^;,]*);base64,(.*)$/s);
-  const mediaType = asText(fields.mediaType) ?? data?.[1];
+  const data = url?.match(/^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/s);
+  const mediaType = asText(fields.mediaType) ?? (data?.[1] || undefined);
   const base64 = asText(fields.base64) ?? data?.[2];
+  const fileId = asText(fields.fileId);
+  const name = asText(fields.name);
   return {
     ...(mediaType === undefined ? {} : { mediaType }),
     ...(url === undefined || data ? {} : { url }),
     ...(base64 === undefined ? {} : { base64 }),
+    ...(fileId === undefined ? {} : { fileId }),
+    ...(name === undefined ? {} : { name }),
   };
+}
+
+/** A text that came as a file. */
+export function inlineText(text: string): MediaSource {
+  return { mediaType: "text/plain", base64: base64Of(new TextEncoder().encode(text)) };
+}
+
+/** A file as OpenAI takes it. Its data is a data URL, or base64 alone. */
+export function readFile(file: Fields): MediaSource {
+  const { file_data: data, file_url: url, file_id: fileId, filename: name } = file;
+  const isUrl = typeof data !== "string" || data.startsWith("data:");
+  return mediaSource({ ...(isUrl ? { url: data ?? url } : { base64: data }), fileId, name });
+}
+
+export function readSound({ data, format }: Fields): MediaSource {
+  return mediaSource({ base64: data, mediaType: format === "mp3" ? "audio/mpeg" : `audio/${asText(format) ?? "wav"}` });
 }
 
 /** A media source as one URL, inline data included. */
@@ -99,8 +122,9 @@ export function writtenFile(media: MediaSource): { readonly filename: string; re
   return { filename: media.name ?? "file.pdf", file_data: mediaUrl(media, "application/pdf") };
 }
 
-export function soundFormat({ mediaType = "audio/wav" }: MediaSource): "wav" | "mp3" {
-  return /mpeg|mp3/.test(mediaType) ? "mp3" : "wav";
+/** A recording as OpenAI takes it. */
+export function writtenSound({ mediaType = "audio/wav", base64 = "" }: MediaSource): object {
+  return { data: base64, format: /mpeg|mp3/.test(mediaType) ? "mp3" : "wav" };
 }
 
 export function asJson(value: unknown): Json {

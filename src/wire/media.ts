@@ -1,0 +1,66 @@
+import type { Part } from "./item.ts";
+import type { WireProfile } from "./profiles.ts";
+
+export type Media = Extract<Part, { readonly media: unknown }>;
+
+export function isMedia(part: Part): part is Media {
+  return part.type !== "text" && part.type !== "other";
+}
+
+const UNTYPED = { image: "image/png", audio: "audio/wav", file: "application/pdf" } as const;
+
+/** The media type in the spelling that providers take. What came without one is taken for this, here as in the codecs. */
+export function typeOf({ type, media: { mediaType = "" } }: Media): string {
+  const plain = (mediaType.split(";")[0] as string).trim().toLowerCase();
+  if (plain === "image/jpg") return "image/jpeg";
+  return plain === "" ? UNTYPED[type] : plain;
+}
+
+export function labelOf(part: Media): string {
+  const { name } = part.media;
+  return name === undefined ? typeOf(part) : `${name}, ${typeOf(part)}`;
+}
+
+/** Three bytes in four letters. */
+export function isTooLarge({ media: { base64 = "" } }: Media, { mediaBytes }: WireProfile): boolean {
+  return base64.length * 0.75 > mediaBytes;
+}
+
+const IN_WORDS = /^text\/|[/+](json|xml|(x-)?yaml|toml|csv|sql|(x-)?(java|type)script|x-sh)$/;
+
+/** Whether it consists of words, by its type: a table, a drawing in XML, a program. */
+export function isInWords(part: Media): boolean {
+  return IN_WORDS.test(typeOf(part));
+}
+
+/** A file that consists of words, as a text: it can be read wherever words can. */
+export function asWords(part: Media): Part | undefined {
+  const { base64 } = part.media;
+  if (base64 === undefined || base64 === "" || !isInWords(part)) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { type: "text", text: `[${labelOf(part)}]\n${text}` };
+  } catch {
+    return undefined; // it is called a text and is none: told as what cannot be shown
+  }
+}
+
+/** Parts where words stand for others, each on lines of their own: some formats run neighbouring texts together. */
+export function inLines(parts: readonly (Part | undefined)[], instead: readonly Part[]): readonly Part[] {
+  const isNew = (nth: number) => parts[nth]?.type === "text" && instead[nth]?.type !== "text";
+  return parts.flatMap((part, nth): readonly Part[] => {
+    if (part?.type !== "text" || !isNew(nth)) return part === undefined ? [] : [part];
+    const before = parts[nth - 1]?.type === "text" ? "\n" : "";
+    const after = parts[nth + 1]?.type === "text" && !isNew(nth + 1) ? "\n" : "";
+    return [{ ...part, text: `${before}${part.text}${after}` }];
+  });
+}
+
+/** Bytes as base64, without Node. */
+export function base64Of(bytes: Uint8Array): string {
+  const STEP = 0x8000; // a longer list of arguments overflows the stack
+  let letters = "";
+  for (let at = 0; at < bytes.length; at += STEP) letters += String.fromCharCode(...bytes.subarray(at, at + STEP));
+  return btoa(letters);
+}
