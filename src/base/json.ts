@@ -11,6 +11,7 @@ import {
   NOTHING_KNOWN,
 } from "./plain-json.ts";
 import { err, ok, type Result } from "./result.ts";
+import { inWords } from "./words.ts";
 
 /** What survives a round trip through JSON, and nothing else. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -132,7 +133,7 @@ function walkWith(
   } catch (thrown) {
     if (thrown instanceof Stop) return err({ kind: thrown.kind, path: pathText(walk.path), detail: thrown.detail });
     // A getter or a Proxy trap of the caller threw: theirs to mend, not ours to crash on.
-    return err({ kind: "throws", path: pathText(walk.path), detail: thrownText(thrown) });
+    return err({ kind: "throws", path: pathText(walk.path), detail: inWords(thrown) });
   }
 }
 
@@ -283,15 +284,6 @@ function repaired(walk: Walk, kind: JsonRepair["kind"]): void {
 function prototypeName(prototype: unknown): string {
   const maker = (prototype as { constructor?: { name?: unknown } }).constructor;
   return typeof maker?.name === "string" && maker.name !== "" ? maker.name : "an object with a prototype";
-}
-
-/** Whatever was thrown, also what cannot be printed. */
-function thrownText(thrown: unknown): string {
-  try {
-    return String(thrown);
-  } catch {
-    return "something that cannot be printed";
-  }
 }
 
 /** V8 quotes the text it could not parse, and the text may hold a secret. */

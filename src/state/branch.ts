@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { inWords } from "../base/words.ts";
 import { type AnyPart, changeOf, type Part, type Parts, type RootChange } from "./part.ts";
 import { readSlice } from "./read-slice.ts";
 import type { Root } from "./root.ts";
@@ -156,6 +157,6 @@ function redone<T>(part: string, run: () => T): T {
     return run();
   } catch (error) {
     if (HoldfastError.is(error)) throw error;
-    throw new HoldfastError("REDUCER_FAILED", { slice: part, error: String(error) }, { cause: error });
+    throw new HoldfastError("REDUCER_FAILED", { slice: part, error: inWords(error) }, { cause: error });
   }
 }

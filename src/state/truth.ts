@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import { inWords } from "../base/words.ts";
 import type { Redactor } from "../records/redact.ts";
 import { Branch } from "./branch.ts";
 import { stateError } from "./errors.ts";
@@ -100,7 +101,7 @@ export class Truth {
 
   /** From here on nothing is trusted: no branch, no commit, until the state is built anew. */
   poison(why: unknown): void {
-    this.#poisoned ??= { reason: why instanceof Error ? why.message : String(why) };
+    this.#poisoned ??= { reason: inWords(why) };
   }
 
   refusePoisoned(): void {

@@ -1,8 +1,14 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
+import { inWords } from "../base/words.ts";
 
 /** Said of a record before it reaches the store: the caller is at fault, and the store has seen nothing. */
-const ALWAYS: ReadonlySet<ErrorCode> = new Set(["VALUE_TOO_LARGE", "VALUE_TOO_DEEP", "VALUE_NOT_JSON"]);
+const ALWAYS: ReadonlySet<ErrorCode> = new Set([
+  "VALUE_TOO_LARGE",
+  "VALUE_TOO_DEEP",
+  "VALUE_NOT_JSON",
+  "RECORD_MALFORMED",
+]);
 
 const marked = new WeakSet<object>();
 
@@ -11,8 +17,9 @@ export async function beforeWriting<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (typeof error === "object" && error !== null) marked.add(error);
-    throw error;
+    const told = typeof error === "object" && error !== null ? error : new Error(inWords(error));
+    marked.add(told);
+    throw told;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { inWords } from "../base/words.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 
 /** The signal of calls that nobody can abort: there is nothing to listen to. */
@@ -75,7 +76,7 @@ function onDeadline(
 
 export function canceled(signal: AbortSignal): Discarded {
   const { reason } = signal as { readonly reason: unknown };
-  return { kind: "canceled", message: reason instanceof Error ? reason.message : "The call was canceled." };
+  return { kind: "canceled", message: reason instanceof Error ? inWords(reason) : "The call was canceled." };
 }
 
 const TIMED_OUT: Ending = { kind: "timeout", message: "The call took longer than it was allowed to." };

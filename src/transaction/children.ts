@@ -1,3 +1,4 @@
+import { inWords } from "../base/words.ts";
 import type { Rewindable } from "./call.ts";
 
 /** Sessions whose work counts as a call's: its span of them goes when the call does. */
@@ -15,7 +16,7 @@ export class CallChildren {
       try {
         await rewind();
       } catch (error) {
-        stuck.push(`a child: ${error instanceof Error ? error.message : String(error)}`);
+        stuck.push(`a child: ${inWords(error)}`);
       } finally {
         await released(child);
       }

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { inWords } from "../base/words.ts";
 import { isMarked } from "../records/redact.ts";
 import {
   EffectDidNotHappen,
@@ -265,7 +266,7 @@ export class EffectBook {
         await this.#inTime(async () => spec.undo?.(entry.args as never, result as never, { key: entry.key }));
         undone = true;
       } catch (error) {
-        detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${error instanceof Error ? error.message : String(error)}`;
+        detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${inWords(error)}`;
       }
     }
     if (undone) {

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
-import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, type JsonFault, type JsonLimits, KEPT_LIMITS } from "../base/json.ts";
+import { asName, inWords } from "../base/words.ts";
 import type { OutputStatus } from "../records/kinds.ts";
 import { partsOf, partsText, type ResultPart } from "./result-parts.ts";
 
@@ -70,36 +71,57 @@ export function reasonOf(ending: Ending): string {
 
 /** What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed. */
 export function endingOf(returned: unknown): Ending {
-  if (isFailure(returned)) return endingOfFailure(returned);
-  const parts = partsOf(returned);
-  if (parts !== undefined) return { kind: "succeeded", value: partsText(parts), parts };
-  const checked = checkJson(returned ?? null, KEPT_LIMITS);
-  if (checked.ok) return { kind: "succeeded", value: checked.value.value };
-  const message = `The result cannot be kept: ${checked.error.path} ${checked.error.detail}`;
-  return { kind: "failed", reason: "result-not-json", message };
+  try {
+    if (isFailure(returned)) return endingOfFailure(returned);
+    const parts = partsOf(returned);
+    if (parts !== undefined) return { kind: "succeeded", value: partsText(parts), parts };
+    const checked = checkJson(returned ?? null, KEPT_LIMITS);
+    return checked.ok ? { kind: "succeeded", value: checked.value.value } : notJson(placeOf(checked.error));
+  } catch (error) {
+    return notJson(inWords(error)); // a getter of the result's own
+  }
+}
+
+function notJson(why: string): Ending {
+  return { kind: "failed", reason: "result-not-json", message: `The result cannot be kept: ${why}` };
 }
 
 export function endingOfThrown(thrown: unknown): Discarded {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (thrown instanceof VisibilityExpansionRequired)
-    return {
-      kind: "expansion",
-      message: `More of the prompt is needed first: ${thrown.sections.join(", ")}.`,
-      request: thrown,
-    };
-  if (thrown instanceof ToolValidationError) return { kind: "bad-arguments", message };
-  if (thrown instanceof DeadlineExceededError) return { kind: "timeout", message };
-  return { kind: "failed", reason: HoldfastError.is(thrown) ? thrown.code : "threw", message };
+  const message = inWords(thrown);
+  try {
+    if (thrown instanceof VisibilityExpansionRequired) return endingOfRequest(thrown);
+    if (thrown instanceof ToolValidationError) return { kind: "bad-arguments", message };
+    if (thrown instanceof DeadlineExceededError) return { kind: "timeout", message };
+    return { kind: "failed", reason: HoldfastError.is(thrown) ? asName(thrown.code) : "threw", message };
+  } catch {
+    return { kind: "failed", reason: "threw", message }; // it refuses to be looked at
+  }
 }
 
+function endingOfRequest(request: VisibilityExpansionRequired): Discarded {
+  const sections: unknown = request.sections;
+  if (!Array.isArray(sections) || sections.some((name) => typeof name !== "string"))
+    return { kind: "failed", reason: "threw", message: "It asked for more of the prompt without naming the sections." };
+  return { kind: "expansion", message: `More of the prompt is needed first: ${sections.join(", ")}.`, request };
+}
+
+/** Room is left for the line of the log that it is put into. */
+const PAYLOAD_LIMITS: JsonLimits = { depth: KEPT_LIMITS.depth - 2, characters: KEPT_LIMITS.characters - 64 * 1024 };
+
 function endingOfFailure({ code, message, payload }: Partial<Failure>): Ending {
-  const kept = payload === undefined ? undefined : checkJson(payload, KEPT_LIMITS);
+  const kept = payload === undefined ? undefined : checkJson(payload, PAYLOAD_LIMITS);
+  const said = typeof message === "string" ? message : "The tool reported a failure.";
   return {
     kind: "failed",
-    reason: typeof code === "string" ? code : "failed",
-    message: typeof message === "string" ? message : "The tool reported a failure.",
+    reason: typeof code === "string" ? asName(code) : "failed",
+    message:
+      kept?.ok === false ? `${inWords(said)} Its payload cannot be kept: ${placeOf(kept.error)}.` : inWords(said),
     ...(kept?.ok === true ? { payload: kept.value.value } : {}),
   };
+}
+
+function placeOf({ path, detail }: JsonFault): string {
+  return `${path} ${detail}`;
 }
 
 /** `{ ok: false }` is ours, `{ success: false }` the seed's. */

@@ -1,8 +1,9 @@
 import { checkJson, KEPT_LIMITS } from "../base/json.ts";
+import { inWords } from "../base/words.ts";
 import type { Branch } from "../state/branch.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf } from "./ending.ts";
-import { objectionTo } from "./validators.ts";
+import { NO_WORDS, objectionTo } from "./validators.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
 import type { Tool } from "./tool.ts";
 
@@ -79,11 +80,11 @@ function firstDenial(
 ): string | undefined {
   for (const policy of policies) {
     try {
-      const denial = ask(policy);
-      if (denial !== undefined) return denial;
+      const denial: unknown = ask(policy);
+      if (denial === undefined) continue;
+      return typeof denial === "string" ? denial : `The policy ${policy.name} could not be checked: ${NO_WORDS}`;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return `The policy ${policy.name} could not be checked: ${why}`;
+      return `The policy ${policy.name} could not be checked: ${inWords(error)}`;
     }
   }
   return undefined;

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { asName } from "../base/words.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
 import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
@@ -63,8 +64,8 @@ export class OpenCall {
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
     this.#world = world;
-    this.call = call;
-    this.tool = world.tool(call.name) ?? absentTool(call.name);
+    this.call = { ...call, name: asName(call.name) };
+    this.tool = world.tool(call.name) ?? absentTool(this.call.name);
     this.started = world.state.clock.monotonic();
     this.signal = limits.signal ?? NEVER;
     this.turn = turn;
@@ -283,7 +284,8 @@ export class OpenCall {
   }
 
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
-  async #runNested(parent: string, { name, input }: InnerCall): Promise<CallOutcome> {
+  async #runNested(parent: string, { name: asked, input }: InnerCall): Promise<CallOutcome> {
+    const name = asName(asked);
     const { effects, state } = this.#world;
     const started = state.clock.monotonic();
     const place = this.nested.length;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/json.ts";
+import { inWords } from "../base/words.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
 import type { CallEffects, OutputStatus } from "../records/kinds.ts";
 import type { ToolInvoked } from "../state/default-slices.ts";
@@ -113,6 +114,12 @@ export function loggedOf(outcome: CallOutcome, at: string): ToolInvoked {
   return payload === undefined ? line : { ...line, payload };
 }
 
+/** Only that it ended, and how: what was logged and noted of it could not be kept, and whoever reads of it is told. */
+export function bareOf(outcome: CallOutcome, why: unknown): CallOutcome {
+  const { notes: _notes, payload: _payload, attemptFailures: _failures, ...bare } = outcome;
+  return { ...bare, output: `${inWords(bare.output)} What it logged and noted could not be kept: ${inWords(why)}` };
+}
+
 export function summaryOf({ output }: CallOutcome): string {
   return (typeof output === "string" ? output : JSON.stringify(output)).slice(0, SUMMARY).toWellFormed();
 }
@@ -127,11 +134,11 @@ function wordsOf(
   stuckChildren: readonly string[],
 ): string {
   const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
-  const outside = stuck.length === 0 ? [] : [`Outside: ${stuck.join("; ")}.`];
-  const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${stuckChildren.join("; ")}.`];
+  const outside = stuck.length === 0 ? [] : [`Outside: ${inWords(stuck.join("; "))}.`];
+  const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${inWords(stuckChildren.join("; "))}.`];
   // Whoever denies says what became of it: mostly it never ran.
   const undone = ending.kind === "denied" ? [] : changes;
-  return [ending.message, ...undone, ...outside, ...children].join(" ");
+  return [inWords(ending.message), ...undone, ...outside, ...children].join(" ");
 }
 
 function effectsOf(effects: readonly EffectReport[]): CallEffects {

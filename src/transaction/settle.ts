@@ -5,14 +5,14 @@ import { ToolInvoked } from "../state/default-slices.ts";
 import { RootChange } from "../state/part.ts";
 import { portable, resourcesPart } from "../state/resources-part.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
-import { isUnwritten } from "../state/unwritten.ts";
+import { beforeWriting, isUnwritten } from "../state/unwritten.ts";
 import { effectId, type EffectReport, lastOfEach } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
 import { attemptUntilAccepted, notOver } from "./guardrails.ts";
 import { type CallWorld, specsOf } from "./call-world.ts";
 import { type OpenCall, UNDONE_INSIDE } from "./open-call.ts";
-import { type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
+import { bareOf, type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
 
 type Tried = { readonly committed: CallOutcome } | { readonly instead: Discarded } | "needs-lock";
 
@@ -151,11 +151,12 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
   const stuckChildren = await open.children.rewind();
   open.supersede(UNDONE_INSIDE, "parent-discarded");
   const reports = await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));
-  const outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.superseded), stuckChildren });
+  let outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.superseded), stuckChildren });
   const outcomes = [...open.superseded, outcome];
   await state.truth.gate.run(async () => {
     const pre = boundary(world, outcome, "pre_tool");
-    await write(world, outcomes, logsOf(world, open, outcomes));
+    const written = await writeEnds(world, open, outcomes);
+    outcome = written.at(-1) ?? outcome;
     checkpoint(world, outcome, pre);
   });
   return outcome;
@@ -185,20 +186,28 @@ function logOutcomes(world: CallWorld, open: OpenCall, outcomes: readonly CallOu
   for (const outcome of outcomes) open.branch.dispatch(ToolInvoked.ended(loggedOf(outcome, at)));
 }
 
-/** What a discarded call leaves: its own log entries, or, when those are at fault, only the line that it ended. */
-function logsOf(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): RootChange {
-  const { root } = world.state;
+/** What a discarded call leaves: its own log entries and the line that it ended, or, when those are at fault, only that line. */
+async function writeEnds(
+  world: CallWorld,
+  open: OpenCall,
+  outcomes: readonly CallOutcome[],
+): Promise<readonly CallOutcome[]> {
   open.branch.discard();
-  const own = open.branch.savepoint();
   try {
-    logOutcomes(world, open, outcomes);
-    return open.branch.onto(root);
-  } catch {
-    open.branch.rollbackTo(own);
+    await write(world, outcomes, await beforeWriting(logsOf(world, open, outcomes)));
+    return outcomes;
+  } catch (error) {
+    if (!isUnwritten(error)) throw error;
+    const bare = outcomes.map((outcome) => bareOf(outcome, error));
     open.branch.forgetAll();
-    logOutcomes(world, open, outcomes);
-    return open.branch.onto(root);
+    await write(world, bare, await logsOf(world, open, bare));
+    return bare;
   }
+}
+
+async function logsOf(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): Promise<RootChange> {
+  logOutcomes(world, open, outcomes);
+  return open.branch.onto(world.state.root);
 }
 
 function checkpoint(world: CallWorld, outcome: CallOutcome, pre: CompositeSnapshot): void {

@@ -1,4 +1,5 @@
 import type { Json } from "../base/json.ts";
+import { inWords } from "../base/words.ts";
 import type { Ending } from "./ending.ts";
 
 /** An attempt whose result was refused: undone, and kept beside the call's one closing record. */
@@ -19,7 +20,7 @@ export interface OutputView<I> {
 export type OutputValidator<I = unknown> = (output: Json, view: OutputView<I>) => Verdict | Promise<Verdict>;
 type Verdict = string | { readonly message: string; readonly final?: boolean } | undefined;
 
-/** The first objection to a result. A validator that throws has not accepted it. */
+/** The first objection to a result. A validator that throws, or answers without words, has not accepted it. */
 export async function objectionTo(
   output: Json,
   validators: readonly OutputValidator[],
@@ -27,15 +28,18 @@ export async function objectionTo(
 ): Promise<Extract<Ending, { readonly kind: "rejected" }> | undefined> {
   for (const validator of validators) {
     try {
-      const verdict = await validator(output, view);
+      const verdict: unknown = await validator(output, view);
       if (verdict === undefined) continue;
-      return typeof verdict === "string"
-        ? { kind: "rejected", message: verdict, final: false }
-        : { kind: "rejected", message: verdict.message, final: verdict.final === true };
+      if (typeof verdict === "string") return { kind: "rejected", message: inWords(verdict), final: false };
+      const { message, final } = Object(verdict) as { readonly message?: unknown; readonly final?: unknown };
+      if (typeof message !== "string") throw new TypeError(NO_WORDS);
+      return { kind: "rejected", message: inWords(message), final: final === true };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return { kind: "rejected", message: `The result could not be checked: ${why}`, final: true };
+      return { kind: "rejected", message: `The result could not be checked: ${inWords(error)}`, final: true };
     }
   }
   return undefined;
 }
+
+/** `true` may have been meant as a yes or as a no: nothing is committed on a guess. */
+export const NO_WORDS = "the answer was neither words nor nothing.";
