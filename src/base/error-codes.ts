@@ -489,7 +489,7 @@ export const ERROR_CODES = {
     tryThis: "End it first, or give the new call an id of its own.",
   },
   CALL_REFUSED: {
-    says: "The call may not run: its arguments, a policy or a deadline forbid it. It is closed, and nothing was changed.",
+    says: "The call may not run: its arguments, a policy or a deadline forbid it, or it was aborted. It is closed, and nothing was changed.",
     tryThis: "Tell the model the reason in the details.",
   },
   TRANSACTIONS_EXIST: {

@@ -49,6 +49,87 @@ describe("a call that a host begins and ends", () => {
     expect(state.session.all(ToolInvoked).map(({ reason }) => reason)).toEqual(["denied"]);
   });
 
+  test("[TX-31] is ended while it is being written down, and the end waits for that", async () => {
+    const { transactions, ledger } = rig([]);
+    const written = Promise.withResolvers<void>();
+    const opened = ledger.opened.bind(ledger);
+    ledger.opened = async (call) => {
+      await written.promise;
+      await opened(call);
+    };
+    const committed = transactions.begin({ id: "a", name: "theirs", input: {} });
+    const aborted = transactions.begin({ id: "b", name: "theirs", input: {} }).catch((error: unknown) => error);
+    const ends = [transactions.commit("a", "fine"), transactions.abort("b", "not wanted")];
+    await quiet();
+    expect(transactions.pending).toEqual(["a", "b"]);
+    written.resolve();
+    expect(await Promise.all(ends)).toMatchObject([{ ok: true }, { status: "canceled" }]);
+    expect(await (await committed).commit("again")).toBe("not pending");
+    expect(await aborted).toMatchObject({ code: "CALL_REFUSED", details: { reason: "canceled" } });
+    expect([transactions.pending, ledger.kinds("a"), ledger.kinds("b")]).toEqual([
+      [],
+      ["opened", "closed"],
+      ["opened", "closed"],
+    ]);
+  });
+
+  test("[TX-31] one that could not be written down has nothing to end, and its id is free", async () => {
+    const { transactions, ledger } = rig([]);
+    ledger.failOn = "opened";
+    const begun = transactions.begin({ id: "a", name: "theirs", input: {} });
+    const ends = Promise.all([transactions.commit("a", "fine"), transactions.abort("a")]);
+    await expect(begun).rejects.toThrow("cannot write opened");
+    expect(await ends).toEqual(["not pending", "not pending"]);
+    ledger.failOn = undefined;
+    expect(await (await transactions.begin({ id: "a", name: "theirs", input: {} })).commit(1)).toMatchObject({
+      ok: true,
+    });
+  });
+
+  test("[TX-31] aborted while it is admitted, it is refused to whoever began it, with the reason", async () => {
+    const { promise, resolve } = Promise.withResolvers<{ readonly value: object }>();
+    const input: StandardSchema<object> = { "~standard": { version: 1, vendor: "test", validate: () => promise } };
+    const { transactions, ledger } = rig([defineTool({ name: "slow", access: "write", input, run: () => "done" })]);
+    const begun = transactions.begin({ id: "a", name: "slow", input: {} });
+    await quiet();
+    expect(await transactions.abort("a", "changed my mind")).toMatchObject({ status: "canceled" });
+    resolve({ value: {} });
+    await expect(begun).rejects.toMatchObject({
+      code: "CALL_REFUSED",
+      details: { call: "a", reason: "canceled", message: expect.stringContaining("changed my mind") },
+    });
+    expect(ledger.kinds("a")).toEqual(["opened", "closed"]);
+  });
+
+  test("[TX-31] [TX-36] committed twice at once, it is remembered once", async () => {
+    const policy: ToolPolicy = { name: "p", check: () => undefined, onResult: () => [steps.added("remembered")] };
+    const { state, transactions } = rig([writes("ours", () => 1)], { policies: [policy] });
+    const pending = await transactions.begin({ id: "a", name: "ours", input: {} });
+    const ends = await Promise.all([pending.commit(1), transactions.commit("a", 2)]);
+    expect(ends).toMatchObject([{ ok: true, output: 1 }, "not pending"]);
+    expect(state.session.get(steps)).toEqual(["remembered"]);
+  });
+
+  test("[TX-31] [TX-36] aborted while its result is validated, it is canceled, and nothing is remembered", async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<undefined>();
+    const validate = () => {
+      asked.resolve();
+      return answer.promise;
+    };
+    const told: unknown[] = [];
+    const policy: ToolPolicy = { name: "p", check: () => undefined, onResult: (_, result) => (told.push(result), []) };
+    const ours = writes("ours", () => 1, { validators: [validate] });
+    const { transactions, ledger } = rig([ours], { policies: [policy] });
+    const pending = await transactions.begin({ id: "a", name: "ours", input: {} });
+    const committed = pending.commit(1);
+    await asked.promise;
+    expect(await pending.abort()).toMatchObject({ status: "canceled" });
+    answer.resolve(undefined);
+    expect(await committed).toBe("not pending");
+    expect([told, ledger.kinds("a")]).toEqual([[], ["opened", "closed"]]);
+  });
+
   test("[TX-33] whose arguments cannot even be checked is closed and refused, and cannot be committed past the policies", async () => {
     const validate = () => {
       throw new Error("the schema broke");

@@ -12,7 +12,8 @@ import { settle } from "./settle.ts";
 
 /**
  * A call whose tool somebody else runs. It ends once, by whoever comes first: `commit`, `abort`, its signal, or leaving
- * the scope of `await using`; whoever comes later hears "not pending".
+ * the scope of `await using`; whoever comes later hears "not pending". A commit has come when the tool's validators have
+ * answered: until then it can be aborted.
  */
 export class PendingCall implements AsyncDisposable {
   readonly id: string;
@@ -24,6 +25,8 @@ export class PendingCall implements AsyncDisposable {
   readonly #failed: () => void;
   readonly #onAbort = () => void this.abort("Its signal aborted.").catch(() => {});
   #ended = false;
+  #outcome: Promise<CallOutcome> | undefined;
+  #isCommitting = false;
   #view: PolicyView | undefined;
   readonly #judged = Promise.withResolvers<void>();
 
@@ -57,19 +60,23 @@ export class PendingCall implements AsyncDisposable {
       .catch((error: unknown): Admitted => ({ ok: false, ending: endingOfThrown(error) }));
     if (passed.ok) this.#view = passed.view;
     const ending = denial ?? (passed.ok ? endedAlready(limits) : passed.ending);
-    if (ending === undefined) return;
-    const outcome = await this.#end(ending);
-    const { reason, output } = outcome === "not pending" ? { reason: "canceled", output: "" } : outcome;
+    if (ending !== undefined) await this.#end(ending);
+    // Also when it was aborted meanwhile: whoever began it would run the tool for nothing.
+    if (this.#outcome === undefined) return;
+    const { reason, output } = await this.#outcome;
     throw new HoldfastError("CALL_REFUSED", { call: this.id, tool: call.name, reason, message: output });
   }
 
   async commit(result: unknown): Promise<CallOutcome | "not pending"> {
     await this.#judged.promise; // a host that ends calls by their ids may be ahead of what they are asked
     const view = this.#view;
-    if (this.#ended || view === undefined) return "not pending";
-    let ending = endedAlready(this.#open.limits()) ?? endingOf(result);
+    if (this.#ended || this.#isCommitting || view === undefined) return "not pending";
+    this.#isCommitting = true; // before anything is awaited: two at once would have the policies remember it twice
+    let ending: Ending;
     try {
+      ending = endedAlready(this.#open.limits()) ?? endingOf(result);
       if (ending.kind === "succeeded") ending = await this.#accepted(ending, view);
+      if (this.#ended) return "not pending";
       if (ending.kind === "succeeded") remember(view, ending.value, this.#open.branch, this.#world.policies);
     } catch (error) {
       ending = endingOfThrown(error);
@@ -97,6 +104,11 @@ export class PendingCall implements AsyncDisposable {
   async #end(ending: Ending): Promise<CallOutcome | "not pending"> {
     if (this.#ended) return "not pending";
     this.#ended = true;
+    this.#outcome = this.#settled(ending);
+    return this.#outcome;
+  }
+
+  async #settled(ending: Ending): Promise<CallOutcome> {
     this.#open.signal.removeEventListener("abort", this.#onAbort);
     try {
       return this.#told(await settle(this.#world, this.#open, ending, false));

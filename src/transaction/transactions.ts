@@ -52,7 +52,8 @@ export class Transactions {
   readonly #world: CallWorld;
   readonly #slots: Semaphore;
   readonly #barrier = new Barrier();
-  readonly #open = new Map<string, PendingCall | undefined>();
+  /** The open calls, from before they are written down; those that a host will end, with the promise of what ends them. */
+  readonly #open = new Map<string, Promise<PendingCall | undefined> | undefined>();
   #last: Promise<void> = Promise.resolve();
 
   /** One per state: two would not know of each other's open calls, effects and journal. */
@@ -140,29 +141,36 @@ export class Transactions {
 
   /** For hosts that run the tool themselves: opened here, ended by `commit` or `abort`, by whichever comes first. */
   async begin(call: ToolCall, limits: CallLimits = {}): Promise<PendingCall> {
-    const { open, done } = await this.#opening(call, limits, false);
-    const pending = new PendingCall(
-      this.#world,
-      open,
-      (outcome) => {
-        done();
-        return this.#told(outcome);
-      },
-      done,
-    );
-    this.#open.set(call.id, pending);
-    const { known } = call;
-    await pending.admit(known === undefined || known.kind === "succeeded" ? this.#overBudget() : known);
-    return pending;
+    const begun = Promise.withResolvers<PendingCall | undefined>();
+    try {
+      const { open, done } = await this.#opening(call, limits, false, begun.promise);
+      const pending = new PendingCall(
+        this.#world,
+        open,
+        (outcome) => {
+          done();
+          return this.#told(outcome);
+        },
+        done,
+      );
+      begun.resolve(pending);
+      const { known } = call;
+      await pending.admit(known === undefined || known.kind === "succeeded" ? this.#overBudget() : known);
+      return pending;
+    } finally {
+      begun.resolve(undefined); // it could not be opened: whoever waits to end it has nothing to end
+    }
   }
 
   /** Ends a begun call by its id. A call that is not pending, or was never begun, answers "not pending". */
-  commit(callId: string, result: unknown): Promise<CallOutcome | "not pending"> {
-    return this.#open.get(callId)?.commit(result) ?? NOT_PENDING;
+  async commit(callId: string, result: unknown): Promise<CallOutcome | "not pending"> {
+    const pending = await this.#open.get(callId);
+    return pending?.commit(result) ?? "not pending";
   }
 
-  abort(callId: string, reason?: string): Promise<CallOutcome | "not pending"> {
-    return this.#open.get(callId)?.abort(reason) ?? NOT_PENDING;
+  async abort(callId: string, reason?: string): Promise<CallOutcome | "not pending"> {
+    const pending = await this.#open.get(callId);
+    return pending?.abort(reason) ?? "not pending";
   }
 
   /** Undoes what calls that were taken back had done outside, newest first. */
@@ -175,10 +183,10 @@ export class Transactions {
     return this.effects.finishUndoing(specsOf(this.#world));
   }
 
-  async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean) {
+  async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean, begun?: Promise<PendingCall | undefined>) {
     this.state.truth.gate.refuseInside();
     if (this.#open.has(call.id)) throw new HoldfastError("CALL_OPEN", { call: call.id });
-    this.#open.set(call.id, undefined);
+    this.#open.set(call.id, begun);
     const ended = inOrder ? Promise.withResolvers<void>() : undefined;
     const before = inOrder ? this.#last : AT_ONCE;
     // Taken before anything is awaited: the order of the calls is the order in which they were asked for.
@@ -236,4 +244,3 @@ async function unlessAborted(turn: Promise<unknown>, signal: AbortSignal): Promi
 }
 
 const AT_ONCE = Promise.resolve();
-const NOT_PENDING = Promise.resolve("not pending" as const);
