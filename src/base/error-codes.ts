@@ -380,8 +380,12 @@ export const ERROR_CODES = {
     tryThis: "Fail the call instead of rolling back a part of it, or run the command in a call of its own.",
   },
   RESOURCE_SAVEPOINT: {
-    says: "The call has a resource alone, and what it made of it cannot be rolled back at once.",
-    tryThis: "Use `await call.transaction(work)`, which waits for the resource, or fail the call.",
+    says: "The call has a resource alone, and what a part of it made of it cannot be rolled back at once, or by itself.",
+    tryThis: "Use `await call.transaction(work)`, one at a time, which waits for the resource, or fail the call.",
+  },
+  SAVEPOINT_VOID: {
+    says: "It belongs to a part of the call that was rolled back.",
+    tryThis: "Take a new savepoint after a rollback, and await whatever a transaction starts before it ends.",
   },
   FILE_EDIT_NOT_FOUND: {
     says: "An edit's text does not occur in the file. None of the edits was made.",

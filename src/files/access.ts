@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
-import type { Branch } from "../state/branch.ts";
+import type { Branch, Stretch } from "../state/branch.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { filesystemOver } from "./filesystem.ts";
 import type { HostEntry } from "./host/entry.ts";
@@ -11,7 +11,7 @@ import { filesPart } from "./part.ts";
 import type { TreeFolder } from "./tree.ts";
 import { treeLayer } from "./tree-layer.ts";
 
-type Use = <T>(what: string, work: () => T) => T;
+type Use = <T>(what: string, work: (by?: Stretch) => T) => T;
 
 /** The files as one call sees and changes them: the workspace where there is one, else those in memory. */
 export function filesOnBranch(branch: Branch, use: Use): Filesystem {
@@ -22,7 +22,7 @@ export function filesOnBranch(branch: Branch, use: Use): Filesystem {
     hostLayer(workspace.host, {
       look: (what, see) => use("files", () => branch.look(workspace, what, see, (then, now) => then === now)),
       peek: () => use("files", () => branch.peek(workspace)),
-      change: (redo) => use("files", () => branch.change(workspace, redo)),
+      change: (redo) => use("files", (by) => branch.change(workspace, redo, by)),
       seen,
     }),
   );
@@ -59,7 +59,7 @@ function treeOnBranch(branch: Branch, use: Use): Filesystem {
           return { saw, tree: branch.peek(filesPart) };
         }),
       peek: () => use("files", () => branch.peek(filesPart)),
-      change: (redo) => use("files", () => branch.change(filesPart, redo)),
+      change: (redo) => use("files", (by) => branch.change(filesPart, redo, by)),
     }),
   );
 }

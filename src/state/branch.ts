@@ -9,6 +9,8 @@ import { isSlice, partOf, type Slice, type SliceEvent } from "./slice.ts";
 interface Intent {
   readonly part: string;
   readonly redo: (now: unknown) => unknown;
+  readonly by: Stretch;
+  readonly at: number;
 }
 
 /** Something that was looked at, and whether it still looks the same in a newer root. */
@@ -17,8 +19,23 @@ interface Sight {
   readonly holds: (then: unknown, now: unknown) => boolean;
 }
 
+/**
+ * A part of a call's work that may be taken back without the rest: a transaction, a call inside it. It knows what is its
+ * own, so that one that fails takes nothing of those beside it.
+ */
+export interface Stretch {
+  readonly around: Stretch | undefined;
+  readonly opened: number;
+  /** Between which moments what it did was taken back. */
+  readonly takenBack: { readonly from: number; readonly to: number }[];
+}
+
+/** A moment in a stretch. */
 export interface Savepoint {
-  readonly intents: readonly Intent[];
+  readonly of: Stretch;
+  readonly at: number;
+  /** How many changes there were, and what they had made. */
+  readonly changes: number;
   readonly values: ReadonlyMap<string, unknown>;
 }
 
@@ -32,6 +49,9 @@ export class Branch {
   #values = new Map<string, unknown>();
   #intents: Intent[] = [];
   readonly #sights = new Map<string, Sight>();
+  /** The call's own work: whatever is done in no other stretch. */
+  readonly whole: Stretch = { around: undefined, opened: 0, takenBack: [] };
+  #moment = 0;
 
   constructor(base: Root, parts: Parts) {
     this.base = base;
@@ -46,17 +66,17 @@ export class Branch {
     });
   }
 
-  dispatch(event: SliceEvent): void {
+  dispatch(event: SliceEvent, by?: Stretch): void {
     const part = this.#partNamed(event.slice);
     if (!isSlice(part)) throw new HoldfastError("SLICE_UNKNOWN", { slice: event.slice });
-    this.change(part, (now) => part.reduce(now, event));
+    this.change(part, (now) => part.reduce(now, event), by);
   }
 
   /** Changes a part now, and again at the commit if others have changed it meanwhile. Not a read. */
-  change<V>(part: Part<V>, redo: (now: V) => V): void {
-    const next = redone(part.name, () => redo(this.#current(part)));
-    this.#values.set(part.name, next);
-    this.#intents.push({ part: part.name, redo: redo as (now: unknown) => unknown });
+  change<V>(part: Part<V>, redo: (now: V) => V, by: Stretch = this.whole): void {
+    const intent = { part: part.name, redo: redo as (now: unknown) => unknown, by, at: this.#now() };
+    this.#redo(intent.part, intent.redo);
+    this.#intents.push(intent);
   }
 
   /** Looks at a part in a finer way than the whole of it. The same `what` is remembered once. */
@@ -78,30 +98,55 @@ export class Branch {
     return this.#parts.get(name);
   }
 
-  savepoint(): Savepoint {
-    return { intents: [...this.#intents], values: new Map(this.#values) };
+  /** A stretch inside another begins. */
+  stretch(around: Stretch): Stretch {
+    return { around, opened: this.#now(), takenBack: [] };
+  }
+
+  savepoint(of: Stretch = this.whole): Savepoint {
+    return { of, at: this.#now(), changes: this.#intents.length, values: new Map(this.#values) };
   }
 
   /**
-   * Forgets what was changed since, but for logs, which tell what was tried. What was read stays read, because it may
-   * have decided what came after.
+   * Forgets what its stretch, and those inside it, changed since, but for logs, which tell what was tried. What was read
+   * stays read, because it may have decided what came after. Throws when what stays cannot do without what went.
    */
   rollbackTo(savepoint: Savepoint): void {
-    const isLog = (part: string) => this.#partNamed(part).policy === "log";
-    const logged = this.#intents.slice(savepoint.intents.length).filter(({ part }) => isLog(part));
-    this.#intents = [...savepoint.intents, ...logged];
-    this.#values = new Map([...savepoint.values, ...[...this.#values].filter(([part]) => isLog(part))]);
+    const { of, at, changes, values } = savepoint;
+    of.takenBack.push({ from: at, to: this.#now() });
+    const goes = (intent: Intent) => isSince(savepoint, intent.by, intent.at) && !this.#isLog(intent.part);
+    const changed = new Set(this.#intents.filter(goes).map(({ part }) => part));
+    this.#intents = this.#intents.filter((intent) => !goes(intent));
+    // What was true at the savepoint may have gone since, with another stretch: then all that stays is done again.
+    const holds = this.#intents.filter((intent) => intent.at < at).length === changes;
+    for (const part of changed) {
+      if (holds && values.has(part)) this.#values.set(part, values.get(part));
+      else this.#values.delete(part);
+    }
+    for (const { part, redo, at: moment } of this.#intents)
+      if (changed.has(part) && (moment > at || !holds)) this.#redo(part, redo);
+  }
+
+  /** Whether a savepoint lies in what was taken back: what it would return to is gone. */
+  isVoid({ of, at }: Savepoint): boolean {
+    let moment = at;
+    for (let stretch: Stretch | undefined = of; stretch !== undefined; stretch = stretch.around) {
+      if (stretch.takenBack.some(({ from, to }) => from < moment && moment < to)) return true;
+      moment = stretch.opened;
+    }
+    return false;
   }
 
   /** Forgets everything that was changed since, logs included: it was not tried, only looked at. */
-  returnTo({ intents, values }: Savepoint): void {
-    this.#intents = [...intents];
+  returnTo({ at, values }: Savepoint): void {
+    this.#intents = this.#intents.filter((intent) => intent.at < at);
     this.#values = new Map(values);
   }
 
   /** Forgets everything that was changed, but for logs. */
   discard(): void {
-    this.rollbackTo(BEGINNING);
+    this.#intents = this.#intents.filter(({ part }) => this.#isLog(part));
+    this.#values = new Map([...this.#values].filter(([part]) => this.#isLog(part)));
   }
 
   /** Forgets the logs too: for when a log's own reducer is at fault. */
@@ -136,10 +181,30 @@ export class Branch {
     return next;
   }
 
+  #redo(part: string, redo: Intent["redo"]): void {
+    this.#values.set(
+      part,
+      redone(part, () => redo(this.#valueOf(part))),
+    );
+  }
+
   #current<V>(part: Part<V>): V {
-    if (this.#values.has(part.name)) return this.#values.get(part.name) as V;
-    if (!this.base.has(part.name)) throw new HoldfastError("SLICE_UNKNOWN", { slice: part.name });
-    return this.base.get(part.name) as V;
+    return this.#valueOf(part.name) as V;
+  }
+
+  #valueOf(part: string): unknown {
+    if (this.#values.has(part)) return this.#values.get(part);
+    if (!this.base.has(part)) throw new HoldfastError("SLICE_UNKNOWN", { slice: part });
+    return this.base.get(part);
+  }
+
+  #now(): number {
+    this.#moment += 1;
+    return this.#moment;
+  }
+
+  #isLog(part: string): boolean {
+    return this.#partNamed(part).policy === "log";
   }
 
   #partNamed(name: string): AnyPart {
@@ -149,7 +214,11 @@ export class Branch {
   }
 }
 
-const BEGINNING: Savepoint = { intents: [], values: new Map() };
+/** Whether what a stretch did at a moment belongs to a savepoint's own stretch, and came after it. */
+export function isSince(savepoint: Savepoint, by: Stretch, moment: number): boolean {
+  if (by === savepoint.of) return moment > savepoint.at;
+  return by.around !== undefined && isSince(savepoint, by.around, by.opened);
+}
 
 /** A reducer that throws fails the call: skipping it would commit half of what was meant. */
 function redone<T>(part: string, run: () => T): T {

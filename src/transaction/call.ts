@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, type JsonObject, KEPT_LIMITS } from "../base/json.ts";
@@ -6,7 +7,7 @@ import type { Filesystem } from "../contracts/filesystem.ts";
 import type { BackgroundCommand, BackgroundOptions } from "../exec/background.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import { filesOnBranch } from "../files/access.ts";
-import type { Branch, Savepoint } from "../state/branch.ts";
+import type { Branch, Savepoint, Stretch } from "../state/branch.ts";
 import type { Part } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Slice, SliceEvent } from "../state/slice.ts";
@@ -54,9 +55,9 @@ export interface Call {
    */
   note(fields: JsonObject): void;
   fail(code: string, message: string, payload?: Json): Failure;
-  /** Undoes what came after it when rolled back. */
+  /** Undoes what came after it when rolled back, calls inside this one included; later savepoints are void then. */
   savepoint(): { rollback(): void };
-  /** Keeps what `work` changed, or, when it throws, nothing of it. */
+  /** Keeps what `work` changed, or, when it throws, nothing of it. Two at once keep out of each other's way. */
   transaction<T>(work: () => Promise<T> | T): Promise<T>;
   /** Does something outside, once per key, written down before and after. */
   effect(name: string, args: Json, options: { readonly key: string }): Promise<Json>;
@@ -74,29 +75,46 @@ export interface Call {
 }
 
 export interface CallParts
-  extends Pick<
-    Call,
-    "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "note" | "resource" | "run" | "child"
-  > {
+  extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "note" | "child"> {
+  readonly run: (call: Parameters<Call["run"]>[0], around: Stretch) => Promise<CallOutcome>;
   readonly exec: (command: ExecCommand, options: ExecOptions) => Promise<ExecResult>;
   readonly background: (command: ExecCommand, options: BackgroundOptions) => Promise<BackgroundCommand>;
   readonly stop: LazySignal;
   readonly random: () => Random;
   readonly branch: Branch;
+  /** What it changes there is its own. */
+  readonly stretch: Stretch;
+  /** Calls inside it went with a part of it: told so at once, and what they had done outside is undone. */
+  readonly letGo: (savepoint: Savepoint) => Promise<unknown>;
   readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
   /** How many commands it has run. */
   readonly runs: () => number;
   /** The resources that it has alone. */
   readonly resources: {
+    readonly get: <T>(key: ResourceKey<T>, stretch: Stretch) => Promise<T>;
     readonly holdsAny: () => boolean;
-    readonly mark: () => Promise<ReadonlyMap<string, unknown>>;
-    readonly backTo: (mark: ReadonlyMap<string, unknown>) => Promise<void>;
+    readonly mark: (stretch: Stretch) => Promise<ReadonlyMap<string, unknown>>;
+    readonly backTo: (mark: ReadonlyMap<string, unknown>, stretch: Stretch) => Promise<void>;
+    /** The stretch has ended. */
+    readonly leave: (stretch: Stretch) => void;
   };
   /** A part of what it did was to be undone, and cannot be but with all of it. */
   readonly doom: <E extends Error>(error: E) => E;
   /** Hears of every use after the end. */
   readonly onLate: (what: string) => void;
 }
+
+/** Where code runs: in a transaction of a handle, which may itself run inside another. */
+interface Inside {
+  readonly handle: CallHandle;
+  readonly stretch: Stretch;
+  /** It was rolled back: what still runs of it changes nothing any more. */
+  isOver: boolean;
+  readonly around: Inside | undefined;
+}
+
+/** Transactions of one handle may overlap, so whose change it is hangs on where the code runs, not on when. */
+const transactions = new AsyncLocalStorage<Inside>();
 
 /** A note is about the call; what it returned is its result. */
 const NOTE_LIMITS = { ...KEPT_LIMITS, characters: 16 * 1024 };
@@ -138,7 +156,7 @@ export class CallHandle implements Call {
   get files(): Filesystem {
     this.#files ??= filesOnBranch(this.#parts.branch, (what, work) => {
       this.#use(what);
-      return work();
+      return work(this.#stretch());
     });
     return this.#files;
   }
@@ -148,7 +166,7 @@ export class CallHandle implements Call {
   }
 
   dispatch(event: SliceEvent): void {
-    this.#use("dispatch").branch.dispatch(event);
+    this.#use("dispatch").branch.dispatch(event, this.#stretch());
   }
 
   read<V>(part: Part<V>): V {
@@ -160,11 +178,11 @@ export class CallHandle implements Call {
     // Asked by name: whatever was handed in, the part that would change is the one that is registered.
     if (branch.part(part.name)?.reserved === true)
       throw new HoldfastError("PART_RESERVED", { part: part.name, tool: this.tool });
-    branch.change(part, redo);
+    branch.change(part, redo, this.#stretch());
   }
 
   async resource<T>(key: ResourceKey<T>): Promise<T> {
-    return this.#use("resource").resource(key);
+    return this.#use("resource").resources.get(key, this.#stretch());
   }
 
   progress(text: string): void {
@@ -184,11 +202,11 @@ export class CallHandle implements Call {
   }
 
   savepoint(): { rollback(): void } {
-    const { branch, runs } = this.#use("savepoint");
-    const [savepoint, before] = [branch.savepoint(), runs()];
+    const { branch, runs, resources, doom } = this.#use("savepoint");
+    const [savepoint, before] = [branch.savepoint(this.#stretch()), runs()];
     const rollback = () => {
-      this.#rollback(savepoint, before);
-      const { resources, doom } = this.#parts;
+      if (branch.isVoid(savepoint)) throw new HoldfastError("SAVEPOINT_VOID", { call: this.id });
+      void this.#rollback(savepoint, before);
       if (resources.holdsAny()) throw doom(new HoldfastError("RESOURCE_SAVEPOINT", { call: this.id }));
     };
     return { rollback };
@@ -196,16 +214,23 @@ export class CallHandle implements Call {
 
   async transaction<T>(work: () => Promise<T> | T): Promise<T> {
     const { branch, runs, resources, doom } = this.#use("transaction");
-    const mark = await resources.mark();
-    const [savepoint, before] = [branch.savepoint(), runs()];
+    const stretch = branch.stretch(this.#stretch());
+    const mark = await resources.mark(stretch);
+    const [savepoint, before] = [branch.savepoint(stretch), runs()];
+    const inside: Inside = { handle: this, stretch, isOver: false, around: transactions.getStore() };
     try {
-      return await work();
+      const result = await transactions.run(inside, work);
+      if (branch.isVoid(savepoint)) throw new HoldfastError("SAVEPOINT_VOID", { call: this.id });
+      return result;
     } catch (error) {
-      this.#rollback(savepoint, before);
-      await resources.backTo(mark).catch((refused: Error) => {
+      inside.isOver = true;
+      await this.#rollback(savepoint, before);
+      await resources.backTo(mark, stretch).catch((refused: Error) => {
         throw doom(refused);
       });
       throw error;
+    } finally {
+      resources.leave(stretch);
     }
   }
 
@@ -214,7 +239,7 @@ export class CallHandle implements Call {
   }
 
   async run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome> {
-    return this.#use("run").run(call);
+    return this.#use("run").run(call, this.#stretch());
   }
 
   async child(child: Rewindable): Promise<void> {
@@ -233,11 +258,26 @@ export class CallHandle implements Call {
     this.#isOpen = false;
   }
 
-  #rollback(savepoint: Savepoint, runsBefore: number): void {
-    const { branch, runs, doom } = this.#use("rollback");
-    branch.rollbackTo(savepoint);
-    if (runs() === runsBefore) return;
+  #rollback(savepoint: Savepoint, runsBefore: number): Promise<unknown> {
+    const { branch, runs, doom, letGo } = this.#use("rollback");
+    try {
+      branch.rollbackTo(savepoint);
+    } catch (error) {
+      throw doom(error as Error);
+    }
+    const undoing = letGo(savepoint);
+    if (runs() === runsBefore) return undoing;
     throw doom(new HoldfastError("EXEC_SAVEPOINT", { call: this.id }));
+  }
+
+  /** Whose change it is: that of the handle's transaction in which this code runs, or else the call's own. */
+  #stretch(): Stretch {
+    for (let at = transactions.getStore(); at !== undefined; at = at.around) {
+      if (at.handle !== this) continue;
+      if (at.isOver) throw new HoldfastError("SAVEPOINT_VOID", { call: this.id });
+      return at.stretch;
+    }
+    return this.#parts.stretch;
   }
 
   #use(what: string): CallParts {

@@ -1,6 +1,6 @@
 import { checkJson, KEPT_LIMITS } from "../base/json.ts";
 import { inWords } from "../base/words.ts";
-import type { Branch } from "../state/branch.ts";
+import type { Branch, Stretch } from "../state/branch.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf } from "./ending.ts";
 import { NO_WORDS, objectionTo } from "./validators.ts";
@@ -55,13 +55,14 @@ export async function handle(
   branch: Branch,
   policies: readonly ToolPolicy[],
   call: Call,
+  by?: Stretch,
 ): Promise<Ending> {
   const { tool, input } = view;
   const ending = endingOf(await tool.run(input, call));
   if (ending.kind !== "succeeded") return ending;
   const objection = await objectionTo(ending.value, tool.validators, { input, attempt: call.attempt });
   if (objection !== undefined) return objection;
-  remember(view, ending.value, branch, policies);
+  remember(view, ending.value, branch, policies, by);
   return ending;
 }
 
@@ -70,8 +71,9 @@ export function remember(
   result: Parameters<NonNullable<ToolPolicy["onResult"]>>[1],
   branch: Branch,
   policies: readonly ToolPolicy[],
+  by?: Stretch,
 ): void {
-  for (const policy of policies) for (const event of policy.onResult?.(view, result) ?? []) branch.dispatch(event);
+  for (const policy of policies) for (const event of policy.onResult?.(view, result) ?? []) branch.dispatch(event, by);
 }
 
 function firstDenial(

@@ -5,23 +5,24 @@ import { asName } from "../base/words.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
 import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
-import type { Branch } from "../state/branch.ts";
+import type { Branch, Stretch } from "../state/branch.ts";
 import { attempt, NEVER } from "./attempt.ts";
-import { type Call, CallHandle } from "./call.ts";
-import { type CallLimits, type CallWorld, keptJson, specsOf, type ToolCall } from "./call-world.ts";
+import { type Call, CallHandle, type CallParts } from "./call.ts";
+import { type CallLimits, type CallWorld, keptJson, type ToolCall } from "./call-world.ts";
 import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import { type Ending, reasonOf } from "./ending.ts";
+import { type InnerCall, InnerCalls, UNDONE_PARTLY } from "./inner-calls.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import { type Admitted, admit, handle, readmit } from "./guard.ts";
-import type { OpenedCall } from "./ledger.ts";
 import type { AttemptFailure } from "./validators.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { PolicyView } from "./policy.ts";
+import { SideBySide } from "./side-by-side.ts";
 import { absentTool, type Tool, type WaitsFor } from "./tool.ts";
 
-type InnerCall = Parameters<Call["run"]>[0];
+type AskedInside = Parameters<Call["run"]>[0];
 
 /** Inside another call only what the branch holds can be undone with it. */
 const NESTABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
@@ -42,10 +43,8 @@ export class OpenCall {
   branch: Branch;
   /** What was admitted in the last attempt: the call itself, and those that ran inside it. */
   admitted: PolicyView[] = [];
-  /** Calls that ran inside this one, in the last attempt. */
-  nested: CallOutcome[] = [];
-  /** Calls that ran inside an attempt that was given up, or went with the whole: closed, and undone. */
-  readonly superseded: CallOutcome[] = [];
+  /** Calls that ran inside this one. */
+  readonly inner: InnerCalls;
   readonly children = new CallChildren();
   /** It has ended and been written down: nobody is told any more of what those inside it do. */
   isOver = false;
@@ -58,8 +57,7 @@ export class OpenCall {
   #commands: CallCommands | undefined;
   #doomed: Error | undefined;
   readonly #inner = new Set<CallHandle>();
-  readonly #openings = new Set<Promise<void>>();
-  #unfinished = 0;
+  readonly #sideBySide = new SideBySide();
   #stop: LazySignal;
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
@@ -69,6 +67,7 @@ export class OpenCall {
     this.started = world.state.clock.monotonic();
     this.signal = limits.signal ?? NEVER;
     this.turn = turn;
+    this.inner = new InnerCalls(world);
     this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
@@ -107,7 +106,7 @@ export class OpenCall {
       (late) => this.tellLate(late.kind === "succeeded" ? late.value : reasonOf(late)),
     );
     this.end();
-    return ending.kind === "succeeded" && this.#unfinished > 0 ? STILL_RUNNING : ending;
+    return ending.kind === "succeeded" && this.inner.areRunning ? STILL_RUNNING : ending;
   }
 
   /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
@@ -126,15 +125,14 @@ export class OpenCall {
     this.end();
     this.attempts += 1;
     this.progress = "";
-    this.supersede("It was undone when the call it ran inside was run again.", "superseded");
-    this.#unfinished = 0;
+    this.inner.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#doomed = undefined;
     this.#notes = undefined;
     this.admitted = [];
     this.branch = state.branch();
     this.#stop = new LazySignal(this.signal);
     effects.beginAttempt(this.call.id);
-    this.#handle = this.#openHandle(this.call.id, this.tool);
+    this.#handle = this.#openHandle(this.call.id, this.tool, this.branch.whole);
     return this.#handle;
   }
 
@@ -154,12 +152,6 @@ export class OpenCall {
       callLeft: deadlineMs === undefined ? undefined : deadlineMs - this.elapsed,
       evaluationLeft: this.#deadline?.left,
     };
-  }
-
-  /** What ran inside goes, as the call around it does. */
-  supersede(message: string, reason: string): void {
-    this.superseded.push(...this.nested.map((inner) => undone(inner, message, reason)));
-    this.nested = [];
   }
 
   /** Why what its commands did cannot be kept. */
@@ -214,14 +206,16 @@ export class OpenCall {
     this.#world.ledger.late({ callId: id, tool: name, output }).catch(() => {});
   }
 
-  #openHandle(id: string, tool: Tool): CallHandle {
+  #openHandle(id: string, tool: Tool, stretch: Stretch): CallHandle {
     const { state, effects } = this.#world;
+    const { branch } = this;
     const stop = this.#stop;
     let last: Promise<unknown> = Promise.resolve();
     return new CallHandle({
       id,
       tool: tool.name,
-      branch: this.branch,
+      branch,
+      stretch,
       stop,
       clock: state.clock,
       attempt: this.attempts,
@@ -232,20 +226,18 @@ export class OpenCall {
         this.#notes.set(id, { ...this.#notes.get(id), ...fields });
       },
       random: () => new SeededRandom(id),
-      resource: async (key) => {
-        await this.turn;
-        return state.exclusive.acquire(this.call.id, key, stop.signal);
-      },
       effect: async (name, args, key) => {
         this.#refuseOutside(id, tool);
         return effects.run({ tool, callId: id, name, args, key, signal: stop.signal });
       },
-      run: (inner) => {
-        // One after the other: a savepoint that is rolled back would take a neighbour's changes with it.
-        const turn = last.then(() => this.#runNested(id, inner));
+      run: (inner, around) => {
+        const own = branch.stretch(around);
+        // One after the other: a resource that is put back for one would lose what a neighbour had made of it.
+        const turn = last.then(() => this.#runNested(id, inner, own, stop));
         last = turn.catch(() => {});
         return turn;
       },
+      letGo: (savepoint) => this.inner.letGo(savepoint, this.isOver),
       child: (child) => this.children.adopt(child),
       exec: async (command, options) => this.#exec(id, tool, command, options),
       background: async (command, options) => {
@@ -253,11 +245,7 @@ export class OpenCall {
         return startBackground(host, state.clock, command, options);
       },
       runs: () => this.#commands?.runs ?? 0,
-      resources: {
-        holdsAny: () => state.exclusive.holdsAny(this.call.id),
-        mark: () => state.exclusive.mark(this.call.id),
-        backTo: (mark) => state.exclusive.backTo(this.call.id, mark),
-      },
+      resources: this.#resources(branch, stop),
       doom: (error) => {
         this.#doomed ??= error;
         this.#commands?.doom(error);
@@ -265,6 +253,31 @@ export class OpenCall {
       },
       onLate: (what) => this.tellLate(what),
     });
+  }
+
+  /** What cannot branch, as the parts of this attempt use it. */
+  #resources(branch: Branch, stop: LazySignal): CallParts["resources"] {
+    const { exclusive } = this.#world.state;
+    const { id } = this.call;
+    return {
+      get: async (key, stretch) => {
+        await this.turn;
+        const got = await exclusive.acquire(id, key, stop.signal);
+        this.#sideBySide.use(stretch);
+        return got;
+      },
+      holdsAny: () => exclusive.holdsAny(id),
+      mark: (stretch) => {
+        this.#sideBySide.begin(stretch);
+        return exclusive.mark(id);
+      },
+      backTo: async (mark, stretch) => {
+        if (branch !== this.branch || !exclusive.holdsAny(id)) return; // an attempt that was given up puts back nothing
+        if (this.#sideBySide.isMixed(stretch)) throw new HoldfastError("RESOURCE_SAVEPOINT", { call: id });
+        await exclusive.backTo(id, mark);
+      },
+      leave: (stretch) => this.#sideBySide.end(stretch),
+    };
   }
 
   #told(text: string): void {
@@ -284,76 +297,66 @@ export class OpenCall {
   }
 
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
-  async #runNested(parent: string, { name: asked, input }: InnerCall): Promise<CallOutcome> {
+  async #runNested(
+    parent: string,
+    { name: asked, input }: AskedInside,
+    stretch: Stretch,
+    stop: LazySignal,
+  ): Promise<CallOutcome> {
     const name = asName(asked);
     const { effects, state } = this.#world;
+    const { branch } = this;
+    const resources = this.#resources(branch, stop);
+    // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
+    const refuseLate = (call: string) => {
+      if (stop.signal.aborted) throw new HoldfastError("CALL_CLOSED", { call, tool: name, attempted: "run" });
+    };
+    refuseLate(parent);
     const started = state.clock.monotonic();
-    const place = this.nested.length;
-    const id = `${this.call.id}.${this.superseded.length + place + 1}`;
+    const id = `${this.call.id}.${this.inner.next()}`;
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
       const { access } = this.#named(name);
       return { callId: id, tool: name, access, elapsed, attempts: 1, effects: reports, ...this.noted(id) };
     };
-    this.nested.push(outcomeOf(UNFINISHED, about([])));
-    this.#unfinished += 1;
-    const { signal } = this.#stop;
-    await this.#announceNested({ callId: id, tool: name, args: keptJson(input), parent }, place);
-    const mark = await state.exclusive.mark(this.call.id);
-    // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
-    if (signal.aborted) throw new HoldfastError("CALL_CLOSED", { call: id, tool: name, attempted: "run" });
-    const savepoint = this.branch.savepoint();
-    const ending = await this.#attemptNested(id, name, input);
+    const inner: InnerCall = { stretch, outcome: outcomeOf(UNFINISHED, about([])), isRunning: true };
+    this.inner.add(inner);
+    await this.inner.announce(inner, { callId: id, tool: name, args: keptJson(input), parent });
+    const mark = await resources.mark(stretch);
+    refuseLate(id);
+    const savepoint = branch.savepoint(stretch);
+    const tried = branch.isVoid(savepoint) ? ROLLED_BACK : await this.#attemptNested(id, name, input, stretch);
+    const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
     let reports = effects.of(id);
     if (ending.kind !== "succeeded") {
-      this.branch.rollbackTo(savepoint);
-      await state.exclusive.backTo(this.call.id, mark).catch((error: Error) => {
-        this.#doomed ??= error; // the call around it stands on something that is neither before nor after
-      });
-      const inside = this.nested.splice(place + 1).map((inner) => undone(inner, UNDONE_INSIDE, "parent-discarded"));
-      this.nested.push(...inside);
-      const deeper = inside.map(({ callId }) => callId);
-      const specOf = specsOf(this.#world);
-      reports = await (this.isOver ? effects.undo([...deeper, id], specOf) : effects.undoInside(id, deeper, specOf));
+      const doom = (error: Error) => {
+        if (branch === this.branch) this.#doomed ??= error; // what is around it is neither before nor after
+      };
+      try {
+        branch.rollbackTo(savepoint);
+      } catch (error) {
+        doom(error as Error);
+      }
+      await resources.backTo(mark, stretch).catch(doom);
+      reports = await this.inner.letGo(savepoint, this.isOver, [id]);
     }
-    const outcome = outcomeOf(ending, about(reports));
-    this.nested[place] = outcome;
-    this.#unfinished -= 1;
-    return outcome;
-  }
-
-  async #announceNested(call: OpenedCall, place: number): Promise<void> {
-    const { ledger, state } = this.#world;
-    const opening = ledger.opened(call);
-    this.#openings.add(opening);
-    try {
-      await opening;
-    } catch (error) {
-      // It did not begin, so it does not end: closed, it would be a call that nobody opened.
-      this.nested.splice(place, 1);
-      this.#unfinished -= 1;
-      if (ledger.unsure === true) state.truth.poison(error);
-      throw error;
-    } finally {
-      this.#openings.delete(opening);
-    }
-  }
-
-  /** Whether a call inside this one was opened must be known before it is closed. */
-  openingsSettled(): Promise<unknown> | undefined {
-    return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
+    inner.outcome = outcomeOf(ending, about(reports));
+    inner.isRunning = false;
+    resources.leave(stretch);
+    return inner.outcome;
   }
 
   #named(name: string): Tool {
     return this.#world.tool(name) ?? absentTool(name);
   }
 
-  async #attemptNested(id: string, name: string, input: unknown): Promise<Ending> {
+  async #attemptNested(id: string, name: string, input: unknown, stretch: Stretch): Promise<Ending> {
     const { policies } = this.#world;
+    const { branch } = this;
     const tool = this.#named(name);
     if (!NESTABLE[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
-    const inner = this.#openHandle(id, tool);
+    const inner = this.#openHandle(id, tool, stretch);
     this.#inner.add(inner);
     const run = async (): Promise<Ending> => {
       const admitted = await this.admit(tool, input, id);
@@ -364,7 +367,7 @@ export class OpenCall {
           kind: "denied",
           message: `${name} needs somebody's ${WANTED[waitsFor]}, and nobody is asked inside another call.`,
         };
-      return handle(admitted.view, this.branch, policies, inner);
+      return handle(admitted.view, branch, policies, inner, stretch);
     };
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();
@@ -373,20 +376,15 @@ export class OpenCall {
   }
 }
 
-function undone(outcome: CallOutcome, message: string, reason: string): CallOutcome {
-  const { parts: _parts, ...facts } = outcome; // what it returned went with what it did
-  return outcome.ok ? { ...outcomeOf({ kind: "canceled", message }, facts), reason } : outcome;
-}
-
 const WANTED: Readonly<Record<WaitsFor, string>> = { approval: "consent", answer: "answer" };
 
 /** Characters: enough to see where a command stood when it was stopped. */
 const KEPT_PROGRESS = 16 * 1024;
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
-export const UNDONE_INSIDE = "It was undone with the call it ran inside.";
 const STILL_RUNNING: Ending = {
   kind: "failed",
   reason: "inner-call-running",
   message: "It ended while a call inside it was still running.",
 };
+const ROLLED_BACK: Ending = { kind: "canceled", message: UNDONE_PARTLY };
 const UNFINISHED: Ending = { kind: "canceled", message: "It had not ended when the call around it did." };

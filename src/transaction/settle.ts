@@ -11,7 +11,8 @@ import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
 import { attemptUntilAccepted, notOver } from "./guardrails.ts";
 import { type CallWorld, specsOf } from "./call-world.ts";
-import { type OpenCall, UNDONE_INSIDE } from "./open-call.ts";
+import { UNDONE_INSIDE } from "./inner-calls.ts";
+import type { OpenCall } from "./open-call.ts";
 import { bareOf, type CallOutcome, closingOf, loggedOf, outcomeOf, summaryOf } from "./outcome.ts";
 
 type Tried = { readonly committed: CallOutcome } | { readonly instead: Discarded } | "needs-lock";
@@ -28,6 +29,7 @@ export async function settle(
 ): Promise<CallOutcome> {
   open.end();
   await open.turn;
+  await open.inner.hasLetGo();
   try {
     return ending.kind === "succeeded"
       ? await commitOrDiscard(world, open, ending, mayRunAgain)
@@ -61,7 +63,7 @@ async function commitOrDiscard(
   if ("instead" in tried) return discard(world, open, tried.instead);
   if (world.effects.isEmpty) return tried.committed;
   const stale = [
-    ...(await world.effects.undo(idsOf(open.superseded), specsOf(world))),
+    ...(await world.effects.undo(idsOf(open.inner.superseded), specsOf(world))),
     ...(await world.effects.undoUntouched(open.call.id, specsOf(world))),
   ];
   if (stale.length === 0) return tried.committed;
@@ -103,9 +105,9 @@ function isConflict(tried: Tried): tried is { readonly instead: Discarded } {
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
   const { state } = world;
   if (open.doomed !== undefined) return { instead: endingOfThrown(open.doomed) };
-  const inside = [...open.superseded, ...open.nested];
+  const inside = [...open.inner.superseded, ...open.inner.nested];
   const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(world.effects.of(open.call.id), inside) });
-  const outcomes = [...open.superseded, ...open.nested, outcome];
+  const outcomes = [...open.inner.superseded, ...open.inner.nested, outcome];
   const pre = boundary(world, outcome, "pre_tool");
   const unlogged = open.branch.savepoint();
   let change: RootChange;
@@ -134,7 +136,7 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
 async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Promise<CallOutcome> {
   const { state, effects } = world;
   let last = ending;
-  const openings = open.openingsSettled();
+  const openings = open.inner.openingsSettled();
   if (openings !== undefined) await openings;
   try {
     await open.endCommands(false);
@@ -149,10 +151,10 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
     last = poisonedBy(world, error);
   }
   const stuckChildren = await open.children.rewind();
-  open.supersede(UNDONE_INSIDE, "parent-discarded");
-  const reports = await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));
-  let outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.superseded), stuckChildren });
-  const outcomes = [...open.superseded, outcome];
+  open.inner.supersede(UNDONE_INSIDE, "parent-discarded");
+  const reports = await effects.undo([...idsOf(open.inner.superseded), open.call.id], specsOf(world));
+  let outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.inner.superseded), stuckChildren });
+  const outcomes = [...open.inner.superseded, outcome];
   await state.truth.gate.run(async () => {
     const pre = boundary(world, outcome, "pre_tool");
     const written = await writeEnds(world, open, outcomes);

@@ -20,8 +20,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "discarded-call-loses-its-log",
     BRANCH,
-    ".filter(({ part }) => isLog(part));",
-    '.filter(({ part }) => part === "" && isLog(part));',
+    "this.#intents.filter(({ part }) => this.#isLog(part));",
+    'this.#intents.filter(({ part }) => part === "" && this.#isLog(part));',
   ),
   kernelBug(
     "what-was-read-is-not-checked",
@@ -35,7 +35,12 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     "newest === this.base ? this.#values : this.#redone(newest)",
     "newest === this.base || newest !== undefined ? this.#values : this.#redone(newest)",
   ),
-  kernelBug("savepoint-keeps-everything", BRANCH, "this.#intents = [...savepoint.intents, ...logged];", "void logged;"),
+  kernelBug(
+    "savepoint-keeps-everything",
+    BRANCH,
+    "this.#intents.filter((intent) => !goes(intent));",
+    "[...this.#intents];",
+  ),
   kernelBug("handle-outlives-its-call", OPEN_CALL, "    this.#handle?.close();\n", ""),
   kernelBug(
     "call-runs-before-it-is-written",
@@ -44,7 +49,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     "open.announce().catch(() => {});",
   ),
   kernelBug("success-without-a-change", SETTLE, "  if (state.poisoned) return { instead: GIVEN_UP };\n", ""),
-  kernelBug("inner-failure-not-rolled-back", OPEN_CALL, "      this.branch.rollbackTo(savepoint);\n", ""),
+  kernelBug("inner-failure-not-rolled-back", OPEN_CALL, "        branch.rollbackTo(savepoint);\n", ""),
   kernelBug(
     "abort-unheard",
     "src/transaction/attempt.ts",
@@ -91,7 +96,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "effect-of-a-discarded-call-forgotten",
     SETTLE,
-    "await effects.undo([...idsOf(open.superseded), open.call.id], specsOf(world));",
+    "await effects.undo([...idsOf(open.inner.superseded), open.call.id], specsOf(world));",
     "effects.of(open.call.id);",
   ),
   kernelBug(
