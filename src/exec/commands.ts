@@ -2,8 +2,9 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
+import { sameEntry } from "../files/host/entry.ts";
 import { layInto } from "../files/host/lay.ts";
-import { stage, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { stage, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { isHostPart, type HostPart } from "../files/host/session.ts";
 import { View } from "../files/host/view.ts";
 import type { Uncovered } from "../files/host/walk.ts";
@@ -69,6 +70,13 @@ export interface CommandsCall {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
+}
+
+/** A path that the call has changed. */
+interface StagedPath {
+  readonly path: string;
+  readonly touched: Touched;
+  readonly staged: NonNullable<Touched["staged"]>;
 }
 
 const PATHS_TOLD = 50;
@@ -186,14 +194,15 @@ export class CallCommands {
     const { branch } = this.#call;
     const now = branch.peek(part);
     const view = new View(part.host, now);
-    const fresh = this.#staged(now).filter(({ staged: { content } }) => !isLeft(content, enclosure.id));
+    const fresh = this.#staged(now).filter((one) => !isLeft(one, enclosure.id));
     if (fresh.length === 0) return;
-    const laid = fresh.map(({ path, touched }) => ({
+    const laid = fresh.map(({ path, touched, staged: { content } }) => ({
       path,
       to: touched.now,
       content: () => view.content(touched, path),
+      moves: touched.now.kind === "file" && (content === undefined || "at" in content),
     }));
-    await layInto(part.host.disk.root.port, enclosure.inside, laid);
+    await layInto({ workspace: part.host.disk.root, exec: enclosure.id, inside: enclosure.inside }, laid);
   }
 
   /** What they did is the call's own change from here on; what an earlier one did and this one undid is none. */
@@ -202,7 +211,7 @@ export class CallCommands {
     const now = branch.peek(part);
     const changed = new Set(changes.map(({ path }) => path));
     const undone = this.#staged(now).flatMap(({ path, staged: { from } }) =>
-      changed.has(path) ? [] : [{ path, from, to: from }],
+      changed.has(path) ? [] : [{ path, from, to: from, content: { at: path } }],
     );
     const all: readonly StagedChange[] = [...undone, ...changes];
     if (all.length === 0) return;
@@ -215,7 +224,7 @@ export class CallCommands {
     );
   }
 
-  #staged(now: WorkspaceValue) {
+  #staged(now: WorkspaceValue): readonly StagedPath[] {
     const base = this.#call.branch.base.get(WORKSPACE_PART) as WorkspaceValue;
     return [...differences(base.paths, now.paths)].flatMap(({ key: path, after: touched }) =>
       touched?.staged === undefined ? [] : [{ path, touched, staged: touched.staged }],
@@ -269,8 +278,10 @@ export class CallCommands {
   }
 }
 
-function isLeft(content: StagedChange["content"], id: string): boolean {
+/** It is in the tree as it is to be: a command left it so, or undid what was done to it. */
+function isLeft({ path, touched: { now }, staged: { from, content } }: StagedPath, id: string): boolean {
   if (content === undefined) return false;
+  if ("at" in content) return content.at === path && sameEntry(from, now);
   return ("lies" in content && content.exec === id) || ("placed" in content && content.placed === id);
 }
 

@@ -33,6 +33,8 @@ class PortableEnclosure implements Enclosure {
   /** When the first of them began: what is older belongs to nobody here. */
   #since: number | undefined;
   #changed: readonly string[] = [];
+  /** What they changed was a part of a commit. */
+  #committed = false;
   /** Something may be running. */
   #restless = false;
 
@@ -83,7 +85,10 @@ class PortableEnclosure implements Enclosure {
       id: this.id,
       placed: new Set(paths),
       links: [], // they are what they are already
-      leaving: () => this.#sync(paths),
+      leaving: () => {
+        this.#committed = true;
+        return this.#sync(paths);
+      },
       before: (name) => this.#files.content(name),
       restore: (some) => void this.#files.restore(some),
     };
@@ -100,6 +105,8 @@ class PortableEnclosure implements Enclosure {
   }
 
   async leave(): Promise<void> {
+    // The call took back whatever its commands had changed: there was nothing to commit, and it still lies there.
+    if (!this.#committed) await this.#sync(this.#files.restore(new Set(this.#changed)));
     this.#end(this.#changed);
   }
 

@@ -20,18 +20,21 @@ export interface BringBackGround {
 
 const OWNER_ALL = 0o700;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /**
- * Brings a tree back to its manifest. Nothing is removed: whatever is in the way is moved to rescue, because somebody else
+ * Brings a tree back to its manifest, but for what `stays` as a command left it. Nothing is removed: whatever is in the way is moved to rescue, because somebody else
  * may have written it meanwhile. Doing it again does what is left, so it can be cut off at any point.
  */
 export function bringBack(
   ground: BringBackGround,
   { unlike, unnamed }: Pick<Comparison, "unlike" | "unnamed">,
   { entries: manifest, root }: Manifest,
+  stays: ReadonlySet<string> = NONE,
 ): void {
   const work = new BringingBack(ground, manifest);
   const up = unlike.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const folders = foldersOf(up, manifest);
+  const folders = foldersOf(up, (path) => manifest.has(path) || stays.has(path));
   for (const path of folders.toReversed()) work.open(path);
   for (const { path, is } of up) if (is?.stat.kind === "folder") work.open(path);
   for (const { path, at } of unnamed) work.moveAway(path, at);
@@ -40,7 +43,8 @@ export function bringBack(
   for (const { path, was, is } of up) if (was !== undefined && was.stat.kind !== "folder") work.put(path, was, is);
   // Deepest first, when everything is in place: a folder's time changes with what is put into it, and one that may not be
   // written must be filled before.
-  for (const path of folders) work.finishFolder(path);
+  for (const path of folders) if (!stays.has(path)) work.finishFolder(path);
+  work.closeAgain(stays);
   if (root !== undefined) ground.root.inside([], ({ handle }) => work.dress(handle, root));
 }
 
@@ -59,12 +63,12 @@ function sharesFile(was: Known, is: Known): boolean {
 }
 
 /** Every folder that was changed, or in which something was. */
-function foldersOf(unlike: readonly Unlike[], manifest: ReadonlyMap<string, Known>): readonly string[] {
+function foldersOf(unlike: readonly Unlike[], isThere: (path: string) => boolean): readonly string[] {
   const folders = new Set<string>();
   for (const { path, was } of unlike) {
     if (was?.stat.kind === "folder") folders.add(path);
     const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
-    if (manifest.has(parent)) folders.add(parent);
+    if (isThere(parent)) folders.add(parent);
   }
   return [...folders].toSorted((a, b) => (a < b ? 1 : -1));
 }
@@ -74,6 +78,8 @@ class BringingBack {
   readonly #manifest: ReadonlyMap<string, Known>;
   /** Where a file with several names is in place again, by what the system called it before. */
   readonly #shared = new Map<string, string>();
+  /** Modes of folders that were closed to us. */
+  readonly #closed = new Map<string, number>();
   #moved = 0;
 
   constructor(ground: BringBackGround, manifest: ReadonlyMap<string, Known>) {
@@ -87,8 +93,16 @@ class BringingBack {
     const { port } = root;
     root.within(namesIn(path), ({ handle }) => {
       const { mode, uid } = port.statOpen(handle);
-      if ((mode & OWNER_ALL) !== OWNER_ALL && uid === port.user.uid) port.mode(handle, mode | OWNER_ALL);
+      if ((mode & OWNER_ALL) === OWNER_ALL || uid !== port.user.uid) return;
+      port.mode(handle, mode | OWNER_ALL);
+      this.#closed.set(path, mode);
     });
+  }
+
+  closeAgain(paths: ReadonlySet<string>): void {
+    const { root } = this.#ground;
+    for (const [path, mode] of this.#closed)
+      if (paths.has(path)) root.within(namesIn(path), ({ handle }) => root.port.mode(handle, mode));
   }
 
   takeAway(path: string, is: Known): void {

@@ -3,13 +3,14 @@ import type { Bytes } from "../../contracts/blob-store.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { namesIn } from "../path.ts";
 import { type ExecGround, execPlaces, makeExecPlace, removeExecPlace } from "./exec-place.ts";
-import type { Touch } from "./compare.ts";
+import { sameOwner, type Touch } from "./compare.ts";
 import type { Folder } from "./folders.ts";
 import { InPlace } from "./in-place.ts";
 import type { Intent, Link } from "./intent.ts";
 import { PLACES } from "./meta.ts";
 import type { WorkspaceDeps } from "./options.ts";
-import type { HostStat } from "./port.ts";
+import type { HostPort, HostStat } from "./port.ts";
+import { hashFile } from "./read-file.ts";
 import { unlinkIfThere } from "./rescue.ts";
 import { namedBy, type ToSync } from "./syncing.ts";
 
@@ -119,7 +120,10 @@ export class ExecWorks {
       });
   }
 
-  /** By a second name for the first path's file, moved over the other's: it was the same content a moment ago. */
+  /**
+   * By a second name for the first path's file, moved over the other's, if both still hold the same: the call itself, or
+   * somebody else, may have written to one of them after the command.
+   */
   #share({ path, same }: Link): void {
     const { root, places } = this.ground;
     const { port } = root;
@@ -128,7 +132,8 @@ export class ExecWorks {
     this.#in(same, (from, sameName) =>
       this.#in(path, (to, name) => {
         const [a, b] = [port.stat(from.at(sameName)), port.stat(to.at(name))];
-        if (a?.kind !== "file" || b?.kind !== "file" || a.ino === b.ino || a.size !== b.size) return;
+        if (a?.kind !== "file" || b?.kind !== "file" || a.ino === b.ino || !sameOwner(a, b)) return;
+        if (a.size !== b.size || digestAt(port, from.at(sameName)) !== digestAt(port, to.at(name))) return;
         port.linkAs(from.at(sameName), between);
         port.rename(between, to.at(name));
       }),
@@ -162,6 +167,10 @@ export class ExecWorks {
     this.ground.known.images?.close();
     this.ground.known.second?.close();
   }
+}
+
+function digestAt(port: HostPort, path: string): string | undefined {
+  return hashFile(port, path)?.digest;
 }
 
 /** The time of a folder changes with everything that is put into it. */

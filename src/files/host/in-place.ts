@@ -110,12 +110,13 @@ export class InPlace {
     const unnamed = only === undefined ? all.unnamed : [];
     const images = this.#images;
     const ground = { root, rescue, images, rescueFolder: places.rescue, temporary: places.temporary, id: this.id };
-    bringBack(ground, { unlike, unnamed }, this.manifest);
+    const stays = new Set(all.unlike.flatMap(({ path }) => (only === undefined || only.has(path) ? [] : [path])));
+    bringBack(ground, { unlike, unnamed }, this.manifest, stays);
     this.#found = undefined;
     const paths = unlike.map(({ path }) => path);
     // A file whose names all went is a new one now, with the same names.
     const left = compareAt(walkIn(this.#ground), this.manifest, withFolders(paths)).filter(
-      ({ was, is }) => was?.digest === undefined || was.digest !== is?.digest,
+      ({ path, was, is }) => !stays.has(path) && (was?.digest === undefined || was.digest !== is?.digest),
     );
     if (left.length > 0)
       throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: left.map(({ path }) => path).slice(0, 20) });

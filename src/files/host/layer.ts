@@ -124,10 +124,17 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
     const to: HostEntry = { kind: "file", ...what, mode, ...(owner === undefined ? {} : { owner }) };
     await change([...folders, { path, from, to, content }]);
   };
-  /** Where the content of a file waits; undefined when it is kept under its name. */
-  const contentOf = (path: string): StagedContent | undefined => {
+  /**
+   * Where the content of a file waits when it gets another name or mode; undefined when it is kept under its own. What a
+   * command left is trusted at the path and with the mode that it was left with, so it is taken from there.
+   */
+  const contentOf = async (path: string): Promise<StagedContent | undefined> => {
     const above = view().above(path);
-    return above === undefined ? { at: path } : above.staged?.content;
+    if (above === undefined) return { at: path };
+    const content = above.staged?.content;
+    const waits = content !== undefined && !("lies" in content) && !("placed" in content);
+    if (waits || host.mode !== "host") return content;
+    return { file: (await host.keep(view().content(above, path), path)).file };
   };
   /** Everything at and below a path, the deepest last. */
   const all = async (
@@ -138,8 +145,7 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
     if (node?.kind === "other")
       throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "a pipe, socket or device" });
     const from = await before(names);
-    const content = from.kind === "file" ? contentOf(path) : undefined;
-    const found = [{ path, names, from, to: ABSENT, ...(content === undefined ? {} : { content }) }];
+    const found = [{ path, names, from, to: ABSENT }];
     if (from.kind !== "folder") return found;
     const hidden = disk.hidden(names);
     if (hidden > 0)
@@ -193,7 +199,7 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
       const path = names.join("/");
       const from = await before(names);
       if (from.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
-      const content = contentOf(path);
+      const content = await contentOf(path);
       const to = { ...from, mode: (from.mode & ~0o777) | mode };
       await change([{ path, from, to, ...(content === undefined ? {} : { content }) }]);
     },
@@ -205,23 +211,20 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
       const folders = await foldersTo(names);
       await change([...folders, { path: names.join("/"), from: await before(names), to: NEW_FOLDER }]);
     },
-    remove: async (names) => change(withoutContent(await all(names))),
+    remove: async (names) => change(await all(names)),
     move: async (from, to) => {
       const folders = await foldersTo(to);
       const sources = await all(from);
       const targets: Change[] = [];
-      for (const { names, from: entry, content } of sources) {
+      for (const { path, names, from: entry } of sources) {
         const place = [...to, ...names.slice(from.length)];
+        const content = entry.kind === "file" ? await contentOf(path) : undefined;
         const held = content === undefined ? {} : { content };
         targets.push({ path: place.join("/"), from: await before(place), to: entry, ...held });
       }
-      await change([...withoutContent(sources), ...folders, ...targets]);
+      await change([...sources, ...folders, ...targets]);
     },
   };
-}
-
-function withoutContent(changes: readonly Change[]): readonly Change[] {
-  return changes.map(({ path, from, to }) => ({ path, from, to }));
 }
 
 function refuseProtected(from: HostEntry, path: string): void {

@@ -23,7 +23,7 @@ import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
 import { type FoundPlan, otherSlot, type Slot, Slots } from "./slots.ts";
 import { stageFile, type StagedFile } from "./staging.ts";
-import { syncNames, type ToSync } from "./syncing.ts";
+import { namedBy, syncNames, type ToSync } from "./syncing.ts";
 
 interface Planned {
   readonly intent: Intent;
@@ -283,11 +283,13 @@ export class Workspace {
   }
 
   /** The commands whose work is committed. What the call has changed again after them is first as it was before. */
-  async #commands({ exec, steps }: FilesToCommit): Promise<ExecWork | undefined> {
+  async #commands({ exec }: FilesToCommit): Promise<ExecWork | undefined> {
     const work = this.execs.of(exec?.id);
     await work?.leaving();
-    const again = steps.filter(({ path }) => work?.placed.has(path) === true && !exec?.left.has(path));
-    if (again.length > 0) work?.restore(new Set(again.map(({ path }) => path)));
+    const again = [...(work?.placed ?? [])].filter((path) => !exec?.left.has(path));
+    if (again.length === 0) return work;
+    work?.restore(new Set(again));
+    await this.sync(namedBy(again)); // also what the call took back: no step will name it
     return work;
   }
 
