@@ -8,6 +8,7 @@ import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
 import { type KeptItems, unkeepItems } from "../wire/keep.ts";
 
+import { readPart } from "./said-part.ts";
 import { resultItemParts } from "./show-media.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
@@ -255,7 +256,7 @@ export async function conversationOf(entries: AsyncIterable<JournalEntry>): Prom
 }
 
 function partsOf({ text, parts }: Extract<JournalEntry, { readonly kind: "user-said" }>): readonly Part[] {
-  return (parts as readonly Part[] | undefined) ?? [textPart(text)];
+  return parts?.map(readPart) ?? [textPart(text)];
 }
 
 function placeIn(detail: Json): object {

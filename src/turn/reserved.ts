@@ -1,8 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import type { AppendOptions } from "../journal/append-options.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, RecordKind } from "../records/kinds.ts";
 import type { SessionFold } from "./fold.ts";
+import { partFault } from "./said-part.ts";
 
 /**
  * Who may write a record of each kind into a session's journal: anybody, for what was said and what went wrong; or only the
@@ -63,6 +65,7 @@ export function refuseReserved(
   for (const { draft } of drafts) {
     const { kind } = draft;
     if (WRITER[kind] === "kernel") throw new HoldfastError("RECORD_RESERVED", { kind });
+    if (kind === "user-said") refuseUnreadable(draft.parts ?? []);
     if (kind === "call-opened") {
       if (isOpen(draft.callId)) throw new HoldfastError("CALL_OPEN", { call: draft.callId });
       opened.add(draft.callId);
@@ -73,5 +76,13 @@ export function refuseReserved(
     if (!isOpen(draft.callId)) throw new HoldfastError("CALL_CLOSED", { call: draft.callId });
     opened.delete(draft.callId);
     closed.add(draft.callId);
+  }
+}
+
+/** The shape of the record lets any part pass, for those that earlier versions wrote. */
+function refuseUnreadable(parts: readonly Json[]): void {
+  for (const [nth, part] of parts.entries()) {
+    const fault = partFault(part, `parts[${nth}]`);
+    if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind: "user-said", fault });
   }
 }

@@ -21,6 +21,7 @@ import { RUN_OPTIONS, type RunOptions } from "./run-options.ts";
 import { unansweredOf } from "./waiting.ts";
 import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
+import { checkSaid } from "./said-part.ts";
 import { modelFailed, modelSaid, type Question, spokenIn, type UserInput, userSaid } from "./said-records.ts";
 import { Stop, type StopCause } from "./stop.ts";
 import { faultRecord, sentRecord } from "./story.ts";
@@ -48,6 +49,7 @@ export async function* runTurn(
   within?: RunBudget,
 ): AsyncGenerator<RunEvent, RunEnd, undefined> {
   checkOptions(options, RUN_OPTIONS, ["model"]);
+  checkSaid(input);
   if (ground.running) throw new HoldfastError("TURN_RUNNING", { session: ground.id });
   const turn = new Turn(ground, options, within);
   let over = false;
