@@ -1,6 +1,7 @@
 /** `holdfast/adapters/ai-sdk`: any language model of the AI SDK as a model. */
 import { HoldfastError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { ANYTHING, BOOLEAN, badOption, checkOptions, OBJECT, type OptionRules } from "../../base/options.ts";
 import type { Model } from "../../contracts/model.ts";
 import { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "../../wire/profiles.ts";
 import { askOnce } from "../ask.ts";
@@ -22,7 +23,16 @@ export interface AiSdkOptions {
   readonly providerOptions?: JsonObject;
 }
 
+const OPTIONS: OptionRules<AiSdkOptions> = {
+  profile: ANYTHING, // looked up by its name, and refused there
+  stream: BOOLEAN,
+  sealedReasoning: BOOLEAN,
+  providerOptions: OBJECT,
+};
+
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
+  checkOptions(options, OPTIONS);
+  if (typeof model !== "object" || model === null) throw badOption("model", model, "a language model of the AI SDK");
   const { specificationVersion: version, provider, modelId } = model;
   if (!KNOWN_VERSIONS.includes(version)) {
     throw new HoldfastError("BAD_OPTION", { option: "specificationVersion", value: version, known: KNOWN_VERSIONS });

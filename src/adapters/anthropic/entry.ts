@@ -1,8 +1,10 @@
 /** `holdfast/adapters/anthropic`: Anthropic's messages through the official SDK. */
 import type { JsonObject } from "../../base/json.ts";
+import { BOOLEAN, checkOptions, oneOf, type OptionRules, whole } from "../../base/options.ts";
 import type { Model } from "../../contracts/model.ts";
 import { type ProfileChoice, profileOf } from "../../wire/profiles.ts";
 import { askOnce, onePiece } from "../ask.ts";
+import { MODEL_OPTIONS } from "../model-options.ts";
 import { sentIn } from "../sent.ts";
 import { CACHE_MARKS } from "./cache.ts";
 import { failureOf } from "./errors.ts";
@@ -29,7 +31,15 @@ export interface AnthropicOptions extends AnthropicConnection {
   readonly body?: JsonObject;
 }
 
+const OPTIONS: OptionRules<AnthropicOptions> = {
+  ...MODEL_OPTIONS,
+  maxOutputTokens: whole(1),
+  cache: BOOLEAN,
+  thinking: oneOf("adaptive", "budget"),
+};
+
 export function anthropic(options: AnthropicOptions): Model {
+  checkOptions(options, OPTIONS, ["model"]);
   const { model, stream = true, maxOutputTokens = 8192, cache = true, thinking = "adaptive", body = {} } = options;
   const profile = profileOf(options.profile ?? "anthropic");
   const how: Writing = { model, profile, stream, maxOutputTokens, cache, thinking, body };

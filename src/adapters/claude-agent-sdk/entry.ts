@@ -1,4 +1,5 @@
 /** `holdfast/adapters/claude-agent-sdk`: a session under the loop of the Claude Agent SDK. */
+import { badOption, checkOptions, oneOf, TEXT } from "../../base/options.ts";
 import type { Session } from "../../index.ts";
 import { serveTools } from "../tool-server.ts";
 import { HostCalls } from "./hooks.ts";
@@ -34,8 +35,12 @@ export interface ClaudeHost<O> {
 export async function holdfastOptions<O extends object>(
   session: Session,
   given: O,
-  { server = "holdfast", fileTools = "replaced" }: UnderClaude = {},
+  how: UnderClaude = {},
 ): Promise<ClaudeHost<O>> {
+  checkOptions(how, { server: TEXT, fileTools: oneOf("replaced", "kept") });
+  // The host would not know it, and the file tools would be refused without a word why.
+  if ("fileTools" in given) throw badOption("fileTools", given.fileTools, "to stand in the third argument");
+  const { server = "holdfast", fileTools = "replaced" } = how;
   const options: ClaudeOptions = given;
   const prefix = `mcp__${server}__`;
   const natives = NativeTools.in(session);

@@ -1,8 +1,10 @@
 /** `holdfast/adapters/openai`: OpenAI's responses and chat, and every server that speaks chat. */
 import type { JsonObject } from "../../base/json.ts";
+import { BOOLEAN, badOption, checkOptions, oneOf, type OptionRules } from "../../base/options.ts";
 import type { Model, ModelRequest } from "../../contracts/model.ts";
 import { type ProfileChoice, type ProfileId, profileOf } from "../../wire/profiles.ts";
 import { type AnswerReader, askOnce, onePiece } from "../ask.ts";
+import { MODEL_OPTIONS } from "../model-options.ts";
 import { type SentShape, sentIn } from "../sent.ts";
 import { CHAT_SENT, chatBody } from "./chat/request.ts";
 import { ChatReader } from "./chat/stream.ts";
@@ -64,12 +66,24 @@ const APIS: Readonly<Record<"responses" | "chat", Api>> = {
   },
 };
 
+const OPTIONS: OptionRules<OpenAiOptions> = {
+  ...MODEL_OPTIONS,
+  api: oneOf("responses", "chat"),
+  sealedReasoning: BOOLEAN,
+  echoReasoning: BOOLEAN,
+};
+
 export function openai(options: OpenAiOptions): Model {
+  checkOptions(options, OPTIONS, ["model"]);
   return modelOf("openai", options, "max_completion_tokens");
 }
 
 /** Any server that speaks OpenAI's chat: name its `baseURL`. */
 export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonly baseURL: string }): Model {
+  checkOptions(options, OPTIONS, ["model"]);
+  // Without one the SDK would ask OpenAI, with OpenAI's key.
+  if (options.baseURL === undefined && options.client === undefined)
+    throw badOption("baseURL", undefined, "the address of the server");
   return modelOf("openai-compatible", { profile: "openai-compatible", ...options, api: "chat" }, "max_tokens");
 }
 

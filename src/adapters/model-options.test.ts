@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { Session } from "../index.ts";
+import { aiSdk } from "./ai-sdk/entry.ts";
+import { anthropic } from "./anthropic/entry.ts";
+import { holdfastOptions } from "./claude-agent-sdk/entry.ts";
+import { openai, openaiCompatible } from "./openai/entry.ts";
+
+const refused = (option: string) =>
+  expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) });
+
+test.each<[string, () => unknown]>([
+  ["baseUrl", () => anthropic({ model: "m", baseUrl: "https://proxy" } as never)],
+  ["baseURL", () => anthropic({ model: "m", baseURL: "proxy" })],
+  ["baseURL", () => openaiCompatible({ model: "m" } as never)],
+  ["model", () => anthropic({} as never)],
+  ["model", () => openai({ model: "" })],
+  ["api", () => openai({ model: "m", api: "completions" } as never)],
+  ["options", () => anthropic(undefined as never)],
+  ["timeoutMs", () => openai({ model: "m", timeoutMs: Number.NaN })],
+  ["model", () => aiSdk(undefined as never)],
+  ["streams", () => aiSdk({} as never, { streams: true } as never)],
+])("[ID-16] a model is not made with a wrong or misspelt %s: it would ask elsewhere", (option, make) => {
+  expect(make).toThrow(refused(option));
+});
+
+test("[ID-16] a server that speaks chat is reached by its address, or by the client that knows it", () => {
+  expect(openaiCompatible({ model: "m", baseURL: "http://localhost:8080/v1" }).name).toBe("openai-compatible:m");
+  expect(openaiCompatible({ model: "m", client: {} } as never).name).toBe("openai-compatible:m");
+});
+
+test("[ID-16] what the host's file tools shall do is said in the third argument", async () => {
+  const session = {} as Session;
+  await expect(holdfastOptions(session, { fileTools: "kept" })).rejects.toEqual(refused("fileTools"));
+  await expect(holdfastOptions(session, {}, { fileTools: "kep" } as never)).rejects.toEqual(refused("fileTools"));
+});

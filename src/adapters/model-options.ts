@@ -1,0 +1,20 @@
+import { ABOVE_0, ANYTHING, BOOLEAN, OBJECT, type OptionRule, TEXT } from "../base/options.ts";
+
+const NAME: OptionRule = { wants: "the name of a model", fits: (value) => typeof value === "string" && value !== "" };
+const URL_TEXT: OptionRule = {
+  wants: "an address such as https://example.com/v1",
+  fits: (value) => typeof value === "string" && URL.canParse(value),
+};
+
+/** Options that every model of an SDK has. A misspelt `baseURL` would send the conversation, and the key, elsewhere. */
+export const MODEL_OPTIONS = {
+  model: NAME,
+  client: OBJECT,
+  profile: ANYTHING, // looked up by its name, and refused there
+  stream: BOOLEAN,
+  body: OBJECT,
+  apiKey: TEXT,
+  baseURL: URL_TEXT,
+  headers: OBJECT,
+  timeoutMs: ABOVE_0,
+} as const;
