@@ -492,6 +492,14 @@ export const ERROR_CODES = {
     says: "A call with this id is open already.",
     tryThis: "End it first, or give the new call an id of its own.",
   },
+  CALL_ENDED: {
+    says: "A call with this id has ended here, and can still be returned to.",
+    tryThis: "Give every call an id of its own, or none in a session; hand a provider's id over as its alias.",
+  },
+  CALL_BAD_ID: {
+    says: "The id of a call is empty, no text, or holds half a character.",
+    tryThis: "Use well-formed text, or give no id in a session; hand a provider's id over as its alias.",
+  },
   CALL_REFUSED: {
     says: "The call may not run: its arguments, a policy or a deadline forbid it, or it was aborted. It is closed, and nothing was changed.",
     tryThis: "Tell the model the reason in the details.",
@@ -503,6 +511,10 @@ export const ERROR_CODES = {
   EFFECTS_STAND: {
     says: "Calls that would be taken back did something outside, and nothing here can undo it. Nothing was changed.",
     tryThis: "Rewind in the program that declares how to undo it, or leave it as it is with `--leave-effects`.",
+  },
+  EFFECT_BAD_KEY: {
+    says: "The name or the key of an effect is no text, or holds half a character, and could not be found again.",
+    tryThis: "Use well-formed text, such as an id or a hash.",
   },
   EFFECT_KEY_SECRET: {
     says: "The key of an effect holds a secret, and keys are kept.",

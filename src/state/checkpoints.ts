@@ -37,8 +37,7 @@ export class CheckpointStore {
 
   record(checkpoint: ToolCheckpoint): void {
     const { toolCallId } = checkpoint;
-    const same = this.#places.get(toolCallId);
-    if (same !== undefined) this.#ring[same] = undefined;
+    if (this.#places.has(toolCallId)) this.#forget(toolCallId);
     const oldest = this.#ring[this.#next];
     if (oldest !== undefined) this.#places.delete(oldest.toolCallId);
     this.#ring[this.#next] = checkpoint;
@@ -61,6 +60,15 @@ export class CheckpointStore {
   /** Oldest first. */
   listCheckpoints(): readonly ToolCheckpoint[] {
     return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)].filter((one) => one !== undefined);
+  }
+
+  /** The others close up: a place left empty would be one checkpoint less that is kept. */
+  #forget(toolCallId: string): void {
+    const others = this.listCheckpoints().filter((one) => one.toolCallId !== toolCallId);
+    this.#ring.length = 0;
+    this.#places.clear();
+    this.#next = 0;
+    for (const other of others) this.record(other);
   }
 
   #find(toolCallId: string): ToolCheckpoint | undefined {

@@ -403,6 +403,12 @@ test("[SNAP-12] a call that is recorded again has its newest boundary, and takes
   expect(store.listCheckpoints().map(({ elapsed }) => elapsed)).toEqual([2]);
   store.record(await at("b", 3));
   expect([store.has("a"), store.has("b")]).toEqual([true, true]);
+  const three = new CheckpointStore({ limit: 3 });
+  for (const [n, id] of ["x", "a", "b", "c", "b"].entries()) three.record(await at(id, n));
+  expect(three.listCheckpoints().map(({ toolCallId }) => toolCallId)).toEqual(["a", "c", "b"]);
+  three.record(await at("d", 5));
+  expect(three.listCheckpoints().map(({ elapsed }) => elapsed)).toEqual([3, 4, 5]);
+  expect([three.has("a"), three.has("d")]).toEqual([false, true]);
 });
 
 test("[SNAP-9] [SNAP-13] a registry that was built is used as it is, and a resource that only one of two snapshots has differs", async () => {

@@ -1,6 +1,7 @@
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
+import type { CallIds } from "./call-ids.ts";
 import type { Deadline } from "./deadline.ts";
 import type { EffectBook } from "./effects.ts";
 import type { Ending } from "./ending.ts";
@@ -27,6 +28,7 @@ export interface CallWorld {
   readonly state: ExecutionState;
   readonly ledger: Ledger;
   readonly effects: EffectBook;
+  readonly ids: CallIds;
   readonly policies: readonly ToolPolicy[];
   tool(name: string): Tool | undefined;
   readonly exec?: ExecHost;

@@ -50,14 +50,6 @@ export function effectId({ tool, name, key }: Pick<EffectEntry, "tool" | "name" 
   return JSON.stringify([tool, name, key]);
 }
 
-/** Whether a call is one of these, or ran inside one of them: `a.1` ran inside `a`. */
-export function isAmong(callId: string, calls: ReadonlySet<string>): boolean {
-  for (let id = callId; ; id = id.slice(0, id.lastIndexOf("."))) {
-    if (calls.has(id)) return true;
-    if (!id.includes(".")) return false;
-  }
-}
-
 /** One report of each effect: the newest. A model that reads of a mail twice takes it for two. */
 export function lastOfEach(reports: readonly EffectReport[]): readonly EffectReport[] {
   return reports.length < 2 ? reports : [...new Map(reports.map((report) => [effectId(report), report])).values()];

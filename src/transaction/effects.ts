@@ -3,13 +3,13 @@ import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import { inWords } from "../base/words.ts";
 import { isMarked } from "../records/redact.ts";
+import { CallIds } from "./call-ids.ts";
 import {
   EffectDidNotHappen,
   type EffectEntry,
   effectId,
   type EffectReport,
   type EffectSpec,
-  isAmong,
   lastOfEach,
   type Standing,
 } from "./effect.ts";
@@ -19,8 +19,8 @@ import type { Tool } from "./tool.ts";
 interface Known {
   readonly entry: EffectEntry;
   standing: Standing;
-  /** Calls that rely on it. It is undone when the last of them is discarded. */
-  readonly owners: Set<string>;
+  /** Calls that rely on it, each with its outermost. It is undone when the last of them is discarded. */
+  readonly owners: Map<string, string>;
   /** Its beginning: until that is written down, nothing that relies on it may be. */
   readonly begun: Promise<void>;
 }
@@ -43,6 +43,7 @@ const UNDO_MS = 30_000;
 export class EffectBook {
   readonly #ledger: EffectLedger;
   readonly #clock: Clock;
+  readonly #ids: CallIds;
   /** In the order they were begun. */
   readonly #known = new Map<string, Known>();
   readonly #running = new Map<string, Promise<Json>>();
@@ -51,19 +52,25 @@ export class EffectBook {
   /** What calls inside others, which have not ended yet, are letting go or have let go. */
   readonly #inside = new Map<string, Promise<readonly EffectReport[]>>();
 
-  constructor(ledger: EffectLedger, clock: Clock) {
+  constructor(ledger: EffectLedger, clock: Clock, ids = new CallIds()) {
     this.#ledger = ledger;
     this.#clock = clock;
+    this.#ids = ids;
   }
 
-  /** What an earlier process left, in the order it happened. */
-  recall(entry: EffectEntry, standing: Standing, owners: Iterable<string>): void {
+  /** What an earlier process left, in the order it happened. `inside`: the outermost call of those that ran inside one. */
+  recall(
+    entry: EffectEntry,
+    standing: Standing,
+    owners: readonly string[],
+    inside: ReadonlyMap<string, string> = new Map(),
+  ): void {
     const id = effectId(entry);
     this.#known.delete(id);
     this.#known.set(id, {
       entry,
       standing: standing.is === "open" ? { is: "unknown" } : standing,
-      owners: new Set(owners),
+      owners: new Map(owners.map((owner) => [owner, inside.get(owner) ?? owner])),
       begun: Promise.resolve(),
     });
   }
@@ -86,9 +93,17 @@ export class EffectBook {
     return this.#known.size === 0;
   }
 
+  /** Whether a call of that id relies on anything. */
+  isReliedOnBy(callId: string): boolean {
+    return this.#known.values().some(({ owners }) => owners.has(callId));
+  }
+
   /** The same key is the same effect: a second request gets the first one's result, also while that is still running. */
   async run(request: EffectRequest): Promise<Json> {
     const { tool, callId, name, key } = request;
+    // Kept, half a character becomes another one: not found again by its key, the effect would happen twice.
+    if (typeof key !== "string" || !key.isWellFormed() || !name.isWellFormed())
+      throw new HoldfastError("EFFECT_BAD_KEY", { tool: tool.name, call: callId });
     const id = effectId({ tool: tool.name, name, key });
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
     await this.#undoing.get(id)?.work.catch(() => {});
@@ -125,8 +140,7 @@ export class EffectBook {
     const touched = this.#touched.get(callId) ?? new Set();
     const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
     this.#touched.delete(callId);
-    const around = new Set([callId]);
-    for (const inner of this.#inside.keys()) if (isAmong(inner, around)) this.#inside.delete(inner);
+    for (const inner of this.#inside.keys()) if (this.#ids.outermost(inner) === callId) this.#inside.delete(inner);
     return this.#release(stale, [callId], specOf);
   }
 
@@ -164,7 +178,7 @@ export class EffectBook {
     const gone = new Set(this.#withInner(callIds));
     return this.#owned([...gone])
       .toReversed()
-      .filter(({ owners }) => owners.isSubsetOf(gone))
+      .filter(({ owners }) => owners.keys().every((owner) => gone.has(owner)))
       .flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
   }
 
@@ -174,7 +188,12 @@ export class EffectBook {
     if (spec === undefined) throw new HoldfastError("EFFECT_UNDECLARED", { tool: tool.name, effect: name });
     const entry: EffectEntry = { tool: tool.name, name, key, callId, args: plain(name, request.args), generation };
     const begun = this.#ledger.effectOpened(entry);
-    const known: Known = { entry, standing: { is: "open" }, owners: new Set([callId]), begun };
+    const known: Known = {
+      entry,
+      standing: { is: "open" },
+      owners: new Map([[callId, this.#ids.outermost(callId)]]),
+      begun,
+    };
     const before = this.#known.get(id);
     // Known before it is written down: a call that ends meanwhile must find it.
     this.#known.delete(id);
@@ -206,7 +225,7 @@ export class EffectBook {
   async #join({ entry, owners, begun }: Known, request: EffectRequest): Promise<void> {
     const { callId } = request;
     if (owners.has(callId)) return;
-    owners.add(callId);
+    owners.set(callId, this.#ids.outermost(callId));
     try {
       await begun;
       // Let go meanwhile: written down now, behind its call's end, it would be relied on for ever.
@@ -297,7 +316,8 @@ export class EffectBook {
   #withInner(callIds: readonly string[]): readonly string[] {
     const gone = new Set(callIds);
     const owners = [...this.#known.values()].flatMap((known) => [...known.owners]);
-    return [...gone, ...owners.filter((owner) => isAmong(owner, gone))];
+    for (const [owner, outermost] of owners) if (gone.has(outermost)) gone.add(owner);
+    return [...gone];
   }
 
   #owned(callIds: readonly string[]): readonly Known[] {

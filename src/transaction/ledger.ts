@@ -42,6 +42,8 @@ export interface EffectLedger {
 export interface Ledger extends EffectLedger {
   /** True once something was rejected that may have happened all the same. */
   readonly unsure?: boolean;
+  /** Whether a call of this id has ended and can be returned to. Without it, only what this process remembers is asked. */
+  knows?(callId: string): boolean;
   /** Before the handler runs. */
   opened(call: OpenedCall): Promise<void>;
   /** A call and those it had run inside it, with everything they changed: written together or not at all. */

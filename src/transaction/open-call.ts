@@ -304,7 +304,7 @@ export class OpenCall {
     stop: LazySignal,
   ): Promise<CallOutcome> {
     const name = asName(asked);
-    const { effects, state } = this.#world;
+    const { effects, ids, state } = this.#world;
     const { branch } = this;
     const resources = this.#resources(branch, stop);
     // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
@@ -313,7 +313,7 @@ export class OpenCall {
     };
     refuseLate(parent);
     const started = state.clock.monotonic();
-    const id = `${this.call.id}.${this.inner.next()}`;
+    const id = ids.takeInside(this.call.id, this.inner.next());
     const about = (reports: readonly EffectReport[]) => {
       const elapsed = state.clock.monotonic() - started;
       const { access } = this.#named(name);

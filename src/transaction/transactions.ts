@@ -3,6 +3,7 @@ import type { ExecHost } from "../exec/commands.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { canceled } from "./attempt.ts";
 import { BUDGET } from "./budget.ts";
+import { CallIds } from "./call-ids.ts";
 import { PromptEvaluationError } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
 import { EffectBook } from "./effects.ts";
@@ -64,13 +65,22 @@ export class Transactions {
       throw new HoldfastError("BAD_OPTION", { option: "parallel", value: String(parallel) });
     theOneOf.set(state, this);
     this.state = state;
-    this.effects = new EffectBook(ledger, state.clock);
+    const ids = new CallIds((id) => this.effects.isReliedOnBy(id) || (ledger.knows?.(id) ?? state.checkpoints.has(id)));
+    this.effects = new EffectBook(ledger, state.clock, ids);
     this.#options = options;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#slots = new Semaphore(parallel);
     const { execHost: exec } = options;
     const tool = (name: string) => this.#tools.get(name);
-    this.#world = { state, ledger, effects: this.effects, policies, tool, ...(exec === undefined ? {} : { exec }) };
+    this.#world = {
+      state,
+      ledger,
+      effects: this.effects,
+      ids,
+      policies,
+      tool,
+      ...(exec === undefined ? {} : { exec }),
+    };
   }
 
   static of(state: ExecutionState): Transactions {
@@ -185,7 +195,7 @@ export class Transactions {
 
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean, begun?: Promise<PendingCall | undefined>) {
     this.state.truth.gate.refuseInside();
-    if (this.#open.has(call.id)) throw new HoldfastError("CALL_OPEN", { call: call.id });
+    this.#world.ids.take(call.id);
     this.#open.set(call.id, begun);
     const ended = inOrder ? Promise.withResolvers<void>() : undefined;
     const before = inOrder ? this.#last : AT_ONCE;
@@ -193,6 +203,7 @@ export class Transactions {
     if (ended !== undefined) this.#last = before.then(() => ended.promise);
     const done = () => {
       this.#open.delete(call.id);
+      this.#world.ids.free(call.id);
       ended?.resolve();
     };
     try {

@@ -5,7 +5,7 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
-import { type EffectEntry, effectId, isAmong, type Standing } from "../transaction/effect.ts";
+import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
 export interface ToolBoundary {
@@ -35,6 +35,8 @@ export interface SessionFold {
   readonly openCalls: ReadonlyMap<CallId, string>;
   /** Those of them that wait for somebody: a restart leaves them open. */
   readonly waiting: ReadonlyMap<CallId, WaitingCall>;
+  /** Of calls that ran inside others, the outermost: while that is open, and as long as they rely on something. */
+  readonly inside: ReadonlyMap<string, CallId>;
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: ReadonlyMap<string, FoldedEffect>;
   readonly epochs: readonly Epoch[];
@@ -65,6 +67,7 @@ interface KeptPart {
 export interface KeptState {
   readonly parts: Readonly<Record<string, KeptPart>>;
   readonly waiting?: readonly WaitingCall[];
+  readonly inside?: readonly (readonly [string, CallId])[];
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
@@ -88,6 +91,7 @@ const STALE_AT_ONCE = 8;
 const NOTHING: SessionFold = {
   openCalls: new Map(),
   waiting: new Map(),
+  inside: new Map(),
   boundaries: [],
   effects: new Map(),
   epochs: [{ base: 0, changes: [] }],
@@ -132,9 +136,10 @@ function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
 function checkpointOf(now: SessionFold, { parts = {}, blobs, tag, history = now.history }: StateNote): RecordDraft {
   const { boundaries, epochs, rewrittenAt } = now;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
+  const inside = now.inside.size === 0 ? {} : { inside: [...now.inside] };
   const effects = effectsToKeep(now);
   const counted = history === undefined ? {} : { history };
-  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...counted };
+  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...inside, ...counted };
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -148,13 +153,14 @@ function checkpointOf(now: SessionFold, { parts = {}, blobs, tag, history = now.
  * Keys are kept for ever, because what was done must not be done again. An undone effect that no boundary reaches may go:
  * its key was free. One that somebody out of reach relies on can never be undone, so its arguments may go.
  */
-function effectsToKeep({ effects, boundaries, openCalls }: SessionFold): readonly FoldedEffect[] {
+function effectsToKeep({ effects, boundaries, openCalls, inside }: SessionFold): readonly FoldedEffect[] {
   const reached = new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
+  const isReached = (owner: string) => reached.has(owner) || reached.has(inside.get(owner) ?? owner);
   return [...effects.values()].flatMap((effect): FoldedEffect[] => {
     const { entry, standing, owners } = effect;
-    if (standing.is === "undone") return owners.some((owner) => reached.has(owner)) ? [effect] : [];
+    if (standing.is === "undone") return owners.some(isReached) ? [effect] : [];
     const settled = standing.is === "done" || standing.is === "not-undone";
-    if (!settled || owners.every((owner) => reached.has(owner))) return [effect];
+    if (!settled || owners.every(isReached)) return [effect];
     return [{ entry: { ...entry, args: null }, standing, owners: owners.slice(0, 1) }];
   });
 }
@@ -184,6 +190,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     return {
       openCalls,
       waiting: new Map((kept.waiting ?? []).map((call) => [call.callId, call])),
+      inside: new Map(kept.inside ?? []),
       boundaries: kept.boundaries,
       ...historyOf(kept),
       effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
@@ -200,7 +207,11 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     boundaries: now.boundaries.filter(({ after }) => after > through),
     epochs: now.epochs.filter(({ base }, at) => base > through || at === now.epochs.length - 1),
   }),
-  "call-opened": (now, { callId, tool }) => ({ ...now, openCalls: new Map([...now.openCalls, [callId, tool]]) }),
+  "call-opened": (now, { callId, tool, parent }) => ({
+    ...now,
+    openCalls: new Map([...now.openCalls, [callId, tool]]),
+    ...(parent === undefined ? {} : { inside: new Map([...now.inside, [callId, now.inside.get(parent) ?? parent]]) }),
+  }),
   "call-waiting": (now, record) => ({
     ...now,
     waiting: new Map([...now.waiting, [record.callId, waitingCallOf(record)]]),
@@ -215,9 +226,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       : withoutOwners(now, new Set([callId]), STANDS)),
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
+    inside: stillInside(now, callId),
     boundaries: [
       ...now.boundaries,
-      { callId, tool, status, before: beforeClosing(now.boundaries, callId, seq), after: seq, rewound: false },
+      { callId, tool, status, before: beforeClosing(now, callId, seq), after: seq, rewound: false },
     ],
   }),
   "state-changed": (now, { callId, introduces }, seq) => ({
@@ -279,13 +291,19 @@ function reachingTo(boundaries: readonly ToolBoundary[], callId: CallId, seq: nu
 }
 
 /** Calls inside it are closed right before it: who returns to before it returns to before them. */
-function beforeClosing(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): number {
+function beforeClosing({ boundaries, inside }: SessionFold, callId: CallId, seq: number): number {
   let before = seq - 1;
   for (const inner of boundaries.toReversed()) {
-    if (inner.after !== before || !inner.callId.startsWith(`${callId}.`)) break;
+    if (inner.after !== before || inside.get(inner.callId) !== callId) break;
     before = inner.before;
   }
   return before;
+}
+
+function stillInside({ inside, effects }: SessionFold, callId: CallId): SessionFold["inside"] {
+  if (!inside.values().some((outermost) => outermost === callId)) return inside;
+  const owners = new Set(effects.values().flatMap((effect) => effect.owners));
+  return new Map([...inside].filter(([inner, outermost]) => outermost !== callId || owners.has(inner)));
 }
 
 function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {
@@ -334,21 +352,21 @@ function withEffect(
  * dies before it has done so leaves that to the next.
  */
 function withoutOwners(
-  { effects }: SessionFold,
+  { effects, inside }: SessionFold,
   gone: ReadonlySet<string>,
   which: (effect: FoldedEffect) => boolean = () => true,
 ): Pick<SessionFold, "effects"> {
   if (effects.size === 0) return { effects };
   return {
-    effects: new Map([...effects].map(([id, effect]) => [id, which(effect) ? released(effect, gone) : effect])),
+    effects: new Map([...effects].map(([id, effect]) => [id, which(effect) ? released(effect, gone, inside) : effect])),
   };
 }
 
 /** Done, or about to be. What was undone remembers whose it was, as long as a boundary of theirs can be returned to. */
 const STANDS = ({ standing }: FoldedEffect): boolean => standing.is === "done" || standing.is === "open";
 
-function released(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
-  const owners = effect.owners.filter((owner) => !isAmong(owner, gone));
+function released(effect: FoldedEffect, gone: ReadonlySet<string>, inside: SessionFold["inside"]): FoldedEffect {
+  const owners = effect.owners.filter((owner) => !gone.has(owner) && !gone.has(inside.get(owner) ?? owner));
   if (owners.length === effect.owners.length) return effect;
   const { standing } = effect;
   if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };

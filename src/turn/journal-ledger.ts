@@ -38,6 +38,10 @@ export class JournalLedger implements Ledger, StateLedger {
     return this.#journal.unsure;
   }
 
+  knows(callId: string): boolean {
+    return this.#journal.folded.boundaries.some((one) => one.callId === callId && !one.rewound);
+  }
+
   async opened({ callId, ...call }: OpenedCall): Promise<void> {
     const { parent, ...rest } = call;
     const family = parent === undefined ? {} : { parent: parent as CallId };

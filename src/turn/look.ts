@@ -164,7 +164,7 @@ export class SessionLook {
       const state = this.#execution(known, root);
       const transactions = new Transactions(state, { tools: this.#options.tools ?? [] });
       for (const { entry, standing, owners } of this.#fold.effects.values())
-        transactions.effects.recall(entry, standing, owners);
+        transactions.effects.recall(entry, standing, owners, this.#fold.inside);
       const plan = await planRewind({ state, transactions, checkpoints: this.#checkpoints(state) }, target);
       return workspace?.unfinished === true ? { ...plan, unfinished: true } : plan;
     } finally {

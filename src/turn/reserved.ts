@@ -52,7 +52,7 @@ export type OpenAppendOptions = Omit<AppendOptions, (typeof OWN_OPTIONS)[number]
 
 /** Refuses what a caller of `session.append` may not write, where the session stands at that moment. */
 export function refuseReserved(
-  { openCalls }: SessionFold,
+  { openCalls, effects }: SessionFold,
   drafts: readonly { readonly draft: RecordDraft }[],
   options: AppendOptions,
   running: readonly string[],
@@ -68,6 +68,9 @@ export function refuseReserved(
     if (kind === "user-said") refuseUnreadable(draft.parts ?? []);
     if (kind === "call-opened") {
       if (isOpen(draft.callId)) throw new HoldfastError("CALL_OPEN", { call: draft.callId });
+      // Closed as failed, it would have the effects undone of a call of ours that has succeeded.
+      if (effects.values().some(({ owners }) => owners.includes(draft.callId)))
+        throw new HoldfastError("RECORD_RESERVED", { kind, call: draft.callId });
       opened.add(draft.callId);
     }
     if (kind !== "call-closed") continue;

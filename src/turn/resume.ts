@@ -186,7 +186,7 @@ async function revive(
   });
   const catalog = new SessionCatalog(homeIn(state, ledger), transactions, family, reserved);
   for (const { entry, standing, owners } of journal.folded.effects.values())
-    transactions.effects.recall(entry, standing, owners);
+    transactions.effects.recall(entry, standing, owners, journal.folded.inside);
   const cutOff = isFork ? undefined : await cutOffFork(deps.store, journal);
   if (isFork || cutOff !== undefined) transactions.effects.disown();
   // What was begun to be undone, or taken back by a rewind, when an earlier process was cut off.

@@ -117,7 +117,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     'standing: standing.is === "open" ? { is: "unknown" } : standing,',
     'standing: standing.is === "open" ? { is: "undone" } : standing,',
   ),
-  kernelBug("joining-not-remembered", EFFECTS, "    owners.add(callId);\n", ""),
+  kernelBug("joining-not-remembered", EFFECTS, "    owners.set(callId, this.#ids.outermost(callId));\n", ""),
   kernelBug(
     "undo-not-written-before",
     EFFECTS,
