@@ -134,17 +134,6 @@ function readOutput(response: Fields, answers: ReadonlyMap<unknown, string>): Ou
   };
 }
 
-/** A result may hold pictures and files beside its words. */
-function withMedia(output: OutputItem, { parts }: Fields): OutputItem {
-  const media = asList(parts).map(readPlain);
-  if (media.length === 0) return output;
-  const { value: _value, ...rest } = output;
-  return { ...rest, parts: [...resultParts(output), ...media] };
-}
-
-/** Addresses of files that lie with Google: whoever else fetches one is turned away. */
-const KEPT_HERE = /^(gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
-
 function readPlain(piece: unknown): Part {
   const part = isFields(piece) ? piece : {};
   const origin = { format: FORMAT, piece } as const;
@@ -159,6 +148,17 @@ function readPlain(piece: unknown): Part {
   const source = KEPT_HERE.test(asText(fileUri) ?? "") ? { fileId: fileUri } : { url: fileUri };
   return { type, media: mediaSource({ ...source, base64, mediaType, name }), origin };
 }
+
+/** A result may hold pictures and files beside its words. */
+function withMedia(output: OutputItem, { parts }: Fields): OutputItem {
+  const media = asList(parts).map(readPlain);
+  if (media.length === 0) return output;
+  const { value: _value, ...rest } = output;
+  return { ...rest, parts: [...resultParts(output), ...media] };
+}
+
+/** Addresses of files that lie with Google: whoever else fetches one is turned away. */
+const KEPT_HERE = /^(gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
 
 function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
@@ -267,12 +267,6 @@ function seal(parts: readonly unknown[]): readonly unknown[] {
   return parts.with(first, { ...part, thoughtSignature: NO_THOUGHT });
 }
 
-/** What was read beside the words of a result here. Other media was moved into a message. */
-function mediaOf({ parts }: OutputItem): object {
-  const own = parts.flatMap((part) => (part.type === "text" ? [] : writePlain(part)));
-  return own.length === 0 ? {} : { parts: own };
-}
-
 function responseOf(output: OutputItem): Readonly<Record<string, Json>> {
   const text = textOf(resultParts(output));
   if (output.status !== "success") return { error: text };
@@ -289,4 +283,10 @@ function writePlain(part: Part): readonly unknown[] {
   return url === undefined
     ? [{ inlineData: { mimeType, data: base64 ?? "" } }]
     : [{ fileData: { mimeType, fileUri: url } }];
+}
+
+/** What was read beside the words of a result here. Other media was moved into a message. */
+function mediaOf({ parts }: OutputItem): object {
+  const own = parts.flatMap((part) => (part.type === "text" ? [] : writePlain(part)));
+  return own.length === 0 ? {} : { parts: own };
 }
