@@ -21,6 +21,11 @@ const results = (...ids: string[]) => ({
 const says = (content: unknown) => ({ role: "assistant", content });
 const part = (type: string, more: object) => ({ type, toolCallId: "A", toolName: "read_file", ...more });
 
+const picture = (media_type: string, data = "AA==") => ({
+  type: "image",
+  source: { type: "base64", media_type, data },
+});
+
 /** One request for each rule, whole but for the one thing. */
 const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
   ["[WIRE-1]", "openai-chat", [go, calls("A"), go]],
@@ -129,6 +134,16 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
       },
     ],
   ],
+  [
+    "[WIRE-35]",
+    "openai-chat",
+    [go, says([{ type: "image_url", image_url: { url: "https://example.invalid/a.png" } }])],
+  ],
+  ["[WIRE-35]", "openai-responses", [go, says([{ type: "input_image", image_url: "https://example.invalid/a.png" }])]],
+  ["[WIRE-35]", "anthropic", [go, says([picture("image/png")]), go]],
+  ["[WIRE-35]", "anthropic", [{ role: "user", content: [picture("image/svg+xml")] }]],
+  ["[WIRE-35]", "anthropic", [{ role: "user", content: [picture("image/png", "")] }]],
+  ["[WIRE-35]", "anthropic", [{ role: "user", content: [{ ...picture("text/csv"), type: "document" }] }]],
 ];
 
 const thinking = { type: "thinking", thinking: "hm", signature: "s" };

@@ -36,8 +36,14 @@ export interface WireProfile {
   readonly resultMedia: RegExp;
   /** Whether other media in a result is refused, also where it was read from one. */
   readonly refusesResultMedia: boolean;
-  /** Media types that may stand in a message. What may stand nowhere is told in words. */
+  /** Media types that a result may show in a message after it. What may stand nowhere is told in words. */
   readonly messageMedia: RegExp;
+  /** Media types that the user may bring. Others are told in words, and those that are words are shown as text. */
+  readonly userMedia: RegExp;
+  /** Whether others are refused, also where they were read from one; pictures of the user's then keep to `mediaBytes`. */
+  readonly refusesUserMedia: boolean;
+  /** Media in the assistant's messages: taken, taken where it was read from one, or always refused; then it is moved. */
+  readonly assistantMedia: "taken" | "own" | "refused";
   /** Bytes that one picture or file of a result may have. A larger one would be refused in every later request. */
   readonly mediaBytes: number;
 }
@@ -48,6 +54,7 @@ const NONE = /(?!)/;
 const MB = 1024 * 1024;
 const PICTURES = /^image\/(png|jpeg|gif|webp)$/;
 const PICTURES_PDF = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/;
+const GEMINI_MEDIA = /^(image\/(png|jpeg|webp|heic|heif)$|(audio|video)\/|application\/pdf$)/;
 const PICTURES_PDF_SOUND = /^(image\/(png|jpeg|gif|webp)|application\/pdf|audio\/(wav|x-wav|mpeg|mp3))$/;
 
 /** Every profile, whole: a new trait breaks the build in each row until somebody has looked it up. */
@@ -71,6 +78,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: NONE,
     refusesResultMedia: true,
     messageMedia: PICTURES_PDF_SOUND,
+    userMedia: PICTURES_PDF_SOUND,
+    refusesUserMedia: false,
+    assistantMedia: "refused",
     mediaBytes: 20 * MB,
   },
   "openai-responses": {
@@ -92,6 +102,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: PICTURES_PDF,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
+    userMedia: PICTURES_PDF,
+    refusesUserMedia: false,
+    assistantMedia: "refused",
     mediaBytes: 20 * MB,
   },
   anthropic: {
@@ -113,6 +126,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: PICTURES_PDF,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
+    userMedia: PICTURES_PDF,
+    refusesUserMedia: true,
+    assistantMedia: "refused",
     mediaBytes: 5 * MB,
   },
   gemini: {
@@ -133,7 +149,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     byAddress: ["image", "audio", "file"],
     resultMedia: NONE,
     refusesResultMedia: false,
-    messageMedia: /^(image|audio|video)\/|^application\/pdf$/,
+    messageMedia: GEMINI_MEDIA,
+    userMedia: GEMINI_MEDIA,
+    refusesUserMedia: false,
+    assistantMedia: "taken",
     mediaBytes: 15 * MB,
   },
   "ai-sdk": {
@@ -155,6 +174,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: PICTURES_PDF,
+    userMedia: /^((image|audio|video)\/(?!svg)|application\/pdf$)/,
+    refusesUserMedia: false,
+    assistantMedia: "taken",
     mediaBytes: 5 * MB,
   },
   "openai-compatible": {
@@ -176,6 +198,9 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
     resultMedia: NONE,
     refusesResultMedia: false,
     messageMedia: PICTURES,
+    userMedia: /^(image\/(?!svg)|application\/pdf$)/,
+    refusesUserMedia: false,
+    assistantMedia: "own",
     mediaBytes: 5 * MB,
   },
 };

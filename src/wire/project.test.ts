@@ -37,7 +37,7 @@ describe("what was brought here, written for each provider", () => {
       [
         { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "auto" },
         { type: "input_image", image_url: `${A}.png`, detail: "auto" },
-        { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
+        { type: "input_text", text: "[audio/mpeg: not shown]" },
         { type: "input_file", filename: "file.pdf", file_data: "data:application/pdf;base64,AAAA" },
         { type: "input_file", file_url: `${A}.pdf` },
         { type: "input_text", text: FOREIGN },

@@ -1,20 +1,22 @@
 import type { Adjustment } from "./adjustment.ts";
 import type { Item, Part, PartOrigin } from "./item.ts";
-import { asWords, inLines, isMedia, labelOf, type Media } from "./media.ts";
+import { asWords, inLines, isMedia, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
 import type { WireProfile } from "./profiles.ts";
 
+type Spoken = Extract<Item, { readonly parts: readonly Part[] }>;
+
 /**
- * What the provider cannot read where it stands is told in words: content that is not here, that it does not fetch,
- * or that only another provider knows. Sent all the same it would be empty.
+ * What the provider cannot read where it stands is told in words: content that is not here, that it does not fetch, whose
+ * type it refuses, or that only another provider knows. Sent all the same it would be empty, or refused for ever.
  */
 export function replaceMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   let copy: Item[] | undefined;
   for (const [at, item] of items.entries()) {
     if (!("parts" in item) || item.parts.every(({ type }) => type === "text")) continue;
     if (item.kind === "output" && item.server === true) continue; // the provider's own: left alone there, sent nowhere else
-    const parts = item.parts.map((part) => instead(part, profile));
+    const parts = item.parts.map((part) => instead(part, item, profile));
     if (parts.every((part, nth) => part === item.parts[nth])) continue;
-    const replaced = item.parts.filter((part, nth) => part.type !== parts[nth]?.type);
+    const replaced = item.parts.filter((part, nth) => isReplaced(part, parts[nth], profile));
     if (replaced.some(isMedia)) told.push({ kind: "media-replaced", at });
     if (replaced.some(({ type }) => type === "other")) told.push({ kind: "part-replaced", at });
     const { origin: _origin, ...rest } = item;
@@ -26,20 +28,28 @@ export function replaceMedia(items: readonly Item[], profile: WireProfile, told:
   return copy ?? items;
 }
 
+/** A type that is spelled as the provider wants it is no news, unless the provider's own piece had to be written anew. */
+function isReplaced(part: Part, now: Part | undefined, { format }: WireProfile): boolean {
+  return part.type !== now?.type || (part !== now && part.origin?.format === format);
+}
+
 /** The part itself, what is said instead of it, or nothing where it says nothing. */
-function instead(part: Part, profile: WireProfile): Part | undefined {
+function instead(part: Part, item: Spoken, profile: WireProfile): Part | undefined {
   if (part.type === "text") return part;
   if (part.type === "other") return part.origin.format === profile.format ? part : retold(part.origin);
   if (part.type === "image" && !profile.images) return words(UNREAD.image);
   if (part.type === "audio" && !profile.audio) return words(UNREAD.audio);
   if (isAway(part))
     return words(`[${part.media.mediaType ?? part.type}, ${part.media.blob?.size} bytes, is not here.]`);
-  if (part.origin?.format === profile.format) return part;
+  if (isAtHome(part, item, profile)) return part;
   const { url, base64 = "" } = part.media;
   if (isOnlyPiece(part)) return retold(part.origin);
   if (base64 === "" && url === undefined) return words(absent(part));
   if (base64 === "" && !profile.byAddress.includes(part.type)) return words(notShown(part));
-  return asWords(part) ?? part;
+  // What may yet be shown in a message after the results, or after the answer, is left for that.
+  const waits = item.kind === "output" || (item.kind === "assistant" && profile.assistantMedia !== "taken");
+  if (waits ? isPlaceable(part, profile) : isTaken(part, item, profile)) return spelled(part);
+  return asWords(part) ?? (waits ? part : words(notShown(part)));
 }
 
 const UNREAD = {
@@ -54,6 +64,36 @@ function words(text: string): Part {
 /** Content that lies beside a journal and that nobody fetched: without it a provider would be sent an empty picture. */
 function isAway({ media: { url, base64, blob } }: Media): boolean {
   return blob !== undefined && url === undefined && base64 === undefined;
+}
+
+/** Read here before, and therefore taken here; but a type that is always refused was never taken. */
+function isAtHome({ origin, media }: Media, item: Spoken, profile: WireProfile): boolean {
+  if (origin?.format !== profile.format) return false;
+  const becomesUsers = item.kind === "user" || (item.kind === "assistant" && profile.assistantMedia === "refused");
+  if (!becomesUsers || !profile.refusesUserMedia || media.fileId !== undefined) return true;
+  const { source } = origin.piece as { readonly source?: { readonly type?: unknown } };
+  return source !== undefined && source.type !== "base64"; // Anthropic's texts and addresses have no type to refuse
+}
+
+function isPlaceable(part: Media, { resultMedia, messageMedia }: WireProfile): boolean {
+  return resultMedia.test(typeOf(part)) || messageMedia.test(typeOf(part));
+}
+
+function isTaken(part: Media, item: Spoken, profile: WireProfile): boolean {
+  if (item.kind === "system") return false;
+  const { base64, mediaType } = part.media;
+  const isOwn = part.origin?.format === profile.format;
+  if (base64 === undefined && mediaType === undefined) return true; // an address, and nobody knows of what
+  if (!profile.userMedia.test(typeOf(part))) return false;
+  return !profile.refusesUserMedia || part.type !== "image" || isOwn || !isTooLarge(part, profile);
+}
+
+/** Providers refuse `image/jpg` and `IMAGE/PNG`, which hosts write all the same. */
+function spelled(part: Media): Media {
+  const { origin: _origin, ...rest } = part;
+  const { media } = part;
+  if (media.mediaType === undefined || media.mediaType === typeOf(part)) return part;
+  return { ...rest, media: { ...media, mediaType: typeOf(part) } };
 }
 
 /** Its content stands in its piece, in a form of its provider's own. */

@@ -1,54 +1,69 @@
 import type { Adjustment } from "./adjustment.ts";
-import type { Item, OutputItem, Part, UserItem } from "./item.ts";
-import { isMedia, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
+import { roleOf } from "./codecs/codec.ts";
+import type { AssistantItem, Item, OutputItem, Part, UserItem } from "./item.ts";
+import { inLines, isMedia, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
 import type { WireProfile } from "./profiles.ts";
 
 /**
- * Pictures and files in results, for providers that take none there: a result says in words that one follows, and a
- * message after all results of the answer shows it. What the provider takes nowhere, by its type or its size, is only told.
+ * Pictures and files in results and in answers, for providers that take none there: words say that one follows, and a
+ * message after the answer and all its results shows it. What the provider takes nowhere, by its type or its size, is
+ * only told.
  */
 export function resultMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
-  if (!items.some((item) => item.kind === "output" && misplaced(item, profile).length > 0)) return items;
+  if (!items.some((item) => misplaced(item, profile).length > 0)) return items;
   const placed: Item[] = [];
-  let waiting: Media[] = [];
+  let waiting: Part[] = [];
   const show = () => {
-    if (waiting.length > 0) placed.push(messageOf(waiting));
+    if (waiting.length > 0) placed.push({ kind: "user", notice: "result-media", parts: waiting } satisfies UserItem);
     waiting = [];
   };
   for (const [at, item] of items.entries()) {
-    if (item.kind !== "output" && item.kind !== "approval-answer") show();
-    const moved = item.kind === "output" ? misplaced(item, profile) : [];
-    if (item.kind !== "output" || moved.length === 0) {
+    if (!isOfOneAnswer(items[at - 1], item)) show();
+    const moved = misplaced(item, profile);
+    if (moved.length === 0) {
       placed.push(item);
       continue;
     }
     told.push({ kind: "media-moved", at });
     const shown = moved.filter((part) => !isTooLarge(part, profile) && profile.messageMedia.test(typeOf(part)));
-    const { origin: _origin, ...rest } = item;
-    const parts = item.parts.map((part) => (isMedia(part) && moved.includes(part) ? words(part, shown) : part));
-    placed.push({ ...rest, parts });
-    waiting.push(...shown);
+    const { origin: _origin, ...rest } = item as AssistantItem | OutputItem;
+    const inWords = (part: Media) => words(part, shown.includes(part) ? PLACE[rest.kind] : "not shown");
+    const parts = rest.parts.map((part) => (isMedia(part) && moved.includes(part) ? inWords(part) : part));
+    placed.push({ ...rest, parts: rest.kind === "output" ? parts : inLines(parts, rest.parts) });
+    waiting.push(...shown.flatMap((part) => [labelled(part, rest.kind), part]));
   }
   show();
   return placed;
 }
 
-function misplaced({ parts, server, callKind }: OutputItem, profile: WireProfile): readonly Media[] {
-  if (server === true) return [];
-  if (callKind === "computer" && profile.format === "openai-responses") return []; // there a screen is a picture by its form
-  return parts.filter(isMedia).filter((part) => {
+const PLACE = { output: "shown after the results", assistant: "shown in the next message of the user" } as const;
+
+/** Whether nothing may stand between the two: the parts of an answer, and then all its results. */
+function isOfOneAnswer(before: Item | undefined, item: Item): boolean {
+  const role = roleOf(item);
+  return role === "tool" || (role === "assistant" && before !== undefined && roleOf(before) === "assistant");
+}
+
+function misplaced(item: Item, profile: WireProfile): readonly Media[] {
+  if (item.kind === "assistant") {
+    const { assistantMedia, format } = profile;
+    if (assistantMedia === "taken") return [];
+    return item.parts.filter(isMedia).filter(({ origin }) => assistantMedia === "refused" || origin?.format !== format);
+  }
+  if (item.kind !== "output" || item.server === true) return [];
+  if (item.callKind === "computer" && profile.format === "openai-responses") return []; // there a screen is a picture by its form
+  return item.parts.filter(isMedia).filter((part) => {
     if (part.origin?.format === profile.format && !profile.refusesResultMedia) return false; // it was taken there before
     return isTooLarge(part, profile) || !profile.resultMedia.test(typeOf(part));
   });
 }
 
-function words(part: Media, shown: readonly Media[]): Part {
-  const what = labelOf(part);
-  return { type: "text", text: shown.includes(part) ? `[${what}: shown after the results]` : `[${what}: not shown]` };
+function words(part: Media, place: string): Part {
+  return { type: "text", text: `[${labelOf(part)}: ${place}]` };
 }
 
-/** No turn of the user's: it belongs to the results before it. */
-function messageOf(shown: readonly Media[]): UserItem {
-  const label = (part: Media): Part => ({ type: "text", text: `[${labelOf(part)}]`, notice: "result-media" });
-  return { kind: "user", notice: "result-media", parts: shown.flatMap((part) => [label(part), part]) };
+/** No turn of the user's: it belongs to the answer or the results before it. */
+function labelled(part: Media, kind: "assistant" | "output"): Part {
+  const whose = kind === "assistant" ? ", which the assistant made" : "";
+  return { type: "text", text: `[${labelOf(part)}${whose}]`, notice: "result-media" };
 }

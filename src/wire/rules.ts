@@ -319,4 +319,16 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.mediaInResults(turns),
   },
+  {
+    id: "WIRE-35",
+    demands: "Pictures, sound and files are of the types that the provider takes, and from whom it takes them.",
+    errors: {
+      "openai-chat":
+        "Invalid 'messages[N]'. Image URLs are only allowed for messages with role 'user', but this message with role 'assistant' contains an image URL.",
+      "openai-responses": "Invalid value: '…'. Supported values are: 'output_text' and 'refusal'.",
+      anthropic:
+        "messages.N.content.M.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp' (from the assistant: 'image' blocks are not permitted within assistant turns)",
+    },
+    check: ({ turns }) => form.mediaNotTaken(turns),
+  },
 ];

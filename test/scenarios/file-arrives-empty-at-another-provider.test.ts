@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   checkWire,
@@ -268,4 +269,35 @@ describe("in results", () => {
     });
     expect(writeMessages(items as never, "gemini").messages).toEqual(shown);
   });
+});
+
+test("[WIRE-34] [WIRE-35] [WIRE-36] whatever is handed from one provider to another is taken, and nothing in it is empty", () => {
+  const inline = (type: string, media_type: string, data = "AAAA") => ({
+    type,
+    source: { type: "base64", media_type, data },
+  });
+  const odd = [
+    inline("image", "image/jpg"),
+    inline("image", "image/svg+xml"),
+    inline("image", "image/png", ""),
+    inline("document", "text/csv"),
+  ];
+  const parts = fc.constantFrom(
+    ...WHOLE.map(([, from, part]) => [from, part] as const),
+    ...NAMED,
+    ...odd.map((part) => ["anthropic", part] as const),
+  );
+  fc.assert(
+    fc.property(parts, fc.constantFrom(...IDS), fc.boolean(), ([from, part], to, byModel) => {
+      const role = from === "gemini" ? "model" : "assistant";
+      const said = [
+        MESSAGE[from]({ type: "text", text: "hi" }),
+        byModel ? { ...MESSAGE[from](part), role } : MESSAGE[from](part),
+      ];
+      const { messages } = writeMessages(readMessages(said, from).items, { ...PROFILES[to], userLast: false });
+      expect(checkWire(messages, { ...PROFILES[to], userLast: false })).toEqual([]);
+      expect(JSON.stringify(messages)).not.toMatch(/"data":""|base64,"/);
+    }),
+    { numRuns: 300 },
+  );
 });

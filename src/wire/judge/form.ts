@@ -113,6 +113,14 @@ export function unsealedCalls(turns: readonly Turn[]): readonly Breach[] {
   });
 }
 
+export function mediaNotTaken(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    turn.blocks.flatMap((block) =>
+      block.is === "media" && block.refused !== undefined ? [{ at: turn.at, detail: block.refused }] : [],
+    ),
+  );
+}
+
 export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) =>
     callsOf(turn)

@@ -42,7 +42,7 @@ function chat(message: Raw): Omit<Turn, "at"> {
     return { is: "call", id: text(call["id"]), name: text(body["name"]) ?? "", space: "", sealed: false, formed };
   });
   const beside = BESIDE.some((field) => !!message[field]);
-  const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"]);
+  const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"], role !== "assistant");
   const emptyCalls = Array.isArray(message["tool_calls"]) && calls.length === 0;
   return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls], emptyCalls };
 }
@@ -55,7 +55,7 @@ function responses(item: Raw): Omit<Turn, "at"> {
   if (type === "message") {
     return {
       role: known(item["role"], { developer: "system" }),
-      blocks: plain(item["content"], ["input_text", "output_text", "text"]),
+      blocks: plain(item["content"], ["input_text", "output_text", "text"], item["role"] !== "assistant"),
     };
   }
   const space = SPACES.get(type);
@@ -154,9 +154,25 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
         (block["is_error"] === true && isEmpty(block["content"]));
       return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "", formed, blank };
     }
-    return type.endsWith("_tool_use") || type.endsWith("_tool_result") ? { is: "own" } : { is: "media" };
+    if (type.endsWith("_tool_use") || type.endsWith("_tool_result")) return { is: "own" };
+    return refusedMedia(block, type, role) ? { is: "media", refused: type } : { is: "media" };
   });
   return { role, blocks };
+}
+
+const INLINE: ReadonlyMap<string, RegExp> = new Map([
+  ["image", /^image\/(png|jpeg|gif|webp)$/],
+  ["document", /^application\/pdf$/],
+]);
+
+/** Pictures and documents are the user's alone, and those that are sent along are of few types. */
+function refusedMedia(block: Raw, type: string, role: Turn["role"]): boolean {
+  const types = INLINE.get(type);
+  if (types === undefined) return false;
+  if (role === "assistant") return true;
+  const source = raw(block["source"]);
+  const mediaType = text(source["media_type"]);
+  return source["type"] === "base64" && (source["data"] === "" || (mediaType !== undefined && !types.test(mediaType)));
 }
 
 const GEMINI_ROLES: ReadonlyMap<unknown, Turn["role"]> = new Map([
@@ -227,13 +243,17 @@ function aiSdk(message: Raw): Omit<Turn, "at"> {
   return { role: known(role, { tool: "tool" }), blocks };
 }
 
-function plain(content: unknown, texts: readonly string[]): readonly Block[] {
+/** OpenAI takes pictures, sound and files from the user, and none from the assistant. */
+function plain(content: unknown, texts: readonly string[], takesMedia: boolean): readonly Block[] {
   if (typeof content === "string") return [{ is: "text", text: content }];
-  return list(content).map(
-    (part): Block =>
-      texts.includes(text(part["type"]) ?? "") ? { is: "text", text: text(part["text"]) ?? "" } : { is: "media" },
-  );
+  return list(content).map((part): Block => {
+    const type = text(part["type"]) ?? "";
+    if (texts.includes(type)) return { is: "text", text: text(part["text"]) ?? "" };
+    return !takesMedia && OPENAI_MEDIA.test(type) ? { is: "media", refused: type } : { is: "media" };
+  });
 }
+
+const OPENAI_MEDIA = /^(image_url|file|input_image|input_audio|input_file)$/;
 
 function known(role: unknown, more: Readonly<Record<string, Turn["role"]>> = {}): Turn["role"] {
   if (role === "system" || role === "user" || role === "assistant") return role;

@@ -14,7 +14,8 @@ export interface Turn {
 
 export type Block =
   | { readonly is: "text"; readonly text: string }
-  | { readonly is: "media" }
+  /** `refused`: what the provider does not take in this place. */
+  | { readonly is: "media"; readonly refused?: string }
   | { readonly is: "thought"; readonly sealed: boolean }
   | {
       readonly is: "call";
