@@ -210,3 +210,8 @@ export function resultParts(output: OutputItem): readonly Part[] {
   if (output.parts.length > 0 || output.value === undefined) return output.parts;
   return [{ type: "text", text: typeof output.value === "string" ? output.value : JSON.stringify(output.value) }];
 }
+
+/** The texts of a result as one. Each keeps its own line: without a break `10` and `20` would become `1020`. */
+export function resultText(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : [])).join("\n");
+}

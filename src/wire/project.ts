@@ -6,6 +6,7 @@ import type { Codec, Decoded, Decoding, Encoded } from "./codecs/codec.ts";
 import { gemini } from "./codecs/gemini.ts";
 import { openaiChat } from "./codecs/openai-chat.ts";
 import { openaiResponses } from "./codecs/openai-responses.ts";
+import { holdsHugeNumber } from "./codecs/read.ts";
 import { isResultFormed } from "./codecs/result-form.ts";
 import { type Item, type OutputItem, spaceOf, type ToolCallId, toolCallId, type WireFormat } from "./item.ts";
 import { type ProfileChoice, profileOf, type WireProfile } from "./profiles.ts";
@@ -40,7 +41,8 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   const told = withSendableNames(named, profile, adjustments);
   const shaped = shapeItems(told, profile, adjustments);
   for (const [at, item] of shaped.entries()) {
-    if (isMisformed(item, profile.format)) adjustments.push({ kind: "arguments-rewritten", at });
+    if (isMisformed(item, profile.format) || isRequoted(item, profile.format))
+      adjustments.push({ kind: "arguments-rewritten", at });
     if (isLoose(item, profile.format)) adjustments.push({ kind: "result-rewritten", at });
     const besides = item.kind === "system" && profile.format === "anthropic" && item.origin?.format === "anthropic";
     if (besides) adjustments.push({ kind: "instructions-lifted", at });
@@ -141,4 +143,10 @@ function isMisformed(item: Item, format: WireFormat): boolean {
   if (format === "ai-sdk") return !("input" in (item.origin.pieces[0] as object));
   const inText = item.callKind === "function" || item.callKind === "custom";
   return (format === "openai-chat" || format === "openai-responses") && inText && item.inputText === undefined;
+}
+
+/** Arguments that came as text, with a number which an object would hold as another: there it is written as text. */
+function isRequoted(item: Item, format: WireFormat): boolean {
+  if (item.kind !== "call" || item.inputText === undefined || item.origin?.format === format) return false;
+  return format !== "openai-chat" && format !== "openai-responses" && holdsHugeNumber(item.inputText);
 }

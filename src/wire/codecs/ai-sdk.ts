@@ -6,6 +6,7 @@ import {
   type OutputItem,
   type Part,
   resultParts,
+  resultText,
   type SystemItem,
   textOf,
   toolCallId,
@@ -260,12 +261,12 @@ function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, h
 }
 
 function resultOf(output: OutputItem): object {
-  if (output.reason === "denied") return { type: "execution-denied", reason: textOf(output.parts) };
+  if (output.reason === "denied") return { type: "execution-denied", reason: resultText(output.parts) };
   if (output.value !== undefined)
     return { type: output.status === "success" ? "json" : "error-json", value: output.value };
   const parts = resultParts(output);
   if (parts.every((part) => part.type === "text")) {
-    return { type: output.status === "success" ? "text" : "error-text", value: textOf(parts) };
+    return { type: output.status === "success" ? "text" : "error-text", value: resultText(parts) };
   }
   return { type: "content", value: parts.flatMap(writePlain) };
 }

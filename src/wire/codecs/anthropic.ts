@@ -5,6 +5,7 @@ import {
   type OutputItem,
   type Part,
   resultParts,
+  resultText,
   textOf,
   toolCallId,
 } from "../item.ts";
@@ -242,7 +243,11 @@ function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, h
   }
   const parts = resultParts(output);
   const plainText = parts.every((part) => part.type === "text");
-  const block = { type: "tool_result", tool_use_id: id, content: plainText ? textOf(parts) : parts.flatMap(writePart) };
+  const block = {
+    type: "tool_result",
+    tool_use_id: id,
+    content: plainText ? resultText(parts) : parts.flatMap(writePart),
+  };
   return [output.status === "success" ? block : { ...block, is_error: true }];
 }
 

@@ -1,10 +1,10 @@
-import type { Json } from "../../base/json.ts";
 import {
   type CallItem,
   type Item,
   type OutputItem,
   type Part,
   resultParts,
+  resultText,
   textOf,
   type ToolCallId,
   toolCallId,
@@ -121,17 +121,27 @@ function readPart(part: Fields, step: number, { nth, unnamed, answers }: Reading
 
 function readOutput(response: Fields, answers: ReadonlyMap<unknown, string>): OutputItem {
   const name = asText(response["name"]) ?? "";
-  const body = response["response"];
-  const failed = isFields(body) && body["error"] !== undefined && body["output"] === undefined;
   return {
     kind: "output",
     callKind: "function",
     callId: toolCallId(asText(response["id"]) ?? answers.get(response) ?? ""),
     name,
-    status: failed ? "failed" : "success",
+    ...readBody(response["response"]),
     parts: [],
-    value: asJson(isFields(body) && body["output"] !== undefined ? body["output"] : (body ?? {})),
   };
+}
+
+/** An `output` alone is what was returned. Beside an error or anything else it is one field of that. */
+function readBody(body: unknown): Pick<OutputItem, "status" | "value"> {
+  if (!isFields(body)) return { status: "success", value: asJson(body ?? {}) };
+  const { output, error } = body;
+  const alone = output !== undefined && Object.keys(body).length === 1;
+  return { status: hasFailed(error) ? "failed" : "success", value: asJson(alone ? output : body) };
+}
+
+/** Tools that always have the field leave it empty when all went well. */
+function hasFailed(error: unknown): boolean {
+  return error !== undefined && error !== null && error !== "" && error !== false;
 }
 
 function readPlain(piece: unknown): Part {
@@ -267,9 +277,10 @@ function seal(parts: readonly unknown[]): readonly unknown[] {
   return parts.with(first, { ...part, thoughtSignature: NO_THOUGHT });
 }
 
-function responseOf(output: OutputItem): Readonly<Record<string, Json>> {
-  const text = textOf(resultParts(output));
-  if (output.status !== "success") return { error: text };
+function responseOf(output: OutputItem): Fields {
+  const text = resultText(resultParts(output));
+  const { value } = output;
+  if (output.status !== "success") return isFields(value) && hasFailed(value["error"]) ? value : { error: text };
   return { output: output.value ?? text };
 }
 

@@ -5,6 +5,7 @@ import {
   type OutputItem,
   type Part,
   resultParts,
+  resultText,
   textOf,
   toolCallId,
 } from "../item.ts";
@@ -262,7 +263,7 @@ function writeOutput(output: OutputItem, from: readonly unknown[] | undefined, h
   const piece = from?.[0];
   if (!isFields(piece)) {
     const parts = resultParts(output);
-    const text = parts.every((part) => part.type === "text") ? textOf(parts) : parts.flatMap(writePart);
+    const text = parts.every((part) => part.type === "text") ? resultText(parts) : parts.flatMap(writePart);
     return [{ role: "tool", tool_call_id: id, content: text }];
   }
   const formed = isResultFormed[FORMAT](piece);

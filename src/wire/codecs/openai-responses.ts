@@ -5,10 +5,12 @@ import {
   type OutputItem,
   type Part,
   resultParts,
+  resultText,
   textOf,
   toolCallId,
 } from "../item.ts";
 import type { Codec, Encoded, Encoding } from "./codec.ts";
+import { commandText, commandsStatus } from "./command-outcome.ts";
 import {
   asJson,
   asList,
@@ -179,10 +181,14 @@ function readOutput(callKind: CallKind, piece: Fields): OutputItem {
     callKind,
     ...(id === undefined ? (name === undefined ? { callId: toolCallId("") } : {}) : { callId: toolCallId(id) }),
     ...(name === undefined ? {} : { name }),
-    status: callKind === "patch" && piece["status"] === "failed" ? "failed" : "success",
+    status: callKind === "commands" ? commandsStatus(output) : patchStatus(callKind, piece),
     parts: isResultFormed[FORMAT](piece) ? readResult(callKind, output) : looseResult(output),
     ...(piece["execution"] === "server" ? { server: true } : {}),
   };
+}
+
+function patchStatus(callKind: CallKind, { status }: Fields): "failed" | "success" {
+  return callKind === "patch" && status === "failed" ? "failed" : "success";
 }
 
 function readResult(callKind: CallKind, output: unknown): readonly Part[] {
@@ -192,10 +198,7 @@ function readResult(callKind: CallKind, output: unknown): readonly Part[] {
     return [{ type: "image", media: mediaSource({ url, fileId }), origin: { format: FORMAT, piece: output } }];
   }
   if (callKind !== "commands") return asList(output).map(readPart);
-  return asList(output).map((ran) => {
-    const { stdout, stderr } = isFields(ran) ? ran : {};
-    return textPart([stdout, stderr].filter((text) => typeof text === "string" && text !== "").join("\n"));
-  });
+  return asList(output).map((ran) => textPart(commandText(ran)));
 }
 
 function readPart(piece: unknown): Part {
@@ -332,17 +335,17 @@ function writeOutput(output: OutputItem, how: Encoding): object {
     ...(output.id === undefined ? {} : { id: output.id }),
     ...id,
     ...named,
-    output: plain ? textOf(parts) : parts.flatMap((part) => writePart(part, "input_text")),
+    output: plain ? resultText(parts) : parts.flatMap((part) => writePart(part, "input_text")),
   };
 }
 
 /** Kinds whose results have fields of their own. A screen is a picture, whatever else was said. */
 function ownResult({ callKind, status }: OutputItem, parts: readonly Part[]): object | undefined {
-  const text = textOf(parts);
+  const text = resultText(parts);
   const ok = status === "success";
   if (callKind === "patch") return { status: ok ? "completed" : "failed", output: text };
   if (callKind === "commands") {
-    const outcome = ok ? { type: "exit", exit_code: 0 } : { type: "timeout" };
+    const outcome = ok || status === "failed" ? { type: "exit", exit_code: ok ? 0 : 1 } : { type: "timeout" };
     return { output: [{ stdout: ok ? text : "", stderr: ok ? "" : text, outcome }] };
   }
   if (callKind !== "computer") return undefined;

@@ -63,10 +63,37 @@ export function inputText(call: CallItem): string {
 function parsed(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {
-    return JSON.parse(text);
+    return HUGE.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
   } catch {
     return text;
   }
+}
+
+const HUGE = /\d{16}/;
+
+interface Written {
+  readonly source?: string;
+}
+
+/** A whole number with more digits than a number keeps becomes a text: as a number it would be another. */
+function exactly(_key: string, value: unknown, { source = "" }: Written = {}): unknown {
+  return typeof value === "number" && /^-?\d{16,}$/.test(source) && String(value) !== source ? source : value;
+}
+
+/** Whether arguments hold a whole number that only a text can hold. */
+export function holdsHugeNumber(text: string): boolean {
+  if (!HUGE.test(text)) return false;
+  let found = false;
+  const look = (key: string, value: unknown, written?: Written) => {
+    found ||= exactly(key, value, written) !== value;
+    return value;
+  };
+  try {
+    JSON.parse(text, look);
+  } catch {
+    return false; // kept as the text it is
+  }
+  return found;
 }
 
 export function textPart(text: string, origin?: PartOrigin): Part {
