@@ -173,7 +173,6 @@ const KEPT_HERE = /^(gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
 function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
-  const writer = new Writer(how, sent);
   const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
   const cut = bundles(sent, FORMAT, {
     joins: () => how.profile.alternates,
@@ -185,6 +184,8 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const turn = cut.findLastIndex(
     ({ role, items: said }) => role === "user" && !said.some(({ kind }) => kind === "output"),
   );
+  const current = cut.slice(turn + 1).flatMap((bundle) => bundle.items);
+  const writer = new Writer(how, sent.some(isSealed) || current.some(isForeignCall));
   const messages = cut.map((bundle, at) => writer.content(bundle, at, at > turn));
   const instructions = items.flatMap((item) => (item.kind === "system" ? [textOf(item.parts)] : []));
   return { messages, instructions, omitted };
@@ -196,6 +197,15 @@ function isSendable(item: Item): boolean {
   return item.kind === "assistant" || item.kind === "user";
 }
 
+function isSealed(item: Item): boolean {
+  return item.kind === "call" && item.signature !== undefined;
+}
+
+/** A call of another model has no seal to bring, and is refused without one. Gemini's own may be an older model's. */
+function isForeignCall(item: Item): boolean {
+  return item.kind === "call" && item.origin?.format !== FORMAT;
+}
+
 /** Gemini documents this text for a call whose thought was not made here. */
 const NO_THOUGHT = "skip_thought_signature_validator";
 
@@ -203,11 +213,12 @@ class Writer {
   readonly #how: Encoding;
   /** Calls that were read without an id: their outputs are written without one too. */
   readonly #bare = new Set<ToolCallId>();
+  /** Whether the first call of every answer of the current turn must show a seal. */
   readonly #sealed: boolean;
 
-  constructor(how: Encoding, items: readonly Item[]) {
+  constructor(how: Encoding, sealed: boolean) {
     this.#how = how;
-    this.#sealed = items.some((item) => item.kind === "call" && item.signature !== undefined);
+    this.#sealed = sealed;
   }
 
   content(bundle: Bundle, at: number, current: boolean): object {
