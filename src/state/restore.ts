@@ -35,7 +35,7 @@ export class RestorePlan {
 }
 
 export interface RestoreGround {
-  readonly truth: Pick<Truth, "root" | "parts" | "policies">;
+  readonly truth: Pick<Truth, "root" | "parts" | "policies" | "namesBy">;
   readonly registry: ResourceRegistry;
   /** What resources were when they were first used. */
   readonly origins: ReadonlyMap<string, unknown>;
@@ -47,32 +47,36 @@ export function planRestore(
   ground: RestoreGround,
   options: RestoreOptions = {},
 ): RestorePlan {
-  const { parts, root: now, policies } = ground.truth;
+  const { parts, root: now, policies, namesBy } = ground.truth;
   const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
   // A snapshot of this very state shares its table of policies: then it can name nothing that is not known.
   const foreign = snapshot.session.policies === policies ? [] : [...snapshot.session.slices.keys()];
   const unknownSlices = [...(options.slices ?? []), ...foreign].filter((name) => !parts.has(name));
   if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
-  const after: (readonly [string, unknown])[] = [];
-  for (const difference of now.unlike(snapshot.session.slices)) {
-    const [name, then] = difference;
+  const isChosen = (part: AnyPart) => options.slices?.includes(part.name) !== false && !stays(part, options);
+  const after = new Map<string, unknown>();
+  for (const [name, then] of now.unlike(snapshot.session.slices)) {
     const part = parts.get(name);
-    if (part === undefined || options.slices?.includes(name) === false || stays(part, options)) continue;
+    if (part === undefined || !isChosen(part)) continue;
     const current = now.get(name);
     const to = restoredValue(snapshot, part, current, then, options.paths);
     const value = part.restored === undefined ? to : part.restored(current as never, to as never);
-    if (value === then) after.push(difference);
-    else if (value !== current) after.push([name, value]);
+    if (value !== current) after.set(name, value);
   }
   if (resources.size > 0 && parts.has(resourcesPart.name)) {
     const kept = now.get(resourcesPart.name) as JsonObject;
     const next = { ...kept, ...portable(resources, ground.origins, ground.registry) };
     // Resources hand out anything, also what must not be kept; values of slices were accepted when they came.
     const accepted = parts.get(resourcesPart.name)?.accept?.(kept as never, next as never) ?? next;
-    after.push([resourcesPart.name, accepted]);
+    after.set(resourcesPart.name, accepted);
   }
-  return new RestorePlan(new RootChange(parts, now, after), resources);
+  // Computed from what is about to change: one that was not chosen would go on telling of what is gone.
+  for (const name of after.size === 0 ? [] : namesBy.cache) {
+    const part = parts.get(name);
+    if (part !== undefined && !isChosen(part) && now.get(name) !== part.initial) after.set(name, part.initial);
+  }
+  return new RestorePlan(new RootChange(parts, now, [...after]), resources);
 }
 
 function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {

@@ -256,4 +256,23 @@ describe("a cache", () => {
     expect(state.root.get("doubled")).toBe(null);
     expect(state.session.get(doubled)).toBe(2);
   });
+
+  test("[SLICE-5] is emptied also when others were chosen, and not when nothing changes", async () => {
+    const state = stateWith(source, doubled);
+    const before = await state.snapshot();
+    await state.session.dispatch(source.set(5));
+    await state.session.dispatch(doubled.kept(10));
+    expect((await state.restore(before, { slices: ["Plan"] })).slices).toEqual([]);
+    expect(state.session.get(doubled)).toBe(10);
+    expect(state.planRestore(before, { slices: ["source"] }).slices).toEqual(["source", "doubled"]);
+    await state.restore(before, { slices: ["source"] });
+    expect(state.session.get(doubled)).toBe(2);
+    await state.session.dispatch(source.set(5));
+    await state.session.dispatch(doubled.kept(10));
+    const both = await state.snapshot({ includeAll: true });
+    await state.session.dispatch(source.set(7));
+    await state.session.dispatch(doubled.kept(14));
+    await state.restore(both, { slices: ["source", "doubled"] });
+    expect([state.root.get("source"), state.root.get("doubled")]).toEqual([5, 10]);
+  });
 });

@@ -3,7 +3,7 @@ import { quiet, steps, writes } from "../../test/support/calls.ts";
 import { look, OPTIONS, opened, run, step } from "../../test/support/durable.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
 import type { Json } from "../base/json.ts";
-import { ToolInvoked } from "../state/default-slices.ts";
+import { ToolInvoked, WorkspaceDigest } from "../state/default-slices.ts";
 import { resourceKey } from "../state/resources.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { Holdfast } from "./holdfast.ts";
@@ -268,4 +268,22 @@ describe("checkpoints of a durable session", () => {
     expect((await session.rewind({ before: callId })).calls).toEqual([`${callId}.1`, callId]);
     expect(undone).toEqual(["m"]);
   });
+});
+
+test("[SLICE-5] [FILE-17] what was remembered of files is emptied when only the files go back", async () => {
+  const digest = writes<string>("digest", async (name, call) => {
+    await call.files.writeText(name, "a");
+    call.dispatch(WorkspaceDigest.set({ section: "ws", digest: name }));
+    return 1;
+  });
+  const { session } = await opened(new MemoryDisk(), { tools: [digest] });
+  const first = await session.runTool({ name: "digest", input: "a.txt" });
+  await session.rewind({ before: first.callId, scope: "conversation" });
+  expect(session.state.session.get(WorkspaceDigest)).toHaveLength(1);
+  const second = await session.runTool({ name: "digest", input: "b.txt" });
+  const plan = await session.rewind({ before: second.callId, scope: "files", dryRun: true });
+  expect(Object.keys(plan.delta)).toContain("WorkspaceDigest");
+  await session.rewind({ before: second.callId, scope: "files" });
+  expect(session.state.session.get(WorkspaceDigest)).toEqual([]);
+  expect((await session.files.list()).map(({ name }) => name)).toEqual(["a.txt"]);
 });
