@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { AMOUNT, badOption, checkOptions, type OptionRules } from "../base/options.ts";
 import { type ResourceKey, resourceKey, type Snapshotable } from "../state/resources.ts";
 
 export interface TokenUsage {
@@ -17,6 +18,8 @@ export interface BudgetLimits {
 }
 
 export type BudgetDimension = keyof BudgetLimits;
+
+const LIMITS: OptionRules<BudgetLimits> = { input: AMOUNT, output: AMOUNT, total: AMOUNT, time: AMOUNT };
 
 export interface BudgetSnapshot {
   readonly evaluations: Readonly<Record<string, TokenUsage>>;
@@ -38,14 +41,15 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
   readonly #evaluations = new Map<string, TokenUsage>();
 
   constructor(options: { readonly limits: BudgetLimits; readonly clock: Clock }) {
-    this.limits = options.limits;
+    checkOptions(options.limits, LIMITS);
+    this.limits = { ...options.limits };
     this.#clock = options.clock;
     this.#started = options.clock.monotonic();
   }
 
   /** Takes the usage, then throws BUDGET_EXCEEDED naming the dimension if a bound is passed. */
   record(evaluation: string, usage: TokenUsage): void {
-    this.#evaluations.set(evaluation, usage);
+    this.#evaluations.set(evaluation, { input: amountOf(usage, "input"), output: amountOf(usage, "output") });
     this.check();
   }
 
@@ -81,8 +85,17 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
   restore({ evaluations }: BudgetSnapshot): void {
     for (const [evaluation, usage] of Object.entries(evaluations)) {
       const now = this.#evaluations.get(evaluation) ?? { input: 0, output: 0 };
-      const most = { input: Math.max(now.input, usage.input), output: Math.max(now.output, usage.output) };
-      this.#evaluations.set(evaluation, most);
+      this.#evaluations.set(evaluation, {
+        input: usage.input > now.input ? usage.input : now.input,
+        output: usage.output > now.output ? usage.output : now.output,
+      });
     }
   }
+}
+
+/** NaN is above no bound, and with it in the sum nothing would be: a used-up budget would be open again. */
+function amountOf(usage: TokenUsage, what: keyof TokenUsage): number {
+  const amount: unknown = (Object(usage) as Partial<TokenUsage>)[what];
+  if (typeof amount === "number" && Number.isFinite(amount) && amount >= 0) return amount;
+  throw badOption(`usage.${what}`, amount, "a finite number from 0");
 }

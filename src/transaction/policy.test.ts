@@ -111,6 +111,32 @@ describe("a budget", () => {
     expect(later.spent).toMatchObject({ input: 60, output: 90 });
   });
 
+  test("[TX-37] [ID-16] takes no usage and no bound that is no amount, and stays used up", () => {
+    const clock = new FixedClock();
+    const budget = new BudgetTracker({ clock, limits: { total: 10 } });
+    expect(() => budget.record("a", { input: 20, output: 0 })).toThrow("budget");
+    for (const odd of [Number.NaN, -1, Infinity, "5", undefined] as number[]) {
+      for (const usage of [
+        { input: odd, output: 0 },
+        { input: 0, output: odd },
+      ])
+        expect(() => budget.record("a", usage)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+      if (odd !== Infinity && odd !== undefined)
+        expect(() => new BudgetTracker({ clock, limits: { total: odd } })).toThrow(
+          expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option: "total" }) }),
+        );
+    }
+    expect(() => new BudgetTracker({ clock, limits: { totl: 1 } as never })).toThrow("totl");
+    budget.restore({ evaluations: { a: { input: Number.NaN, output: 5 } }, elapsed: 0 });
+    expect(budget.exceeded).toBe("total");
+    expect(budget.spent).toMatchObject({ input: 20, output: 5 });
+    const usage = { input: 1, output: 1 };
+    const other = new BudgetTracker({ clock, limits: { total: 10 } });
+    other.record("a", usage);
+    usage.input = Number.NaN;
+    expect(other.spent.total).toBe(2);
+  });
+
   test("[TX-37] that is used up denies the next call", async () => {
     const budget = new BudgetTracker({ clock: new FixedClock(), limits: { total: 1 } });
     const { transactions } = rig([writes("any", () => 1)], { state: { resources: [[BUDGET, budget]] } });
