@@ -1,5 +1,6 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
+import { BOOLEAN, checkOptions, FUNCTION, type OptionRules } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { Redactor } from "../records/redact.ts";
 import type { Branch } from "./branch.ts";
@@ -10,7 +11,7 @@ import { ExclusiveResources } from "./exclusive.ts";
 import type { AnyPart } from "./part.ts";
 import { type ResourceKey, ResourceRegistry } from "./resources.ts";
 import { originsIn, resourcesIn } from "./resources-part.ts";
-import { planRestore, type RestoreOptions, type RestorePlan, restoreResources } from "./restore.ts";
+import { planRestore, RESTORE_OPTIONS, type RestoreOptions, type RestorePlan, restoreResources } from "./restore.ts";
 import type { Root } from "./root.ts";
 import { SessionState } from "./session-state.ts";
 import { type AnySlice, anyPartOf } from "./slice.ts";
@@ -57,6 +58,14 @@ export interface RestoreHow extends RestoreOptions {
   /** Writes the restore down, with more beside it, before it becomes true. */
   readonly decide?: (plan: RestorePlan) => Promise<void>;
 }
+
+/** A misspelt `dryRun` would restore. */
+const RESTORE_HOW: OptionRules<RestoreHow> = {
+  ...RESTORE_OPTIONS,
+  dryRun: BOOLEAN,
+  admit: FUNCTION,
+  decide: FUNCTION,
+};
 
 /** The single root of everything that a run can change. */
 export class ExecutionState {
@@ -127,13 +136,15 @@ export class ExecutionState {
     return this.#composite(this.session.snapshot(options), this.exclusive.captured, options);
   }
 
-  planRestore(snapshot: CompositeSnapshot, options?: RestoreOptions): RestorePlan {
+  planRestore(snapshot: CompositeSnapshot, options: RestoreOptions = {}): RestorePlan {
+    checkOptions(options, RESTORE_HOW);
     const { truth, resources, exclusive } = this;
     return planRestore(snapshot, { truth, registry: resources, origins: exclusive.origins }, options);
   }
 
   /** All or nothing: prepared in full, then made durable, then true. If that fails halfway, the state is poisoned. */
   async restore(snapshot: CompositeSnapshot, how: RestoreHow = {}): Promise<RestorePlan> {
+    checkOptions(how, RESTORE_HOW);
     if (how.dryRun === true) return this.planRestore(snapshot, how);
     this.truth.gate.refuseInside();
     return this.#alone("restore", () =>

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import { BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
 import { portable, resourcesPart } from "./resources-part.ts";
@@ -16,6 +17,13 @@ export interface RestoreOptions {
   /** Of parts that hold files: only these paths and what lies below them. */
   readonly paths?: readonly string[];
 }
+
+export const RESTORE_OPTIONS: OptionRules<RestoreOptions> = {
+  preserveLogs: BOOLEAN,
+  slices: listOf(TEXT),
+  resources: listOf(TEXT),
+  paths: listOf(TEXT),
+};
 
 /** What a restore would do, in full, without doing it. */
 export class RestorePlan {

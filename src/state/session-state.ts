@@ -1,4 +1,5 @@
 import { type Clock, instantOf } from "../base/clock.ts";
+import { BOOLEAN, checkOptions } from "../base/options.ts";
 import { planRestore } from "./restore.ts";
 import { readSlice } from "./read-slice.ts";
 import { ResourceRegistry, type Snapshotable } from "./resources.ts";
@@ -89,7 +90,8 @@ export class SessionState {
     return this.#newest.slices;
   }
 
-  rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): Promise<void> {
+  async rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): Promise<void> {
+    checkOptions(options, { preserveLogs: BOOLEAN });
     const composite = {
       snapshotId: "",
       createdAt: snapshot.createdAt,

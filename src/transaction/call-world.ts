@@ -1,4 +1,5 @@
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { FUNCTION, having, type OptionRules } from "../base/options.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { CallIds } from "./call-ids.ts";
@@ -41,6 +42,13 @@ export interface CallLimits {
   /** The evaluation's; default: the one among the resources, if any. */
   readonly deadline?: Deadline;
 }
+
+/** A misspelt deadline would be none. */
+export const CALL_LIMITS: OptionRules<CallLimits> = {
+  signal: having("addEventListener", "removeEventListener"),
+  onProgress: FUNCTION,
+  deadline: { wants: "a Deadline", fits: (value) => typeof Object(value).left === "number" },
+};
 
 export function specsOf({ tool }: Pick<CallWorld, "tool">) {
   return (name: string, effect: string) => {

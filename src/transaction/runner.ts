@@ -31,8 +31,9 @@ export async function runTool(
   options: RunToolOptions = {},
 ): Promise<CallOutcome> {
   const transactions = transactionsOf(on);
-  transactions.add(options.tools ?? []);
-  const outcome = await transactions.run(call, options);
+  const { tools = [], ...limits } = options;
+  transactions.add(tools);
+  const outcome = await transactions.run(call, limits);
   if (outcome.expansion !== undefined) throw outcome.expansion;
   return outcome;
 }

@@ -1,5 +1,18 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, type JsonObject } from "../base/json.ts";
+import {
+  ABOVE_0,
+  ANYTHING,
+  BOOLEAN,
+  checkOptions,
+  either,
+  FUNCTION,
+  listOf,
+  OBJECT,
+  type OptionRule,
+  oneOf,
+  TEXT,
+} from "../base/options.ts";
 import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
 import type { ReadOnlyProof, ToolAccess, ToolActions } from "../contracts/tool-access.ts";
 import type { Call } from "./call.ts";
@@ -65,7 +78,27 @@ const RETRYABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: tr
 
 const MOST_ATTEMPTS = 10;
 
+/** Misspelt, a tool's `approval` would be asked of nobody, and its `deadlineMs` would be none. */
+const TOOL_OPTIONS: { readonly [K in keyof ToolSpec<unknown>]-?: OptionRule } = {
+  name: TEXT,
+  description: TEXT,
+  input: { wants: "a Standard Schema", fits: (value) => "~standard" in (Object(value) as object) },
+  inputSchema: ANYTHING, // told with why it cannot be kept
+  access: oneOf(...Object.keys(RETRYABLE)),
+  actions: OBJECT,
+  readOnly: FUNCTION,
+  annotations: OBJECT,
+  retryable: BOOLEAN,
+  deadlineMs: ABOVE_0,
+  effects: OBJECT,
+  approval: either(BOOLEAN, FUNCTION),
+  validators: listOf(FUNCTION),
+  attempts: ANYTHING, // told with its tool
+  run: FUNCTION,
+};
+
 export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
+  checkOptions(spec, TOOL_OPTIONS, ["name", "access", "run"]);
   // It will be a key of kept data, and this one is none.
   if (!/^[A-Za-z_][\w.-]{0,127}$/.test(spec.name) || spec.name === "__proto__")
     throw new HoldfastError("BAD_OPTION", { option: "tool name", value: spec.name.slice(0, 80) });

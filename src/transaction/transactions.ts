@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { checkOptions } from "../base/options.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { canceled } from "./attempt.ts";
@@ -9,7 +10,7 @@ import type { EffectReport } from "./effect.ts";
 import { EffectBook } from "./effects.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
 import { type Ledger, NO_LEDGER } from "./ledger.ts";
-import { type CallLimits, type CallWorld, specsOf, type ToolCall } from "./call-world.ts";
+import { CALL_LIMITS, type CallLimits, type CallWorld, specsOf, type ToolCall } from "./call-world.ts";
 import { OpenCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
 import { PendingCall } from "./pending.ts";
@@ -195,6 +196,7 @@ export class Transactions {
 
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean, begun?: Promise<PendingCall | undefined>) {
     this.state.truth.gate.refuseInside();
+    checkOptions(limits, CALL_LIMITS);
     this.#world.ids.take(call.id);
     this.#open.set(call.id, begun);
     const ended = inOrder ? Promise.withResolvers<void>() : undefined;

@@ -1,4 +1,14 @@
 import { HoldfastError } from "../base/errors.ts";
+import {
+  badOption,
+  BOOLEAN,
+  checkOptions,
+  either,
+  type OptionRule,
+  type OptionRules,
+  oneOf,
+  TEXT,
+} from "../base/options.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -18,6 +28,12 @@ import type { SessionCatalog } from "./session-catalog.ts";
 export type RewindScope = "state" | "files" | "conversation";
 
 export type RewindTarget = { readonly before: string } | { readonly after: string };
+
+/** What may stand in one's place before it is looked at. */
+interface AnyTarget {
+  readonly before?: string;
+  readonly after?: string;
+}
 
 export type RewindOptions = RewindTarget & {
   /** Default `all`. */
@@ -68,6 +84,20 @@ export interface RewindGround extends PlanGround {
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
+const ONE: OptionRule = oneOf(...ALL);
+
+/** A misspelt `dryRun` would go back, and of a misspelt scope nothing would. */
+const REWIND_OPTIONS: OptionRules<AnyTarget & Omit<RewindOptions, keyof AnyTarget>> = {
+  before: TEXT,
+  after: TEXT,
+  scope: either(oneOf(...ALL, "all"), {
+    wants: `a list of ${ONE.wants}`,
+    fits: (value) => Array.isArray(value) && value.length > 0,
+    each: ONE,
+  }),
+  dryRun: BOOLEAN,
+};
+
 /** Somebody who keeps saving while files return is met so often; then the rewind is refused, with nothing changed. */
 const ATTEMPTS = 5;
 
@@ -88,6 +118,7 @@ interface Aim {
 
 /** What a rewind would do. It looks at the disk and changes nothing, anywhere. */
 export async function planRewind(ground: PlanGround, options: RewindOptions): Promise<RewindReport> {
+  checkOptions(options, REWIND_OPTIONS);
   const { state, transactions } = ground;
   const aim = await aimAt(ground, options);
   const way = await aim.back();
@@ -100,6 +131,7 @@ export async function planRewind(ground: PlanGround, options: RewindOptions): Pr
  * Effects outside are undone last, newest first, and what cannot be undone is reported.
  */
 export async function rewind(ground: RewindGround, options: RewindOptions): Promise<RewindReport> {
+  checkOptions(options, REWIND_OPTIONS);
   if (options.dryRun === true) return planRewind(ground, options);
   const { state, transactions, ledger } = ground;
   const aim = await aimAt(ground, options);
@@ -177,7 +209,10 @@ function resourcesFor(state: ExecutionState, { resources }: CompositeSnapshot): 
 }
 
 export function targetOf(target: RewindTarget): { readonly callId: string; readonly side: BoundarySide } {
-  return "before" in target ? { callId: target.before, side: "before" } : { callId: target.after, side: "after" };
+  const { before, after }: AnyTarget = target;
+  if (after === undefined && before !== undefined) return { callId: before, side: "before" };
+  if (before === undefined && after !== undefined) return { callId: after, side: "after" };
+  throw badOption("before", before, "the id of a call, either here or in after");
 }
 
 function scopeOf(scope: RewindOptions["scope"] = "all"): readonly RewindScope[] {

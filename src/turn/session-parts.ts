@@ -1,3 +1,4 @@
+import { type OptionRules, TEXT } from "../base/options.ts";
 import type { Store } from "../contracts/store.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -55,6 +56,14 @@ export interface ForkOptions {
   /** Where the fork's files lie. Without it, it may read the workspace and not change it. */
   readonly workspace?: ForkWorkspace;
 }
+
+/** Of a fork that begins at a tool boundary. */
+export const FORK_AT_OPTIONS: OptionRules<ForkOptions & { readonly before: string; readonly after: string }> = {
+  before: TEXT,
+  after: TEXT,
+  as: TEXT,
+  workspace: TEXT,
+};
 
 export interface SessionCall {
   readonly name: string;

@@ -1,6 +1,7 @@
 import type { AlignedPrompt } from "../alignment/align.ts";
 import type { AlignmentCounters } from "../alignment/counters.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { checkOptions } from "../base/options.ts";
 import type { Mode } from "../catalog/tool.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import type { SentRequest } from "../contracts/model.ts";
@@ -16,7 +17,7 @@ import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { CallLimits, ToolCall } from "../transaction/call-world.ts";
+import { CALL_LIMITS, type CallLimits, type ToolCall } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -44,7 +45,7 @@ import type { UserInput } from "./said-records.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from "./story.ts";
-import type { ForkOptions, SessionCall, SessionParts } from "./session-parts.ts";
+import { FORK_AT_OPTIONS, type ForkOptions, type SessionCall, type SessionParts } from "./session-parts.ts";
 import { SessionWriteback } from "./writeback.ts";
 
 /** One conversation with its state and files, open for writing. */
@@ -181,18 +182,18 @@ export class Session implements AsyncDisposable {
   }
 
   /** One tool call as a transaction, durable when it resolves. */
-  runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
+  async runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
     return this.#kept(this.#named(call), (named) => this.transactions.run(named, this.#while(limits)));
   }
 
   /** The calls of one answer, at once; their outcomes in the order of the calls. */
-  runTools(calls: readonly SessionCall[], limits?: CallLimits): Promise<readonly CallOutcome[]> {
+  async runTools(calls: readonly SessionCall[], limits?: CallLimits): Promise<readonly CallOutcome[]> {
     const named = calls.map((call) => this.#named(call));
     return this.#kept(named, (all) => this.transactions.runAll(all, this.#while(limits)));
   }
 
   /** For a host that runs the tool itself. Left without a commit, it is rolled back. */
-  begin(call: SessionCall, limits?: CallLimits): Promise<PendingCall> {
+  async begin(call: SessionCall, limits?: CallLimits): Promise<PendingCall> {
     return this.#kept(this.#named(call), (named) => this.transactions.begin(named, this.#while(limits)));
   }
 
@@ -274,6 +275,7 @@ export class Session implements AsyncDisposable {
 
   /** Goes on from a tool boundary in a new session. "Before" may name a call that is still running. */
   async fork(options: RewindTarget & ForkOptions): Promise<Session> {
+    checkOptions(options, FORK_AT_OPTIONS, ["as"]);
     const { callId, side } = targetOf(options);
     const running = this.openCalls.find((open) => open === callId);
     if (running !== undefined && side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
@@ -407,6 +409,7 @@ export class Session implements AsyncDisposable {
 
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
   #while(limits: CallLimits = {}): CallLimits {
+    checkOptions(limits, CALL_LIMITS);
     const { signal } = this.journal;
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
   }
