@@ -92,7 +92,7 @@ export class ExecutionState {
     this.session = new SessionState(this.truth, clock, {
       ...(options.parentId === undefined ? {} : { parentId: options.parentId }),
       childrenIds: this.#childrenIds,
-      tags: options.tags ?? {},
+      tags: Object.freeze({ ...options.tags }),
     });
   }
 

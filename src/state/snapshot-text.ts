@@ -48,17 +48,30 @@ const header = fields({
 
 /** Portable text with version and checksums. Data only: loading it runs nothing and names no code. */
 export function snapshotToText(snapshot: CompositeSnapshot, parts: Parts, ladder: SnapshotLadder = LADDER): string {
-  const lines = entriesOf(snapshot, parts).map((entry) => {
-    const encoded = encodeJson(entry.data);
-    if (!encoded.ok)
-      throw stateError("SLICE_NOT_JSON", { entry: entry.name, path: encoded.error.path, detail: encoded.error.detail });
-    const { value } = encoded.value;
-    const sum = sumOf({ name: entry.name, data: value });
-    return { sum, text: `[${JSON.stringify(entry.name)},${canonicalJson(value)},"${sum}"]` };
+  const entries = entriesOf(snapshot, parts).map(({ name, data }) => {
+    const encoded = encodeJson(data);
+    if (encoded.ok) return { name, data: encoded.value.value, sum: sumOf({ name, data: encoded.value.value }) };
+    throw stateError("SLICE_NOT_JSON", { entry: name, path: encoded.error.path, detail: encoded.error.detail });
   });
-  const checksum = sha256(lines.map(({ sum }) => sum).join("\n"));
-  const body = lines.map(({ text }) => text).join(",\n");
-  return `{"version":${ladder.version},"checksum":"${checksum}","entries":[\n${body}\n]}`;
+  return textOf(ladder.version, entries);
+}
+
+interface SummedEntry extends Entry {
+  readonly sum: string;
+}
+
+function textOf(version: number, entries: readonly SummedEntry[]): string {
+  return `${firstLine(version, entries)}\n${entries.map(lineOf).join(",\n")}\n]}`;
+}
+
+/** Version 1 was written without it. Beyond that, a changed version would have the wrong steps lift what it holds. */
+function firstLine(version: number, entries: readonly SummedEntry[]): string {
+  const sums = [...(version === 1 ? [] : [`version ${version}`]), ...entries.map(({ sum }) => sum)];
+  return `{"version":${version},"checksum":"${sha256(sums.join("\n"))}","entries":[`;
+}
+
+function lineOf({ name, data, sum }: SummedEntry): string {
+  return `[${JSON.stringify(name)},${canonicalJson(data)},"${sum}"]`;
 }
 
 /** Refuses what is damaged, altered, newer, or not known here: all of that before anything could be changed by it. */
@@ -113,16 +126,16 @@ function readEntries(text: string, ladder: SnapshotLadder): readonly Entry[] {
   if (!Array.isArray(whole?.entries)) throw stateError("SNAPSHOT_CORRUPT", { entry: damagedLine(text) });
   const { version } = whole;
   if (typeof version === "number" && version > ladder.version) throw stateError("SNAPSHOT_TOO_NEW", { version });
-  const sums: string[] = [];
-  let entries: readonly Entry[] = (whole.entries as readonly Json[]).map((line, index) => {
+  const summed = (whole.entries as readonly Json[]).map((line, index): SummedEntry => {
     const [name, data, sum] = (Array.isArray(line) ? line : []) as readonly Json[];
-    if (typeof name !== "string" || data === undefined || sumOf({ name, data }) !== sum)
+    if (typeof name !== "string" || typeof sum !== "string" || data === undefined || sumOf({ name, data }) !== sum)
       throw stateError("SNAPSHOT_CORRUPT", { entry: typeof name === "string" ? name : `line ${index}` });
-    sums.push(sumOf({ name, data }));
-    return { name, data };
+    return { name, data, sum };
   });
-  if (typeof version !== "number" || whole.checksum !== sha256(sums.join("\n")))
-    throw stateError("SNAPSHOT_CORRUPT", { entry: "list of entries" });
+  // Byte for byte: also what reads the same was not written so.
+  if (typeof version !== "number" || text !== textOf(version, summed))
+    throw stateError("SNAPSHOT_CORRUPT", { entry: alteredLine(text, summed) });
+  let entries: readonly Entry[] = summed;
   for (const step of ladder.lifts) if (step.to > version) entries = step.up(entries);
   return entries;
 }
@@ -136,6 +149,14 @@ function damagedLine(text: string): string {
     return /^\["([^"\\]+)"/.exec(line)?.[1] ?? `line ${index}`;
   }
   return "list of entries";
+}
+
+/** Every entry is proven; one of them is written in another way, or the list of them is at fault. */
+function alteredLine(text: string, entries: readonly SummedEntry[]): string {
+  const lines = text.split("\n").slice(1, -1);
+  if (lines.length !== entries.length) return "list of entries";
+  const altered = entries.find((entry, nth) => lines[nth]?.replace(/,$/, "") !== lineOf(entry));
+  return altered?.name ?? "list of entries";
 }
 
 function sumOf({ name, data }: Entry): string {

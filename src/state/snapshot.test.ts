@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rig, writes } from "../../test/support/calls.ts";
+import { canonicalJson } from "../base/canonical.ts";
 import { FixedClock } from "../base/clock.ts";
 import { canonicalHash, sha256 } from "../base/hash.ts";
 import { countingIds } from "../base/ids.ts";
@@ -100,14 +101,15 @@ describe("a snapshot", () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ 1;
+      let refused: { readonly code?: string; readonly details?: { readonly entry?: string } } = {};
       try {
-        // A flipped version digit may read as an older or a newer version: then that is what is said.
-        expect(state.fromJson(flipped.toString("utf8"))).toEqual(state.fromJson(text));
+        state.fromJson(flipped.toString("utf8"));
       } catch (error) {
-        const { code, details } = error as { code: string; details: { entry?: string } };
-        expect(["SNAPSHOT_CORRUPT", "SNAPSHOT_TOO_NEW"]).toContain(code);
-        if (details.entry !== undefined) named.add(details.entry);
+        refused = error as typeof refused;
       }
+      // A flipped version digit may read as a newer version: then that is what is said.
+      expect([at, ["SNAPSHOT_CORRUPT", "SNAPSHOT_TOO_NEW"].includes(refused.code ?? "")]).toEqual([at, true]);
+      if (refused.details?.entry !== undefined) named.add(refused.details.entry);
     }
     expect([...named]).toEqual(expect.arrayContaining(["header", "slices/steps", "slices/notes", "list of entries"]));
     const at = bytes.indexOf("one");
@@ -315,7 +317,9 @@ describe("a snapshot text that was signed anew", () => {
   const signed = (text: string, edit: (entries: Entry[]) => readonly Entry[]): string => {
     const whole = JSON.parse(text) as { readonly version: number; readonly entries: Entry[] };
     const entries = edit(whole.entries).map(([name, data]): Entry => [name, data, canonicalHash([name, data])]);
-    return JSON.stringify({ ...whole, entries, checksum: sha256(entries.map(([, , sum]) => sum).join("\n")) });
+    const checksum = sha256(entries.map(([, , sum]) => sum).join("\n"));
+    const lines = entries.map(([name, data, sum]) => `["${name}",${canonicalJson(data)},"${sum}"]`);
+    return `{"version":${whole.version},"checksum":"${checksum}","entries":[\n${lines.join(",\n")}\n]}`;
   };
   const withFile = async () => {
     const { state, transactions } = rig([writes("write", (_, call) => call.files.writeText("a.txt", "kept"))]);
