@@ -40,6 +40,13 @@ export class Gate {
   }
 }
 
+/** The calls in whose handlers this code runs, the innermost first: a second attempt at a call is another one. */
+export function callsAround(): readonly object[] {
+  const calls: object[] = [];
+  for (let at = inside.getStore(); at !== undefined; at = at.around) calls.push(at);
+  return calls;
+}
+
 /** The gates of the states in whose calls this code runs, the innermost first. */
 export function gatesAround(): readonly Gate[] {
   const gates: Gate[] = [];

@@ -1,24 +1,50 @@
+import type { HoldfastError } from "../base/errors.ts";
 import { inWords } from "../base/words.ts";
 import type { Rewindable } from "./call.ts";
 
+interface Adopted {
+  readonly child: Rewindable;
+  /** Until it is marked there is nothing to take it back to. */
+  rewind?: () => Promise<void>;
+  /** Its call has ended meanwhile. */
+  over?: "kept" | "taken back";
+}
+
 /** Sessions whose work counts as a call's: its span of them goes when the call does. */
 export class CallChildren {
-  #adopted: { readonly child: Rewindable; readonly rewind: () => Promise<void> }[] = [];
+  #adopted: Adopted[] = [];
 
-  async adopt(child: Rewindable): Promise<void> {
-    this.#adopted.push({ child, rewind: await child.mark() });
+  /** Throws `closed()` when the call has ended before the child was marked: nothing would take it back any more. */
+  async adopt(child: Rewindable, closed: () => HoldfastError): Promise<void> {
+    const adopted: Adopted = { child };
+    this.#adopted.push(adopted);
+    try {
+      adopted.rewind = await child.mark();
+    } catch (error) {
+      this.#adopted = this.#adopted.filter((other) => other !== adopted);
+      throw error;
+    }
+    if (adopted.over === undefined) return;
+    try {
+      if (adopted.over === "taken back") await adopted.rewind();
+    } finally {
+      await released(child);
+    }
+    throw closed();
   }
 
   /** Takes them back to where they stood, newest first. Answers those that refused. */
   async rewind(): Promise<readonly string[]> {
     const stuck: string[] = [];
-    for (const { child, rewind } of this.#adopted.splice(0).toReversed()) {
+    for (const adopted of this.#adopted.splice(0).toReversed()) {
+      adopted.over = "taken back";
+      if (adopted.rewind === undefined) continue; // by whoever waits for its mark
       try {
-        await rewind();
+        await adopted.rewind();
       } catch (error) {
         stuck.push(`a child: ${inWords(error)}`);
       } finally {
-        await released(child);
+        await released(adopted.child);
       }
     }
     return stuck;
@@ -26,7 +52,10 @@ export class CallChildren {
 
   /** The call has settled: what they did is there to stay. */
   async release(): Promise<void> {
-    for (const { child } of this.#adopted.splice(0)) await released(child);
+    for (const adopted of this.#adopted.splice(0)) {
+      adopted.over = "kept";
+      if (adopted.rewind !== undefined) await released(adopted.child);
+    }
   }
 }
 

@@ -130,6 +130,11 @@ export class EffectBook {
     return work.finally(() => this.#running.delete(id));
   }
 
+  /** Calls that rely on something. */
+  owners(): ReadonlySet<string> {
+    return new Set([...this.#known.values()].flatMap(({ owners }) => [...owners.keys()]));
+  }
+
   /** What this call did or relied on. */
   of(callId: string): readonly EffectReport[] {
     return this.#owned([callId]).flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);

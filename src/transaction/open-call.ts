@@ -238,7 +238,11 @@ export class OpenCall {
         return turn;
       },
       letGo: (savepoint) => this.inner.letGo(savepoint, this.isOver),
-      child: (child) => this.children.adopt(child),
+      child: (child) =>
+        this.children.adopt(
+          child,
+          () => new HoldfastError("CALL_CLOSED", { call: id, tool: tool.name, attempted: "child" }),
+        ),
       exec: async (command, options) => this.#exec(id, tool, command, options),
       background: async (command, options) => {
         const host = this.#execHost(id, tool, "external");

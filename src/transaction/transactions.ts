@@ -56,6 +56,8 @@ export class Transactions {
   readonly #barrier = new Barrier();
   /** The open calls, from before they are written down; those that a host will end, with the promise of what ends them. */
   readonly #open = new Map<string, Promise<PendingCall | undefined> | undefined>();
+  /** Those who wait for a call to end. */
+  readonly #waiting: (() => void)[] = [];
   #last: Promise<void> = Promise.resolve();
 
   /** One per state: two would not know of each other's open calls, effects and journal. */
@@ -112,6 +114,12 @@ export class Transactions {
   /** Ids of the calls that have been opened and not settled. */
   get pending(): readonly string[] {
     return [...this.#open.keys()];
+  }
+
+  /** When none of these calls is open any more. */
+  async ended(callIds: readonly string[]): Promise<void> {
+    while (callIds.some((callId) => this.#open.has(callId)))
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /**
@@ -206,6 +214,7 @@ export class Transactions {
     const done = () => {
       this.#open.delete(call.id);
       this.#world.ids.free(call.id);
+      for (const hear of this.#waiting.splice(0)) hear();
       ended?.resolve();
     };
     try {

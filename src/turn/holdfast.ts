@@ -23,7 +23,7 @@ import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts"
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { Redactor, type Secret } from "../records/redact.ts";
-import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
+import { boundariesKept, isAgentSessionOf } from "./agent-names.ts";
 import { type ExportOptions, exportBundle } from "./bundle.ts";
 import { type DroppedSecrets, dropSecrets } from "./drop-secrets.ts";
 import { type SessionFold, sessionFold } from "./fold.ts";
@@ -36,7 +36,6 @@ import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { Session } from "./session.ts";
 import type { ForkOptions } from "./session-parts.ts";
 import { isShelf, Shelves } from "./shelves.ts";
-import { isAgentSessionOf } from "./sub-agent.ts";
 import { Teller } from "./teller.ts";
 import { forkMark, isUnfinishedFork } from "./unfinished-fork.ts";
 import { Workspaces } from "./workspaces.ts";
@@ -198,7 +197,7 @@ export class Holdfast implements AsyncDisposable {
   ): Promise<Session> {
     let opened: Session | undefined;
     const fold: Fold<SessionFold> = {
-      ...sessionFold(sessionOptions.checkpoints?.limit ?? CHECKPOINT_LIMIT),
+      ...sessionFold(boundariesKept(id, sessionOptions.checkpoints?.limit)),
       reserve: (now, drafts, how) => refuseReserved(now, drafts, how, opened?.transactions.pending ?? []),
     };
     const teller = new Teller(toSessionId(id), this.#deps.clock, sessionOptions.telemetry);

@@ -15,11 +15,11 @@ import { verifyTail } from "../journal/open.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import { type ReadOptions, readEntries, rowOf } from "../journal/read.ts";
 import { type CallId, type SessionId, toSessionId } from "../records/ids.ts";
-import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart } from "../state/part.ts";
 import type { EffectReport } from "../transaction/effect.ts";
 import { Transactions } from "../transaction/transactions.ts";
+import { boundariesKept } from "./agent-names.ts";
 import { catalogPart } from "./catalog-part.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import { conversationOf } from "./conversation.ts";
@@ -65,7 +65,7 @@ export class SessionLook {
     const read = (asked: ReadOptions = {}) => readEntries(store, row.id, { ...asked, to: within(row, asked) });
     this.#journal = {
       opened: { previousWriter: "none", tail },
-      folded: sessionFold(options.checkpoints?.limit ?? CHECKPOINT_LIMIT).start(tail),
+      folded: sessionFold(boundariesKept(row.id, options.checkpoints?.limit)).start(tail),
       head: row.head,
       read,
     };

@@ -127,6 +127,7 @@ async function revive(
 ): Promise<Session> {
   const { fork, child, workspaces, shelves, teller } = around;
   teller.begin(journal.folded.history);
+  const wereOpen = journal.folded.openCalls;
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -229,7 +230,7 @@ async function revive(
     ...(options.writeback === undefined ? {} : { writebackOptions: options.writeback }),
     ...(files === undefined || exec === undefined ? {} : { files, exec }),
   });
-  await takeBackCutOff(session, returning);
+  await takeBackCutOff(session, wereOpen, returning);
   await reconcile(session);
   await catalog.join();
   return session;
@@ -264,9 +265,12 @@ async function reconcile({ writeback, state }: Session): Promise<void> {
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
-async function takeBackCutOff(session: Session, takenBack: SessionParts<Session>["agents"]): Promise<void> {
-  const cut = new Set(session.recovered.closedCalls);
-  const calls = cut.size === 0 ? [] : session.checkpoints.list().filter(({ callId }) => cut.has(callId));
+async function takeBackCutOff(
+  session: Session,
+  wereOpen: SessionFold["openCalls"],
+  takenBack: SessionParts<Session>["agents"],
+): Promise<void> {
+  const calls = session.recovered.closedCalls.map((callId) => ({ callId, tool: wereOpen.get(callId) ?? "" }));
   const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
   if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
 }

@@ -65,7 +65,7 @@ export interface AgentReturn {
   readonly session: string;
   /** What its own rewind did, or would do; nothing when it had done nothing. */
   readonly rewound?: RewindReport;
-  /** Why it could not be taken back. */
+  /** Why it could not be taken back, or not all of it. */
   readonly why?: string;
 }
 

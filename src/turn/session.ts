@@ -30,14 +30,13 @@ import type { RunEnd, RunEvent } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
 import { catchUp, type Ground, grounds } from "./ground.ts";
 import { decideIn } from "./decide.ts";
-import { catalogDrafts } from "./catalog-part.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
+import { Marks } from "./marks.ts";
 import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { OpenAppendOptions } from "./reserved.ts";
 import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
-import { wayBack } from "./rewind-files.ts";
 import { runTurn } from "./run.ts";
 import type { RunOptions } from "./run-options.ts";
 import { withoutSecrets } from "./media-secrets.ts";
@@ -69,6 +68,7 @@ export class Session implements AsyncDisposable {
   readonly #place: number;
   #calls = 0;
   readonly #ground: Ground;
+  readonly #marks: Marks;
   #closed: Promise<void> | undefined;
 
   constructor(parts: SessionParts<Session>) {
@@ -97,6 +97,8 @@ export class Session implements AsyncDisposable {
       },
       parts.writebackOptions,
     );
+    const marks = new Marks({ ...parts, catalog: this.catalog });
+    this.#marks = marks;
     this.#ground = {
       id: this.id,
       state: parts.state,
@@ -105,7 +107,9 @@ export class Session implements AsyncDisposable {
       context: parts.context,
       story: parts.story,
       teller: parts.teller,
-      signal: parts.journal.signal,
+      get signal() {
+        return marks.heard(parts.journal.signal);
+      },
       get head() {
         return parts.journal.head.seq;
       },
@@ -203,6 +207,7 @@ export class Session implements AsyncDisposable {
    */
   async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
     this.#refuseRunning();
+    this.#marks.refuseLate(this.id);
     const keeping = this.#upkeep();
     if (keeping !== undefined) {
       await keeping;
@@ -287,20 +292,8 @@ export class Session implements AsyncDisposable {
   }
 
   /** Where the session stands; the answer takes it back there. For a call that has this session work for it. */
-  async mark(): Promise<() => Promise<void>> {
-    const kept = await this.state.snapshot({ tag: "mark" });
-    const to = this.journal.head.seq;
-    const calls = () => this.checkpoints.list().flatMap(({ after, callId }) => (after > to ? [callId] : []));
-    return async () => {
-      const scope = ["state", "files", "conversation"] as const;
-      const record: RecordDraft = { kind: "rewound", to, scope };
-      const { snapshot } = await wayBack(this.state, kept);
-      await this.state.restore(snapshot, {
-        decide: ({ change }) =>
-          this.#parts.ledger.write([record, ...catalogDrafts(this.catalog, change)], change, "rewound"),
-      });
-      await this.transactions.undoEffects(calls());
-    };
+  mark(): Promise<() => Promise<void>> {
+    return this.#marks.mark();
   }
 
   /** What the next request tells: paired, without what was taken back. */
@@ -410,7 +403,8 @@ export class Session implements AsyncDisposable {
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
   #while(limits: CallLimits = {}): CallLimits {
     checkOptions(limits, CALL_LIMITS);
-    const { signal } = this.journal;
+    this.#marks.refuseLate(this.id);
+    const signal = this.#marks.heard(this.journal.signal);
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
   }
 

@@ -362,6 +362,65 @@ describe("going back", () => {
     expect((await look(child)).steps).toEqual([]);
   });
 
+  test("[AGENT-7] all of it is taken back, however few boundaries a session keeps", async () => {
+    const says = [steps("a"), steps("b"), steps("c"), steps("d"), { text: "done" }];
+    const { session, holdfast } = await withHelper(says, {}, { checkpoints: { limit: 2 } });
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    const { agents = [] } = await session.rewind({ before: callId });
+    expect(agents.map(({ rewound, why }) => [rewound?.calls.length, why])).toEqual([[4, undefined]]);
+    await using child = await holdfast.open(await childOf(holdfast));
+    expect(await look(child)).toMatchObject({ steps: [], files: [] });
+  });
+
+  test("[AGENT-7] where its beginning is no longer kept, what is left is told", async () => {
+    const { session, holdfast } = await withHelper([steps("a"), steps("b"), { text: "done" }]);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    const id = await childOf(holdfast);
+    const child = await holdfast.open(id);
+    await child.checkpoint();
+    await holdfast.retain(child, { records: 1 });
+    await run(child, "c");
+    await child.close();
+    const { agents = [] } = await session.rewind({ before: callId });
+    expect(agents).toMatchObject([{ callId, session: id, why: expect.stringContaining("no longer kept") }]);
+  });
+
+  test("[AGENT-8] after a crash, also more of them than a session keeps boundaries", async () => {
+    const disk = new MemoryDisk();
+    const hang = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let hanging = 0;
+    const hangs = defineTool({
+      name: "hangs",
+      access: "read",
+      run: () => {
+        hang[hanging]?.resolve();
+        hanging += 1;
+        return new Promise(() => {});
+      },
+    });
+    const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
+    const options = { tools: [step, hangs], checkpoints: { limit: 2 } };
+    const helper: SubAgent = {
+      name: "helper",
+      description: "Helps.",
+      get model() {
+        return scripted(says);
+      },
+    };
+    const { session, deps } = await opened(disk, { ...options, agents: [helper] });
+    for (const task of ["1", "2", "3"]) void session.runTool({ name: "helper", input: { task } }).catch(() => {});
+    await Promise.all(hang.map(({ promise }) => promise));
+    await deps.store.close(); // the process is gone
+    const { holdfast: next } = kernel(disk, { ...options, agents: [helper] });
+    await using again = await next.open("s");
+    expect(again.recovered.closedCalls).toHaveLength(3);
+    for (const { id } of await collect(next.sessions())) {
+      if (!id.includes(".agent-")) continue;
+      await using child = await next.open(id);
+      expect((await look(child)).steps).toEqual([]);
+    }
+  });
+
   test("[AGENT-8] after a crash in the middle, opening the session takes it back", async () => {
     const disk = new MemoryDisk();
     const hang = Promise.withResolvers<void>();

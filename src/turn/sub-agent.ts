@@ -1,4 +1,3 @@
-import { sha256 } from "../base/hash.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
@@ -8,6 +7,7 @@ import { Plan } from "../state/default-slices.ts";
 import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import type { Rewindable } from "../transaction/call.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
+import { agentSessionOf } from "./agent-names.ts";
 import type { RunEnd } from "./events.ts";
 import { type Ground, grounds } from "./ground.ts";
 import type { RunLimits } from "./limits.ts";
@@ -92,20 +92,6 @@ function objectiveOf(task: string): string {
 
 const LONGEST_OBJECTIVE = 300;
 
-/** Where the work of a call lies. From the call alone, so that a later process finds it. */
-export function agentSessionOf(session: string, callId: string): string {
-  return `${beginningFor(session)}${sha256(`${session} ${callId}`).slice(0, 24)}`;
-}
-
-/** Whether a session can be one that a sub-agent of the other left, by its name. */
-export function isAgentSessionOf(session: string, other: string): boolean {
-  return other.startsWith(beginningFor(session));
-}
-
-function beginningFor(session: string): string {
-  return `${session.slice(0, 120)}.agent-`;
-}
-
 /** Which tools a sub-agent may use, of those that its session has. One that is no longer known is only taken back. */
 export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]): readonly Tool[] {
   const { name = "", tools: wanted } = agent ?? {};
@@ -135,9 +121,12 @@ export async function takeBack(
         agents.find(({ name }) => name === tool),
       );
       try {
-        const first = child.checkpoints.list().find(({ rewound }) => !rewound);
+        const kept = child.checkpoints.list();
+        const isWhole = kept[0]?.callId === (await firstEnded(child));
+        const first = kept.find(({ rewound }) => !rewound);
         const rewound = first === undefined ? undefined : await child.rewind({ before: first.callId, dryRun });
-        returns.push({ callId, session: id, ...(rewound === undefined ? {} : { rewound }) });
+        const what = { callId, session: id, ...(rewound === undefined ? {} : { rewound }) };
+        returns.push(isWhole ? what : { ...what, why: BEGINNING_GONE });
       } finally {
         await child.close();
       }
@@ -147,6 +136,21 @@ export async function takeBack(
   }
   return returns;
 }
+
+/** The first call that the session's records tell of, as far as they can be read from their beginning. */
+async function firstEnded(child: Session): Promise<string | undefined> {
+  let next = 1;
+  for await (const entry of child.read()) {
+    const isGap = entry.seq !== next || entry.kind === "damaged" || (entry.kind === "dropped" && entry.was === CLOSED);
+    if (isGap) return "";
+    if (entry.kind === CLOSED) return entry.callId;
+    next += 1;
+  }
+  return undefined;
+}
+
+const CLOSED = "call-closed";
+const BEGINNING_GONE = "What it had done first is no longer kept, so it could not be taken back.";
 
 /** Open until the call has settled: until then it may have to be taken back. */
 function lent(child: Session): Rewindable {

@@ -220,6 +220,26 @@ describe("a call inside a part that is rolled back", () => {
     expect([after.steps, after.did]).toEqual([["after"], []]);
   });
 
+  test("[TX-21] is undone outside before the call around it has ended, however long that takes", async () => {
+    const told: string[] = [];
+    const mail = {
+      run: () => null,
+      undo: async () => {
+        await later();
+        told.push("took back");
+      },
+    };
+    const mails = writes("mails", (_, call) => call.effect("mail", {}, { key: "k" }), { effects: { mail } });
+    const outer = writes("outer", async (_, call) => {
+      const savepoint = call.savepoint();
+      await call.run({ name: "mails", input: {} });
+      savepoint.rollback();
+    });
+    const { transactions } = rig([mails, outer]);
+    const { ok, effects } = await transactions.run({ id: "x", name: "outer", input: {} });
+    expect([ok, effects, told]).toEqual([true, [], ["took back"]]);
+  });
+
   test("[TX-21] [TX-26] what it did outside and cannot be taken back is told by the call around it", async () => {
     const pay = writes("pays", (_, call) => call.effect("payment", {}, { key: "p" }), {
       effects: { payment: { run: () => "paid" } },

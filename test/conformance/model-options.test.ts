@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { Session } from "../index.ts";
-import { aiSdk } from "./ai-sdk/entry.ts";
-import { anthropic } from "./anthropic/entry.ts";
-import { holdfastOptions } from "./claude-agent-sdk/entry.ts";
-import { openai, openaiCompatible } from "./openai/entry.ts";
+import type { Session } from "../../src/index.ts";
+import { aiSdk } from "../../src/adapters/ai-sdk/entry.ts";
+import { anthropic } from "../../src/adapters/anthropic/entry.ts";
+import { holdfastOptions } from "../../src/adapters/claude-agent-sdk/entry.ts";
+import { openai, openaiCompatible } from "../../src/adapters/openai/entry.ts";
 
 const refused = (option: string) =>
   expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) });
