@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { argvOf, type ExecCommand, type ExecOptions } from "./command.ts";
 import { Output } from "./output.ts";
-import { endBelonging, endProcess, heldBy, MARK } from "./processes.ts";
-import { GO, GRACE_MS, TAG } from "./spawn.ts";
+import { askBelonging, type Belonging, endBelonging, endProcess, heldBy, isRunning, MARK } from "./processes.ts";
+import { drained, GO, GRACE_MS, TAG } from "./spawn.ts";
 
 /** For what runs on when its call has ended, a server for example. Nothing of what it does is undone. */
 export interface BackgroundOptions extends Pick<ExecOptions, "cwd" | "env"> {
@@ -19,7 +20,7 @@ export interface BackgroundCommand {
   readonly protection: "none";
   /** What it put out last. */
   output(): { readonly stdout: string; readonly stderr: string };
-  /** Resolves when it has ended. */
+  /** Resolves when it has ended. Whoever asks for it is waited for: the process does not end before. */
   readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>;
   /** Ends it and everything it started. */
   stop(): Promise<void>;
@@ -37,7 +38,7 @@ const SHOWN = 32 * 1024;
 
 /** Commands of a session that run beside its calls. They end with the session. */
 export class Backgrounds {
-  readonly #running = new Set<BackgroundCommand>();
+  readonly #running = new Set<Running>();
 
   async start(command: ExecCommand, ground: BackgroundGround, shown: number = SHOWN): Promise<BackgroundCommand> {
     const argv = ["-c", GO, "sh", ground.folder, ...argvOf(command)];
@@ -49,7 +50,10 @@ export class Backgrounds {
     });
     const started = new Running(child, ground, shown);
     this.#running.add(started);
-    void started.ended.then(() => this.#running.delete(started));
+    // Its first process may have ended long before what that left running.
+    void started.gone.then(() => {
+      if (!started.isRunning) this.#running.delete(started);
+    });
     return started;
   }
 
@@ -61,22 +65,42 @@ export class Backgrounds {
 class Running implements BackgroundCommand {
   readonly pid: number;
   readonly protection = "none";
-  readonly ended: BackgroundCommand["ended"];
+  /** Its first process has ended, and nobody holds the pipe any more that everything it started has inherited. */
+  readonly gone: Promise<unknown>;
+  readonly #child: ChildProcess;
+  readonly #ended: BackgroundCommand["ended"];
   readonly #ground: BackgroundGround;
-  readonly #holds: ReadonlySet<string>;
+  readonly #belonging: Belonging;
   readonly #outputs: { readonly stdout: Output; readonly stderr: Output };
+  #isGone = false;
 
   constructor(child: ChildProcess, ground: BackgroundGround, shown: number) {
     this.pid = child.pid ?? 0;
+    this.#child = child;
     this.#ground = ground;
-    this.#holds = new Set(heldBy(this.pid, TAG));
+    this.#belonging = { mark: ground.mark, holds: new Set(heldBy(this.pid, TAG)) };
     this.#outputs = { stdout: new Output(shown), stderr: new Output(shown) };
     for (const name of ["stdout", "stderr"] as const) {
       child[name]?.on("data", (piece: Buffer) => this.#outputs[name].addLast(piece));
       child[name]?.on("error", () => {}); // its end is told by the process
     }
-    this.ended = new Promise((resolve) => child.once("exit", (exitCode, signal) => resolve({ exitCode, signal })));
+    this.#ended = new Promise((resolve) => child.once("exit", (exitCode, signal) => resolve({ exitCode, signal })));
+    const tag = child.stdio[TAG] as Socket;
+    const letGo = new Promise((resolve) => tag.once("close", resolve));
+    tag.on("error", () => {});
+    tag.resume().unref();
+    this.gone = Promise.all([this.#ended, letGo]).then(() => (this.#isGone = true));
     child.unref();
+  }
+
+  get ended(): BackgroundCommand["ended"] {
+    this.#child.ref(); // nothing else may keep the process alive that waits for it
+    return this.#ended;
+  }
+
+  /** Something that it started is running, also when it has let go of everything that it inherited but its environment. */
+  get isRunning(): boolean {
+    return !this.#isGone || isRunning(this.#belonging);
   }
 
   output(): { readonly stdout: string; readonly stderr: string } {
@@ -85,13 +109,20 @@ class Running implements BackgroundCommand {
   }
 
   async stop(): Promise<void> {
-    const { clock, mark } = this.#ground;
-    endProcess(-this.pid, "SIGTERM");
+    const { clock } = this.#ground;
+    this.#signal("SIGTERM");
+    askBelonging(this.#belonging);
     const late = new AbortController();
-    await Promise.race([this.ended, clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {})]);
+    await Promise.race([this.gone, clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {})]);
     late.abort();
-    endProcess(-this.pid, "SIGKILL");
-    await endBelonging({ mark, holds: this.#holds }, () => clock.sleep(5, undefined, "keep-alive"));
+    this.#signal("SIGKILL");
+    await endBelonging(this.#belonging, () => clock.sleep(5, undefined, "keep-alive"));
     await this.ended;
+    await drained(this.#child, clock);
+  }
+
+  /** To its group. When nobody is left in it, the number may be another's by now. */
+  #signal(signal: NodeJS.Signals): void {
+    if (!this.#isGone) endProcess(-this.pid, signal);
   }
 }

@@ -53,10 +53,11 @@ export interface ExecHost {
 /** Starts a command that runs on, unprotected, when its call has ended. */
 export function startBackground(
   host: ExecHost,
-  clock: Clock,
+  { branch, clock }: Pick<CommandsCall, "branch" | "clock">,
   command: ExecCommand,
   { cwd, env, shownBytes }: BackgroundOptions,
 ): Promise<BackgroundCommand> {
+  partOnDisk(branch);
   const { workspace, backgrounds } = host;
   const folder = `${workspace.path}/${namesIn(cwd ?? "").join("/")}`;
   const ground = { folder, clock, env: environment(here.env, host.env, env), mark: workspace.freshExec() };
@@ -173,9 +174,7 @@ export class CallCommands {
     const call = this.#call;
     if (this.doomed !== undefined) throw this.doomed;
     call.signal.throwIfAborted();
-    const part = call.branch.part(WORKSPACE_PART);
-    if (!isHostPart(part) || part.host.mode !== "host") throw new HoldfastError("EXEC_UNAVAILABLE");
-    return { call, part: part as HostPart };
+    return { call, part: partOnDisk(call.branch) };
   }
 
   /** Where they run, from the first one on. Whatever was decided before is in place then. */
@@ -276,6 +275,13 @@ export class CallCommands {
       new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else while the command ran" }),
     );
   }
+}
+
+/** The files of a session whose files are those of the folder: in any other, a command would work on somebody else's. */
+function partOnDisk(branch: Branch): HostPart {
+  const part = branch.part(WORKSPACE_PART);
+  if (!isHostPart(part) || part.host.mode !== "host") throw new HoldfastError("EXEC_UNAVAILABLE");
+  return part;
 }
 
 /** It is in the tree as it is to be: a command left it so, or undid what was done to it. */

@@ -91,6 +91,15 @@ export function heldBy(pid: number, number?: number): readonly string[] {
   });
 }
 
+export function isRunning(belonging: Belonging): boolean {
+  return belongingTo(belonging).belong.length > 0;
+}
+
+/** Asks every process that belongs to a command to end. */
+export function askBelonging(belonging: Belonging): void {
+  for (const pid of belongingTo(belonging).belong) endProcess(pid, "SIGTERM");
+}
+
 /** Ends every process that belongs to a command. Answers how many there were. */
 export async function endBelonging(belonging: Belonging, pause: () => Promise<void>): Promise<number> {
   const ended = new Set<number>();

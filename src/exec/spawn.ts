@@ -130,7 +130,8 @@ function ended(child: ChildProcess): Promise<{ readonly exitCode: number | null;
   });
 }
 
-async function drained(child: ChildProcess, clock: Clock): Promise<void> {
+/** Hears what is still under way, and lets go of the pipes. */
+export async function drained(child: ChildProcess, clock: Clock): Promise<void> {
   (child.stdio[TAG] as { destroy(): void } | null | undefined)?.destroy();
   const streams = [child.stdout, child.stderr];
   const closed = Promise.all(

@@ -246,7 +246,7 @@ export class OpenCall {
       exec: async (command, options) => this.#exec(id, tool, command, options),
       background: async (command, options) => {
         const host = this.#execHost(id, tool, "external");
-        return startBackground(host, state.clock, command, options);
+        return startBackground(host, { branch: this.branch, clock: state.clock }, command, options);
       },
       runs: () => this.#commands?.runs ?? 0,
       resources: this.#resources(branch, stop),

@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
   type BackgroundCommand,
+  type Call,
   defineTool,
   type ExecNote,
   type ExecResult,
@@ -501,6 +503,54 @@ test("[EXEC-22] a command in the background runs on after its call, unprotected,
   expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("EXEC_NOT_ALLOWED");
   await session.close();
   expect([runningLike(time), text("here")]).toEqual([[], "here\n"]);
+});
+
+/** Starts commands that run on, and waits for none. */
+function starts(started: BackgroundCommand[]) {
+  const run = async (line: string, call: Call) => {
+    started.push(await call.exec(line, { background: true }));
+    return "started";
+  };
+  return defineTool<string>({ name: "start", access: "external", run });
+}
+
+test("[EXEC-22] what a command in the background left running when its first process ended is ended with the session", async () => {
+  const time = longTime();
+  const started: BackgroundCommand[] = [];
+  const { session, text } = await work({ tools: [starts(started)] });
+  const loop = `(while :; do echo tick > tick; sleep 0.05; done; sleep ${time}) >/dev/null 2>&1 &`;
+  await session.runTool({ name: "start", input: `${loop} sleep ${time} & exit 0` });
+  await session.runTool({ name: "start", input: `trap 'echo cleaned > cleaned; exit' TERM; sleep ${time} & wait` });
+  await session.runTool({ name: "start", input: `sh -c 'sleep ${time}' 3>&- >/dev/null 2>&1 & exit 0` });
+  for (const n of [0, 2]) expect(await started[n]?.ended).toEqual({ exitCode: 0, signal: null });
+  await pause(50);
+  await expect.poll(() => text("tick")).toBe("tick\n");
+  expect(runningLike(time)).not.toEqual([]);
+  await session.close();
+  expect([runningLike(time), text("cleaned")]).toEqual([[], "cleaned\n"]);
+});
+
+test("[EXEC-22] a session whose files are not those of the folder starts no command in it", async () => {
+  const started: BackgroundCommand[] = [];
+  const { session, text, run } = await work({ tools: [starts(started)] });
+  const { callId } = await run((call) => call.files.writeText("a", "then"));
+  for (const [n, how] of [{ workspace: "memory" as const }, {}].entries()) {
+    const fork = await session.fork({ after: callId, as: `f${n}`, ...how });
+    const { reason } = await fork.runTool({ name: "start", input: "echo x > made" });
+    expect([reason, started, text("made")]).toEqual(["EXEC_UNAVAILABLE", [], undefined]);
+    await fork.close();
+  }
+});
+
+test("[EXEC-22] a process that waits for a command in the background lives until it has ended", () => {
+  const lines = `
+    import { Backgrounds } from ${JSON.stringify(new URL("../../src/exec/background.ts", import.meta.url).href)};
+    import { SystemClock } from ${JSON.stringify(new URL("../../src/base/clock.ts", import.meta.url).href)};
+    const ground = { folder: "/", env: { PATH: process.env.PATH }, clock: new SystemClock(), mark: "waits" };
+    const { ended } = await new Backgrounds().start("exec 1>&- 2>&- 3>&-; sleep 0.3; exit 4", ground);
+    console.log("ended", (await ended).exitCode);`;
+  const run = spawnSync(process.execPath, ["--input-type=module", "-e", lines], { encoding: "utf8" });
+  expect([run.status, run.stdout]).toEqual([0, "ended 4\n"]);
 });
 
 test("[EXEC-20] what is kept of the output has no secret in it", async () => {
