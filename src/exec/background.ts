@@ -110,19 +110,13 @@ class Running implements BackgroundCommand {
 
   async stop(): Promise<void> {
     const { clock } = this.#ground;
-    this.#signal("SIGTERM");
-    askBelonging(this.#belonging);
+    askBelonging(this.#belonging, this.#isGone ? undefined : this.pid); // the number of a group that is gone may be another's
     const late = new AbortController();
     await Promise.race([this.gone, clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {})]);
     late.abort();
-    this.#signal("SIGKILL");
+    if (!this.#isGone) endProcess(-this.pid, "SIGKILL");
     await endBelonging(this.#belonging, () => clock.sleep(5, undefined, "keep-alive"));
     await this.ended;
     await drained(this.#child, clock);
-  }
-
-  /** To its group. When nobody is left in it, the number may be another's by now. */
-  #signal(signal: NodeJS.Signals): void {
-    if (!this.#isGone) endProcess(-this.pid, signal);
   }
 }

@@ -150,6 +150,7 @@ export class CallCommands {
         options.onOutput?.(text, stream);
       },
       onStart: (pid) => enclosure.started?.(pid),
+      ask: (group) => enclosure.ask(group),
       endStrays: () => enclosure.endStrays(),
     });
     const found = await enclosure.difference();

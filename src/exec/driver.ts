@@ -37,6 +37,8 @@ export interface Enclosure {
   argv(program: readonly string[]): readonly string[];
   /** Hears of every program that was started in there. */
   started?(pid: number): void;
+  /** Asks all that commands have started to end. The newest one's group is given. */
+  ask(group: number): Promise<void> | void;
   /** Ends what commands have left running. Answers how many processes that were. */
   endStrays(): Promise<number>;
   /** Everything that is otherwise than before the first command, durable if it is to be. */

@@ -3,7 +3,7 @@ import type { ExecWork } from "../files/host/exec-work.ts";
 import { InPlace } from "../files/host/in-place.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
 import { namedBy, type ToSync } from "../files/host/syncing.ts";
-import { endBelonging, heldBy, startOf } from "./processes.ts";
+import { askBelonging, type Belonging, endBelonging, heldBy, startOf } from "./processes.ts";
 import { TAG } from "./spawn.ts";
 
 /**
@@ -69,12 +69,19 @@ class PortableEnclosure implements Enclosure {
     for (const held of heldBy(pid, TAG)) this.#holds.add(held);
   }
 
+  ask(group: number): void {
+    askBelonging(this.#belonging(), group);
+  }
+
   async endStrays(): Promise<number> {
-    const since = this.#since === undefined ? {} : { since: this.#since };
-    const belonging = { mark: this.id, holds: this.#holds, ...since };
-    const ended = await endBelonging(belonging, () => this.#deps.clock.sleep(5, undefined, "keep-alive"));
+    const ended = await endBelonging(this.#belonging(), () => this.#deps.clock.sleep(5, undefined, "keep-alive"));
     this.#restless = false;
     return ended;
+  }
+
+  #belonging(): Belonging {
+    const since = this.#since === undefined ? {} : { since: this.#since };
+    return { mark: this.id, holds: this.#holds, ...since };
   }
 
   async difference(): Promise<StagedDifference> {

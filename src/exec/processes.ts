@@ -68,14 +68,23 @@ export function startOf(pid: number): number | undefined {
   }
 }
 
+function groupOf(pid: number): number | undefined {
+  try {
+    return statOf(pid).group;
+  } catch {
+    return undefined; // gone already
+  }
+}
+
 /** Dead, and waiting for its parent to notice. */
 const OVER: ReadonlySet<string> = new Set(["Z", "X"]);
+const GROUP = 2;
 const STARTED = 19; // counted from the state, which follows the name in brackets
 
-function statOf(pid: number): { readonly state: string; readonly started: number } {
+function statOf(pid: number): { readonly state: string; readonly group: number; readonly started: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { state: fields[0] ?? "", started: Number(fields[STARTED]) };
+  return { state: fields[0] ?? "", group: Number(fields[GROUP]), started: Number(fields[STARTED]) };
 }
 
 /** What a process holds open under a number, or everything. */
@@ -95,9 +104,10 @@ export function isRunning(belonging: Belonging): boolean {
   return belongingTo(belonging).belong.length > 0;
 }
 
-/** Asks every process that belongs to a command to end. */
-export function askBelonging(belonging: Belonging): void {
-  for (const pid of belongingTo(belonging).belong) endProcess(pid, "SIGTERM");
+/** Asks a group, if there is one, and every process that belongs to the command and has left it to end: each of them once. */
+export function askBelonging(belonging: Belonging, group?: number): void {
+  const others = belongingTo(belonging).belong.filter((pid) => group === undefined || groupOf(pid) !== group);
+  for (const pid of group === undefined ? others : [-group, ...others]) endProcess(pid, "SIGTERM");
 }
 
 /** Ends every process that belongs to a command. Answers how many there were. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { ExecEnd } from "./command.ts";
@@ -14,6 +15,8 @@ export interface SpawnRequest {
   readonly clock: Clock;
   readonly onOutput: (text: string, stream: "stdout" | "stderr") => void;
   readonly onStart?: (pid: number) => void;
+  /** Asks everything that the command has started to end. Its own group is that of its first process. */
+  readonly ask: (group: number) => Promise<void> | void;
   /** Ends whatever the command has left running, by force. Answers how many there were. */
   readonly endStrays: () => Promise<number>;
 }
@@ -50,10 +53,12 @@ export async function runToEnd(request: SpawnRequest): Promise<Spawned> {
   if (child.pid !== undefined) request.onStart?.(child.pid);
   const over = new AbortController();
   let cause: ExecEnd | undefined;
+  let ending: Promise<number> | undefined;
+  const gone = Promise.all([ended(child), released(child)]);
   const stop = (why: ExecEnd) => {
     if (cause !== undefined || over.signal.aborted) return;
     cause = why;
-    void endTree(child, request, over.signal);
+    ending = endTree(child, request, gone);
   };
   listen(child, "stdout", stdout, request, () => stdout.bytes + stderr.bytes, stop);
   listen(child, "stderr", stderr, request, () => stdout.bytes + stderr.bytes, stop);
@@ -68,7 +73,8 @@ export async function runToEnd(request: SpawnRequest): Promise<Spawned> {
   const { exitCode, died } = await ended(child);
   over.abort();
   signal.removeEventListener("abort", onAbort);
-  const strays = await request.endStrays();
+  // What is around the program, or the program itself, may have ended before those who still clean up.
+  const strays = ((await ending) ?? 0) + (await request.endStrays());
   await drained(child, clock);
   const end = cause ?? (died === null ? "exited" : "signaled");
   return { end, exitCode, signal: died, stdout, stderr, elapsed: clock.monotonic() - started, strays };
@@ -113,13 +119,24 @@ function feed(child: ChildProcess, stdin: string | Uint8Array | undefined): void
   child.stdin?.end(stdin);
 }
 
-/** Asks the group to end, then ends everything by force. */
-async function endTree(child: ChildProcess, { clock, endStrays }: SpawnRequest, over: AbortSignal): Promise<void> {
-  const group = -(child.pid ?? 0);
-  endProcess(group, "SIGTERM");
-  await clock.sleep(GRACE_MS, over, "keep-alive").catch(() => {});
-  endProcess(group, "SIGKILL");
-  await endStrays().catch(() => {}); // tried again when the command itself has ended
+/** Asks everything to end, and when it has had its time ends it by force. Answers how many that were. */
+async function endTree(child: ChildProcess, request: SpawnRequest, gone: Promise<unknown>): Promise<number> {
+  const { clock, ask, endStrays } = request;
+  const pid = child.pid ?? 0;
+  const late = new AbortController();
+  const patience = clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {});
+  await ask(pid);
+  await Promise.race([gone, patience]);
+  late.abort();
+  endProcess(-pid, "SIGKILL");
+  return endStrays().catch(() => 0); // tried again when the command itself has ended
+}
+
+/** Nobody holds the pipe any more that everything the command starts has inherited. */
+function released(child: ChildProcess): Promise<void> {
+  const tag = child.stdio[TAG] as Readable;
+  tag.on("error", () => {}).resume();
+  return new Promise((resolve) => tag.once("close", () => resolve()));
 }
 
 function ended(child: ChildProcess): Promise<{ readonly exitCode: number | null; readonly died: string | null }> {

@@ -14,5 +14,10 @@ test("[EXEC-19] the tool keeps what a command did that succeeded, and undoes one
   expect([kept.ok, text("report")]).toEqual([true, "report\n"]);
   const slow = await exec({ command: "sleep 50", seconds: 1 });
   expect([slow.ok, slow.output]).toEqual([false, expect.stringContaining("Out of time")]);
+  const asked = await exec({
+    command: "trap 'exit 0' TERM; echo half > half; while :; do sleep 0.05; done",
+    seconds: 1,
+  });
+  expect([asked.ok, asked.reason, text("half")]).toEqual([false, "command-failed", undefined]);
   expect((await exec({ command: "cat", stdin: "fed", cwd: "." })).output).toBe("Exit code 0.\nfed");
 });

@@ -29,7 +29,9 @@ export function execTool(): Tool {
         ...(seconds === undefined ? {} : { limits: { timeMs: seconds * 1000 } }),
       });
       const said = reportOf(result);
-      return result.exitCode === 0 || keep ? said : call.fail("command-failed", said);
+      // One that ran out of time may say that all is well while it is being ended.
+      const succeeded = result.end === "exited" && result.exitCode === 0;
+      return succeeded || keep ? said : call.fail("command-failed", said);
     },
   });
 }

@@ -124,6 +124,23 @@ eachDriver((driver) => {
     expect(portrait(root, { times: true })).toEqual(before);
   });
 
+  test("[EXEC-5] a command that runs out of time is asked to end, with everything it started, and has half a second for it", async () => {
+    const { sh, results, text } = await withCommands(driver);
+    const cleans = (name: string) =>
+      `trap 'sleep 0.05; echo ${name} > ${name}; exit 5' TERM; while :; do sleep 0.02; done`;
+    const line = `setsid sh -c "${cleans("daemon")}" & ${cleans("main")}`;
+    const { reason } = await sh(line, { options: { limits: { timeMs: 1000 } }, keep: true });
+    const [{ end, exitCode, elapsed, strays }] = results as [ExecResult];
+    expect([reason, end, exitCode, text("main"), text("daemon")]).toEqual([
+      "succeeded",
+      "timeout",
+      5,
+      "main\n",
+      "daemon\n",
+    ]);
+    expect([strays, elapsed > 1050]).toEqual([0, true]);
+  });
+
   test("[EXEC-5] a call that is aborted ends its commands before it is closed", async () => {
     const time = longTime();
     const { session, put, root } = await withCommands(driver);
@@ -470,6 +487,7 @@ test("[EXEC-2] a shell that cannot be started is said so", async () => {
     signal: new AbortController().signal,
     clock: new SystemClock(),
     onOutput: () => {},
+    ask: () => {},
     endStrays: async () => 0,
   });
   await expect(ran).rejects.toMatchObject({ code: "EXEC_NOT_STARTED" });

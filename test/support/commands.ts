@@ -35,6 +35,8 @@ export interface Line {
   readonly options?: ExecOptions;
   /** Let the call fail whatever the command does. */
   readonly undo?: boolean;
+  /** Let it succeed whatever the command does. */
+  readonly keep?: boolean;
 }
 
 /** A session whose one tool runs commands; every result is kept to be looked at. */
@@ -47,11 +49,13 @@ export async function withCommands(
   const shell = defineTool<Line>({
     name: "shell",
     access: "execute",
-    async run({ line, options: how, undo }, call) {
+    async run({ line, options: how, undo, keep }, call) {
       const result = await call.exec(line, how);
       results.push(result);
       if (undo === true) return call.fail("undone", "on purpose");
-      return result.exitCode === 0 ? { exit: 0 } : call.fail("exit", `exit ${result.exitCode} ${result.stderr.text}`);
+      return result.exitCode === 0 || keep === true
+        ? { exit: result.exitCode }
+        : call.fail("exit", `exit ${result.exitCode} ${result.stderr.text}`);
     },
   });
   const { tools = [], exec, ...rest } = options;
