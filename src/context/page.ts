@@ -4,7 +4,13 @@ import type { Handle } from "./handle.ts";
 import { degradationPath, isBelow, minFidelity, type PageKind, type ResidencyLevel } from "./kind.ts";
 
 /** Who may see a page: this session alone, every session of the project, or every session of the user. */
-export type PageScope = "session" | "project" | "user";
+export type PageScope = (typeof PAGE_SCOPES)[number];
+
+export const PAGE_SCOPES = ["session", "project", "user"] as const;
+
+export function isPageScope(word: unknown): word is PageScope {
+  return (PAGE_SCOPES as readonly unknown[]).includes(word);
+}
 
 /** How hard a page holds on: not at all, more than its neighbours, or always at its floor or better. */
 export type PinClass = "none" | "soft" | "hard";

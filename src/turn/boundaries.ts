@@ -14,6 +14,7 @@ import { catchUp, type Ground } from "./ground.ts";
 import { faultRecord } from "./story.ts";
 import type { KeptCut } from "./view-log.ts";
 import { type Flushed, outOfReach } from "./writeback.ts";
+import { isNumbered } from "./writeback-slices.ts";
 
 /** A moment that destroys context. */
 export type Boundary = BodyOf<"boundary-crossed">["boundary"];
@@ -77,6 +78,7 @@ export async function cross(
   const { writeback } = ground;
   const done: { committed: Flushed["committed"]; rejected: Flushed["rejected"] } = { committed: [], rejected: [] };
   for (;;) {
+    const waited = writeback?.pending.filter(isNumbered).map(({ id }) => id) ?? [];
     if (writeback !== undefined) {
       const { committed, rejected } = await flushed(ground, boundary);
       done.committed = [...done.committed, ...committed];
@@ -87,6 +89,9 @@ export async function cross(
       return { drafts: clean ? records() : [], answer: clean };
     });
     if (crossed) return done;
+    // What one attempt left as it was, the next would leave as well: closing would go on for ever.
+    const staged = writeback?.pending.filter(isNumbered).flatMap(({ id }) => (waited.includes(id) ? [id] : [])) ?? [];
+    if (staged.length > 0) await refuse(ground, boundary, new HoldfastError("WRITEBACK_UNREACHABLE", { staged }));
   }
 }
 

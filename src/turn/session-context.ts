@@ -39,7 +39,7 @@ import { NO_PROJECT, type ProjectFault, type ProjectRules, readProjectRules } fr
 import { SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
-import { DurableState, StagedWritebacks } from "./writeback-slices.ts";
+import { DurableState, StagedWritebacks, waitingIn } from "./writeback-slices.ts";
 
 const WINDOW = 128_000;
 /** Of the window, what an answer is given when nobody says how long it may be. */
@@ -286,7 +286,7 @@ export class SessionContext {
 
   #standing(durable: DurablePage): Standing {
     const staged = this.#has(StagedWritebacks) ? this.#state.session.get(StagedWritebacks) : [];
-    const dirty = staged.some((one) => one.scope === durable.scope && keyOf(one) === keyOf(durable));
+    const dirty = waitingIn(staged).some((one) => one.scope === durable.scope && keyOf(one) === keyOf(durable));
     return standingDurable(durable, dirty);
   }
 

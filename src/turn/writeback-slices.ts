@@ -1,3 +1,5 @@
+import { ANYTHING, checkOptions, oneOf, type OptionRules, TEXT } from "../base/options.ts";
+import { PAGE_SCOPES } from "../context/page.ts";
 import type { DurablePages, Writeback, WritebackTuple } from "../context/writeback/tuple.ts";
 import { defineSlice } from "../state/slice.ts";
 
@@ -8,7 +10,10 @@ export type WantedWriteback = WritebackTuple & { readonly by: string };
 export const StagedWritebacks = defineSlice("StagedWritebacks", {
   initial: [] as readonly (WantedWriteback | Writeback)[],
   on: {
-    wanted: (now: readonly (WantedWriteback | Writeback)[], wanted: WantedWriteback) => [...now, wanted],
+    wanted: (now: readonly (WantedWriteback | Writeback)[], wanted: WantedWriteback) => {
+      checkOptions(wanted, WANTED, NEEDED);
+      return [...now, wanted];
+    },
     /** Everything that was wanted has its number now. */
     staged: (now: readonly (WantedWriteback | Writeback)[], numbered: readonly Writeback[]) => [
       ...now.filter(isNumbered),
@@ -33,5 +38,30 @@ export const WritebackCount = defineSlice("WritebackCount", {
 });
 
 export function isNumbered(one: WantedWriteback | Writeback): one is Writeback {
-  return "id" in one;
+  return "id" in Object(one);
+}
+
+/** What waits, each an object. Earlier versions took whatever a tool dispatched, and it must not keep a session from closing. */
+export function waitingIn(staged: readonly (WantedWriteback | Writeback)[]): readonly (WantedWriteback | Writeback)[] {
+  return staged.map((one): WantedWriteback | Writeback => Object(one));
+}
+
+/** What a change is made of. Whether there is such a kind, field or operation is told when it is to be committed. */
+const WANTED: OptionRules<WantedWriteback> = {
+  kind: TEXT,
+  page: TEXT,
+  field: TEXT,
+  op: TEXT,
+  value: ANYTHING,
+  scope: oneOf(...PAGE_SCOPES),
+  by: TEXT,
+  evidence: TEXT,
+  version: TEXT,
+};
+const NEEDED = ["kind", "page", "field", "op", "value", "scope", "by"] as const;
+
+/** One that was staged before may be staged again: it is numbered and dated anew. */
+export function checkStaged(tuple: WritebackTuple, by: string): void {
+  const { id: _id, clock: _clock, ...wanted } = Object(tuple) as Writeback;
+  checkOptions({ ...wanted, by }, WANTED, NEEDED);
 }

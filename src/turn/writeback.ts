@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { type CommitPlan, planCommit, type RejectedWriteback } from "../context/writeback/commit.ts";
-import type { PageScope } from "../context/page.ts";
+import { isPageScope, PAGE_SCOPES, type PageScope } from "../context/page.ts";
 import {
   type DurablePages,
   keyOf,
@@ -24,9 +24,11 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import type { Decide } from "./decide.ts";
 import type { Shelves } from "./shelves.ts";
 import {
+  checkStaged,
   DurableState,
   isNumbered,
   StagedWritebacks,
+  waitingIn,
   type WantedWriteback,
   WritebackCount,
 } from "./writeback-slices.ts";
@@ -79,7 +81,7 @@ export class SessionWriteback {
 
   /** What waits to be committed: the dirty pages' changes. */
   get pending(): readonly (Writeback | WantedWriteback)[] {
-    return this.#ground.state.session.get(StagedWritebacks);
+    return waitingIn(this.#ground.state.session.get(StagedWritebacks));
   }
 
   /** The durable pages of a scope, as they are committed. Shared ones as this session last saw them. */
@@ -98,6 +100,7 @@ export class SessionWriteback {
    */
   stage(tuple: WritebackTuple, by = "host"): Promise<Writeback | undefined> {
     return this.#ground.decide(() => {
+      checkStaged(tuple, by);
       const waits = this.pending.some((one) => keyOf(one) === keyOf(tuple) && one.field === tuple.field);
       if (!waits && isSaid(tuple, this.pages(tuple.scope))) return { drafts: [], answer: undefined };
       const numbered = this.#numbered([...this.#wanted, { ...tuple, by }]);
@@ -147,10 +150,10 @@ export class SessionWriteback {
       await again(() => this.number());
       for (const id of ids ?? []) this.#staged(id);
       await this.#ground.prepare();
-      for (const scope of SCOPES) {
+      for (const scope of PAGE_SCOPES) {
         const staged = this.pending
           .filter(isNumbered)
-          .filter((one) => one.scope === scope && ids?.includes(one.id) !== false);
+          .filter((one) => scopeOf(one) === scope && ids?.includes(one.id) !== false);
         if (staged.length === 0) continue;
         const plan = await again(() => this.#commitIn(scope, staged));
         committed.push(...plan.committed);
@@ -207,8 +210,10 @@ export class SessionWriteback {
   }
 }
 
-/** In the order of a commit. */
-const SCOPES: readonly PageScope[] = ["session", "project", "user"];
+/** Where a change is judged. One that names no scope would be judged by nobody; among the session's own it is rejected. */
+function scopeOf({ scope }: Writeback): PageScope {
+  return isPageScope(scope) ? scope : "session";
+}
 
 function staging(numbered: readonly Writeback[], count: number) {
   const drafts = numbered.map(

@@ -52,6 +52,6 @@ function valuesOf(value: Json): readonly Json[] {
   return isRecord(value) ? Object.values(value) : [value];
 }
 
-function isRecord(value: Json): value is Readonly<Record<string, Json>> {
+export function isRecord(value: Json): value is Readonly<Record<string, Json>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,12 @@
+import type { Json } from "../../base/json.ts";
+import { fields, json, oneOf, optional, string } from "../../records/shape.ts";
 import { degradationPath, isBelow, minFidelity, type ResidencyLevel } from "../kind.ts";
-import type { PageScope } from "../page.ts";
-import { FIELDS, misfit } from "./fields.ts";
+import { PAGE_SCOPES, type PageScope } from "../page.ts";
+import { FIELDS, isRecord, misfit } from "./fields.ts";
 import { type DurablePages, keyOf, plainOf, versionOf, type Writeback } from "./tuple.ts";
 
 export type WritebackReason =
-  /** A kind, field, type, operation or size that does not exist. */
+  /** A kind, page, field, scope, type, operation or size that does not exist. */
   | "SCHEMA_INVALID"
   /** Its evidence names nothing here, or there is none and its writer needs some. */
   | "PROVENANCE_UNRESOLVED"
@@ -57,8 +59,11 @@ export function validateWriteback(writeback: Writeback, world: WritebackWorld): 
   return undefined;
 }
 
-const schema: Check = ({ kind, page, field, op, value }) => {
+const schema: Check = (writeback) => {
+  const { kind, page, field, op, value } = writeback;
   const no = (detail: string) => ({ code: "SCHEMA_INVALID", detail }) as const;
+  const fault = TUPLE.fault(writeback as unknown as Json, "");
+  if (fault !== undefined) return no(fault);
   if (!Object.hasOwn(FIELDS, kind)) return no(`${kind} is no kind of durable page`);
   if (!/^[^\s:][^\n:]{0,199}$/.test(page)) return no("a page is named by 1 to 200 characters without a colon");
   const shape = Object.hasOwn(FIELDS[kind], field) ? FIELDS[kind][field] : undefined;
@@ -66,6 +71,19 @@ const schema: Check = ({ kind, page, field, op, value }) => {
   const wrong = misfit(shape, op, value);
   return wrong === undefined ? undefined : no(`${field} ${wrong}`);
 };
+
+/** Earlier versions let tools stage anything: without a page it would be committed under the name "undefined". */
+const TUPLE = fields({
+  kind: string,
+  page: string,
+  field: string,
+  op: string,
+  value: json,
+  scope: oneOf(...PAGE_SCOPES),
+  by: string,
+  evidence: optional(string),
+  version: optional(string),
+});
 
 const provenance: Check = ({ evidence, by }, { principals, resolves }) => {
   const no = (detail: string) => ({ code: "PROVENANCE_UNRESOLVED", detail }) as const;
@@ -122,8 +140,9 @@ export function isSaid(
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   if (tuple.op === "append") return Array.isArray(said) && said.some((one) => same(one, tuple.value));
   if (tuple.op === "merge")
-    return Object.entries(tuple.value as object).every(([key, value]) =>
-      same((said as Record<string, unknown>)[key], value),
+    return (
+      isRecord(tuple.value) &&
+      Object.entries(tuple.value).every(([key, value]) => same((said as Record<string, unknown>)[key], value))
     );
   return same(said, tuple.value);
 }
