@@ -23,12 +23,15 @@ import type { Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import type { Secret, SecretOptions } from "../records/redact.ts";
 import type { Marks } from "../context/derive.ts";
+import { PAGE_SCOPES } from "../context/page.ts";
+import type { Preference } from "../context/producers.ts";
 import { EXEC_LIMIT_OPTIONS } from "../exec/command.ts";
 import type { CoverLimits } from "../files/host/manifest.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import { RETENTION_OPTIONS } from "../journal/retention.ts";
 import { isDefinedSlice } from "../state/slice.ts";
 import type { CompactionOptions, ContextOptions } from "./context-options.ts";
+import { RULE, RULE_NEEDS } from "./context-slices.ts";
 import type { ProjectOptions } from "./project-rules.ts";
 import type { SessionOptions } from "./resume.ts";
 import { LIMITS, MODEL, REQUEST_OPTIONS } from "./run-options.ts";
@@ -56,12 +59,6 @@ const SLICE: OptionRule = {
   wants: "what defineSlice answers",
   fits: (value) => typeof value === "object" && value !== null && isDefinedSlice(value),
 };
-/** What says something that pages are made of. */
-const SAID: OptionRule = {
-  wants: "an object with id, text, scope and source",
-  fits: (value) => ["id", "text", "scope", "source"].every((name) => TEXT.fits(Object(value)[name])),
-};
-
 const TELEMETRY = options<TelemetryOptions>({ sinks: listOf(having("emit")), content: BOOLEAN, onFailure: FUNCTION }, [
   "sinks",
 ]);
@@ -80,19 +77,19 @@ const CONTEXT = options<ContextOptions>({
   order: oneOf("utility", "lru", "place"),
   foresight: FUNCTION,
   compaction: options<CompactionOptions>({ at: SHARE, summariser: having("summarise") }, ["at"]),
-  rules: listOf(SAID),
+  rules: listOf(options(RULE, RULE_NEEDS)),
   project: either(
     TRUE,
     options<ProjectOptions>({ instructions: listOf(TEXT), goals: listOf(TEXT), mostBytes: whole(0) }),
   ),
-  preferences: listOf(SAID),
+  preferences: listOf(options<Preference>(RULE, RULE_NEEDS)),
   recall: BOOLEAN,
 });
 
 const WRITEBACK = options<WritebackOptions>({
   principals: OBJECT,
   predicates: listOf(FUNCTION),
-  remember: either(TRUE, options<RememberOptions>({ scopes: listOf(oneOf("session", "project", "user")) })),
+  remember: either(TRUE, options<RememberOptions>({ scopes: listOf(oneOf(...PAGE_SCOPES)) })),
 });
 
 const EXEC = options<ExecSettings>({

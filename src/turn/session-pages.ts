@@ -12,6 +12,7 @@ import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
 import type { ShownSpan } from "../context/recall.ts";
 import type { Item } from "../wire/item.ts";
 import { unkeepItems } from "../wire/keep.ts";
+import { readRule } from "./context-slices.ts";
 import type { CrossedCut, KeptCut } from "./view-log.ts";
 
 /** What a request's pages are made of. */
@@ -211,7 +212,8 @@ export function standingDurable(durable: DurablePage, dirty: boolean): Standing 
   return { id: `${durable.scope}/${keyOf(durable)}`, what: { ...durable, dirty }, make };
 }
 
-export function standingRule(rule: Rule): Standing {
+export function standingRule(kept: Rule): Standing {
+  const rule = readRule(kept);
   return { id: rule.id, what: rule, make: (deps) => constraintPage(rule, deps) };
 }
 const NOTHING_SAID = { items: [], pages: [] };
