@@ -2,7 +2,7 @@ import { type CallItem, type Item, type OutputItem, spaceOf, type ToolCallId } f
 import type { ProfileId } from "../wire/profiles.ts";
 import type { OutputReason, OutputStatus } from "../wire/status.ts";
 import type { Batch } from "./batch.ts";
-import { type HistoryFault, severityOf } from "./faults.ts";
+import { type FaultKind, type HistoryFault, severityOf } from "./faults.ts";
 import { HistoryValidationReport, type OpenCall } from "./report.ts";
 import { type Finding, isWeak, type PairScan } from "./scan.ts";
 import { sameTurn, Strays } from "./strays.ts";
@@ -63,7 +63,8 @@ export function resolve(scan: PairScan, items: readonly Item[], options: CheckOp
   }
   for (const [call, finding] of scan.forged) if (!mended.has(call)) found.push(finding);
   for (const at of scan.pending) found.push({ kind: "broken-bond", at, bond: "reasoning" });
-  for (const finding of unanswered(scan, lost)) found.push(finding);
+  const goesOn = found.some(({ kind, batch }) => batch === scan.batch && GOES_ON.includes(kind));
+  for (const finding of unanswered(scan, lost, goesOn)) found.push(finding);
   found.sort((one, other) => one.at - other.at);
   const faults = found.map((finding) => faultOf(finding, items, options.profile));
   return {
@@ -168,11 +169,15 @@ function orphan(scan: PairScan, items: readonly Item[], at: number): Resolved {
   return { kind: "duplicate-output", at: weak, call, output: at };
 }
 
+/** Faults of an answer that repair mends behind it: the answer is then no longer the last. */
+const GOES_ON: readonly FaultKind[] = ["missing-output", "output-before-call", "unknown-tool"];
+
 /** Approval requests that nobody answered and whose call nobody ran: they would wait for ever. */
-function unanswered(scan: PairScan, lost: ReadonlySet<ToolCallId>): Resolved[] {
+function unanswered(scan: PairScan, lost: ReadonlySet<ToolCallId>, goesOn: boolean): Resolved[] {
   const found: Resolved[] = [];
+  const end = goesOn ? -1 : scan.count - 1;
   for (const { at, callId, batch } of scan.requests.values()) {
-    const isLast = at >= scan.batch.start && at <= scan.batch.lastModel && scan.batch.lastModel === scan.count - 1;
+    const isLast = at >= scan.batch.start && at <= scan.batch.lastModel && scan.batch.lastModel === end;
     const broken = callId === undefined ? !isLast : lost.has(callId);
     const torn = callId === undefined ? { batch } : {};
     if (broken) found.push({ kind: "broken-bond", at, bond: "approval", ...torn });

@@ -254,11 +254,19 @@ export class PairScan {
       this.settled.push({ kind: "broken-bond", at, bond: "approval" });
       return;
     }
+    this.#askAgain(item.approvalId);
     this.requests.set(item.approvalId, { at, callId: item.callId, batch: this.batch });
     // A call that the provider runs once it may is its own request: the thought before it led to it.
     if (item.callId !== undefined) return;
     this.pending.length = 0;
     this.batch.kept = true;
+  }
+
+  /** Two requests share an id: nobody can answer the earlier one any more. */
+  #askAgain(approvalId: string): void {
+    const earlier = this.requests.get(approvalId);
+    if (earlier === undefined || earlier.callId !== undefined) return;
+    this.settled.push({ kind: "broken-bond", at: earlier.at, bond: "approval", batch: earlier.batch });
   }
 
   /** A consent counts where outputs would: after the answer that asked for it, before anything else was said. */

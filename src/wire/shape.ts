@@ -78,9 +78,14 @@ function isBlankBlock(part: Part): boolean {
   return isBlankText(part) && part.origin !== undefined;
 }
 
+/** Instructions go beside the messages, and approvals have no place where it matters who speaks last. */
+function isSaid({ kind }: Item): boolean {
+  return kind !== "system" && kind !== "approval-request" && kind !== "approval-answer";
+}
+
 /** A provider that continues the last text refuses one that ends in white space. */
 function trimEnd(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
-  const at = items.findLastIndex((item) => item.kind !== "system");
+  const at = items.findLastIndex(isSaid);
   const last = items[at];
   if (!profile.refusesTrailingSpace || profile.userLast || last?.kind !== "assistant") return items;
   const part = last.parts.at(-1);
@@ -205,7 +210,7 @@ function openWithUser(items: readonly Item[], profile: WireProfile, told: Adjust
 }
 
 function endWithUser(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
-  const last = items.findLast((item) => item.kind !== "system");
+  const last = items.findLast(isSaid);
   const speaks = last?.kind === "assistant" || last?.kind === "reasoning";
   if (!profile.userLast || !speaks) return items;
   told.push({ kind: "continuation-added", at: items.length });

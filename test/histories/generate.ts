@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { CALL_KINDS, type CallKind, type Item } from "../../src/wire/item.ts";
-import { answer, ask, call, output, say, system, think, user } from "./items.ts";
+import { answer, ask, askAlone, call, output, say, system, think, user } from "./items.ts";
 
 /** One whole answer: perhaps a thought, perhaps words, some calls, all their outputs in any order. */
 interface Answer {
@@ -33,10 +33,12 @@ const anyTurn = fc.record({ text: fc.string({ maxLength: 8 }), answers: fc.array
 export interface HistoryShape {
   /** Calls of one answer carry its number, as message formats have it; without, the list is flat. */
   readonly steps: boolean;
+  /** Providers wait for consent to calls of their own as well. */
+  readonly own?: boolean;
 }
 
 /** Histories in which nothing is wrong. */
-export function wholeHistory({ steps }: HistoryShape): fc.Arbitrary<readonly Item[]> {
+export function wholeHistory({ steps, own = false }: HistoryShape): fc.Arbitrary<readonly Item[]> {
   return fc
     .record({ instructed: fc.boolean(), turns: fc.array(anyTurn, { minLength: 1, maxLength: 4 }) })
     .map(({ instructed, turns }) => {
@@ -48,13 +50,14 @@ export function wholeHistory({ steps }: HistoryShape): fc.Arbitrary<readonly Ite
         for (const made of answers) {
           step += 1;
           const at = steps ? { step } : {};
-          const speaks = made.words || (made.thought && made.calls.length === 0);
+          const speaks = made.words || (made.thought && made.calls.length === 0 && !(own && made.consent));
           if (made.thought) items.push(think("hm", { ...at, signature: "sealed" }));
           if (speaks) items.push(say(`words ${step}`, at));
           const calls = made.calls.map(({ kind, name, failed }) => ({ kind, name, failed, id: `id${(ids += 1)}` }));
           for (const { kind, name, id } of calls) items.push(call(id, { callKind: kind, name, ...at }));
-          if (made.consent && calls[0] !== undefined)
-            items.push({ ...ask(`ok${step}`, calls[0].id), ...at }, answer(`ok${step}`));
+          const asked = calls[0] === undefined ? askAlone(`ok${step}`) : ask(`ok${step}`, calls[0].id);
+          if (made.consent && (own || calls[0] !== undefined))
+            items.push({ ...asked, ...at }, answer(`ok${step}`, made.shuffle % 4 > 0));
           const outputs = calls.map(({ kind, failed, id }) =>
             output(id, { callKind: kind === "shell" ? "function" : kind, status: failed ? "failed" : "success" }),
           );

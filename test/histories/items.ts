@@ -62,6 +62,9 @@ export const ask = (approvalId: string, callId: string): ApprovalRequestItem => 
   callId: toolCallId(callId),
 });
 
+/** A call that the provider runs once it may: its own request. */
+export const askAlone = (approvalId: string): ApprovalRequestItem => ({ kind: "approval-request", approvalId });
+
 export const answer = (approvalId: string, approved = true): ApprovalAnswerItem => ({
   kind: "approval-answer",
   approvalId,

@@ -12,7 +12,10 @@ import { brokenHistory, wholeHistory } from "../histories/generate.ts";
 const RUNS = 10_000;
 const profiles = Object.keys(PROFILES) as ProfileId[];
 
-describe.each([{ steps: true }, { steps: false }])("histories with steps: $steps", (shape) => {
+describe.each([
+  { steps: true, own: true },
+  { steps: false, own: true },
+])("histories with steps: $steps", (shape) => {
   const broken = brokenHistory(shape);
   const whole = wholeHistory(shape);
   const hold = <T>(any: fc.Arbitrary<T>, law: (value: T) => void, numRuns = RUNS) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkWire, repairMessages } from "../../src/index.ts";
+import { checkWire, PROFILES, type ProfileId, readMessages, repairMessages, writeMessages } from "../../src/index.ts";
 
 const go = { role: "user", content: "x" };
 const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "E" };
@@ -71,4 +71,29 @@ describe("a thought that led to a call which waits for consent", () => {
     const { messages } = repairMessages<object>([go, thought, nameless, request, yes], options);
     expect(messages).toEqual(expect.arrayContaining([go, thought, request, yes]));
   });
+});
+
+describe("a request that nobody can answer any more", () => {
+  const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+
+  test.each([
+    ["stands beside a call that was interrupted", [go, request, call]],
+    ["shares its id with a later one", [request, go, thought, { ...request }, go]],
+  ])("[PAIR-3] one that %s leaves in one repair", (_why, list) => {
+    const { messages } = repair(list);
+    expect(messages).not.toContain(request);
+    expect(repair(messages).messages).toBe(messages);
+  });
+});
+
+test.each(Object.keys(PROFILES) as ProfileId[])("[WIRE-22] handed to %s, a consent leaves no gap behind", (profile) => {
+  const trailing = { role: "assistant", content: "Well. " };
+  for (const list of [
+    [go, request, yes, go],
+    [go, trailing, request, yes],
+  ]) {
+    const { messages, omitted } = writeMessages(readMessages(list, "openai-responses").items, profile);
+    expect(checkWire(messages, profile)).toEqual([]);
+    expect(omitted).toHaveLength(profile === "ai-sdk" || profile === "openai-responses" ? 0 : 2);
+  }
 });

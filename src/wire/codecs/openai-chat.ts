@@ -152,11 +152,10 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
   const joins = (role: string) => how.profile.alternates && (role === "user" || role === "assistant");
-  for (const bundle of bundles(items, FORMAT, { joins, roleIn, joined: how.joined, split: how.split })) {
-    const kept = { role: bundle.role, items: bundle.items.filter((item) => isSendable(item) || !omitted.push(item)) };
-    const same = pristine(kept, FORMAT, (item) => write(item, how));
-    if (same !== undefined) messages.push(same);
-    else if (kept.items.length > 0) messages.push(...rebuild(kept, how));
+  const sent = items.filter((item) => isSendable(item) || !omitted.push(item));
+  for (const bundle of bundles(sent, FORMAT, { joins, roleIn, joined: how.joined, split: how.split })) {
+    const same = pristine(bundle, FORMAT, (item) => write(item, how));
+    messages.push(...(same === undefined ? rebuild(bundle, how) : [same]));
   }
   return { messages, instructions: [], omitted };
 }
