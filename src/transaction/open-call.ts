@@ -57,7 +57,8 @@ export class OpenCall {
   #commands: CallCommands | undefined;
   #doomed: Error | undefined;
   readonly #inner = new Set<CallHandle>();
-  readonly #sideBySide = new SideBySide();
+  /** Of this attempt; most calls have no parts. */
+  #sideBySide: SideBySide | undefined;
   #stop: LazySignal;
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
@@ -128,6 +129,7 @@ export class OpenCall {
     this.inner.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#doomed = undefined;
     this.#notes = undefined;
+    this.#sideBySide = undefined; // what an attempt that was given up left under way is beside nothing
     this.admitted = [];
     this.branch = state.branch();
     this.#stop = new LazySignal(this.signal);
@@ -267,20 +269,21 @@ export class OpenCall {
       get: async (key, stretch) => {
         await this.turn;
         const got = await exclusive.acquire(id, key, stop.signal);
-        this.#sideBySide.use(stretch);
+        this.#sideBySide?.use(stretch);
         return got;
       },
       holdsAny: () => exclusive.holdsAny(id),
       mark: (stretch) => {
+        this.#sideBySide ??= new SideBySide();
         this.#sideBySide.begin(stretch);
         return exclusive.mark(id);
       },
       backTo: async (mark, stretch) => {
         if (branch !== this.branch || !exclusive.holdsAny(id)) return; // an attempt that was given up puts back nothing
-        if (this.#sideBySide.isMixed(stretch)) throw new HoldfastError("RESOURCE_SAVEPOINT", { call: id });
+        if (this.#sideBySide?.isMixed(stretch) === true) throw new HoldfastError("RESOURCE_SAVEPOINT", { call: id });
         await exclusive.backTo(id, mark);
       },
-      leave: (stretch) => this.#sideBySide.end(stretch),
+      leave: (stretch) => this.#sideBySide?.end(stretch),
     };
   }
 

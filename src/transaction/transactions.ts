@@ -56,9 +56,9 @@ export class Transactions {
   readonly #barrier = new Barrier();
   /** The open calls, from before they are written down; those that a host will end, with the promise of what ends them. */
   readonly #open = new Map<string, Promise<PendingCall | undefined> | undefined>();
+  #last: Promise<void> = Promise.resolve();
   /** Those who wait for a call to end. */
   readonly #waiting: (() => void)[] = [];
-  #last: Promise<void> = Promise.resolve();
 
   /** One per state: two would not know of each other's open calls, effects and journal. */
   constructor(state: ExecutionState, options: TransactionOptions = {}) {
@@ -214,8 +214,8 @@ export class Transactions {
     const done = () => {
       this.#open.delete(call.id);
       this.#world.ids.free(call.id);
-      for (const hear of this.#waiting.splice(0)) hear();
       ended?.resolve();
+      for (const hear of this.#waiting.splice(0)) hear();
     };
     try {
       const open = new OpenCall(this.#world, call, limits, before);

@@ -5,7 +5,7 @@ type Raw = Readonly<Record<string, unknown>>;
 type Reader = (message: Raw) => Omit<Turn, "at">;
 
 const READERS: Readonly<Record<WireFormat, Reader>> = {
-  "openai-chat": chat,
+  "openai-chat": (message) => ({ ...chat(message), emptyCalls: isEmptyList(message["tool_calls"]) }),
   "openai-responses": (item) => ({ ...responses(item), id: ownId(item) }),
   anthropic,
   gemini,
@@ -43,8 +43,7 @@ function chat(message: Raw): Omit<Turn, "at"> {
   });
   const beside = BESIDE.some((field) => !!message[field]);
   const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"], role !== "assistant");
-  const emptyCalls = Array.isArray(message["tool_calls"]) && calls.length === 0;
-  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls], emptyCalls };
+  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls] };
 }
 
 /** Where a chat answer may stand instead of its content. */
@@ -279,7 +278,11 @@ function isTexts(value: unknown): boolean {
 
 /** No text, or a blank one; no blocks. */
 function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 : (text(value) ?? "").trim() === "";
+  return Array.isArray(value) ? isEmptyList(value) : (text(value) ?? "").trim() === "";
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function text(value: unknown): string | undefined {
