@@ -20,4 +20,6 @@ test("[EXEC-19] the tool keeps what a command did that succeeded, and undoes one
   });
   expect([asked.ok, asked.reason, text("half")]).toEqual([false, "command-failed", undefined]);
   expect((await exec({ command: "cat", stdin: "fed", cwd: "." })).output).toBe("Exit code 0.\nfed");
+  await exec({ command: "mkdir sub; echo in > sub/in" });
+  expect((await exec({ command: "cat in", cwd: "/sub/" })).output).toBe("Exit code 0.\nin");
 });

@@ -1,5 +1,6 @@
 import { defineTool, type ExecEnd, type ExecResult, type Tool } from "../index.ts";
 import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
+import { plainPath } from "./look.ts";
 
 const LONGEST_SECONDS = 3600;
 
@@ -24,7 +25,7 @@ export function execTool(): Tool {
     }),
     run: async ({ command, cwd, stdin, seconds, keep_on_failure: keep = false }, call) => {
       const result = await call.exec(command, {
-        ...(cwd === undefined ? {} : { cwd }),
+        ...(cwd === undefined ? {} : { cwd: plainPath(cwd) }),
         ...(stdin === undefined ? {} : { stdin }),
         ...(seconds === undefined ? {} : { limits: { timeMs: seconds * 1000 } }),
       });

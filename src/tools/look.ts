@@ -10,10 +10,9 @@ export function passedOver(...named: readonly (string | undefined)[]): readonly 
   return PASSED_OVER.filter((folder) => !words.includes(folder));
 }
 
-/** Paths as models write them: `./src`, `/src` and `src/` mean `src`; `.` is the workspace. */
+/** Paths as models write them: `./src`, `/src` and `src/` mean `src`; `.` is the workspace. A blank is a part of a name. */
 export function plainPath(path: string): string {
   return path
-    .trim()
     .replace(/^(\.?\/)+/, "")
     .replace(/\/+$/, "")
     .replace(/^\.$/, "");

@@ -329,7 +329,7 @@ describe("one workspace", () => {
       ".holdfast",
       ".holdfast/workspace/id",
       ".HOLDFAST/x",
-      "a/.holdfast-1",
+      "a/.holdfast-0123456789abcdef01234567-1",
       "data/holdfast.db",
       "data/holdfast.db-wal",
       "data/holdfast.db.blobs/x",

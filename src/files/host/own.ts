@@ -1,7 +1,9 @@
 /** Where Holdfast keeps what is its own inside a workspace. */
 export const OWN_FOLDER = ".holdfast";
-/** New content waits beside its target under such a name. */
+/** New content waits beside its target under such a name, which ends with the commit's and a number. */
 export const OWN_PREFIX = ".holdfast-";
+/** The whole of it: a file that only begins like one of ours is the user's, and would be lost untold if it were taken for ours. */
+const OWN_NAME = /^\.holdfast-[0-9a-f]{24}-[0-9]+$/i;
 
 /** True for what no tool may name: the folder of ours, waiting content, and a store that lies in the workspace. */
 export function isOwn(names: readonly string[], places: readonly string[]): boolean {
@@ -13,5 +15,5 @@ export function isOwn(names: readonly string[], places: readonly string[]): bool
 }
 
 export function isOwnName(name: string): boolean {
-  return name.toLowerCase().startsWith(OWN_PREFIX);
+  return OWN_NAME.test(name);
 }
