@@ -73,7 +73,8 @@ describe("handed to another provider", () => {
       const inText = to.startsWith("openai");
       const kept = inText ? JSON.stringify(args).slice(1, -1) : args.replace("12345678901234567890", '"$&"');
       expect(JSON.stringify(written[1])).toContain(kept);
-      expect(adjustments.map(({ kind }) => kind)).toEqual(inText ? [] : ["arguments-rewritten"]);
+      const told = adjustments.map(({ kind }) => kind).filter((kind) => kind !== "signature-waived"); // another model's call
+      expect(told).toEqual(inText ? [] : ["arguments-rewritten"]);
     },
   );
 });
