@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
 import { argvOf, type ExecCommand, type ExecOptions } from "./command.ts";
 import { Output } from "./output.ts";
 import { askBelonging, type Belonging, endBelonging, endProcess, heldBy, isRunning, MARK } from "./processes.ts";
-import { drained, GO, GRACE_MS, TAG } from "./spawn.ts";
+import { drained, GO, GRACE_MS, spawned, TAG } from "./spawn.ts";
 
 /** For what runs on when its call has ended, a server for example. Nothing of what it does is undone. */
 export interface BackgroundOptions extends Pick<ExecOptions, "cwd" | "env"> {
@@ -43,11 +42,7 @@ export class Backgrounds {
   async start(command: ExecCommand, ground: BackgroundGround, shown: number = SHOWN): Promise<BackgroundCommand> {
     const argv = ["-c", GO, "sh", ground.folder, ...argvOf(command)];
     const env = { ...ground.env, [MARK]: ground.mark };
-    const child = spawn("/bin/sh", argv, { env, cwd: "/", detached: true, stdio: ["ignore", "pipe", "pipe", "pipe"] });
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", (cause) => reject(new HoldfastError("EXEC_NOT_STARTED", { program: "/bin/sh" }, { cause })));
-    });
+    const child = await spawned("/bin/sh", argv, env, "ignore");
     const started = new Running(child, ground, shown);
     this.#running.add(started);
     // Its first process may have ended long before what that left running.

@@ -152,7 +152,7 @@ export class CallCommands {
       onStart: (pid) => enclosure.started?.(pid),
       ask: (group) => enclosure.ask(group),
       endStrays: () => enclosure.endStrays(),
-    });
+    }).catch((error: unknown) => this.#notRun(enclosure, part, error));
     const found = await enclosure.difference();
     const uncovered = [...enclosure.uncovered, ...found.uncovered];
     const note = this.#note(command, spawned, enclosure, uncovered);
@@ -169,6 +169,12 @@ export class CallCommands {
       changed: changesIn(found.changes),
       protection: { driver: enclosure.driver, why, uncovered, unbounded: bounds.unbounded },
     };
+  }
+
+  /** What was laid out for it is in the tree now, and would be taken for somebody else's work at the commit. */
+  async #notRun(enclosure: Enclosure, part: HostPart, error: unknown): Promise<never> {
+    if (HoldfastError.is(error, "EXEC_NOT_STARTED")) this.#stage(part, await enclosure.difference());
+    throw error;
   }
 
   #ready(): { readonly call: CommandsCall; readonly part: HostPart } {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
@@ -49,7 +50,8 @@ export async function runToEnd(request: SpawnRequest): Promise<Spawned> {
   const started = clock.monotonic();
   const stdout = new Output(limits.shownBytes);
   const stderr = new Output(limits.shownBytes);
-  const child = await start(request);
+  const [program = "", ...args] = request.argv;
+  const child = await spawned(program, args, request.env, "pipe");
   if (child.pid !== undefined) request.onStart?.(child.pid);
   const over = new AbortController();
   let cause: ExecEnd | undefined;
@@ -80,15 +82,22 @@ export async function runToEnd(request: SpawnRequest): Promise<Spawned> {
   return { end, exitCode, signal: died, stdout, stderr, elapsed: clock.monotonic() - started, strays };
 }
 
-async function start({ argv: [program = "", ...args], env }: SpawnRequest): Promise<ChildProcess> {
-  const child = spawn(program, args, { env, cwd: "/", detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", (cause: NodeJS.ErrnoException) =>
-      reject(new HoldfastError("EXEC_NOT_STARTED", { program, system: cause.code ?? "" }, { cause })),
-    );
-  });
-  return child;
+/** Started in a group of its own, with the pipe that tells whose it is; or a typed refusal. */
+export async function spawned(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  stdin: "pipe" | "ignore",
+): Promise<ChildProcess> {
+  try {
+    const child = spawn(program, args, { env, cwd: "/", detached: true, stdio: [stdin, "pipe", "pipe", "pipe"] });
+    await once(child, "spawn");
+    return child;
+  } catch (cause) {
+    // Also thrown at once: for a line that is too long, for example.
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    throw new HoldfastError("EXEC_NOT_STARTED", { program, system: code }, { cause });
+  }
 }
 
 function listen(

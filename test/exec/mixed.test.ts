@@ -164,6 +164,16 @@ eachDriver((driver) => {
       { "b.txt": "bee\n", "d/b.txt": undefined },
     ],
     [
+      "a command could not be started after the call had written and moved",
+      async (call) => {
+        await call.files.writeText("a.txt", "two\n");
+        await call.files.move("d/b.txt", "b.txt");
+        await expect(call.exec(`: ${"x".repeat(3_000_000)}`)).rejects.toMatchObject({ code: "EXEC_NOT_STARTED" });
+        return call.files.readText("b.txt");
+      },
+      { "a.txt": "two\n", "b.txt": "bee\n", "d/b.txt": undefined },
+    ],
+    [
       "everything that a command made is deleted again",
       async (call) => {
         await call.exec("mkdir n; echo 1 > n/1");
