@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
 import type { Store } from "../contracts/store.ts";
-import { copyWorkspace } from "../files/host/copy.ts";
+import { type Copied, copyWorkspace } from "../files/host/copy.ts";
 import type { Disk } from "../files/host/disk.ts";
 import { ABSENT, type HostEntry, sameEntry } from "../files/host/entry.ts";
+import { inOurWords, readError } from "../files/host/failures.ts";
 import { stage, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { HostPart } from "../files/host/session.ts";
 import { namesIn } from "../files/path.ts";
@@ -54,8 +55,9 @@ export async function comparedWith(
 ): Promise<readonly Compared[]> {
   const compared: Compared[] = [];
   const gone: string[] = [];
-  for (const [path, entry] of entries) {
-    const there = await disk.entry(namesIn(path));
+  const all = await inOurWords(disk.root.path, async () => withFolders(disk, entries), readError);
+  for (const [path, entry] of all) {
+    const there = await inOurWords(path, () => disk.entry(namesIn(path)), readError);
     compared.push({ path, entry, there });
     if (entry.kind === "file" && !sameContent(there, entry) && !(await hasBlob(store, entry.digest))) gone.push(path);
   }
@@ -64,14 +66,33 @@ export async function comparedWith(
 }
 
 const TOLD = 20;
+const NEW_FOLDER = { kind: "folder", mode: 0o755 } as const;
 
-/** Copies the workspace as it was at the boundary into a folder of the fork's own. Answers what could not be copied. */
+/** What was there lay in folders, whoever has removed one since or put something else in its place. */
+function withFolders(disk: Disk, entries: ReadonlyMap<string, HostEntry>): ReadonlyMap<string, HostEntry> {
+  const all = new Map(entries);
+  const seen = new Set<string>();
+  for (const [path, { kind }] of entries) {
+    if (kind === "absent") continue;
+    for (let names = namesIn(path).slice(0, -1); names.length > 0; names = names.slice(0, -1)) {
+      const folder = names.join("/");
+      if (seen.has(folder)) break;
+      seen.add(folder);
+      const there = disk.stat(names);
+      if (all.get(folder)?.kind === "folder" || (there?.kind === "folder" && !all.has(folder))) continue;
+      all.set(folder, there?.kind === "folder" ? { kind: "folder", mode: there.mode } : NEW_FOLDER);
+    }
+  }
+  return all;
+}
+
+/** Copies the workspace as it was at the boundary into a folder of the fork's own. */
 export async function copyFor(
   store: Store,
   disk: Disk,
   folder: string,
   compared: readonly Compared[],
-): Promise<readonly string[]> {
+): Promise<Copied> {
   const changed = compared.filter(({ entry, there }) => !sameEntry(there, entry));
   const at = new Map(changed.map(({ path, entry }) => [path, entry]));
   const lying = new Map(changed.map(({ path, there }) => [path, there]));

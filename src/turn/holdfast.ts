@@ -154,15 +154,16 @@ export class Holdfast implements AsyncDisposable {
       await layOver(fork.state, part, compared);
       return fork;
     }
-    const left = await copyFor(this.store, disk, workspace, compared);
-    if (left.length > 0)
-      await fork.append({
-        kind: "fault-raised",
-        fault: "files-not-copied",
-        detail: { paths: left.slice(0, 50), all: left.length },
-      });
-    await fork.close();
-    return this.#openWith(fork.id, { ...this.#options, workspace }, "host");
+    const { left, reowned, takeAway } = await copyFor(this.store, disk, workspace, compared);
+    try {
+      for (const [fault, paths] of [["files-not-copied", left] as const, ["owners-not-kept", reowned] as const])
+        if (paths.length > 0)
+          await fork.append({ kind: "fault-raised", fault, detail: { paths: paths.slice(0, 50), all: paths.length } });
+      await fork.close();
+      return await this.#openWith(fork.id, { ...this.#options, workspace }, "host");
+    } catch (error) {
+      return takeAway(error);
+    }
   }
 
   /** Whether a session plans or works for one that does, by its name alone. Nothing where that cannot be told. */
