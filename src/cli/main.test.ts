@@ -66,6 +66,33 @@ test("[CLI-2] wrong usage exits 2, names what is wrong and suggests the nearest"
   expect(await run("verify", "../x")).toMatchObject({ code: 3 });
 });
 
+test("[CLI-2] a flag that lacks its value is not answered with its own name, nor with more than two lines", async () => {
+  expect(await run("sessions", "--store")).toMatchObject({
+    code: 2,
+    err: "USAGE: sessions: Option '--store <value>' argument missing\ntry: holdfast sessions --help",
+  });
+  expect(await run("sessions", "--limit", "-1")).toMatchObject({
+    code: 2,
+    err: "USAGE: sessions: Option '--limit' argument is ambiguous\ntry: holdfast sessions --help",
+  });
+});
+
+test("[CLI-12] what cannot be read as a command is told as one object, too", async () => {
+  const unknown = await run("verfy", "--json");
+  expect([unknown.code, unknown.err, JSON.parse(unknown.out)]).toEqual([
+    2,
+    "",
+    {
+      ok: false,
+      code: "USAGE",
+      message: 'there is no command "verfy"',
+      try: "did you mean verify?",
+      details: {},
+    },
+  ]);
+  expect(JSON.parse((await run("verify", "--stor", "x", "--json")).out)).toMatchObject({ code: "USAGE", ok: false });
+});
+
 test("[CLI-2] every command has help with an example", async () => {
   expect((await run("--help")).out).toContain("Exit codes: 0 done");
   for (const command of COMMANDS) expect((await run(command.name, "--help")).out).toContain(`holdfast ${command.name}`);

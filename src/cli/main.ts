@@ -37,7 +37,10 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   const entry = COMMANDS.find((candidate) => candidate.name === name);
   if (entry === undefined) {
     const names = COMMANDS.map((candidate) => candidate.name);
-    return usageError(terminal, `there is no command "${name}"`, suggestion(nearest(name, names)) ?? "holdfast --help");
+    return usageError(terminal, argv, {
+      message: `there is no command "${name}"`,
+      tryThis: suggestion(nearest(name, names)) ?? "holdfast --help",
+    });
   }
   return runCommand({ ...entry, ...(await entry.load()) }, rest, terminal);
 }
@@ -53,13 +56,7 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     });
     parsed = { values: values as Parsed["values"], positionals };
   } catch (error) {
-    const flag = /'(-[^' ]+)/.exec((error as Error).message)?.[1] ?? "";
-    const flags = Object.keys(parseOptions(command)).map((option) => `--${option}`);
-    return usageError(
-      terminal,
-      `${command.name}: ${(error as Error).message.split(". ")[0]}`,
-      suggestion(nearest(flag, flags)) ?? `holdfast ${command.name} --help`,
-    );
+    return usageError(terminal, argv, misread(command, error as NodeJS.ErrnoException));
   }
   if (parsed.values["help"] === true) {
     terminal.out(helpOf(command, terminal.columns));
@@ -76,22 +73,44 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     if (!HoldfastError.is(error)) throw error;
     const { KNOWN_SHAPES: redactor } = await import("../records/redact.ts"); // logs of a terminal are kept, too
     const { code, tryThis } = error;
-    const message = redactor.text(error.message);
-    if (parsed.values["json"] === true)
-      terminal.out(
-        JSON.stringify({ ok: false, code, message, try: tryThis, details: redactor.json(error.details as Json) }),
-      );
-    else
-      for (const line of [`${code}: ${message}`, `try: ${tryThis}`])
-        for (const one of wrapped(line, terminal.columns)) terminal.err(one);
+    const told = { code, message: redactor.text(error.message), tryThis };
+    if (parsed.values["json"] === true) terminal.out(failureJson(told, redactor.json(error.details as Json)));
+    else for (const line of failureLines(told)) for (const one of wrapped(line, terminal.columns)) terminal.err(one);
     return EXIT[error.code] ?? 3;
   }
 }
 
-function usageError(terminal: Terminal, what: string, tryThis: string): ExitCode {
-  terminal.err(`USAGE: ${what}`);
-  terminal.err(`try: ${tryThis}`);
+interface Told {
+  readonly code: string;
+  readonly message: string;
+  readonly tryThis: string;
+}
+
+function failureJson({ code, message, tryThis }: Told, details: Json): string {
+  return JSON.stringify({ ok: false, code, message, try: tryThis, details });
+}
+
+function failureLines({ code, message, tryThis }: Told): readonly string[] {
+  return [`${code}: ${message}`, `try: ${tryThis}`];
+}
+
+/** Whoever asked for an object gets one, also where nothing else of the line could be read. */
+function usageError(terminal: Terminal, argv: readonly string[], what: Omit<Told, "code">): ExitCode {
+  const told = { code: "USAGE", ...what };
+  if (argv.includes("--json")) terminal.out(failureJson(told, {}));
+  else for (const line of failureLines(told)) terminal.err(line);
   return 2;
+}
+
+/** What Node could not read. A flag that exists and lacks its value is not to be answered with its own name. */
+function misread(command: Command, { code, message }: NodeJS.ErrnoException): Omit<Told, "code"> {
+  const flags = Object.keys(parseOptions(command)).map((option) => `--${option}`);
+  const flag = /'(-[^' ]+)/.exec(message)?.[1] ?? "";
+  const meant = code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? nearest(flag, flags) : undefined;
+  return {
+    message: `${command.name}: ${message.split(/\.?\s*\n|\. /)[0]}`,
+    tryThis: suggestion(meant) ?? `holdfast ${command.name} --help`,
+  };
 }
 
 function suggestion(name: string | undefined): string | undefined {

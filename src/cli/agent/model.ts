@@ -11,11 +11,13 @@ export function modelOf(given: string | undefined, env: Terminal["env"]): Promis
   if (given === undefined)
     throw bad("name one: --model anthropic:NAME, openai:NAME or URL#NAME, or set `model` in holdfast.toml");
   if (/^https?:\/\//.test(given)) return compatibleModel(given, env);
-  const at = given.indexOf(":");
+  const at = given.includes(":") ? given.indexOf(":") : given.length;
   const [provider, name] = [given.slice(0, at), given.slice(at + 1)];
-  if (at > 0 && name !== "" && Object.hasOwn(PROVIDERS, provider)) return PROVIDERS[provider as Provider](name, env);
-  const meant = at > 0 ? nearest(provider, Object.keys(PROVIDERS)) : undefined;
-  throw bad(`there is no ${given}${meant === undefined ? "" : `; did you mean ${meant}:${name}?`}`);
+  const isKnown = Object.hasOwn(PROVIDERS, provider);
+  if (isKnown && name !== "") return PROVIDERS[provider as Provider](name, env);
+  if (isKnown) throw bad(`which model? ${provider}:NAME`);
+  const meant = nearest(provider, Object.keys(PROVIDERS));
+  throw bad(`there is no ${given}${meant === undefined ? "" : `; did you mean ${meant}:${name || "NAME"}?`}`);
 }
 
 /** Keys are looked for here, so that a missing one is told before anything is written. */

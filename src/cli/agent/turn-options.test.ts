@@ -58,7 +58,9 @@ describe("which model is meant", () => {
   test.each([
     [undefined, "name one"],
     ["gpt-x", "there is no gpt-x"],
-    ["openai:", "there is no openai:"],
+    ["openai:", "which model? openai:NAME"],
+    ["opnai:", "did you mean openai:NAME?"],
+    ["anthropic", "which model? anthropic:NAME"],
     ["opnai:gpt-x", "did you mean openai:gpt-x?"],
     [":x", "there is no :x"],
     ["zzzzzzzz:gpt-x", "there is no zzzzzzzz:gpt-x"],

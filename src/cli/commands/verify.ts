@@ -33,7 +33,7 @@ export const verifyCommand: CommandBody = {
     const [given, surplus] = positionals;
     if (surplus !== undefined)
       throw new HoldfastError("BAD_OPTION", { option: surplus, wants: "one session, or none" });
-    const file = given === undefined ? undefined : fileAt(resolve(terminal.cwd, given));
+    const file = given === undefined ? undefined : fileAt(terminal.cwd, given);
     if (file?.is === "bundle") return judgeBundle(file.path, json, terminal);
     const path = file?.path ?? String((await readConfig(parsed, terminal)).values.store);
     const session = file === undefined ? given : undefined;
@@ -61,10 +61,14 @@ export const verifyCommand: CommandBody = {
   },
 };
 
-/** A session's id is no path, so a file that is there was meant: a store by how it begins or is called, else a bundle. */
-function fileAt(path: string): { readonly path: string; readonly is: "store" | "bundle" } | undefined {
+/**
+ * A session's id is no path, so a file that is there was meant: a store by how it begins or is called, else a bundle. A path
+ * that leads to none is looked for as a store all the same: as the id of a session it would be judged by its letters.
+ */
+function fileAt(folder: string, given: string): { readonly path: string; readonly is: "store" | "bundle" } | undefined {
+  const path = resolve(folder, given);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.isDirectory()) return undefined;
+  if (found === undefined || found.isDirectory()) return /[/\\]/.test(given) ? { path, is: "store" } : undefined;
   const isStore = !found.isFile() || path.endsWith(".db") || beginsLikeStore(path);
   return { path, is: isStore ? "store" : "bundle" };
 }

@@ -38,3 +38,15 @@ test("[CLI-31] a pipe, a folder and a foreign file are answered with a code, als
     expect(existsSync(join(at.folder, "out.jsonl"))).toBe(false);
   }
 });
+
+test("[CLI-31] a path that leads nowhere is told as a missing file, and not as a session with odd letters", async () => {
+  await threeWrites(at.folder);
+  mkdirSync(join(at.folder, "folder"));
+  for (const path of [join(at.folder, "gone.db"), "./gone.db", "backup/gone"])
+    expect(await at.run("verify", path)).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/STORE_UNREACHABLE[^]*try: Check that the path exists/),
+    });
+  expect(await at.run("verify", "./folder")).toMatchObject({ code: 3, err: expect.stringContaining("found: folder") });
+  expect(await at.run("verify", "gone")).toMatchObject({ code: 3, err: expect.stringContaining("SESSION_UNKNOWN") });
+});
