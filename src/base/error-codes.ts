@@ -583,8 +583,8 @@ export const ERROR_CODES = {
     tryThis: "Run `adapterLaws` over the adapter, which breaks its contract.",
   },
   SDK_MISSING: {
-    says: "The provider's official SDK is not installed.",
-    tryThis: "Install the package named in the details, or pass a `client`.",
+    says: "An optional package that this needs is not installed.",
+    tryThis: "Install the package named in the details; where it is a provider's SDK, you can pass a `client` instead.",
   },
   SCRIPT_INVALID: {
     says: "A script has a step that is none.",

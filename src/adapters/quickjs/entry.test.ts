@@ -1,6 +1,11 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CodeHost, CodeQuestion, CodeResult } from "../../contracts/code-runner.ts";
 import { quickjs } from "./entry.ts";
+import { requireEngine } from "./vendor.ts";
 
 const runner = quickjs({ limits: { timeMs: 2_000, memoryBytes: 16 * 1024 * 1024 } });
 
@@ -133,4 +138,26 @@ test("[CODE-7] time stands still and chance is drawn from the call, so a program
   });
   expect(await run(code)).toEqual(first);
   expect(await run(code, host(1, { seed: "other" }).host)).not.toEqual(first);
+});
+
+test("[CODE-11] an engine that is not installed is told to whoever brings it, and not to the model that runs a program", () => {
+  const gone = (name: string) => {
+    throw Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
+  };
+  expect(() => requireEngine(gone)).toThrow(
+    expect.objectContaining({ code: "SDK_MISSING", details: { package: "quickjs-emscripten" } }) as Error,
+  );
+  expect(() => requireEngine()).not.toThrow();
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-quickjs-"));
+  try {
+    cpSync(new URL("../../../src", import.meta.url), join(folder, "src"), { recursive: true });
+    const program = 'import { quickjs } from "./src/adapters/quickjs/entry.ts"; quickjs();';
+    const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(stderr).toContain("SDK_MISSING");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -3,6 +3,7 @@ import { type ClockDep, SystemClock } from "../../base/clock.ts";
 import { checkOptions, OBJECT, whole } from "../../base/options.ts";
 import type { CodeRunner } from "../../contracts/code-runner.ts";
 import { type CodeLimits, runInThread } from "./thread.ts";
+import { requireEngine } from "./vendor.ts";
 
 export type { CodeLimits };
 export type { CodeRunner };
@@ -30,6 +31,7 @@ export function quickjs({ clock = new SystemClock(), limits = {} }: QuickJsOptio
     timeMs: whole(1, 600_000),
     resultCharacters: whole(2, 32 * 1024 * 1024),
   });
+  requireEngine();
   return {
     name: "quickjs",
     run: (program, host, signal) => runInThread(program, host, { limits: { ...DEFAULTS, ...limits }, clock, signal }),

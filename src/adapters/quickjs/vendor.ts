@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { HoldfastError } from "../../base/errors.ts";
 import type { JsParser, Node } from "./syntax.ts";
 
 /** The part of `quickjs-emscripten` that is used, by shape. */
@@ -73,6 +75,17 @@ export async function loadParser(): Promise<JsParser | undefined> {
       return words;
     },
   };
+}
+
+const ENGINE = "quickjs-emscripten";
+
+/** Looks for the engine without loading it: found missing by the first program, only the model would hear of it. */
+export function requireEngine(resolve: (name: string) => unknown = createRequire(import.meta.url).resolve): void {
+  try {
+    resolve(ENGINE);
+  } catch (cause) {
+    throw new HoldfastError("SDK_MISSING", { package: ENGINE }, { cause });
+  }
 }
 
 /** Every Node has it; its types are told for browsers only. */
