@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { HoldfastError } from "../../index.ts";
+import type { Source } from "../../base/text/source.ts";
 import { examine, type Examination, type ExamineOptions } from "../../transcripts/doctor.ts";
 import { FORMAT_IDS } from "../../transcripts/format.ts";
 import { PROFILE_IDS } from "../../transcripts/profiles.ts";
@@ -95,7 +96,7 @@ interface Seen {
 async function look(target: Target, asked: Asked, terminal: Terminal, seen: Seen): Promise<void> {
   try {
     const opened = target.path === "-" ? await openStandardInput(terminal.input()) : openFile(target.path);
-    const examination = await examine(seen.told.watched(opened.source), asked.options);
+    const examination = await understood(seen.told.watched(opened.source), asked.options);
     if ("unrecognised" in examination) {
       if (target.found) return;
       throw new HoldfastError("TRANSCRIPT_UNKNOWN", { file: target.name, why: examination.unrecognised });
@@ -117,6 +118,22 @@ async function look(target: Target, asked: Asked, terminal: Terminal, seen: Seen
       terminal.err(`try: ${tryThis}`);
     }
   }
+}
+
+/** A file in which nothing is of the format that was named is not clean: it was not understood. An empty one holds no other. */
+async function understood(
+  source: Source,
+  options: ExamineOptions,
+): Promise<Examination | { readonly unrecognised: string }> {
+  const { format } = options;
+  const named = await examine(source, options);
+  if (format === undefined || "unrecognised" in named) return named;
+  if (named.messages + named.calls + named.outputs + named.findings.length > 0) return named;
+  const asItLooks = await examine(source);
+  const looksLike = "unrecognised" in asItLooks ? asItLooks.unrecognised : asItLooks.format;
+  if (looksLike === format || looksLike === "empty") return named;
+  const hint = "unrecognised" in asItLooks ? "" : `; it looks like ${looksLike}`;
+  return { unrecognised: `nothing in it is of ${format}${hint}` };
 }
 
 async function repairIf(asked: Asked, target: Target, opened: OpenedFile, found: Examination): Promise<FileReport> {

@@ -295,6 +295,26 @@ test("[DOC-22] --format reads a file as what the user says it is, and --profile 
   });
 });
 
+test("[DOC-21] a file in which nothing is of the format that was named is not called clean", async () => {
+  put("chat.json", JSON.stringify([{ role: "user", content: "hi" }]));
+  put("chat.jsonl", '{"role":"user","content":"hi"}\n{"role":"assistant","content":"yes"}\n');
+  put("package.json", '{ "name": "x", "files": ["dist"], "people": [{ "name": "y" }] }');
+  for (const name of ["chat.json", "chat.jsonl"])
+    expect(await run([name, "--format", "claude-code"])).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/TRANSCRIPT_UNKNOWN: .*nothing in it is of claude-code; it looks like openai-chat/),
+    });
+  expect(await run(["package.json", "--format", "codex-rollout", "--json"])).toMatchObject({
+    code: 3,
+    out: expect.stringContaining("nothing in it is of codex-rollout"),
+  });
+  expect((await run([".", "--format", "claude-code"])).out).toBe("0 sessions, 0 with findings");
+  put("empty.jsonl", "");
+  put("begun.jsonl", '{"type":"summary","summary":"x","leafUuid":"y"}\n');
+  for (const name of ["empty.jsonl", "begun.jsonl"])
+    expect(await run([name, "--format", "claude-code"])).toMatchObject({ code: 0 });
+});
+
 test("[DOC-23] --sarif prints a SARIF 2.1.0 log whose results name rule, file and line", async () => {
   put("a session.jsonl", broken);
   const { code, out } = await run(["a session.jsonl", "missing.jsonl", "--sarif"]);
