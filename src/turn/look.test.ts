@@ -9,6 +9,7 @@ import { notesPart, withNote } from "../../test/support/notes-part.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { inWorkspace } from "../../test/support/workspaces.ts";
 import { explainPage } from "../context/explain.ts";
+import { defineTool } from "../transaction/tool.ts";
 import { createHoldfast } from "./holdfast.ts";
 
 /** A process that knows nobody's tools and slices. */
@@ -96,6 +97,40 @@ describe("looking at a session", () => {
     await expect(seen.placeOf({ after: callId })).rejects.toMatchObject({ code: "CALLS_OPEN" });
     const row = await mine.store.reading((read) => read.session(seen.id));
     expect(row?.head.seq).toBe(head);
+  });
+
+  test("[CLI-9] plans a rewind of a session that a crash cut off as it then happens, effects included", async () => {
+    const undone: string[] = [];
+    const sent = Promise.withResolvers<void>();
+    const stuck = defineTool({
+      name: "stuck",
+      access: "write",
+      effects: { mail: { run: () => "sent", undo: () => void undone.push("mail") } },
+      run: async (_input, call) => {
+        await call.effect("mail", {}, { key: "one" });
+        sent.resolve();
+        await new Promise(() => {});
+      },
+    });
+    const tools = [writes("fine", () => "ok"), stuck];
+    const { disk, deps, session } = await opened(new MemoryDisk(), { tools });
+    const { callId: before } = await session.runTool({ name: "fine", input: {} });
+    void session.runTool({ name: "stuck", input: {} }).catch(() => {});
+    await sent.promise;
+    await deps.store.close();
+    const { holdfast } = kernel(disk, { tools });
+    const seen = await holdfast.look("s");
+    const planned = await seen.planRewind({ before });
+    const [, cutOff = ""] = planned.calls;
+    expect(seen.openCalls).toEqual([{ callId: cutOff, tool: "stuck" }]);
+    const alone = await seen.planRewind({ before: cutOff });
+    const again = await holdfast.open("s");
+    const { effects, ...plan } = planned;
+    expect(effects).toEqual([expect.objectContaining({ name: "mail", is: "happened" })]);
+    expect(await again.rewind({ before, dryRun: true })).toEqual(planned);
+    expect(await again.rewind({ before: cutOff, dryRun: true })).toEqual(alone);
+    expect(await again.rewind({ before })).toMatchObject({ ...plan, done: true });
+    expect(undone).toEqual(["mail"]);
   });
 });
 

@@ -28,6 +28,7 @@ import { isDefault } from "./kernel-parts.ts";
 import { type LookedView, lookAtView } from "./look-view.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
+import { closingsOf, danglingIn } from "./recover.ts";
 import { partsOf, type SessionOptions } from "./resume.ts";
 import { planRewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
 import type { WaitingCall } from "./waiting.ts";
@@ -65,7 +66,7 @@ export class SessionLook {
     const read = (asked: ReadOptions = {}) => readEntries(store, row.id, { ...asked, to: within(row, asked) });
     this.#journal = {
       opened: { previousWriter: "none", tail },
-      folded: sessionFold(boundariesKept(row.id, options.checkpoints?.limit)).start(tail),
+      folded: foldFor(row, options).start(tail),
       head: row.head,
       read,
     };
@@ -87,8 +88,7 @@ export class SessionLook {
 
   /** Calls that run now, or were cut off: opening the session closes those that nobody runs. */
   get openCalls(): readonly { readonly callId: CallId; readonly tool: string }[] {
-    const { openCalls, waiting } = this.#fold;
-    return [...openCalls].flatMap(([callId, tool]) => (waiting.has(callId) ? [] : [{ callId, tool }]));
+    return [...danglingIn(this.#fold)].map(([callId, tool]) => ({ callId, tool }));
   }
 
   /** What is still to be undone, because a process was cut off at it. */
@@ -163,9 +163,11 @@ export class SessionLook {
       );
       const state = this.#execution(known, root);
       const transactions = new Transactions(state, { tools: this.#options.tools ?? [] });
-      for (const { entry, standing, owners } of this.#fold.effects.values())
-        transactions.effects.recall(entry, standing, owners, this.#fold.inside);
-      const plan = await planRewind({ state, transactions, checkpoints: this.#checkpoints(state) }, target);
+      const folded = this.#onceOpened();
+      for (const { entry, standing, owners } of folded.effects.values())
+        transactions.effects.recall(entry, standing, owners, folded.inside);
+      const checkpoints = new SessionCheckpoints({ ...this.#journal, folded }, state, this.#blobs);
+      const plan = await planRewind({ state, transactions, checkpoints }, target);
       return workspace?.unfinished === true ? { ...plan, unfinished: true } : plan;
     } finally {
       workspace?.close();
@@ -183,6 +185,13 @@ export class SessionLook {
 
   get #fold(): SessionFold {
     return this.#journal.folded;
+  }
+
+  /** As opening it leaves it: a call that was cut off is closed first, and then goes with those that are taken back. */
+  #onceOpened(): SessionFold {
+    const { step } = foldFor(this.row, this.#options);
+    const next = this.row.head.seq + 1;
+    return closingsOf(this.#fold).reduce((now, draft, nth) => step(now, draft, next + nth), this.#fold);
   }
 
   #state(): Promise<Rebuilt> {
@@ -244,6 +253,10 @@ function writerOf({ store, clock }: Pick<JournalDeps, "store" | "clock">, row: S
   if (row.owner === null) return "closed";
   if (store.isDead(row.owner)) return "died";
   return row.leaseUntil > clock.now() ? "held" : "silent";
+}
+
+function foldFor({ id }: SessionRow, { checkpoints }: SessionOptions) {
+  return sessionFold(boundariesKept(id, checkpoints?.limit));
 }
 
 function within({ head }: SessionRow, { to = head.seq }: ReadOptions): number {

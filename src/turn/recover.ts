@@ -29,14 +29,13 @@ export interface Recovered {
  */
 export async function recover(journal: Journal<SessionFold>, skipped: readonly number[] = []): Promise<Recovered> {
   const { tail, previousWriter, mended } = journal.opened;
-  const { openCalls, waiting } = journal.folded;
-  const dangling = new Map([...openCalls].filter(([callId]) => !waiting.has(callId)));
+  const dangling = danglingIn(journal.folded);
   const effects = effectsOf(journal.folded, dangling);
   const damaged = newDamageIn(tail);
   const closedCalls = [...dangling.keys()];
   const row = mended === undefined ? {} : { mended };
   if (dangling.size > 0 || damaged.length > 0 || mended !== undefined) {
-    const drafts = [...closingsOf(journal.folded, dangling)];
+    const drafts = [...closingsOf(journal.folded)];
     const how = previousWriter === "none" ? "closed" : previousWriter;
     drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how, ...row });
     await appendReserved(journal, drafts);
@@ -50,10 +49,18 @@ export async function recover(journal: Journal<SessionFold>, skipped: readonly n
   };
 }
 
-/** What closes calls that nobody will end any more. */
-function closingsOf(folded: SessionFold, calls: SessionFold["openCalls"]): readonly RecordDraft[] {
+/** Calls that nobody will end any more. One that waits for somebody stays open. */
+export function danglingIn({
+  openCalls,
+  waiting,
+}: Pick<SessionFold, "openCalls" | "waiting">): SessionFold["openCalls"] {
+  return new Map([...openCalls].filter(([callId]) => !waiting.has(callId)));
+}
+
+/** What closes them, when the session is opened. */
+export function closingsOf(folded: SessionFold): readonly RecordDraft[] {
   const effects = effectsOf(folded, folded.openCalls);
-  return [...calls].map(([callId, tool]) => ({
+  return [...danglingIn(folded)].map(([callId, tool]) => ({
     kind: "call-closed",
     callId,
     tool,

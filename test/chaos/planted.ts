@@ -365,7 +365,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/turn/recover.ts",
-        find: "const drafts = [...closingsOf(journal.folded, dangling)];",
+        find: "const drafts = [...closingsOf(journal.folded)];",
         replace: "const drafts: RecordDraft[] = [];",
       },
     ],

@@ -81,7 +81,7 @@ const BUGS: readonly {
   {
     act: "killed",
     file: "src/turn/recover.ts", // the open call stays open
-    edits: [["const drafts = [...closingsOf(journal.folded, dangling)];", "const drafts: RecordDraft[] = [];"]],
+    edits: [["const drafts = [...closingsOf(journal.folded)];", "const drafts: RecordDraft[] = [];"]],
   },
   {
     act: "broken-session",

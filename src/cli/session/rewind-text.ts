@@ -34,7 +34,8 @@ export function rewindLines(
   const lines = [
     paint(terminal, "bold", `${done ? "rewound" : "would rewind"} ${look.id} to record ${to}: ${scope.join(", ")}`),
   ];
-  const tools = new Map(look.boundaries.map((boundary) => [boundary.callId, boundary]));
+  const cutOff = look.openCalls.map(({ callId, tool }) => ({ callId, tool, status: "canceled" }));
+  const tools = new Map([...look.boundaries, ...cutOff].map((call) => [call.callId, call]));
   section(
     lines,
     "calls taken back",
