@@ -1,0 +1,35 @@
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratchFolder } from "../../../test/support/places.ts";
+import { copyWorkspace } from "./copy.ts";
+import { Disk } from "./disk.ts";
+import type { HostEntry } from "./entry.ts";
+import { HostRoot } from "./folders.ts";
+import { type HostPort, realHost } from "./port.ts";
+
+const scratch = scratchFolder();
+const INNER = 0o711;
+
+test("[HOST-13] a folder that was closed to everybody is closed after all that lies in it", async () => {
+  const [from, to] = [join(scratch, "from"), join(scratch, "to")];
+  mkdirSync(join(from, "d/in"), { recursive: true });
+  writeFileSync(join(from, "d/in/f"), "f");
+  chmodSync(join(from, "d/in"), INNER);
+  const isClosed = () => (statSync(join(to, "d")).mode & 0o777) === 0;
+  const port: HostPort = {
+    ...realHost,
+    // A common user could not open it any more by then.
+    mode: (handle, mode) => {
+      if (mode === INNER) expect(isClosed()).toBe(false);
+      realHost.mode(handle, mode);
+    },
+  };
+  const root = new HostRoot(port, from);
+  const at = new Map<string, HostEntry>([["d", { kind: "folder", mode: 0, exact: true }]]);
+  const { left } = await copyWorkspace(new Disk(root, [], { caseMatters: true }), to, at, async function* () {});
+  root.close();
+  expect([left, isClosed()]).toEqual([[], true]);
+  chmodSync(join(to, "d"), 0o700);
+  expect(readFileSync(join(to, "d/in/f"), "utf8")).toBe("f");
+});
