@@ -45,6 +45,7 @@ export interface LookedView {
 }
 
 type ViewRecord = Extract<JournalEntry, { readonly kind: "view-chosen" }>;
+type CatalogRecord = Extract<JournalEntry, { readonly kind: "catalog-changed" }>;
 type Levels = ChosenLevels & Partial<ViewNotes>;
 
 /** Reads a session to a request of it, or to its end. */
@@ -55,6 +56,7 @@ export async function lookAtView(
 ): Promise<LookedView | undefined> {
   const conversation = new Conversation();
   const log = new ViewLog();
+  const catalogs: CatalogRecord[] = [];
   let chosen: ViewRecord[] = [];
   let usage: Usage | undefined;
   const spent = { input: 0, output: 0, cacheRead: 0 };
@@ -75,6 +77,7 @@ export async function lookAtView(
       spent.cacheRead += usage.cacheRead ?? 0;
     }
     if (over) continue;
+    if (entry.kind === "catalog-changed") catalogs.push(entry);
     conversation.take(entry);
     log.take(entry);
   }
@@ -82,7 +85,8 @@ export async function lookAtView(
   if (last === undefined || (turn !== undefined && levelsOf(last).turn !== turn)) return undefined;
   const { around, budget, counted = 0 } = levelsOf(last);
   const reclaim = chosen.map(levelsOf).findLast(({ from }) => from === 0)?.reclaim;
-  const told = placed(chosen.map(levelsOf), pagesNow(conversation, log, state, context), context);
+  const tools = namesIn(catalogs.findLast(({ seq }) => seq < last.seq));
+  const told = placed(chosen.map(levelsOf), pagesNow(conversation, log, state, context, tools), context);
   return {
     seq: last.seq,
     at: last.at,
@@ -101,12 +105,19 @@ function levelsOf(record: ViewRecord | undefined): Levels {
   return record?.levels as unknown as Levels;
 }
 
+/** The tools that a request offered. A call of any other was sent as a note, so without them its pages are others. */
+function namesIn(catalog: CatalogRecord | undefined): ReadonlySet<string> | undefined {
+  const tools = catalog?.tools as readonly { readonly name: string }[] | undefined;
+  return tools === undefined ? undefined : new Set(tools.map(({ name }) => name));
+}
+
 /** The pages of the conversation as it stands, made as the session makes them. None when not all of them can be. */
 function pagesNow(
   conversation: Conversation,
   { beside, cuts, prepared }: ViewLog,
   state: ExecutionState,
   { counter = estimateCounter, compressor, rules = [], preferences = [] }: ContextOptions,
+  tools: ReadonlySet<string> | undefined,
 ): readonly Page[] {
   const lineage = state.session.get(ContextLineage);
   const deps = {
@@ -121,7 +132,10 @@ function pagesNow(
     () => {},
   );
   // Looked at, not sent: a call that runs, or that a crash cut off, is no reason to refuse.
-  const { history } = normalize(conversation.items, { inFlight: conversation.running });
+  const { history } = normalize(conversation.items, {
+    inFlight: conversation.running,
+    ...(tools === undefined ? {} : { tools }),
+  });
   const durable = Object.values(state.session.get(DurableState)).map((one) => standingDurable(one, false));
   const standing = [...state.session.get(PinnedRules).map(standingRule), ...durable];
   const pinned = standing.filter(({ id }) => Object.hasOwn(beside, id));

@@ -199,6 +199,19 @@ describe("what the model saw", () => {
     expect(after?.view?.entries.length).toBe(3);
   });
 
+  test("[CLI-8] is told page by page after a call of a tool that nobody offered, and after tools have changed", async () => {
+    const { session, disk } = await opened(new MemoryDisk(), { tools: [read] });
+    const unknown = { calls: [{ name: "nope", input: {} }] };
+    await watch(session.run("Go.", { model: scripted([asks(1), unknown, { text: "Done." }]) }));
+    await watch(session.run("More.", { model: scripted([{ text: "Done." }]) }));
+    const pages = session.context.view?.pages.map(({ id }) => id);
+    const seen = async () => (await kernel(disk, STRANGER).holdfast.look("s")).view();
+    expect((await seen())?.view?.pages.map(({ id }) => id)).toEqual(pages);
+    expect((await seen())?.unknownPages).toBe(0);
+    await session.catalog.remove(["read"]); // what was sent was sent while it was offered
+    expect((await seen())?.view?.pages.map(({ id }) => id)).toEqual(pages);
+  });
+
   test("[CLI-8] is told page by page as the session has it, in a process that made none of it", async () => {
     const { holdfast, session, deps, disk } = await opened(new MemoryDisk(), {
       tools: [read],
