@@ -189,9 +189,9 @@ export class SessionLook {
 
   /** As opening it leaves it: a call that was cut off is closed first, and then goes with those that are taken back. */
   #onceOpened(): SessionFold {
-    const { step } = foldFor(this.row, this.#options);
+    const fold = foldFor(this.row, this.#options);
     const next = this.row.head.seq + 1;
-    return closingsOf(this.#fold).reduce((now, draft, nth) => step(now, draft, next + nth), this.#fold);
+    return closingsOf(this.#fold).reduce((now, draft, nth) => fold.step(now, draft, next + nth), this.#fold);
   }
 
   #state(): Promise<Rebuilt> {

@@ -61,6 +61,26 @@ test("[CLI-32] what a crash left is shown as it is, and stays for whoever opens 
   expect(everything()).toEqual(before);
 });
 
+test("[CLI-9] after a crash the dry run names the same calls as the rewind, the one that was cut off among them", async () => {
+  const child = startChild(`
+    import { program, write } from "@/../test/support/cli.ts";
+    import { defineTool } from "@/index.ts";
+    const stuck = defineTool({ name: "stuck", access: "write", run: () => (say("stuck"), told()) });
+    const holdfast = await program(${JSON.stringify(at.folder)});
+    const session = await holdfast.open("work");
+    await write(session, "a.txt");
+    await session.catalog.add([stuck]);
+    await session.runTool({ name: "stuck", input: {} });
+  `);
+  await child.said("stuck");
+  await child.kill();
+  const argv = ["rewind", "work", "--before", "last"];
+  const taken = ({ out }: { readonly out: string }) => /calls taken back.*\n.*\n.*/.exec(out)?.[0];
+  const planned = taken(await at.run(...argv, "--dry-run"));
+  expect(planned).toMatch(/\(2\)\n.* write  success\n.* stuck  canceled$/);
+  expect(taken(await at.run(...argv))).toBe(planned);
+});
+
 test("[CLI-32] a store in a folder that cannot be written is shown, planned with and exported all the same", async () => {
   await threeWrites(at.folder);
   const store = join(at.folder, ".holdfast");
