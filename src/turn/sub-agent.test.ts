@@ -118,6 +118,7 @@ describe("a task", () => {
     const outcome = await session.runTool({ name: "helper", input: { task: "t" } });
     expect(outcome).toMatchObject({ ok: false, reason: "BAD_OPTION" });
     expect(outcome.output).toContain("agents.helper.tools");
+    expect(outcome.output).toContain("tools that the session has: step");
   });
 
   test("[AGENT-1] several work at once, each for itself", async () => {

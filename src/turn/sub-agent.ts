@@ -96,8 +96,13 @@ const LONGEST_OBJECTIVE = 300;
 export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]): readonly Tool[] {
   const { name = "", tools: wanted } = agent ?? {};
   const unknown = wanted?.filter((one) => !offered.some((tool) => tool.name === one)) ?? [];
+  // Asked when it is called, not when the session is opened: tools of a server may be added in between.
   if (unknown.length > 0)
-    throw new HoldfastError("BAD_OPTION", { option: `agents.${name}.tools`, value: unknown.join(", ") });
+    throw new HoldfastError("BAD_OPTION", {
+      option: `agents.${name}.tools`,
+      value: unknown.join(", "),
+      wants: `tools that the session has: ${offered.map((tool) => tool.name).join(", ")}`,
+    });
   // Nobody sits before it: a question would wait for ever.
   return wanted === undefined
     ? offered.filter((tool) => tool.name !== ASK_USER)
