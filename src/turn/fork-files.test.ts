@@ -95,3 +95,18 @@ test("[TURN-11] a snapshot that knows of no workspace returns to where none of i
   expect(plan?.value.paths).toBeUndefined();
   expect(text("f")).toBe("2"); // looked at, not yet done
 });
+
+test("[HOST-13] a fork in a folder of its own has the bounds of its origin's workspace", async () => {
+  const at = freshRoot();
+  const one = await inWorkspace({ tools: [put], workspace: { root: at.root, limits: { file: 10 } } }, at);
+  opened.push(one);
+  const input = { path: "f", text: "short" };
+  const { callId } = await one.session.runTool({ name: "put", input });
+  const fork = await one.session.fork({ after: callId, as: "fork", workspace: join(at.root, "..", "bounded") });
+  forks.push(fork);
+  const long = { name: "put", input: { path: "f", text: "longer than that" } };
+  expect([(await one.session.runTool(long)).reason, (await fork.runTool(long)).reason]).toEqual([
+    "FILE_TOO_LARGE",
+    "FILE_TOO_LARGE",
+  ]);
+});

@@ -160,7 +160,10 @@ export class Holdfast implements AsyncDisposable {
         if (paths.length > 0)
           await fork.append({ kind: "fault-raised", fault, detail: { paths: paths.slice(0, 50), all: paths.length } });
       await fork.close();
-      return await this.#openWith(fork.id, { ...this.#options, workspace }, "host");
+      // With the bounds of the origin's workspace: a fork without them would take what its origin refuses.
+      const given = this.#options.workspace;
+      const bounds = typeof given === "object" ? given : {};
+      return await this.#openWith(fork.id, { ...this.#options, workspace: { ...bounds, root: workspace } }, "host");
     } catch (error) {
       return takeAway(error);
     }
