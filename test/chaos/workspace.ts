@@ -51,7 +51,7 @@ export const workspace: Rig = {
   about:
     "a user edits and rename-saves in the same folder while calls commit, rewind and recover: nothing they wrote is lost",
   cases: 10_000,
-  quickCases: 500,
+  quickCases: 300,
   async run(tally, { cases, seed }) {
     const why = driverMissing("overlay");
     if (why !== undefined) tally.skipped.push(`commands: ${why}`);
