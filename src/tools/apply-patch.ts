@@ -23,14 +23,14 @@ export function applyPatchTool(): Tool {
       const twice = repeated(changes);
       if (twice !== undefined) return call.fail("bad-patch", `The patch names ${twice} twice. Put its hunks together.`);
       const faults: string[] = [];
-      for (const change of changes) faults.push(...(await faultsOf(call, change)));
+      for (const change of changes) faults.push(...(await lookAt(call, change)).faults);
       if (faults.length > 0) return failed(call, faults);
       const done: string[] = [];
       for (const change of changes) {
         // Looked at again: a change above it may have been to the same file, by another of its names.
-        const now = await faultsOf(call, change);
+        const { faults: now, text } = await lookAt(call, change);
         if (now.length > 0) return failed(call, now);
-        done.push(await carryOut(call, change));
+        done.push(await carryOut(call, change, text));
       }
       return done.join("\n");
     },
@@ -41,24 +41,34 @@ function failed(call: Call, faults: readonly string[]): Failure {
   return call.fail("patch-failed", `Nothing was changed.\n${faults.join("\n")}`);
 }
 
-/** What stands in the way of one change. Nothing is changed: when any of them cannot be made, none is. */
-async function faultsOf({ files }: Call, change: FileChange): Promise<readonly string[]> {
+interface Looked {
+  /** What stands in the way of the change. */
+  readonly faults: readonly string[];
+  /** What the file holds after it, when the patch says lines. */
+  readonly text?: string;
+}
+
+/** Nothing is changed yet: when any change cannot be made, none is. */
+async function lookAt({ files }: Call, change: FileChange): Promise<Looked> {
+  const stopped = (...faults: readonly string[]) => ({ faults: faults.map((fault) => `${change.path}: ${fault}`) });
   const { kind, path } = change;
   try {
     const there = await kindAt(files, path);
-    if (kind === "add") return there === undefined ? [] : [`${path}: is there already. Update it, or delete it first.`];
-    if (there === undefined) return [`${path}: is not there.`];
-    if (there === "folder") return [`${path}: is a folder.`];
+    if (kind === "add")
+      return there === undefined ? stopped() : stopped("is there already. Update it, or delete it first.");
+    if (there === undefined) return stopped("is not there.");
+    if (there === "folder") return stopped("is a folder.");
     if (kind === "update" && change.to !== undefined && (await kindAt(files, change.to)) !== undefined)
-      return [`${path}: ${change.to}, where it shall be moved, is there already.`];
+      return stopped(`${change.to}, where it shall be moved, is there already.`);
     const { hunks = [] } = change;
-    if (hunks.length === 0) return [];
+    if (hunks.length === 0) return stopped();
     const applied = applyHunks(await files.readText(path), hunks);
-    if (!applied.ok) return applied.faults.map((fault) => `${path}: ${fault}`);
-    return kind === "delete" && applied.text !== "" ? [`${path}: holds more than the lines that are deleted.`] : [];
+    if (!applied.ok) return stopped(...applied.faults);
+    if (kind === "delete" && applied.text !== "") return stopped("holds more than the lines that are deleted.");
+    return { faults: [], text: applied.text };
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
-    return [`${path}: ${error.message}`];
+    return stopped(error.message);
   }
 }
 
@@ -72,7 +82,7 @@ async function kindAt(files: Call["files"], path: string): Promise<FileKind | un
   }
 }
 
-async function carryOut({ files }: Call, change: FileChange): Promise<string> {
+async function carryOut({ files }: Call, change: FileChange, text: string | undefined): Promise<string> {
   const { kind, path } = change;
   if (kind === "delete") {
     await files.delete(path);
@@ -81,10 +91,7 @@ async function carryOut({ files }: Call, change: FileChange): Promise<string> {
   if (kind === "add") await files.writeText(path, change.text);
   else if (change.to !== undefined) await files.move(path, change.to);
   const at = kind === "update" ? (change.to ?? path) : path;
-  if (kind === "update" && change.hunks.length > 0) {
-    const applied = applyHunks(await files.readText(at), change.hunks);
-    if (applied.ok) await files.writeText(at, applied.text);
-  }
+  if (text !== undefined) await files.writeText(at, text);
   if (change.mode !== undefined) await files.chmod(at, change.mode);
   if (kind === "add") return `Added ${path}.`;
   return change.to === undefined ? `Updated ${path}.` : `Moved ${path} to ${change.to}.`;
