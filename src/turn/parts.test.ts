@@ -32,6 +32,22 @@ describe("a part that somebody else brings", () => {
     expect(session.state.session.all(ToolInvoked).map(({ success }) => success)).toEqual([true, false]);
   });
 
+  test("[TURN-4] a change for which there is no room here is no damage: the session is not opened without it", async () => {
+    const { disk, deps, session } = await opened(new MemoryDisk(), WITH_NOTES);
+    await take(session, "a");
+    await deps.store.close();
+    const fails = (error: Error) => ({
+      ...notesPart,
+      apply: () => {
+        throw error;
+      },
+    });
+    const opening = (error: Error) => opened(disk, { ...WITH_NOTES, parts: [fails(error)] });
+    await expect(opening(new RangeError("no room"))).rejects.toThrow("no room");
+    const { session: damaged } = await opening(new TypeError("what is this?"));
+    expect(damaged.recovered.skippedChanges).toHaveLength(1);
+  });
+
   test("[TURN-61] is there in a fresh process, from its changes and from a checkpoint, content and all", async () => {
     const { disk, deps, session } = await opened(new MemoryDisk(), WITH_NOTES);
     await take(session, "a");
