@@ -1,3 +1,4 @@
+import { inWords } from "../base/words.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
 import { fieldsOf, wordOf } from "./fields.ts";
@@ -109,7 +110,7 @@ class Line {
       await this.#send({ jsonrpc: "2.0", id: id as Json, result });
     } catch (error) {
       const code = error instanceof UnknownMethod ? -32601 : HoldfastError.is(error, "BAD_OPTION") ? -32602 : -32603;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = inWords(error);
       await this.#send({ jsonrpc: "2.0", id: id as Json, error: { code, message } });
     }
   }

@@ -1,3 +1,4 @@
+import { inWords } from "../base/words.ts";
 import { definitionHash, type Permission } from "./offer.ts";
 import type { SessionToolCatalogSnapshot } from "./snapshot.ts";
 import type { CatalogTool } from "./tool.ts";
@@ -68,7 +69,7 @@ function unprovedBecause(tool: CatalogTool | undefined, input: unknown): string 
     if (verdict?.readOnly === true) return undefined;
     return typeof verdict?.why === "string" ? verdict.why : UNPROVED;
   } catch (error) {
-    return `whether it changes something could not be told (${error instanceof Error ? error.message : String(error)}).`;
+    return `whether it changes something could not be told (${inWords(error)}).`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, optional, text } from "./arguments.ts";
 import { type ToolLimits, withinBytes } from "./limits.ts";
-import { fileFailure, PassedOver, passedOver, plainPath } from "./look.ts";
+import { fileFailure, Unreadable, passedOver, plainPath } from "./look.ts";
 
 /** Files by their paths. */
 export function globTool({ paths: most, bytes }: ToolLimits): Tool {
@@ -20,14 +20,14 @@ export function globTool({ paths: most, bytes }: ToolLimits): Tool {
       try {
         if (path !== "") await call.files.list(path); // a folder that is not there has no matches, and should say so
         const wanted = plainPath(pattern);
-        const passed = new PassedOver();
-        const options = { path, exclude: passedOver(pattern, path), passedOver: passed.add };
+        const unreadable = new Unreadable();
+        const options = { path, exclude: passedOver(pattern, path), passedOver: unreadable.add };
         const found = await call.files.glob(wanted, options);
-        if (found.length === 0) return ["[no file matches]", ...passed.words].join("\n");
+        if (found.length === 0) return ["[no file matches]", ...unreadable.words].join("\n");
         const shown = withinBytes(found.slice(0, most), bytes);
         const more = found.length - shown.length;
         const left = more > 0 ? [`[and ${more} more; make the pattern narrower]`] : [];
-        return [...shown, ...left, ...passed.words].join("\n");
+        return [...shown, ...left, ...unreadable.words].join("\n");
       } catch (error) {
         return fileFailure(call, path, error);
       }

@@ -1,7 +1,7 @@
 import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
 import type { ToolLimits } from "./limits.ts";
-import { fileFailure, PassedOver, passedOver, plainPath } from "./look.ts";
+import { fileFailure, Unreadable, passedOver, plainPath } from "./look.ts";
 import { type LinePattern, linePattern, literalPattern } from "./pattern/pattern.ts";
 
 const MOST_AROUND = 10;
@@ -31,12 +31,12 @@ export function grepTool(limits: ToolLimits): Tool {
       if (!made.ok) return call.fail("bad-pattern", `${made.why} Set literal to look for it as a text.`);
       try {
         const report = new Report(limit, around, limits.bytes);
-        const passed = new PassedOver();
-        for (const file of await filesIn(call, path, glob, passed)) {
+        const unreadable = new Unreadable();
+        for (const file of await filesIn(call, path, glob, unreadable)) {
           if (report.isFull) break;
-          report.search(file, await linesOf(call, file, passed), made.pattern);
+          report.search(file, await linesOf(call, file, unreadable), made.pattern);
         }
-        return [report.text, ...passed.words].join("\n");
+        return [report.text, ...unreadable.words].join("\n");
       } catch (error) {
         return fileFailure(call, path, error);
       }
@@ -44,21 +44,21 @@ export function grepTool(limits: ToolLimits): Tool {
   });
 }
 
-async function filesIn(call: Call, path: string, glob: string, passed: PassedOver): Promise<readonly string[]> {
+async function filesIn(call: Call, path: string, glob: string, unreadable: Unreadable): Promise<readonly string[]> {
   try {
     await call.files.list(path);
   } catch (error) {
     if (HoldfastError.is(error, "FILE_NOT_FOLDER")) return [path]; // a file, or a link to one
     throw error;
   }
-  return call.files.glob(plainPath(glob), { path, exclude: passedOver(glob, path), passedOver: passed.add });
+  return call.files.glob(plainPath(glob), { path, exclude: passedOver(glob, path), passedOver: unreadable.add });
 }
 
 /** What is no text, and a link that leads to none. */
 const NO_TEXT = ["FILE_NOT_TEXT", "FILE_NOT_FOUND", "FILE_SPECIAL", "FILE_IS_FOLDER", "FILE_BAD_PATH"] as const;
 
 /** The lines of a file as people count them, or nothing when it is no text. */
-async function linesOf(call: Call, file: string, passed: PassedOver): Promise<readonly string[]> {
+async function linesOf(call: Call, file: string, unreadable: Unreadable): Promise<readonly string[]> {
   try {
     const read = await call.files.readText(file);
     if (read.includes("\0") || read === "") return [];
@@ -66,7 +66,7 @@ async function linesOf(call: Call, file: string, passed: PassedOver): Promise<re
   } catch (error) {
     if (HoldfastError.is(error) && NO_TEXT.some((code) => code === error.code)) return [];
     if (!HoldfastError.is(error, "FILE_NOT_READABLE") && !HoldfastError.is(error, "FILE_TOO_LARGE")) throw error;
-    passed.add(file, error);
+    unreadable.add(file, error);
     return [];
   }
 }

@@ -19,7 +19,7 @@ export function plainPath(path: string): string {
 }
 
 /** What a search passed over because it may not be read, or is too large to be: said at its end. */
-export class PassedOver {
+export class Unreadable {
   readonly #places: string[] = [];
 
   readonly add = (path: string, why: HoldfastError): void => {

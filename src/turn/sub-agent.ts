@@ -1,3 +1,4 @@
+import { inWords } from "../base/words.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
@@ -136,7 +137,7 @@ export async function takeBack(
         await child.close();
       }
     } catch (error) {
-      returns.push({ callId, session: id, why: error instanceof Error ? error.message : String(error) });
+      returns.push({ callId, session: id, why: inWords(error) });
     }
   }
   return returns;

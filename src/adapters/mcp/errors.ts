@@ -7,7 +7,3 @@ const NOT_RUN: ReadonlySet<unknown> = new Set([-32700, -32600, -32601, -32602]);
 export function didNotRun(error: unknown): boolean {
   return typeof error === "object" && error !== null && NOT_RUN.has((error as { readonly code?: unknown }).code);
 }
-
-export function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

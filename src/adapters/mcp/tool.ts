@@ -1,7 +1,8 @@
+import { inWords } from "../../base/words.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import { type Call, checkJson, defineTool, EffectDidNotHappen, type Tool } from "../../index.ts";
-import { didNotRun, wordsOf } from "./errors.ts";
+import { didNotRun } from "./errors.ts";
 import { type McpResult, resultOf, returned, wordsIn } from "./result.ts";
 import { callMcp, type McpClient, type McpTool } from "./vendor.ts";
 
@@ -46,7 +47,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
         try {
           return ended(call, await ask(input, call.signal, (text) => call.progress(text)));
         } catch (error) {
-          return call.fail("mcp-failed", wordsOf(error));
+          return call.fail("mcp-failed", inWords(error));
         }
       },
     });
@@ -63,7 +64,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
             answers.set(key, answer);
             return { failed: answer.failed };
           } catch (error) {
-            if (didNotRun(error)) throw new EffectDidNotHappen(wordsOf(error), { cause: error });
+            if (didNotRun(error)) throw new EffectDidNotHappen(inWords(error), { cause: error });
             throw error;
           }
         },
@@ -76,7 +77,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
         const answer = answers.get(call.id);
         return answer === undefined ? call.fail("mcp-failed", "Its answer is gone.") : ended(call, answer);
       } catch (error) {
-        return call.fail("mcp-failed", wordsOf(error));
+        return call.fail("mcp-failed", inWords(error));
       } finally {
         listeners.delete(call.id);
         answers.delete(call.id);
