@@ -108,13 +108,42 @@ describe("every request", () => {
 
 test("[VIEW-22] what was too long for one model does not bind one with a larger window", async () => {
   const { session } = await open(undefined, { context: { window: 60_000 } });
-  await watch(session.run("hello", { model: scripted([{ fault: "too-long" }, { text: "hello" }]) }));
-  const { model, sent } = heard([{ text: "long indeed" }]);
+  const { model, sent } = heard([{ fault: "too-long" }, { fault: "too-long" }, { text: "long indeed" }]);
   const { end } = await watch(session.run(longText(200), { model }));
-  expect(end).toMatchObject({ status: "failed", failure: { kind: "too-long", reached: "no" } });
-  expect(sent).toEqual([]);
+  expect(end).toMatchObject({ status: "failed", failure: { kind: "too-long" } });
   const { end: larger } = await watch(session.run(undefined, { model, window: 200_000 }));
   expect(larger).toMatchObject({ status: "done", text: "long indeed" });
+  expect(sent).toHaveLength(3);
+});
+
+describe("[VIEW-26] a provider that finds too long what is not", () => {
+  test("is asked again when nothing goes on within what it said", async () => {
+    const { session } = await open(undefined, { context: { window: 60_000 } });
+    await watch(session.run("hello", { model: scripted([{ fault: "too-long" }, { text: "hello" }]) }));
+    const { model, sent } = heard([{ text: "long indeed" }]);
+    const { end } = await watch(session.run(longText(200), { model }));
+    expect(end).toMatchObject({ status: "done", text: "long indeed" });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("and does so time after time, does not end the session", async () => {
+    const { session } = await open(undefined, { context: { window: 60_000 } });
+    for (let at = 0; at < 40; at += 1) {
+      const model = scripted([{ fault: "too-long" }, { text: `answer ${at}` }]);
+      await watch(session.run(`question ${at}: ${longText(10, String(at))}`, { model }));
+    }
+    const { end } = await watch(session.run("and now?", { model: scripted([{ text: "still here" }]) }));
+    expect(end).toMatchObject({ status: "done", text: "still here" });
+  });
+
+  test("and means it, is asked once, and the turn says what does not fit", async () => {
+    const { session } = await open(undefined, { context: { window: 60_000 } });
+    await watch(session.run("hello", { model: scripted([{ fault: "too-long" }, { text: "hello" }]) }));
+    const { model, sent } = heard([{ fault: "too-long" }, { fault: "too-long" }, { text: "never" }]);
+    const { end } = await watch(session.run(longText(200), { model }));
+    expect(end).toMatchObject({ status: "failed", failure: { kind: "too-long" } });
+    expect(sent.length).toBeLessThanOrEqual(2);
+  });
 });
 
 describe("another process", () => {

@@ -47,6 +47,7 @@ const ANSWER_SHARE = 0.25;
 const MOST_ANSWER = 16_000;
 const MOST_TRACED = 1_000;
 const PATIENCE_MS = 20_000;
+const NO_CEILING = { window: 0, tokens: Number.POSITIVE_INFINITY };
 
 /** What a session's model sees, and why. The pages follow the journal: nothing is kept here that it does not hold. */
 export class SessionContext {
@@ -67,7 +68,7 @@ export class SessionContext {
   #lineage = "";
   #view: View | undefined;
   /** So many tokens were too many for the provider, in this window. A larger one is another model's, and not held to it. */
-  #ceiling = { window: 0, tokens: Number.POSITIVE_INFINITY };
+  #ceiling = NO_CEILING;
 
   constructor(state: ExecutionState, options: ContextOptions = {}, origin: ContextOrigin = {}) {
     this.#state = state;
@@ -167,15 +168,24 @@ export class SessionContext {
 
   /** Station: the view of the next request. `notesOf` says what to write about it before anything is sent. */
   choose(ask: ViewAsk): View | RefusedView {
-    const { policy = "incremental", marks, order, foresight } = this.#options;
-    const pages = (this.#pages ??= this.#begin());
-    const list = this.#list(pages, ask);
+    const list = this.know(ask.history, ask.idOf);
     const previous = this.#view ?? this.#resume(list);
     if (ask.tooLong === true && previous !== undefined) this.#lowerCeiling(this.#windowOf(ask), previous.tokens);
-    const budget = this.#budget(ask);
-    if (budget <= 0) return this.#told(nothingFits(this.#around.tokens, budget));
+    const room = this.#room(ask);
+    const held = this.#held(ask, room);
+    const view = this.#derive(list, ask, held, previous);
+    if (view.ok || held === room || ask.tooLong === true) return this.#told(view);
+    // What a provider once found too long may have been something else, and nothing goes on within it: it is asked again.
+    this.#ceiling = NO_CEILING;
+    return this.#told(this.#derive(list, ask, room, previous));
+  }
+
+  #derive(list: readonly Page[], ask: ViewAsk, budget: number, previous: View | undefined): View | RefusedView {
+    const { policy = "incremental", marks, order, foresight } = this.#options;
+    if (budget <= 0) return nothingFits(this.#around.tokens, budget);
+    const pages = this.#knownPages;
     const plan = this.#state.session.latest(Plan);
-    const view = deriveView(list, {
+    return deriveView(list, {
       budget,
       policy,
       counter: this.#counter,
@@ -186,12 +196,11 @@ export class SessionContext {
       ...(foresight === undefined ? {} : { coming: new Map(list.map((page) => [page.id, foresight(page)])) }),
       ...(ask.tooLong === true || this.#makesRoom(previous) ? { reclaim: true } : {}),
     });
-    return this.#told(view);
   }
 
   /** The pages that the next request chooses from. Making them is also what lets their handles resolve. */
   know(history: readonly Item[], idOf: ViewAsk["idOf"]): readonly Page[] {
-    return this.#list((this.#pages ??= this.#begin()), { history, idOf });
+    return this.#list(this.#knownPages, { history, idOf });
   }
 
   /** Tokens for the conversation in one request, as far as it is known: of the last view, or of the window. */
@@ -295,6 +304,10 @@ export class SessionContext {
     return this.#state.truth.parts.has(anyPartOf(slice).name);
   }
 
+  get #knownPages(): SessionPages {
+    return (this.#pages ??= this.#begin());
+  }
+
   #begin(): SessionPages {
     const { compressor } = this.#options;
     const kept = this.#has(ContextLineage) ? this.#state.session.get(ContextLineage) : "";
@@ -350,7 +363,8 @@ export class SessionContext {
     this.#ceiling = { window, tokens: Math.min(before, tokens) };
   }
 
-  #budget(ask: ViewAsk): number {
+  /** What the conversation may take of the window that was declared. */
+  #room(ask: ViewAsk): number {
     const { around, answer } = ask;
     const window = this.#windowOf(ask);
     const known = this.#around.texts;
@@ -359,8 +373,12 @@ export class SessionContext {
       this.#around = { texts: around, tokens };
     }
     const limit = window - (answer ?? Math.min(MOST_ANSWER, window * ANSWER_SHARE));
-    const within = budgetWithin(limit, this.#counter, this.#log.calibration) - this.#around.tokens;
-    return window > this.#ceiling.window ? within : Math.min(within, this.#ceiling.tokens);
+    return budgetWithin(limit, this.#counter, this.#log.calibration) - this.#around.tokens;
+  }
+
+  /** And below what its provider has found too long. */
+  #held(ask: ViewAsk, room: number): number {
+    return this.#windowOf(ask) > this.#ceiling.window ? room : Math.min(room, this.#ceiling.tokens);
   }
 }
 
