@@ -98,6 +98,18 @@ class Meddler extends Box {
   }
 }
 
+test("[SNAP-14] a restore of what is no snapshot is refused by name", async () => {
+  const { state } = setUp();
+  await state.session.dispatch(steps.added("one"));
+  const text = state.toJson(await state.snapshot());
+  for (const wrong of [state.snapshot(), text, undefined, {}])
+    await expect(state.restore(wrong as never)).rejects.toMatchObject({
+      code: "BAD_OPTION",
+      details: { option: "snapshot" },
+    });
+  expect(state.session.get(steps)).toEqual(["one"]);
+});
+
 describe("a restore during which a resource ceases to be one", () => {
   const setUpMeddler = () => {
     const [a, b] = [new Meddler(), new Box()];

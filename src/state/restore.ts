@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
-import { BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
+import { badOption, BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
 import { portable, resourcesPart } from "./resources-part.ts";
@@ -55,6 +55,7 @@ export function planRestore(
   ground: RestoreGround,
   options: RestoreOptions = {},
 ): RestorePlan {
+  if (!isSnapshot(snapshot)) throw badOption("snapshot", snapshot, NO_SNAPSHOT);
   const { parts, root: now, policies, namesBy } = ground.truth;
   const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
   // A snapshot of this very state shares its table of policies: then it can name nothing that is not known.
@@ -85,6 +86,12 @@ export function planRestore(
     if (part !== undefined && !isChosen(part) && now.get(name) !== part.initial) after.set(name, part.initial);
   }
   return new RestorePlan(new RootChange(parts, now, [...after]), resources);
+}
+
+const NO_SNAPSHOT = "a snapshot: await snapshot(), or read its text with fromJson()";
+
+function isSnapshot(given: Partial<CompositeSnapshot> | undefined): boolean {
+  return given?.resources instanceof Map && given.session !== undefined;
 }
 
 function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {

@@ -114,6 +114,29 @@ describe("every boundary", () => {
     },
   );
 
+  test("[BOUNDARY-1] goes on when a restore in between makes dirty again what it has just committed", async () => {
+    const deps = memoryDeps();
+    const meanwhile: Promise<unknown>[] = [];
+    const restores: (() => Promise<unknown>)[] = [];
+    const store = between(deps.store, {
+      before: (batch) => {
+        if (JSON.stringify(batch).includes("writeback-committed"))
+          meanwhile.push(...restores.splice(0).map((restore) => restore()));
+        return undefined;
+      },
+    });
+    const holdfast = new Holdfast({ ...deps, store }, { ...OPTIONS, tools: [read], ids: countingIds() });
+    const session = await holdfast.open("s");
+    await say(session, "read", reading(6));
+    await session.writeback.stage(noted("tabs"));
+    const dirty = await session.state.snapshot();
+    restores.push(() => session.state.restore(dirty));
+    expect(await session.reset()).toMatchObject({ crossed: true });
+    await Promise.all(meanwhile);
+    expect(session.writeback.pending).toEqual([]);
+    expect(await recordsOf(session, "writeback-committed")).toHaveLength(2);
+  });
+
   test("[BOUNDARY-1] [C11] so is one that a jump from little to too much makes by itself", async () => {
     const { session, fault } = await withShelfDown({ context: { window: 12_000 } });
     await say(session, "read", reading(3));

@@ -40,6 +40,8 @@ export interface Crossed extends Flushed {
 const MOST_TAIL = 20_000;
 const TAIL_SHARE = 0.25;
 const SAID_SHARE = 0.125;
+/** Attempts in a row that commit nothing of what waits. */
+const MOST_IDLE = 3;
 /** Of the budget, what a summary may take. */
 const SUMMARY_SHARE = 0.125;
 /** Characters that a token has at the most, as far as a summary is concerned. */
@@ -77,21 +79,22 @@ export async function cross(
 ): Promise<Flushed> {
   const { writeback } = ground;
   const done: { committed: Flushed["committed"]; rejected: Flushed["rejected"] } = { committed: [], rejected: [] };
-  for (;;) {
-    const waited = writeback?.pending.filter(isNumbered).map(({ id }) => id) ?? [];
+  for (let idle = 0; ; ) {
     if (writeback !== undefined) {
       const { committed, rejected } = await flushed(ground, boundary);
       done.committed = [...done.committed, ...committed];
       done.rejected = [...done.rejected, ...rejected];
+      idle = committed.length + rejected.length === 0 ? idle + 1 : 0;
     }
     const crossed = await ground.decide(() => {
       const clean = (writeback?.pending.length ?? 0) === 0;
       return { drafts: clean ? records() : [], answer: clean };
     });
     if (crossed) return done;
-    // What one attempt left as it was, the next would leave as well: closing would go on for ever.
-    const staged = writeback?.pending.filter(isNumbered).flatMap(({ id }) => (waited.includes(id) ? [id] : [])) ?? [];
-    if (staged.length > 0) await refuse(ground, boundary, new HoldfastError("WRITEBACK_UNREACHABLE", { staged }));
+    // What came meanwhile, or was taken back, is committed next. What nobody commits would keep a session from ever closing.
+    if (idle < MOST_IDLE) continue;
+    const staged = writeback?.pending.filter(isNumbered).map(({ id }) => id) ?? [];
+    await refuse(ground, boundary, new HoldfastError("WRITEBACK_UNREACHABLE", { staged }));
   }
 }
 
