@@ -383,6 +383,10 @@ export const ERROR_CODES = {
     says: "The call has a resource alone, and what a part of it made of it cannot be rolled back at once, or by itself.",
     tryThis: "Use `await call.transaction(work)`, one at a time, which waits for the resource, or fail the call.",
   },
+  CHILD_SAVEPOINT: {
+    says: "A child that worked for a part of the call could not be taken back with that part.",
+    tryThis: "See `stuck` for what it said; the call fails as a whole, and the child's work is there to be looked at.",
+  },
   SAVEPOINT_VOID: {
     says: "It belongs to a part of the call that was rolled back.",
     tryThis: "Take a new savepoint after a rollback, and await whatever a transaction starts before it ends.",

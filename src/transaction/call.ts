@@ -74,9 +74,9 @@ export interface Call {
   exec(command: ExecCommand, options: BackgroundOptions): Promise<BackgroundCommand>;
 }
 
-export interface CallParts
-  extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "note" | "child"> {
+export interface CallParts extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "note"> {
   readonly run: (call: Parameters<Call["run"]>[0], around: Stretch) => Promise<CallOutcome>;
+  readonly child: (child: Rewindable, around: Stretch) => Promise<void>;
   readonly exec: (command: ExecCommand, options: ExecOptions) => Promise<ExecResult>;
   readonly background: (command: ExecCommand, options: BackgroundOptions) => Promise<BackgroundCommand>;
   readonly stop: LazySignal;
@@ -84,9 +84,9 @@ export interface CallParts
   readonly branch: Branch;
   /** What it changes there is its own. */
   readonly stretch: Stretch;
-  /** Calls inside it went with a part of it: told so at once, and what they had done outside is undone. */
+  /** What else goes with a part of it: calls inside it, told so at once, effects outside, children. */
   readonly letGo: (savepoint: Savepoint) => Promise<unknown>;
-  readonly effect: (name: string, args: Json, key: string) => Promise<Json>;
+  readonly effect: (name: string, args: Json, key: string, around: Stretch) => Promise<Json>;
   /** How many commands it has run. */
   readonly runs: () => number;
   /** The resources that it has alone. */
@@ -235,7 +235,7 @@ export class CallHandle implements Call {
   }
 
   async effect(name: string, args: Json, { key }: { readonly key: string }): Promise<Json> {
-    return this.#use("effect").effect(name, args, key);
+    return this.#use("effect").effect(name, args, key, this.#stretch());
   }
 
   async run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome> {
@@ -243,13 +243,14 @@ export class CallHandle implements Call {
   }
 
   async child(child: Rewindable): Promise<void> {
-    return this.#use("child").child(child);
+    return this.#use("child").child(child, this.#stretch());
   }
 
   exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult>;
   exec(command: ExecCommand, options: BackgroundOptions): Promise<BackgroundCommand>;
   async exec(command: ExecCommand, options: ExecOptions | BackgroundOptions = {}): Promise<unknown> {
     const { exec, background } = this.#use("exec");
+    this.#stretch(); // refused, when it is part of what was rolled back
     return "background" in options ? background(command, options) : exec(command, options);
   }
 

@@ -1,9 +1,12 @@
 import type { HoldfastError } from "../base/errors.ts";
 import { inWords } from "../base/words.ts";
+import { isSince, type Savepoint, type Stretch } from "../state/branch.ts";
 import type { Rewindable } from "./call.ts";
 
 interface Adopted {
   readonly child: Rewindable;
+  /** The part of the call that it works for. */
+  readonly stretch: Stretch;
   /** Until it is marked there is nothing to take it back to. */
   rewind?: () => Promise<void>;
   /** Its call has ended meanwhile. */
@@ -12,12 +15,14 @@ interface Adopted {
 
 /** Sessions whose work counts as a call's: its span of them goes when the call does. */
 export class CallChildren {
-  #adopted: Adopted[] = [];
+  #adopted: readonly Adopted[] = [];
+  /** Those that went with a part of the call, and whether they did. */
+  #gone: readonly Promise<readonly string[]>[] = [];
 
   /** Throws `closed()` when the call has ended before the child was marked: nothing would take it back any more. */
-  async adopt(child: Rewindable, closed: () => HoldfastError): Promise<void> {
-    const adopted: Adopted = { child };
-    this.#adopted.push(adopted);
+  async adopt(child: Rewindable, stretch: Stretch, closed: () => HoldfastError): Promise<void> {
+    const adopted: Adopted = { child, stretch };
+    this.#adopted = [...this.#adopted, adopted];
     try {
       adopted.rewind = await child.mark();
     } catch (error) {
@@ -33,30 +38,47 @@ export class CallChildren {
     throw closed();
   }
 
-  /** Takes them back to where they stood, newest first. Answers those that refused. */
+  /** Takes those back that a part of the call had work for it. Answers those that refused. */
+  letGo(savepoint: Savepoint): Promise<readonly string[]> {
+    const goes = ({ stretch }: Adopted) => isSince(savepoint, stretch, stretch.opened);
+    const work = takenBack(this.#adopted.filter(goes));
+    this.#adopted = this.#adopted.filter((adopted) => !goes(adopted));
+    this.#gone = [...this.#gone, work];
+    return work;
+  }
+
+  /** Takes them back to where they stood. Answers those that refused. */
   async rewind(): Promise<readonly string[]> {
-    const stuck: string[] = [];
-    for (const adopted of this.#adopted.splice(0).toReversed()) {
-      adopted.over = "taken back";
-      if (adopted.rewind === undefined) continue; // by whoever waits for its mark
-      try {
-        await adopted.rewind();
-      } catch (error) {
-        stuck.push(`a child: ${inWords(error)}`);
-      } finally {
-        await released(adopted.child);
-      }
-    }
-    return stuck;
+    const [gone, adopted] = [this.#gone, this.#adopted];
+    [this.#gone, this.#adopted] = [[], []];
+    const before = await Promise.all(gone);
+    return [...before.flat(), ...(await takenBack(adopted))];
   }
 
   /** The call has settled: what they did is there to stay. */
   async release(): Promise<void> {
-    for (const adopted of this.#adopted.splice(0)) {
-      adopted.over = "kept";
-      if (adopted.rewind !== undefined) await released(adopted.child);
+    const adopted = this.#adopted;
+    this.#adopted = [];
+    for (const one of adopted) one.over = "kept";
+    for (const { child, rewind } of adopted) if (rewind !== undefined) await released(child);
+  }
+}
+
+/** Newest first. */
+async function takenBack(all: readonly Adopted[]): Promise<readonly string[]> {
+  const stuck: string[] = [];
+  for (const adopted of all) adopted.over = "taken back";
+  for (const { child, rewind } of all.toReversed()) {
+    if (rewind === undefined) continue; // by whoever waits for its mark
+    try {
+      await rewind();
+    } catch (error) {
+      stuck.push(`a child: ${inWords(error)}`);
+    } finally {
+      await released(child);
     }
   }
+  return stuck;
 }
 
 /** What it did is decided by now, so nothing hangs on whether it can be closed. */

@@ -161,6 +161,14 @@ export class EffectBook {
     return lastOfEach([...earlier, ...(await this.#release(this.#owned(gone), gone, specOf))]);
   }
 
+  /** The same for some of what a call did: a part of it was rolled back. */
+  async undoOf(callId: string, effects: ReadonlySet<string>, specOf: SpecOf): Promise<readonly EffectReport[]> {
+    const touched = this.#touched.get(callId);
+    for (const effect of effects) touched?.delete(effect);
+    const gone = this.#owned([callId]).filter(({ entry }) => effects.has(effectId(entry)));
+    return this.#release(gone, [callId], specOf);
+  }
+
   /** The same for a call inside another one, and for those inside it. */
   async undoInside(callId: string, deeper: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     if (this.isEmpty) return [];

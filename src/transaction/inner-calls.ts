@@ -20,7 +20,6 @@ export class InnerCalls {
   #inside: readonly InnerCall[] = [];
   readonly #openings = new Set<Promise<void>>();
   #asked = 0;
-  #lettingGo: readonly Promise<unknown>[] = [];
 
   constructor(world: CallWorld) {
     this.#world = world;
@@ -76,7 +75,7 @@ export class InnerCalls {
    * Those that were taken back with a part of what is around them end as that, not as a success whose change is nowhere;
    * what they, and those that failed, had done outside is undone.
    */
-  letGo(savepoint: Savepoint, isOver: boolean, failed: readonly string[] = []): Promise<readonly EffectReport[]> {
+  async letGo(savepoint: Savepoint, isOver: boolean, failed: readonly string[]): Promise<readonly EffectReport[]> {
     const gone = this.#inside
       .filter(({ stretch, outcome }) => outcome.ok && isSince(savepoint, stretch, stretch.opened))
       .map((inner) => ({ inner, was: inner.outcome }));
@@ -88,17 +87,9 @@ export class InnerCalls {
       }
     };
     tell(new Map());
-    const undoing = this.#undo([...gone.map(({ was }) => was.callId), ...failed], isOver).then((reports) => {
-      tell(new Map(reports.map((report) => [effectId(report), report])));
-      return reports;
-    });
-    this.#lettingGo = [...this.#lettingGo, undoing.catch(() => {})]; // told to whoever waits, and found again
-    return undoing;
-  }
-
-  /** Until then it is not known what is left outside of those that were let go. */
-  hasLetGo(): Promise<unknown> | undefined {
-    return this.#lettingGo.length === 0 ? undefined : Promise.all(this.#lettingGo);
+    const reports = await this.#undo([...gone.map(({ was }) => was.callId), ...failed], isOver);
+    tell(new Map(reports.map((report) => [effectId(report), report])));
+    return reports;
   }
 
   async #undo(callIds: readonly string[], isOver: boolean): Promise<readonly EffectReport[]> {

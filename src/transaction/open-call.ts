@@ -15,6 +15,7 @@ import type { EffectReport } from "./effect.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { type InnerCall, InnerCalls, UNDONE_PARTLY } from "./inner-calls.ts";
 import { LazySignal } from "./lazy-signal.ts";
+import { LettingGo } from "./letting-go.ts";
 import { type Admitted, admit, handle, readmit } from "./guard.ts";
 import type { AttemptFailure } from "./validators.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
@@ -46,6 +47,7 @@ export class OpenCall {
   /** Calls that ran inside this one. */
   readonly inner: InnerCalls;
   readonly children = new CallChildren();
+  readonly lettingGo: LettingGo;
   /** It has ended and been written down: nobody is told any more of what those inside it do. */
   isOver = false;
   readonly #world: CallWorld;
@@ -69,6 +71,8 @@ export class OpenCall {
     this.signal = limits.signal ?? NEVER;
     this.turn = turn;
     this.inner = new InnerCalls(world);
+    const { inner, children } = this;
+    this.lettingGo = new LettingGo({ world, inner, children, doom: (error) => this.#doom(error) });
     this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
@@ -134,6 +138,7 @@ export class OpenCall {
     this.branch = state.branch();
     this.#stop = new LazySignal(this.signal);
     effects.beginAttempt(this.call.id);
+    this.lettingGo.beginAttempt();
     this.#handle = this.#openHandle(this.call.id, this.tool, this.branch.whole);
     return this.#handle;
   }
@@ -228,8 +233,9 @@ export class OpenCall {
         this.#notes.set(id, { ...this.#notes.get(id), ...fields });
       },
       random: () => new SeededRandom(id),
-      effect: async (name, args, key) => {
+      effect: async (name, args, key, around) => {
         this.#refuseOutside(id, tool);
+        this.lettingGo.ask(id, branch.stretch(around), { tool: tool.name, name, key });
         return effects.run({ tool, callId: id, name, args, key, signal: stop.signal });
       },
       run: (inner, around) => {
@@ -239,10 +245,11 @@ export class OpenCall {
         last = turn.catch(() => {});
         return turn;
       },
-      letGo: (savepoint) => this.inner.letGo(savepoint, this.isOver),
-      child: (child) =>
+      letGo: (savepoint) => this.lettingGo.letGo(id, savepoint, this.isOver),
+      child: (child, around) =>
         this.children.adopt(
           child,
+          branch.stretch(around),
           () => new HoldfastError("CALL_CLOSED", { call: id, tool: tool.name, attempted: "child" }),
         ),
       exec: async (command, options) => this.#exec(id, tool, command, options),
@@ -252,13 +259,15 @@ export class OpenCall {
       },
       runs: () => this.#commands?.runs ?? 0,
       resources: this.#resources(branch, stop),
-      doom: (error) => {
-        this.#doomed ??= error;
-        this.#commands?.doom(error);
-        return error;
-      },
+      doom: (error) => this.#doom(error),
       onLate: (what) => this.tellLate(what),
     });
+  }
+
+  #doom<E extends Error>(error: E): E {
+    this.#doomed ??= error;
+    this.#commands?.doom(error);
+    return error;
   }
 
   /** What cannot branch, as the parts of this attempt use it. */
@@ -345,7 +354,7 @@ export class OpenCall {
         doom(error as Error);
       }
       await resources.backTo(mark, stretch).catch(doom);
-      reports = await this.inner.letGo(savepoint, this.isOver, [id]);
+      reports = await this.lettingGo.letGo(id, savepoint, this.isOver, true);
     }
     inner.outcome = outcomeOf(ending, about(reports));
     inner.isRunning = false;

@@ -29,7 +29,7 @@ export async function settle(
 ): Promise<CallOutcome> {
   open.end();
   await open.turn;
-  await open.inner.hasLetGo();
+  await open.lettingGo.settled();
   try {
     return ending.kind === "succeeded"
       ? await commitOrDiscard(world, open, ending, mayRunAgain)
@@ -106,7 +106,7 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   const { state } = world;
   if (open.doomed !== undefined) return { instead: endingOfThrown(open.doomed) };
   const inside = [...open.inner.superseded, ...open.inner.nested];
-  const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(world.effects.of(open.call.id), inside) });
+  const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(open, world.effects.of(open.call.id), inside) });
   const outcomes = [...open.inner.superseded, ...open.inner.nested, outcome];
   const pre = boundary(world, outcome, "pre_tool");
   const unlogged = open.branch.savepoint();
@@ -153,7 +153,11 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
   const stuckChildren = await open.children.rewind();
   open.inner.supersede(UNDONE_INSIDE, "parent-discarded");
   const reports = await effects.undo([...idsOf(open.inner.superseded), open.call.id], specsOf(world));
-  let outcome = outcomeOf(last, { ...factsOf(open), effects: told(reports, open.inner.superseded), stuckChildren });
+  let outcome = outcomeOf(last, {
+    ...factsOf(open),
+    effects: told(open, reports, open.inner.superseded),
+    stuckChildren,
+  });
   const outcomes = [...open.inner.superseded, outcome];
   await state.truth.gate.run(async () => {
     const pre = boundary(world, outcome, "pre_tool");
@@ -237,10 +241,15 @@ function factsOf(open: OpenCall) {
   return { ...facts, ...failures, ...open.noted(call.id) };
 }
 
-/** The model sees the outer call only: what those inside left outside is told there too. What is known now comes first. */
-function told(reports: readonly EffectReport[], inside: readonly CallOutcome[]): readonly EffectReport[] {
+/** The model sees the outer call only: what parts of it left outside is told there too. What is known now comes first. */
+function told(
+  open: OpenCall,
+  reports: readonly EffectReport[],
+  inside: readonly CallOutcome[],
+): readonly EffectReport[] {
   const known = new Set(reports.map(effectId));
-  const left = inside.flatMap(({ effects }) => effects).filter(({ is }) => is !== "undone");
+  const ofThose = inside.flatMap(({ effects }) => effects).filter(({ is }) => is !== "undone");
+  const left = [...open.lettingGo.left, ...ofThose];
   return [...reports, ...lastOfEach(left.filter((report) => !known.has(effectId(report))))];
 }
 

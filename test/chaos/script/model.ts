@@ -24,7 +24,7 @@ interface InnerEnd {
 export interface Performed {
   readonly state: ModelState;
   readonly said: Said;
-  /** Calls inside it, in the order they were made. */
+  /** Calls inside it and inside those, in the order they were made. */
   readonly inner: readonly InnerEnd[];
   readonly ok: boolean;
   /** Effects it relies on, those of calls inside it included. */
@@ -116,9 +116,12 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
   },
   wait: () => undefined,
   attempt: ({ keep, ops }, actor) => {
-    const before = actor.state;
+    const [before, calls, asks] = [actor.state, actor.inner.length, actor.asks.length];
     act(ops, actor);
-    if (!keep) actor.state = { ...before, diary: actor.state.diary };
+    if (keep) return undefined;
+    actor.state = { ...before, diary: actor.state.diary };
+    actor.inner.push(...actor.inner.splice(calls).map(takenBack));
+    actor.asks.splice(asks);
     return undefined;
   },
   inner: ({ tool, script }, actor) => {
@@ -126,9 +129,9 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
       actor.inner.push({ ok: false, said: [] });
       return "failed";
     }
-    const { state, said, ok, asks } = perform(script, actor.state, tool);
+    const { state, said, ok, asks, inner } = perform(script, actor.state, tool);
     if (ok) actor.asks.push(...asks);
-    actor.inner.push({ ok, said });
+    actor.inner.push({ ok, said }, ...(ok ? inner : inner.map(takenBack)));
     actor.state = ok ? state : { ...actor.state, diary: state.diary };
     return ok ? { said } : "failed";
   },
@@ -137,6 +140,10 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     return undefined;
   },
 };
+
+function takenBack(inner: InnerEnd): InnerEnd {
+  return { ...inner, ok: false };
+}
 
 function change(actor: Actor, to: Partial<ModelState>): undefined {
   actor.state = { ...actor.state, ...to };

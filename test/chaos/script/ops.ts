@@ -102,22 +102,24 @@ const DRAWS: readonly { readonly weight: number; readonly draw: Draw }[] = [
   },
 ];
 
-/** Not inside anything: a savepoint does not cover what cannot branch, and a call inside a call has no deadline to hang on. */
-const OUTER_DRAWS: typeof DRAWS = [
-  { weight: 2, draw: ({ random }) => ({ op: "box", by: 1 + random.below(5) }) },
-  {
-    weight: 2,
-    draw: (choice, depth) => ({
-      op: "inner",
-      tool: choice.random.pick(["write", "write", "steady", "outside"]),
-      script: drawScript(choice, depth + 1),
-    }),
-  },
-];
+/** Not inside anything: a savepoint does not cover what cannot branch. */
+const BOX_DRAW: (typeof DRAWS)[number] = {
+  weight: 2,
+  draw: ({ random }) => ({ op: "box", by: 1 + random.below(5) }),
+};
+/** Also inside a part of a call, and inside a call that is inside another. */
+const INNER_DRAW: (typeof DRAWS)[number] = {
+  weight: 2,
+  draw: (choice, depth) => ({
+    op: "inner",
+    tool: choice.random.pick(["write", "write", "steady", "outside"]),
+    script: drawScript(choice, depth + 1),
+  }),
+};
 
 function drawOp(choice: ScriptChoice, depth: number): Op {
-  const outer = choice.mayBox === false ? OUTER_DRAWS.slice(1) : OUTER_DRAWS;
-  const draws = depth === 0 ? [...DRAWS, ...outer] : DRAWS;
+  const box = depth === 0 && choice.mayBox !== false ? [BOX_DRAW] : [];
+  const draws = [...DRAWS, ...box, ...(depth < 2 ? [INNER_DRAW] : [])];
   const total = draws.reduce((sum, { weight }) => sum + weight, 0);
   let left = choice.random.fraction() * total;
   for (const { weight, draw } of draws) {

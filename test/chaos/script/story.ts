@@ -182,7 +182,7 @@ export class Story {
     this.open.delete(callId);
     if (this.#pending !== undefined) this.#letGo();
     this.#newLines.push(`${callId} ${status}`);
-    const outer = opened.parent !== undefined && this.open.has(opened.parent);
+    const inside = opened.parent !== undefined && this.open.has(outermost(callId));
     const before = this.state;
     const facts = {
       seq,
@@ -194,7 +194,7 @@ export class Story {
       taken: false,
       asks: NOTHING,
     };
-    if (outer) {
+    if (inside) {
       this.#inner.push(record);
       this.closed.set(callId, { ...facts, before: seq - 1, box: undefined });
       return;
@@ -285,7 +285,7 @@ export class Story {
 
   /** Somebody was told that it may have happened. */
   toldAsUnknown({ owners }: StoryEffect): boolean {
-    return owners.some((owner) => this.closed.get(owner.split(".")[0] ?? "")?.told === "unknown");
+    return owners.some((owner) => this.closed.get(outermost(owner))?.told === "unknown");
   }
 
   /** A call that ended when the state was given up leaves its record and nothing else. One that succeeded changes it. */
@@ -313,6 +313,10 @@ export class Story {
     const script = opened.args as unknown as Script;
     return this.#knows.notesOf?.(opened.callId) ?? notesIn(script.ops ?? []);
   }
+}
+
+function outermost(callId: string): string {
+  return callId.split(".")[0] as string;
 }
 
 function isDropped(record: Changed): boolean {

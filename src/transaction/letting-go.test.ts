@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { counter, quiet, rig, steps, writes } from "../../test/support/calls.ts";
+import { ExecutionState } from "../state/execution-state.ts";
+import type { Call } from "./call.ts";
+import type { EffectSpec } from "./effect.ts";
+import { defineTool } from "./tool.ts";
+
+/** A tool that sends mails, and what became of them. */
+function posting(work: (call: Call) => Promise<unknown>, more: Partial<EffectSpec> = {}) {
+  const did: string[] = [];
+  const mail: EffectSpec = {
+    run: async (_args, { key }) => did.push(`sent ${key}`),
+    undo: async (_args, _result, { key }) => void did.push(`recalled ${key}`),
+    ...more,
+  };
+  const post = defineTool({ name: "post", access: "external", effects: { mail }, run: async (_, call) => work(call) });
+  return { did, post };
+}
+
+const send = (call: Call, key: string) => call.effect("mail", {}, { key });
+const boom = () => Promise.reject(new Error("boom"));
+const failing = (call: Call, work: () => Promise<unknown>) => call.transaction(() => work().then(boom)).catch(() => {});
+const called = { id: "c", name: "post", input: {} };
+
+describe("an effect of a part that is rolled back", () => {
+  test("[TX-40] is undone at once, newest first, and is not told as happened", async () => {
+    const { did, post } = posting(async (call) => {
+      await send(call, "a");
+      await failing(call, async () => {
+        await send(call, "b");
+        await send(call, "c");
+      });
+      return [...did];
+    });
+    const { transactions, ledger } = rig([post]);
+    const outcome = await transactions.run(called);
+    expect(outcome.output).toEqual(["sent a", "sent b", "sent c", "recalled c", "recalled b"]);
+    expect(outcome.effects.map(({ key, is }) => [key, is])).toEqual([["a", "happened"]]);
+    expect(did).toHaveLength(5);
+    expect(ledger.kinds("c").filter((kind) => kind === "effect-undone")).toHaveLength(2);
+  });
+
+  test("[TX-40] so it is when a savepoint is rolled back, before the call has ended", async () => {
+    const { did, post } = posting(async (call) => {
+      const savepoint = call.savepoint();
+      await send(call, "a");
+      savepoint.rollback();
+    });
+    const { transactions } = rig([post]);
+    expect(await transactions.run(called)).toMatchObject({ ok: true, effects: [] });
+    expect(did).toEqual(["sent a", "recalled a"]);
+  });
+
+  test("[TX-40] stays when the call asked for it elsewhere, too", async () => {
+    const { did, post } = posting(async (call) => {
+      await send(call, "a");
+      await failing(call, () => send(call, "a"));
+      await failing(call, () => send(call, "b"));
+      await send(call, "b");
+    });
+    const { transactions } = rig([post]);
+    const outcome = await transactions.run(called);
+    expect(outcome.effects.map(({ key, is }) => [key, is])).toEqual([
+      ["a", "happened"],
+      ["b", "happened"],
+    ]);
+    expect(did).toEqual(["sent a", "sent b", "recalled b", "sent b"]);
+  });
+
+  test("[TX-40] that cannot be undone is told with the end of the call, whether that succeeds or not", async () => {
+    for (const fails of [false, true]) {
+      const { post } = posting(
+        async (call) => {
+          await failing(call, () => send(call, "a"));
+          return fails ? call.fail("no", "no") : "ok";
+        },
+        { undo: undefined as never },
+      );
+      const outcome = await rig([post]).transactions.run(called);
+      expect(outcome).toMatchObject({ ok: !fails, effects: [{ key: "a", is: "not-undone" }] });
+      expect(JSON.stringify(outcome.output)).toContain(fails ? "mail (a) happened and was not undone" : "ok");
+    }
+  });
+
+  test("[TX-40] that is still running is undone when it is done", async () => {
+    const slow = Promise.withResolvers<void>();
+    const { did, post } = posting(
+      async (call) => {
+        let sending: Promise<unknown> | undefined;
+        await failing(call, async () => void (sending = send(call, "a")));
+        slow.resolve();
+        await sending;
+      },
+      { run: () => slow.promise.then(() => null) },
+    );
+    const { transactions } = rig([post]);
+    expect(await transactions.run(called)).toMatchObject({ ok: true });
+    expect(did).toEqual(["recalled a"]);
+  });
+
+  test("[TX-40] is refused when what asks for it is what is left of the part", async () => {
+    const late: unknown[] = [];
+    const { did, post } = posting(async (call) => {
+      const over = Promise.withResolvers<void>();
+      let rest: Promise<unknown> | undefined;
+      await failing(call, async () => {
+        const uses = [() => send(call, "a"), () => call.child(ExecutionState.create()), () => call.exec("true")];
+        rest = over.promise.then(() => Promise.allSettled(uses.map((use) => use())));
+      });
+      over.resolve();
+      late.push(...((await rest) as readonly PromiseRejectedResult[]).map(({ reason }) => reason.code));
+    });
+    const { transactions } = rig([post]);
+    await transactions.run(called);
+    expect(late).toEqual(["SAVEPOINT_VOID", "SAVEPOINT_VOID", "SAVEPOINT_VOID"]);
+    expect(did).toEqual([]);
+  });
+});
+
+describe("a child of a part that is rolled back", () => {
+  const working = async (call: Call, child: ExecutionState, what: string) => {
+    await call.child(child);
+    await child.session.dispatch(steps.added(what));
+  };
+
+  test("[TX-40] is taken back to where the part began, and others stay", async () => {
+    const [child, other] = [ExecutionState.create({ slices: [steps] }), ExecutionState.create({ slices: [steps] })];
+    const work = writes("work", async (_, call) => {
+      await working(call, child, "before");
+      await failing(call, () => working(call, child, "inside"));
+      await call.transaction(() => working(call, other, "kept"));
+      const savepoint = call.savepoint();
+      await working(call, other, "gone");
+      savepoint.rollback();
+    });
+    const { transactions } = rig([work]);
+    expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({ ok: true });
+    expect([child.session.get(steps), other.session.get(steps)]).toEqual([["before"], ["kept"]]);
+  });
+
+  test("[TX-40] so is one of a call inside that failed", async () => {
+    const child = ExecutionState.create({ slices: [steps] });
+    const inner = writes("inner", (_, call) => working(call, child, "inside").then(boom));
+    const outer = writes("outer", (_, call) => call.run({ name: "inner", input: {} }).then(({ ok }) => ok));
+    const { transactions } = rig([inner, outer]);
+    expect(await transactions.run({ id: "a", name: "outer", input: {} })).toMatchObject({ ok: true, output: false });
+    expect(child.session.get(steps)).toEqual([]);
+  });
+
+  test.each(["transaction", "savepoint"])(
+    "[TX-40] that refuses to be taken back fails the whole call, and says so: %s",
+    async (how) => {
+      const stuck = { mark: async () => () => Promise.reject(new Error("gone for good")) };
+      const work = writes("work", async (_, call) => {
+        call.dispatch(counter.added(1));
+        const savepoint = call.savepoint();
+        if (how === "transaction") await failing(call, () => call.child(stuck));
+        else await call.child(stuck).then(() => savepoint.rollback());
+        await quiet();
+      });
+      const { state, transactions } = rig([work]);
+      const outcome = await transactions.run({ id: "a", name: "work", input: {} });
+      expect(outcome).toMatchObject({ ok: false, reason: "CHILD_SAVEPOINT" });
+      expect(outcome.output).toContain("Not taken back: a child: gone for good");
+      expect([state.session.get(counter), state.poisoned]).toEqual([0, false]);
+    },
+  );
+});

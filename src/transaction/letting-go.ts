@@ -1,0 +1,86 @@
+import { HoldfastError } from "../base/errors.ts";
+import { isSince, type Savepoint, type Stretch } from "../state/branch.ts";
+import { type CallWorld, specsOf } from "./call-world.ts";
+import type { CallChildren } from "./children.ts";
+import { effectId, type EffectReport, lastOfEach } from "./effect.ts";
+import type { InnerCalls } from "./inner-calls.ts";
+
+interface Asked {
+  /** The call itself, or one inside it. */
+  readonly callId: string;
+  readonly effect: string;
+  readonly stretch: Stretch;
+}
+
+interface LettingGoParts {
+  readonly world: CallWorld;
+  readonly inner: InnerCalls;
+  readonly children: CallChildren;
+  /** A part of what it did was to be undone, and cannot be but with all of it. */
+  readonly doom: (error: Error) => unknown;
+}
+
+/** What goes with a part of a call that is rolled back, beside what it changed: calls inside, effects outside, children. */
+export class LettingGo {
+  readonly #parts: LettingGoParts;
+  /** Of this attempt. */
+  #asked: readonly Asked[] = [];
+  #left: readonly EffectReport[] = [];
+  #underWay: readonly Promise<unknown>[] = [];
+
+  constructor(parts: LettingGoParts) {
+    this.#parts = parts;
+  }
+
+  beginAttempt(): void {
+    this.#asked = [];
+  }
+
+  /** An effect is asked for in a stretch of its own. */
+  ask(callId: string, stretch: Stretch, effect: Parameters<typeof effectId>[0]): void {
+    this.#asked = [...this.#asked, { callId, stretch, effect: effectId(effect) }];
+  }
+
+  /** What was let go and not undone: no call relies on it any more, and whoever reads how the call ended must know. */
+  get left(): readonly EffectReport[] {
+    return this.#left;
+  }
+
+  /** A call rolls back what it did since; `failed`, when that is all of it. Answers what became of what those inside had done outside. */
+  letGo(callId: string, savepoint: Savepoint, isOver: boolean, failed = false): Promise<readonly EffectReport[]> {
+    const { inner } = this.#parts;
+    const work = Promise.all([
+      inner.letGo(savepoint, isOver, failed ? [callId] : []),
+      failed ? undefined : this.#undo(callId, savepoint),
+      this.#takeBackChildren(callId, savepoint),
+    ]).then(([reports]) => reports);
+    this.#underWay = [...this.#underWay, work.catch(() => {})]; // told to whoever waits, and found again
+    return work;
+  }
+
+  /** Until then it is not known what is left outside of what was let go. */
+  settled(): Promise<unknown> | undefined {
+    return this.#underWay.length === 0 ? undefined : Promise.all(this.#underWay);
+  }
+
+  /** What the call asked for elsewhere, too, stays. */
+  async #undo(callId: string, savepoint: Savepoint): Promise<void> {
+    const { world } = this.#parts;
+    const own = this.#asked.filter((asked) => asked.callId === callId);
+    const gone = own.filter(({ stretch }) => isSince(savepoint, stretch, stretch.opened));
+    if (gone.length === 0) return;
+    this.#asked = this.#asked.filter((asked) => !gone.includes(asked));
+    const stays = new Set(own.flatMap((asked) => (gone.includes(asked) ? [] : [asked.effect])));
+    const effects = new Set(gone.map(({ effect }) => effect)).difference(stays);
+    const reports = await world.effects.undoOf(callId, effects, specsOf(world));
+    this.#left = lastOfEach([...this.#left, ...reports.filter(({ is }) => is !== "undone")]);
+  }
+
+  async #takeBackChildren(call: string, savepoint: Savepoint): Promise<void> {
+    const stuck = await this.#parts.children.letGo(savepoint);
+    if (stuck.length === 0) return;
+    const error = new HoldfastError("CHILD_SAVEPOINT", { call, stuck });
+    this.#parts.doom(error);
+    throw error;
+  }
+}
