@@ -55,9 +55,12 @@ export interface Call {
    */
   note(fields: JsonObject): void;
   fail(code: string, message: string, payload?: Json): Failure;
-  /** Undoes what came after it when rolled back, calls inside this one included; later savepoints are void then. */
+  /**
+   * Undoes what came after it when rolled back, calls inside this one, effects and children included; later savepoints are
+   * void then.
+   */
   savepoint(): { rollback(): void };
-  /** Keeps what `work` changed, or, when it throws, nothing of it. Two at once keep out of each other's way. */
+  /** Keeps what `work` did, here and outside, or, when it throws, nothing of it. Two at once keep out of each other's way. */
   transaction<T>(work: () => Promise<T> | T): Promise<T>;
   /** Does something outside, once per key, written down before and after. */
   effect(name: string, args: Json, options: { readonly key: string }): Promise<Json>;

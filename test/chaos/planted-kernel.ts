@@ -51,6 +51,13 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug("success-without-a-change", SETTLE, "  if (state.poisoned) return { instead: GIVEN_UP };\n", ""),
   kernelBug("inner-failure-not-rolled-back", OPEN_CALL, "        branch.rollbackTo(savepoint);\n", ""),
   kernelBug(
+    "effect-of-a-rolled-back-part-stays",
+    "src/transaction/letting-go.ts",
+    "failed ? undefined : this.#undo(callId, savepoint),",
+    "failed || savepoint !== undefined ? undefined : this.#undo(callId, savepoint),",
+  ),
+  kernelBug("call-inside-a-rolled-back-part-stands", "src/transaction/inner-calls.ts", "    tell(new Map());\n", ""),
+  kernelBug(
     "abort-unheard",
     "src/transaction/attempt.ts",
     "[onAbort(limits.signal, first.resolve), onDeadline",
