@@ -44,6 +44,8 @@ export interface Ledger extends EffectLedger {
   readonly unsure?: boolean;
   /** Whether a call of this id has ended and can be returned to. Without it, only what this process remembers is asked. */
   knows?(callId: string): boolean;
+  /** Whether a call of this id was written down as opened, and waits for somebody: nobody else is to begin it. */
+  waits?(callId: string): boolean;
   /** Before the handler runs. */
   opened(call: OpenedCall): Promise<void>;
   /** A call and those it had run inside it, with everything they changed: written together or not at all. */

@@ -205,6 +205,8 @@ export class Transactions {
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean, begun?: Promise<PendingCall | undefined>) {
     this.state.truth.gate.refuseInside();
     checkOptions(limits, CALL_LIMITS);
+    if (call.announced !== true && this.#world.ledger.waits?.(call.id) === true)
+      throw new HoldfastError("CALL_OPEN", { call: call.id });
     this.#world.ids.take(call.id);
     this.#open.set(call.id, begun);
     const ended = inOrder ? Promise.withResolvers<void>() : undefined;

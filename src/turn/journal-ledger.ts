@@ -42,6 +42,10 @@ export class JournalLedger implements Ledger, StateLedger {
     return this.#journal.folded.boundaries.some((one) => one.callId === callId && !one.rewound);
   }
 
+  waits(callId: string): boolean {
+    return this.#journal.folded.waiting.has(callId as CallId);
+  }
+
   async opened({ callId, ...call }: OpenedCall): Promise<void> {
     const { parent, ...rest } = call;
     const family = parent === undefined ? {} : { parent: parent as CallId };

@@ -49,6 +49,18 @@ describe("a call that waits", () => {
     expect(session.openCalls).toEqual([]);
   });
 
+  test("[LOOP-18] [TX-31] is begun by nobody else under its id, with whatever arguments, and waits on", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    await watch(session.run("go", { model: scripted([{ calls: [production] }, { text: "Good." }]) }));
+    const { callId: id } = session.waiting[0]!;
+    const other = { id, name: "deploy", input: { to: "elsewhere" } };
+    await expect(session.runTool(other)).rejects.toMatchObject({ code: "CALL_OPEN" });
+    await expect(session.begin(other)).rejects.toMatchObject({ code: "CALL_OPEN" });
+    expect(session.waiting).toMatchObject([{ callId: id, input: { to: "production" } }]);
+    expect(await session.reply(id, { approve: true })).toMatchObject({ output: "deployed to production" });
+    expect(await closings(session)).toHaveLength(1);
+  });
+
   test("[LOOP-18] is still open after a crash and after a checkpoint, and can be answered by another process", async () => {
     const disk = new MemoryDisk();
     const first = await opened(disk, TOOLS);
