@@ -200,7 +200,9 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     return undefined;
   },
   inner: async ({ tool, script }, call) => {
-    const { ok, status, output } = await call.run({ name: tool, input: script as unknown as Json });
+    const { ok, status, output, reason } = await call.run({ name: tool, input: script as unknown as Json });
+    // No script says so: whoever holds what a call saw against its script would wonder.
+    if (OF_THE_STORE.test(reason)) throw new Error(`the store failed a call inside: ${reason}`);
     return ok ? output : status;
   },
   effect: async ({ name, key, how }, call, stage) => {
@@ -225,6 +227,9 @@ function dispatching<K extends Op["op"]>(event: (op: Extract<Op, { readonly op: 
     return undefined;
   };
 }
+
+/** Codes with which a call inside one that is inside another could not be opened. */
+const OF_THE_STORE = /^(STORE|JOURNAL|LEASE|HEAD)_/;
 
 class GivenUp extends Error {}
 
