@@ -18,6 +18,8 @@ export interface ToolCall {
   readonly alias?: string;
   /** The epoch of the catalog that offered its tool. */
   readonly epoch?: number;
+  /** Its id was made for it just now, and stands for no other. */
+  readonly isNew?: boolean;
   /** Its opening is journalled already, with the answer that asked for it. */
   readonly announced?: boolean;
   /** How it ends is known without running it: somebody refused it, or gave its answer. */

@@ -68,7 +68,10 @@ export class Transactions {
       throw new HoldfastError("BAD_OPTION", { option: "parallel", value: String(parallel) });
     theOneOf.set(state, this);
     this.state = state;
-    const ids = new CallIds((id) => this.effects.isReliedOnBy(id) || (ledger.knows?.(id) ?? state.checkpoints.has(id)));
+    const ids = new CallIds({
+      waits: (id) => ledger.waits?.(id) === true,
+      hasEnded: (id) => this.effects.isReliedOnBy(id) || (ledger.knows?.(id) ?? state.checkpoints.has(id)),
+    });
     this.effects = new EffectBook(ledger, state.clock, ids);
     this.#options = options;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
@@ -205,9 +208,7 @@ export class Transactions {
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean, begun?: Promise<PendingCall | undefined>) {
     this.state.truth.gate.refuseInside();
     checkOptions(limits, CALL_LIMITS);
-    if (call.announced !== true && this.#world.ledger.waits?.(call.id) === true)
-      throw new HoldfastError("CALL_OPEN", { call: call.id });
-    this.#world.ids.take(call.id);
+    this.#world.ids.take(call);
     this.#open.set(call.id, begun);
     const ended = inOrder ? Promise.withResolvers<void>() : undefined;
     const before = inOrder ? this.#last : AT_ONCE;

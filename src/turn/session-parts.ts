@@ -4,6 +4,7 @@ import type { ExecHost } from "../exec/commands.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
+import type { ToolCall } from "../transaction/call-world.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { SessionFold } from "./fold.ts";
 import type { ForkWorkspace } from "./fork-files.ts";
@@ -76,4 +77,16 @@ export interface SessionCall {
   readonly id?: CallId;
   /** Why it may not run, in words for the model: it is closed as denied. */
   readonly denied?: string;
+}
+
+/** Field by field: whatever else a host's object holds is not for it to say, such as that its opening is written down. */
+export function toolCallOf({ id, name, input, alias, epoch, denied }: SessionCall, made: CallId): ToolCall {
+  return {
+    ...(id === undefined ? { id: made, isNew: true } : { id }),
+    name,
+    input,
+    ...(alias === undefined ? {} : { alias }),
+    ...(epoch === undefined ? {} : { epoch }),
+    ...(denied === undefined ? {} : { known: { kind: "denied", message: denied } }),
+  };
 }

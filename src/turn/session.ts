@@ -44,7 +44,7 @@ import type { UserInput } from "./said-records.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from "./story.ts";
-import { FORK_AT_OPTIONS, type ForkOptions, type SessionCall, type SessionParts } from "./session-parts.ts";
+import { FORK_AT_OPTIONS, type ForkOptions, type SessionCall, type SessionParts, toolCallOf } from "./session-parts.ts";
 import { SessionWriteback } from "./writeback.ts";
 
 /** One conversation with its state and files, open for writing. */
@@ -394,10 +394,9 @@ export class Session implements AsyncDisposable {
     return this.#parts.upkeep.due(() => !this.#ground.running && this.transactions.pending.length === 0);
   }
 
-  #named({ id, denied, ...call }: SessionCall): ToolCall {
+  #named(call: SessionCall): ToolCall {
     this.#calls += 1;
-    const known: Pick<ToolCall, "known"> = denied === undefined ? {} : { known: { kind: "denied", message: denied } };
-    return { ...call, ...known, id: id ?? callIdAt(this.id, `host ${this.#place}`, this.#calls) };
+    return toolCallOf(call, callIdAt(this.id, `host ${this.#place}`, this.#calls));
   }
 
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */

@@ -61,6 +61,15 @@ describe("a call that waits", () => {
     expect(await closings(session)).toHaveLength(1);
   });
 
+  test("[TX-31] a host's object cannot say of a call that it is open in the journal, or how it ends", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const known = { kind: "succeeded", value: "never ran" };
+    const outcome = await session.runTool({ ...call("a"), announced: true, isNew: true, known } as never);
+    expect(outcome.output).not.toBe("never ran");
+    const kinds = (await collect(session.read())).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "call-opened")).toHaveLength(1);
+  });
+
   test("[LOOP-18] is still open after a crash and after a checkpoint, and can be answered by another process", async () => {
     const disk = new MemoryDisk();
     const first = await opened(disk, TOOLS);
