@@ -24,7 +24,7 @@ interface LettingGoParts {
 export class LettingGo {
   readonly #parts: LettingGoParts;
   /** Of this attempt. */
-  #asked: readonly Asked[] = [];
+  #asked: Asked[] = [];
   #left: readonly EffectReport[] = [];
   #underWay: readonly Promise<unknown>[] = [];
 
@@ -38,7 +38,7 @@ export class LettingGo {
 
   /** An effect is asked for in a stretch of its own. */
   ask(callId: string, stretch: Stretch, effect: Parameters<typeof effectId>[0]): void {
-    this.#asked = [...this.#asked, { callId, stretch, effect: effectId(effect) }];
+    this.#asked.push({ callId, stretch, effect: effectId(effect) });
   }
 
   /** What was let go and not undone: no call relies on it any more, and whoever reads how the call ended must know. */
@@ -66,12 +66,12 @@ export class LettingGo {
   /** What the call asked for elsewhere, too, stays. */
   async #undo(callId: string, savepoint: Savepoint): Promise<void> {
     const { world } = this.#parts;
-    const own = this.#asked.filter((asked) => asked.callId === callId);
-    const gone = own.filter(({ stretch }) => isSince(savepoint, stretch, stretch.opened));
-    if (gone.length === 0) return;
-    this.#asked = this.#asked.filter((asked) => !gone.includes(asked));
-    const stays = new Set(own.flatMap((asked) => (gone.includes(asked) ? [] : [asked.effect])));
-    const effects = new Set(gone.map(({ effect }) => effect)).difference(stays);
+    const isGone = (asked: Asked) => asked.callId === callId && isSince(savepoint, asked.stretch, asked.stretch.opened);
+    const gone = new Set(this.#asked.filter(isGone).map(({ effect }) => effect));
+    if (gone.size === 0) return;
+    this.#asked = this.#asked.filter((asked) => !isGone(asked));
+    const stays = this.#asked.flatMap((asked) => (asked.callId === callId ? [asked.effect] : []));
+    const effects = gone.difference(new Set(stays));
     const reports = await world.effects.undoOf(callId, effects, specsOf(world));
     this.#left = lastOfEach([...this.#left, ...reports.filter(({ is }) => is !== "undone")]);
   }
