@@ -88,6 +88,23 @@ test("[HOST-13] a fork in a folder of its own begins with the files as they were
   await expect(full).rejects.toMatchObject({ code: "FILE_EXISTS" });
 });
 
+test("[HOST-13] a fork in a folder of its own is on the disk before it is there", async () => {
+  const { fork, root } = await working();
+  const [folder, programs, log] = [`${root}-synced`, `${root}-programs`, `${root}-log`];
+  mkdirSync(programs);
+  // In place of the system's own, which nobody can watch: it tells what it was asked for, and what lay there by then.
+  const script = `#!/bin/sh\necho "$@" >>'${log}'\ncat '${folder}/f' '${folder}/untouched' >>'${log}'\n`;
+  writeFileSync(join(programs, "sync"), script, { mode: 0o755 });
+  const { PATH: before } = process.env;
+  try {
+    process.env["PATH"] = `${programs}:${before}`;
+    await fork({ workspace: folder });
+  } finally {
+    process.env["PATH"] = before;
+  }
+  expect(readFileSync(log, "utf8")).toBe(`-f ${folder}\n1same`);
+});
+
 test("[TURN-11] a snapshot that knows of no workspace returns to where none of its files was touched", async () => {
   const { session, text } = await working();
   const stranger = ExecutionState.create({ slices: [] });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
 import type { Store } from "../contracts/store.ts";
+import { syncDisk } from "../exec/sync-disk.ts";
 import { type Copied, copyWorkspace } from "../files/host/copy.ts";
 import type { Disk } from "../files/host/disk.ts";
 import { ABSENT, type HostEntry, sameEntry } from "../files/host/entry.ts";
@@ -96,12 +97,13 @@ export async function copyFor(
   const changed = compared.filter(({ entry, there }) => !sameEntry(there, entry));
   const at = new Map(changed.map(({ path, entry }) => [path, entry]));
   const lying = new Map(changed.map(({ path, there }) => [path, there]));
-  return copyWorkspace(disk, resolve(folder), at, (entry, path) => {
+  const content = (entry: HostEntry & { readonly kind: "file" }, path: string) => {
     const there = lying.get(path);
     // Only its mode or its owner is another by now.
     if (there !== undefined && sameContent(there, entry)) return disk.stream(namesIn(path));
     return readBlob(store, entry.digest);
-  });
+  };
+  return copyWorkspace(disk, resolve(folder), at, content, syncDisk);
 }
 
 function sameContent(there: HostEntry, entry: HostEntry & { readonly kind: "file" }): boolean {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
@@ -10,6 +10,29 @@ import { type HostPort, realHost } from "./port.ts";
 
 const scratch = scratchFolder();
 const INNER = 0o711;
+
+const diskOf = (root: HostRoot) => new Disk(root, [], { caseMatters: true });
+
+test("[HOST-13] a copy that cannot be made durable leaves nothing behind", async () => {
+  const [from, to] = [join(scratch, "whole"), join(scratch, "unsynced")];
+  mkdirSync(join(from, "d"), { recursive: true });
+  writeFileSync(join(from, "d/f"), "f");
+  const root = new HostRoot(realHost, from);
+  const seen: string[] = [];
+  const copied = copyWorkspace(
+    diskOf(root),
+    to,
+    new Map(),
+    async function* () {},
+    async (path) => {
+      seen.push(readFileSync(join(path, "d/f"), "utf8"));
+      throw new Error("the disk does not answer");
+    },
+  );
+  await expect(copied).rejects.toThrow("the disk does not answer");
+  root.close();
+  expect([seen, existsSync(to)]).toEqual([["f"], false]);
+});
 
 test("[HOST-13] a folder that was closed to everybody is closed after all that lies in it", async () => {
   const [from, to] = [join(scratch, "from"), join(scratch, "to")];
@@ -27,7 +50,13 @@ test("[HOST-13] a folder that was closed to everybody is closed after all that l
   };
   const root = new HostRoot(port, from);
   const at = new Map<string, HostEntry>([["d", { kind: "folder", mode: 0, exact: true }]]);
-  const { left } = await copyWorkspace(new Disk(root, [], { caseMatters: true }), to, at, async function* () {});
+  const { left } = await copyWorkspace(
+    diskOf(root),
+    to,
+    at,
+    async function* () {},
+    async () => {},
+  );
   root.close();
   expect([left, isClosed()]).toEqual([[], true]);
   chmodSync(join(to, "d"), 0o700);

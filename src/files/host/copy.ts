@@ -24,12 +24,16 @@ export interface Copied {
   readonly takeAway: (failure: unknown) => never;
 }
 
-/** A copy of the workspace in a folder of its own, with some paths as they were at another time. All of it, or nothing. */
+/**
+ * A copy of the workspace in a folder of its own, with some paths as they were at another time: all of it, durable, or
+ * nothing. `sync` makes everything durable that lies on the file system of a path.
+ */
 export async function copyWorkspace(
   disk: Disk,
   target: string,
   at: ReadonlyMap<string, HostEntry>,
   content: ContentOf,
+  sync: (path: string) => Promise<void>,
 ): Promise<Copied> {
   const { port } = disk.root;
   const isNew = await inOurWords(target, async () => makeEmpty(port, target));
@@ -39,6 +43,7 @@ export async function copyWorkspace(
     try {
       const copy = new Copy(disk, root, at);
       await copy.make(content, isNew);
+      await sync(target); // before anybody is told that it is there
       return { left: copy.left, reowned: copy.reowned, takeAway };
     } finally {
       root.close();
