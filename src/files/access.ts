@@ -18,14 +18,34 @@ export function filesOnBranch(branch: Branch, use: Use): Filesystem {
   const workspace = branch.part(WORKSPACE_PART);
   if (!isHostPart(workspace)) return treeOnBranch(branch, use);
   const seen = seenBy(branch);
+  if (!waitingOn.has(branch)) waitingOn.set(branch, []);
   return filesystemOver(
     hostLayer(workspace.host, {
       look: (what, see) => use("files", () => branch.look(workspace, what, see, (then, now) => then === now)),
       peek: () => use("files", () => branch.peek(workspace)),
       change: (redo) => use("files", (by) => branch.change(workspace, redo, by)),
+      waits: (file) => waitsOn(branch, () => workspace.host.letGo(file)),
       seen,
     }),
   );
+}
+
+/** What calls have written and was too large to hold, in files of ours: how each is let go of. */
+const waitingOn = new WeakMap<Branch, (() => void)[] | "over">();
+
+function waitsOn(branch: Branch, letGo: () => void): void {
+  const waiting = waitingOn.get(branch);
+  if (waiting === undefined || waiting === "over")
+    letGo(); // its call ended while it was written
+  else waiting.push(letGo);
+}
+
+/** It was decided about what was done on the branch: nothing of it waits any more, and nothing will. */
+export function endFiles(branch: Branch): void {
+  const waiting = waitingOn.get(branch);
+  if (waiting === undefined || waiting === "over") return; // most calls write nothing of that size
+  waitingOn.set(branch, "over");
+  for (const letGo of waiting) letGo();
 }
 
 /** The files as they are now, for code that stands outside a call. A change is true when its promise resolves. */

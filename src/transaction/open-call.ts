@@ -5,6 +5,7 @@ import { asName } from "../base/words.ts";
 import type { ToolAccess } from "../contracts/tool-access.ts";
 import { CallCommands, type ExecHost, startBackground } from "../exec/commands.ts";
 import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
+import { endFiles } from "../files/access.ts";
 import type { Branch, Stretch } from "../state/branch.ts";
 import { attempt, NEVER } from "./attempt.ts";
 import { type Call, CallHandle, type CallParts } from "./call.ts";
@@ -135,6 +136,7 @@ export class OpenCall {
     this.#notes = undefined;
     this.#sideBySide = undefined; // what an attempt that was given up left under way is beside nothing
     this.admitted = [];
+    endFiles(this.branch);
     this.branch = state.branch();
     this.#stop = new LazySignal(this.signal);
     effects.beginAttempt(this.call.id);

@@ -1,6 +1,7 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensure } from "../base/unreachable.ts";
+import { endFiles } from "../files/access.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { RootChange } from "../state/part.ts";
 import { portable, resourcesPart } from "../state/resources-part.ts";
@@ -39,6 +40,7 @@ export async function settle(
     throw error;
   } finally {
     open.isOver = true;
+    endFiles(open.branch);
     world.state.exclusive.release(open.call.id);
     await open.children.release();
   }

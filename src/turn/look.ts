@@ -239,6 +239,7 @@ export class SessionLook {
       content: ({ digest }, _, range) => readBlob(store, digest, range),
       keep: never,
       kept: never,
+      letGo: never,
     });
   }
 }

@@ -60,6 +60,7 @@ export class SessionFiles {
       content: (entry, path, range) => this.#content(entry, path, range),
       keep: (source, path) => workspace.keep(source, path),
       kept: (file, range) => workspace.kept(file, range),
+      letGo: (file) => workspace.letGo(file),
     };
     this.part = hostPart(host);
   }

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
@@ -34,6 +34,65 @@ test("[HOST-18] [K41] the disk a session uses is bounded by what it keeps, howev
   await session.close();
   const rescued = readdirSync(on(".holdfast/workspace/rescue")).filter((name) => !name.endsWith(".note"));
   expect(rescued.length).toBeLessThanOrEqual(bounds.files);
+  expect(readdirSync(on(".holdfast/workspace/tmp"))).toEqual([]);
+});
+
+test("[HOST-18] what was streamed in waits no longer than its call, however that ends, while the session stays open", async () => {
+  const { run, on, session, text, holdfast } = await work({});
+  const waiting = () => readdirSync(on(".holdfast/workspace/tmp"));
+  const pieces = (word: string) => [word, word].map((one) => Buffer.from(one.repeat(50_000)));
+  await run(async ({ files }) => {
+    await files.writeStream("kept", pieces("a"));
+    await files.writeStream("kept", pieces("b"));
+    expect(waiting()).toHaveLength(2);
+  });
+  expect([text("kept")?.slice(0, 2), waiting()]).toEqual(["bb", []]);
+  await run(async (call) => {
+    await call.transaction(async () => {
+      await call.files.writeStream("given-up", pieces("c"));
+      throw new Error("no");
+    });
+  });
+  expect(waiting()).toEqual([]);
+  // One that is run again, because somebody has made the file meanwhile that the first attempt was to make.
+  let attempts = 0;
+  const again = await run(async ({ files }) => {
+    attempts += 1;
+    await files.exists("again");
+    await files.writeStream("again", pieces(`${attempts}`));
+    if (attempts === 1) writeFileSync(on("again"), "made meanwhile");
+  });
+  expect([again.attempts, text("again")?.slice(0, 1), waiting()]).toEqual([2, "2", []]);
+  // Outside any call, two at once, and moved once more.
+  await Promise.all(["x", "y"].map((name) => session.files.writeStream(name, pieces(name))));
+  await session.files.move("x", "z");
+  expect([text("z")?.length, text("y")?.slice(0, 1), waiting()]).toEqual([100_000, "y", []]);
+  const fork = await holdfast.fork("s", { as: "fork", workspace: "memory" });
+  await fork.files.writeStream("mine", pieces("m"));
+  expect([(await fork.files.readText("mine")).slice(0, 2), waiting()]).toEqual(["mm", []]);
+  await fork.close();
+});
+
+test("[HOST-18] what is streamed in by a call that has ended is not kept", async () => {
+  const { session, on } = await work({});
+  const pending = await session.begin({ name: "hand", input: {} });
+  const late = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const writing = pending.call.files.writeStream("late", {
+    async *[Symbol.asyncIterator]() {
+      yield Buffer.from("begun");
+      begun.resolve();
+      await late.promise;
+      yield Buffer.from("ended");
+    },
+  });
+  await begun.promise;
+  await pending.abort("enough");
+  late.resolve();
+  await expect(writing).rejects.toMatchObject({ code: "CALL_CLOSED" });
+  await expect(pending.call.files.writeStream("later", [Buffer.from("x")])).rejects.toMatchObject({
+    code: "CALL_CLOSED",
+  });
   expect(readdirSync(on(".holdfast/workspace/tmp"))).toEqual([]);
 });
 

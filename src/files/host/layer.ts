@@ -22,6 +22,8 @@ export interface ValueAccess {
   change(redo: (value: WorkspaceValue) => WorkspaceValue): Promise<void> | void;
   /** What this call found on the disk when it first looked. What it writes must still find it so. */
   readonly seen?: Map<string, HostEntry>;
+  /** Hears of content that waits in a file of ours for a commit that is still to come. Without it, every change is one. */
+  waits?(file: string): void;
 }
 
 interface Change {
@@ -111,6 +113,22 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
     }
     return made;
   };
+  /** Content too large to hold waits in a file of ours, until it is decided about what is done with it. */
+  const keeping = async (work: (keep: HostSession["keep"]) => Promise<void>): Promise<void> => {
+    access.peek(); // nothing is written for a call that has ended
+    const files: string[] = [];
+    const hears = access.waits ?? ((file: string) => files.push(file));
+    const keep = async (source: ByteSource, path: string) => {
+      const staged = await host.keep(source, path);
+      hears(staged.file);
+      return staged;
+    };
+    try {
+      await work(keep);
+    } finally {
+      for (const file of files) host.letGo(file);
+    }
+  };
   const writeContent = async (
     names: readonly string[],
     what: Pick<HostEntry & { readonly kind: "file" }, "digest" | "size">,
@@ -128,13 +146,13 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
    * Where the content of a file waits when it gets another name or mode; undefined when it is kept under its own. What a
    * command left is trusted at the path and with the mode that it was left with, so it is taken from there.
    */
-  const contentOf = async (path: string): Promise<StagedContent | undefined> => {
+  const contentOf = async (path: string, keep: HostSession["keep"]): Promise<StagedContent | undefined> => {
     const above = view().above(path);
     if (above === undefined) return { at: path };
     const content = above.staged?.content;
     const waits = content !== undefined && !("lies" in content) && !("placed" in content);
     if (waits || host.mode !== "host") return content;
-    return { file: (await host.keep(view().content(above, path), path)).file };
+    return { file: (await keep(view().content(above, path), path)).file };
   };
   /** Everything at and below a path, the deepest last. */
   const all = async (
@@ -191,18 +209,20 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
       return entry.digest;
     },
     write: (names, bytes) => writeContent(names, { digest: nameOfBytes(bytes), size: bytes.length }, { bytes }),
-    writeStream: async (names, source) => {
-      const { file, digest, size } = await host.keep(source, names.join("/"));
-      await writeContent(names, { digest, size }, { file });
-    },
-    chmod: async (names, mode) => {
-      const path = names.join("/");
-      const from = await before(names);
-      if (from.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
-      const content = await contentOf(path);
-      const to = { ...from, mode: (from.mode & ~0o777) | mode };
-      await change([{ path, from, to, ...(content === undefined ? {} : { content }) }]);
-    },
+    writeStream: (names, source) =>
+      keeping(async (keep) => {
+        const { file, digest, size } = await keep(source, names.join("/"));
+        await writeContent(names, { digest, size }, { file });
+      }),
+    chmod: (names, mode) =>
+      keeping(async (keep) => {
+        const path = names.join("/");
+        const from = await before(names);
+        if (from.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
+        const content = await contentOf(path, keep);
+        const to = { ...from, mode: (from.mode & ~0o777) | mode };
+        await change([{ path, from, to, ...(content === undefined ? {} : { content }) }]);
+      }),
     link: async (names, target) => {
       const folders = await foldersTo(names);
       await change([...folders, { path: names.join("/"), from: await before(names), to: { kind: "link", target } }]);
@@ -212,18 +232,19 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
       await change([...folders, { path: names.join("/"), from: await before(names), to: NEW_FOLDER }]);
     },
     remove: async (names) => change(await all(names)),
-    move: async (from, to) => {
-      const folders = await foldersTo(to);
-      const sources = await all(from);
-      const targets: Change[] = [];
-      for (const { path, names, from: entry } of sources) {
-        const place = [...to, ...names.slice(from.length)];
-        const content = entry.kind === "file" ? await contentOf(path) : undefined;
-        const held = content === undefined ? {} : { content };
-        targets.push({ path: place.join("/"), from: await before(place), to: entry, ...held });
-      }
-      await change([...sources, ...folders, ...targets]);
-    },
+    move: (from, to) =>
+      keeping(async (keep) => {
+        const folders = await foldersTo(to);
+        const sources = await all(from);
+        const targets: Change[] = [];
+        for (const { path, names, from: entry } of sources) {
+          const place = [...to, ...names.slice(from.length)];
+          const content = entry.kind === "file" ? await contentOf(path, keep) : undefined;
+          const held = content === undefined ? {} : { content };
+          targets.push({ path: place.join("/"), from: await before(place), to: entry, ...held });
+        }
+        await change([...sources, ...folders, ...targets]);
+      }),
   };
 }
 

@@ -20,6 +20,8 @@ export interface HostSession {
   /** Streams content into a file of ours, to wait there for the commit. */
   keep(source: ByteSource, path: string): Promise<StagedFile>;
   kept(file: string, range?: ByteRange): AsyncIterable<Bytes>;
+  /** Nobody waits for it any more. */
+  letGo(file: string): void;
 }
 
 /** The part of a session that has a workspace: the same data, and the way to the disk. */

@@ -192,6 +192,14 @@ export class Workspace {
     return this.disk.stream([...PLACES.temporary, file], range);
   }
 
+  letGo(file: string): void {
+    try {
+      this.#root.port.unlink(this.#places.temporary.at(file));
+    } catch {
+      // Nobody waits for it, so nobody is told. It goes when the workspace is closed, or opened again.
+    }
+  }
+
   /** Sessions of one process share the folder; the last one to leave gives it free. */
   enter(): void {
     this.#users += 1;
