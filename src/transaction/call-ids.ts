@@ -1,5 +1,4 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { ToolCall } from "./call-world.ts";
 
 /** What is known of calls that are not open here. */
 interface ElsewhereKnown {
@@ -7,6 +6,14 @@ interface ElsewhereKnown {
   readonly waits: (id: string) => boolean;
   /** It has ended, and is still answered for. */
   readonly hasEnded: (id: string) => boolean;
+}
+
+interface NamedCall {
+  readonly id: string;
+  /** It was made just now, and stands for no other. */
+  readonly isNew?: boolean;
+  /** Its opening is written down already. */
+  readonly announced?: boolean;
 }
 
 const NOTHING_KNOWN: ElsewhereKnown = { waits: () => false, hasEnded: () => false };
@@ -22,7 +29,7 @@ export class CallIds {
     this.#known = known;
   }
 
-  take({ id, isNew, announced }: Pick<ToolCall, "id" | "isNew" | "announced">): void {
+  take({ id, isNew, announced }: NamedCall): void {
     // Kept, half a character becomes another one: nobody would find the call again by its id.
     if (typeof id !== "string" || id === "" || !id.isWellFormed())
       throw new HoldfastError("CALL_BAD_ID", { call: String(id).slice(0, 80).toWellFormed() });

@@ -2,6 +2,7 @@ import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import { FUNCTION, having, type OptionRules } from "../base/options.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
+import type { Rewindable } from "./call.ts";
 import type { CallIds } from "./call-ids.ts";
 import type { Deadline } from "./deadline.ts";
 import type { EffectBook } from "./effects.ts";
@@ -34,6 +35,8 @@ export interface CallWorld {
   readonly ids: CallIds;
   readonly policies: readonly ToolPolicy[];
   tool(name: string): Tool | undefined;
+  /** What takes a child back, with all that runs in it. */
+  childOf(child: Rewindable): Rewindable;
   readonly exec?: ExecHost;
 }
 

@@ -16,10 +16,13 @@ import type { LazySignal } from "./lazy-signal.ts";
 import type { AttemptFailure } from "./validators.ts";
 import type { CallOutcome } from "./outcome.ts";
 
+/** Takes something back to where it was marked. `callGoesOn`: with a part of a call, which may have it work on. */
+export type TakeBack = (callGoesOn?: boolean) => Promise<void>;
+
 /** A state of its own that works for a call: when the call is discarded, its span goes too. */
 export interface Rewindable {
   /** Marks where it stands; the answer takes it back there. */
-  mark(): Promise<() => Promise<void>>;
+  mark(): Promise<TakeBack>;
   /** The call has settled, and will not take it back any more. */
   release?(): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import type { HoldfastError } from "../base/errors.ts";
 import { inWords } from "../base/words.ts";
 import { isSince, type Savepoint, type Stretch } from "../state/branch.ts";
-import type { Rewindable } from "./call.ts";
+import type { Rewindable, TakeBack } from "./call.ts";
 
 interface Adopted {
   readonly child: Rewindable;
   /** The part of the call that it works for. */
   readonly stretch: Stretch;
   /** Until it is marked there is nothing to take it back to. */
-  rewind?: () => Promise<void>;
+  rewind?: TakeBack;
   /** Its call has ended meanwhile. */
   over?: "kept" | "taken back";
 }
@@ -41,8 +41,9 @@ export class CallChildren {
   /** Takes those back that a part of the call had work for it. Answers those that refused. */
   letGo(savepoint: Savepoint): Promise<readonly string[]> {
     const goes = ({ stretch }: Adopted) => isSince(savepoint, stretch, stretch.opened);
-    const work = takenBack(this.#adopted.filter(goes));
-    this.#adopted = this.#adopted.filter((adopted) => !goes(adopted));
+    const [gone, stay] = [this.#adopted.filter(goes), this.#adopted.filter((adopted) => !goes(adopted))];
+    this.#adopted = stay;
+    const work = takenBack(gone, stay);
     this.#gone = [...this.#gone, work];
     return work;
   }
@@ -52,7 +53,7 @@ export class CallChildren {
     const [gone, adopted] = [this.#gone, this.#adopted];
     [this.#gone, this.#adopted] = [[], []];
     const before = await Promise.all(gone);
-    return [...before.flat(), ...(await takenBack(adopted))];
+    return [...before.flat(), ...(await takenBack(adopted, undefined))];
   }
 
   /** The call has settled: what they did is there to stay. */
@@ -64,18 +65,18 @@ export class CallChildren {
   }
 }
 
-/** Newest first. */
-async function takenBack(all: readonly Adopted[]): Promise<readonly string[]> {
+/** Newest first. `stay`: those that the call goes on with, when it does. */
+async function takenBack(all: readonly Adopted[], stay: readonly Adopted[] | undefined): Promise<readonly string[]> {
   const stuck: string[] = [];
   for (const adopted of all) adopted.over = "taken back";
   for (const { child, rewind } of all.toReversed()) {
     if (rewind === undefined) continue; // by whoever waits for its mark
     try {
-      await rewind();
+      await rewind(stay !== undefined);
     } catch (error) {
       stuck.push(`a child: ${inWords(error)}`);
     } finally {
-      await released(child);
+      if (stay?.some((other) => other.child === child) !== true) await released(child);
     }
   }
   return stuck;

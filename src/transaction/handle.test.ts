@@ -7,6 +7,7 @@ import { resourceKey } from "../state/resources.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Call } from "./call.ts";
 import { defineTool } from "./tool.ts";
+import { Transactions } from "./transactions.ts";
 
 describe("a handle after its call has ended", () => {
   test("[TX-19] refuses every use, and each attempt is told", async () => {
@@ -296,6 +297,35 @@ describe("inside a call", () => {
     expect((await transactions.run({ id: "c", name: "stuck", input: {} })).output).toContain(
       "Not taken back: a child: gone for good",
     );
+  });
+
+  test("[TX-22] what still runs in a child that is a bare state is stopped before it is taken back, and nothing begins there", async () => {
+    const child = ExecutionState.create({ slices: [steps] });
+    const hears = Promise.withResolvers<unknown>();
+    const slow = writes("slow", async (_, call) => {
+      call.signal.addEventListener("abort", () => hears.resolve((call.signal.reason as Error).message), { once: true });
+      await quiet();
+      await quiet();
+      call.dispatch(steps.added("late"));
+    });
+    const inChild = new Transactions(child, { tools: [slow] });
+    const running: Promise<unknown>[] = [];
+    const late = Promise.withResolvers<void>();
+    const work = writes("work", async (_, call) => {
+      await call.child(child);
+      running.push(inChild.run({ id: "c1", name: "slow", input: {} }));
+      running.push(late.promise.then(() => inChild.run({ id: "c2", name: "slow", input: {} })));
+      throw new Error("boom");
+    });
+    const { transactions } = rig([work]);
+    expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({ reason: "threw" });
+    late.resolve();
+    const [first, second] = await Promise.allSettled(running);
+    expect(first).toMatchObject({ value: { status: "canceled" } });
+    expect(second).toMatchObject({ reason: { code: "CALL_CLOSED" } });
+    expect([child.session.get(steps), child.poisoned, typeof (await hears.promise)]).toEqual([[], false, "string"]);
+    // Others may still use it.
+    expect(await inChild.run({ id: "c3", name: "slow", input: {} })).toMatchObject({ ok: true });
   });
 
   test("[TX-22] [TX-14] a call is not run again over a child that cannot be taken back: it would do its work twice", async () => {

@@ -4,6 +4,7 @@ import { ExecutionState } from "../state/execution-state.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
 import { defineTool } from "./tool.ts";
+import { Transactions } from "./transactions.ts";
 
 /** A tool that sends mails, and what became of them. */
 function posting(work: (call: Call) => Promise<unknown>, more: Partial<EffectSpec> = {}) {
@@ -136,6 +137,26 @@ describe("a child of a part that is rolled back", () => {
     const { transactions } = rig([work]);
     expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({ ok: true });
     expect([child.session.get(steps), other.session.get(steps)]).toEqual([["before"], ["kept"]]);
+  });
+
+  test("[TX-40] works on for the call, which is not over, and is let go of once", async () => {
+    const released: string[] = [];
+    const child = ExecutionState.create({ slices: [steps] });
+    const tools = new Transactions(child, {
+      tools: [writes("step", (_, call) => call.dispatch(steps.added(call.id)))],
+    });
+    const held = { mark: () => tools.mark(), release: async () => void released.push("released") };
+    const step = (id: string) => tools.run({ id, name: "step", input: {} });
+    const work = writes("work", async (_, call) => {
+      await call.child(held);
+      await step("before");
+      await failing(call, () => call.child(held).then(() => step("inside")));
+      await step("after");
+      expect(released).toEqual([]);
+    });
+    const { transactions } = rig([work]);
+    expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({ ok: true });
+    expect([child.session.get(steps), released]).toEqual([["before", "after"], ["released"]]);
   });
 
   test("[TX-40] so is one of a call inside that failed", async () => {

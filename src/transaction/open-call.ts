@@ -250,7 +250,7 @@ export class OpenCall {
       letGo: (savepoint) => this.lettingGo.letGo(id, savepoint, this.isOver),
       child: (child, around) =>
         this.children.adopt(
-          child,
+          this.#world.childOf(child),
           branch.stretch(around),
           () => new HoldfastError("CALL_CLOSED", { call: id, tool: tool.name, attempted: "child" }),
         ),

@@ -1,11 +1,13 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkOptions } from "../base/options.ts";
 import type { ExecHost } from "../exec/commands.ts";
-import type { ExecutionState } from "../state/execution-state.ts";
-import { canceled } from "./attempt.ts";
+import { ExecutionState } from "../state/execution-state.ts";
+import type { CompositeSnapshot } from "../state/snapshot.ts";
+import { canceled, NEVER } from "./attempt.ts";
 import { BUDGET } from "./budget.ts";
 import { CallIds } from "./call-ids.ts";
 import { PromptEvaluationError } from "./deadline.ts";
+import type { Rewindable, TakeBack } from "./call.ts";
 import type { EffectReport } from "./effect.ts";
 import { EffectBook } from "./effects.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
@@ -15,6 +17,7 @@ import { OpenCall } from "./open-call.ts";
 import type { CallOutcome } from "./outcome.ts";
 import { PendingCall } from "./pending.ts";
 import type { ToolPolicy } from "./policy.ts";
+import { Marks } from "./marks.ts";
 import { Semaphore } from "./semaphore.ts";
 import { settle } from "./settle.ts";
 import { Barrier } from "./barrier.ts";
@@ -57,6 +60,8 @@ export class Transactions {
   /** The open calls, from before they are written down; those that a host will end, with the promise of what ends them. */
   readonly #open = new Map<string, Promise<PendingCall | undefined> | undefined>();
   #last: Promise<void> = Promise.resolve();
+  /** Where calls of other states began to have this one work for them; most have none. */
+  #marks: Marks | undefined;
   /** Those who wait for a call to end. */
   readonly #waiting: (() => void)[] = [];
 
@@ -85,6 +90,8 @@ export class Transactions {
       ids,
       policies,
       tool,
+      // What runs in a bare state is known to its transactions, and to be stopped before it is taken back.
+      childOf: (child: Rewindable) => (child instanceof ExecutionState ? Transactions.of(child) : child),
       ...(exec === undefined ? {} : { exec }),
     };
   }
@@ -195,6 +202,14 @@ export class Transactions {
     return pending?.abort(reason) ?? "not pending";
   }
 
+  /** Where the state stands; the answer takes it back there. For a call of another state that has this one work for it. */
+  mark(): Promise<TakeBack> {
+    const { state } = this;
+    const from = () => async (kept: CompositeSnapshot) => void (await state.restore(kept));
+    this.#marks ??= new Marks({ state, transactions: this, from });
+    return this.#marks.mark();
+  }
+
   /** Undoes what calls that were taken back had done outside, newest first. */
   undoEffects(callIds: readonly string[]): Promise<readonly EffectReport[]> {
     return this.effects.undo(callIds, specsOf(this.#world));
@@ -208,6 +223,7 @@ export class Transactions {
   async #opening(call: ToolCall, limits: CallLimits, inOrder: boolean, begun?: Promise<PendingCall | undefined>) {
     this.state.truth.gate.refuseInside();
     checkOptions(limits, CALL_LIMITS);
+    this.#marks?.refuseLate();
     this.#world.ids.take(call);
     this.#open.set(call.id, begun);
     const ended = inOrder ? Promise.withResolvers<void>() : undefined;
@@ -221,7 +237,7 @@ export class Transactions {
       for (const hear of this.#waiting.splice(0)) hear();
     };
     try {
-      const open = new OpenCall(this.#world, call, limits, before);
+      const open = new OpenCall(this.#world, call, this.#heeding(limits), before);
       await open.announce();
       return { open, done };
     } catch (error) {
@@ -230,6 +246,11 @@ export class Transactions {
       done();
       throw error;
     }
+  }
+
+  #heeding(limits: CallLimits): CallLimits {
+    const { signal = NEVER } = limits;
+    return this.#marks === undefined ? limits : { ...limits, signal: this.#marks.heard(signal) };
   }
 
   #overBudget() {

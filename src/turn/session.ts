@@ -17,7 +17,9 @@ import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
+import type { TakeBack } from "../transaction/call.ts";
 import { CALL_LIMITS, type CallLimits, type ToolCall } from "../transaction/call-world.ts";
+import { Marks } from "../transaction/marks.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -31,7 +33,7 @@ import type { SessionFold } from "./fold.ts";
 import { catchUp, type Ground, grounds } from "./ground.ts";
 import { decideIn } from "./decide.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
-import { Marks } from "./marks.ts";
+import { rewoundBy } from "./rewound-by.ts";
 import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
@@ -97,7 +99,8 @@ export class Session implements AsyncDisposable {
       },
       parts.writebackOptions,
     );
-    const marks = new Marks({ ...parts, catalog: this.catalog });
+    const { state, transactions } = parts;
+    const marks = new Marks({ state, transactions, from: () => rewoundBy(parts, this.catalog) });
     this.#marks = marks;
     this.#ground = {
       id: this.id,
@@ -207,7 +210,7 @@ export class Session implements AsyncDisposable {
    */
   async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
     this.#refuseRunning();
-    this.#marks.refuseLate(this.id);
+    this.#marks.refuseLate();
     const keeping = this.#upkeep();
     if (keeping !== undefined) {
       await keeping;
@@ -292,7 +295,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** Where the session stands; the answer takes it back there. For a call that has this session work for it. */
-  mark(): Promise<() => Promise<void>> {
+  mark(): Promise<TakeBack> {
     return this.#marks.mark();
   }
 
@@ -402,7 +405,7 @@ export class Session implements AsyncDisposable {
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
   #while(limits: CallLimits = {}): CallLimits {
     checkOptions(limits, CALL_LIMITS);
-    this.#marks.refuseLate(this.id);
+    this.#marks.refuseLate();
     const signal = this.#marks.heard(this.journal.signal);
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
   }

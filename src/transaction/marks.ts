@@ -1,31 +1,29 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { callsAround } from "../state/gate.ts";
-import type { Transactions } from "../transaction/transactions.ts";
-import { catalogDrafts } from "./catalog-part.ts";
-import type { SessionFold } from "./fold.ts";
-import type { JournalLedger } from "./journal-ledger.ts";
-import { wayBack } from "./rewind-files.ts";
-import type { SessionCatalog } from "./session-catalog.ts";
+import type { CompositeSnapshot } from "../state/snapshot.ts";
+import type { TakeBack } from "./call.ts";
+import type { EffectBook } from "./effects.ts";
 
 interface MarkGround {
   readonly state: ExecutionState;
-  readonly journal: Journal<SessionFold>;
-  readonly transactions: Transactions;
-  readonly ledger: JournalLedger;
-  readonly catalog: SessionCatalog;
+  readonly transactions: {
+    readonly pending: readonly string[];
+    readonly effects: Pick<EffectBook, "owners">;
+    ended(callIds: readonly string[]): Promise<void>;
+    undoEffects(callIds: readonly string[]): Promise<unknown>;
+  };
+  /** Asked where the state stands: the answer takes it back there, given what it was. */
+  readonly from: () => (kept: CompositeSnapshot) => Promise<void>;
 }
 
 /** Milliseconds: a call that was told to stop and goes on is not waited for any longer. */
 const PATIENCE = 5_000;
-const SCOPE = ["state", "files", "conversation"] as const;
 
-/** Where a session stood when a call of another one began to have it work for it. */
+/** Where a state stood when a call of another one began to have it work for it. */
 export class Marks {
   readonly #ground: MarkGround;
-  /** Stops what runs in this session for whoever marked it. */
+  /** Stops what runs in it for whoever marked it. */
   #stop: AbortController | undefined;
   /** Calls whose work was taken back: what is left of their handlers works here no more. */
   readonly #over = new WeakSet<object>();
@@ -34,23 +32,19 @@ export class Marks {
     this.#ground = ground;
   }
 
-  /** The answer takes the session back to where it stands now, after all that runs in it since has ended. */
-  async mark(): Promise<() => Promise<void>> {
-    const { state, journal, transactions, ledger, catalog } = this.#ground;
+  /** The answer takes the state back to where it stands now, after all that runs in it since has ended. */
+  async mark(): Promise<TakeBack> {
+    const { state, transactions, from } = this.#ground;
     this.#stop ??= new AbortController();
     const [around] = callsAround();
     const kept = await state.snapshot({ tag: "mark" });
-    const to = journal.head.seq;
+    const takeBack = from();
     const open = new Set(transactions.pending);
     const before = transactions.effects.owners();
-    return async () => {
-      if (around !== undefined) this.#over.add(around);
+    return async (callGoesOn = false) => {
+      if (around !== undefined && !callGoesOn) this.#over.add(around);
       const left = await this.#stopSince(open);
-      const record: RecordDraft = { kind: "rewound", to, scope: SCOPE };
-      const { snapshot } = await wayBack(state, kept);
-      await state.restore(snapshot, {
-        decide: ({ change }) => ledger.write([record, ...catalogDrafts(catalog, change)], change, "rewound"),
-      });
+      await takeBack(kept);
       // Whoever relies on one by now and did not then; boundaries that are kept would tell only of the newest calls.
       const since = [...transactions.effects.owners()].filter((owner) => !before.has(owner));
       await transactions.undoEffects([...since, ...open.difference(new Set(transactions.pending))]);
@@ -58,15 +52,15 @@ export class Marks {
     };
   }
 
-  /** A signal that aborts, too, when what is done for another session's call is taken back. */
+  /** A signal that aborts, too, when what is done for another state's call is taken back. */
   heard(signal: AbortSignal): AbortSignal {
     return this.#stop === undefined ? signal : AbortSignal.any([signal, this.#stop.signal]);
   }
 
   /** Refuses what a handler goes on to do here for a call whose work was taken back. */
-  refuseLate(session: string): void {
+  refuseLate(): void {
     if (this.#stop !== undefined && callsAround().some((call) => this.#over.has(call)))
-      throw new HoldfastError("CALL_CLOSED", { session, attempted: "work in a session that was taken back" });
+      throw new HoldfastError("CALL_CLOSED", { attempted: "work for a call that was discarded" });
   }
 
   /** Calls that were begun since are told to stop, and have ended, or are answered. */
