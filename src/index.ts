@@ -473,7 +473,7 @@ export {
   BudgetTracker,
   type TokenUsage,
 } from "./transaction/budget.ts";
-export type { Call, Rewindable } from "./transaction/call.ts";
+export type { Call, Rewindable, TakeBack } from "./transaction/call.ts";
 export { DEADLINE, Deadline, PromptEvaluationError } from "./transaction/deadline.ts";
 export {
   EffectDidNotHappen,
