@@ -280,6 +280,30 @@ describe("an imported session", () => {
     expect((await kept(store)).map(({ id }) => id).toSorted()).toEqual(["first", "second"]);
   });
 
+  test("[BUNDLE-8] what was cut off is taken away once and counted once, however many sweep and import at once", async () => {
+    const { holdfast } = await lived();
+    const bytes = await bundleOf(holdfast);
+    const disk = new MemoryDisk();
+    const store = memoryStore({ disk });
+    const dying: Store = {
+      ...store,
+      commit: (batch) => (batch.kind === "rename" ? new Promise(() => {}) : store.commit(batch)),
+    };
+    void (await createHoldfast({ store: dying })).importBundle(pieces(bytes));
+    await expect.poll(async () => (await kept(store))[0]?.head.seq).toBeGreaterThan(0);
+    await store.close();
+    const [one, other] = [memoryStore({ disk }), memoryStore({ disk })].map((at) => createHoldfast({ store: at }));
+    const [here, there] = [await one!, await other!];
+    expect(await collect(here.abandonedImports())).toHaveLength(1);
+    await expect(here.sweep({ grace: 0 } as never)).rejects.toMatchObject({ code: "BAD_OPTION" });
+    expect(await collect(here.abandonedImports())).toHaveLength(1);
+    const swept = [here.sweep(), there.sweep()];
+    await Promise.all([...swept, here.importBundle(pieces(bytes), { as: "a" }), there.importBundle(pieces(bytes))]);
+    const imports = (await Promise.all(swept)).map((report) => report.imports);
+    expect(imports.toSorted()).toEqual([0, 1]);
+    expect((await kept(here.store)).map(({ id }) => id)).toEqual(["a", "s"]);
+  });
+
   test("[BUNDLE-4] a second importer lets the first one work", async () => {
     const { holdfast } = await lived();
     const bytes = await bundleOf(holdfast);

@@ -10,7 +10,7 @@ import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, type ImportOptions, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
-import { removeAbandonedImports } from "../journal/bundle/abandoned.ts";
+import { abandonedImports, removeAbandonedImports } from "../journal/bundle/abandoned.ts";
 import { type Deleted, deleteSession, planDeletion } from "../journal/delete.ts";
 import { forkSession } from "../journal/fork.ts";
 import { isImporting } from "../journal/importing.ts";
@@ -19,7 +19,7 @@ import type { Fold } from "../journal/seal-batch.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
 import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
-import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
+import { SWEEP_OPTIONS, type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { Redactor, type Secret } from "../records/redact.ts";
@@ -299,10 +299,16 @@ export class Holdfast implements AsyncDisposable {
     return importBundle(this.#deps, source, options);
   }
 
-  /** Removes what nothing reachable names, and what importers that were killed had taken in. */
-  async sweep(options?: SweepOptions): Promise<SweepReport> {
-    await removeAbandonedImports(this.#deps);
-    return sweep(this.#deps, options);
+  /** What importers that were killed had taken in: `sweep` takes it away. */
+  abandonedImports(): AsyncIterable<SessionRow> {
+    return abandonedImports(this.#deps);
+  }
+
+  /** Removes what nothing reachable names, and what importers that were killed had taken in, and tells how many those were. */
+  async sweep(options: SweepOptions = {}): Promise<SweepReport & { readonly imports: number }> {
+    checkOptions(options, SWEEP_OPTIONS);
+    const imports = await removeAbandonedImports(this.#deps);
+    return { ...(await sweep(this.#deps, options)), imports };
   }
 
   verify(options?: VerifyOptions): Promise<VerifyReport> {
