@@ -1,6 +1,6 @@
 import { SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { BOOLEAN, badOption, checkOptions, OBJECT } from "../base/options.ts";
+import { BOOLEAN, badOption, checkOptions } from "../base/options.ts";
 import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { Mode } from "../catalog/tool.ts";
@@ -34,6 +34,7 @@ import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast
 import { refuseReserved } from "./reserved.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { Session } from "./session.ts";
+import { OPENING_OPTIONS } from "./session-options.ts";
 import type { ForkOptions } from "./session-parts.ts";
 import { isShelf, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
@@ -74,7 +75,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   async open(id: string, options: SessionOpening = {}): Promise<Session> {
-    if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+    checkOptions(options, OPENING_OPTIONS);
     const { recent, ...opening } = options;
     if (await isUnfinishedFork(this.store, toSessionId(id)))
       throw new HoldfastError("FORK_UNFINISHED", { session: id });

@@ -1,5 +1,6 @@
 import { instantOf } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { checkOptions, OBJECT, TEXT } from "../../base/options.ts";
 import { readTar } from "../../base/tar.ts";
 import type { NewBlob, SessionRow } from "../../contracts/store.ts";
 import type { Link, SealedRecord } from "../../records/chain.ts";
@@ -11,7 +12,7 @@ import type { JournalDeps } from "../journal.ts";
 import { rowOf } from "../read.ts";
 import { importingId, refuseImportingId } from "../importing.ts";
 import { removeAbandonedImports } from "./abandoned.ts";
-import { type BundleReport, type BundleSource, recordsIn, verifyBundle } from "./read.ts";
+import { type BundleReport, type BundleSource, recordsIn, refuseNoSource, verifyBundle } from "./read.ts";
 
 export interface ImportedBundle extends BundleReport {
   /** The session it is here. */
@@ -37,6 +38,8 @@ export async function importBundle(
   given: BundleSource,
   options: ImportOptions = {},
 ): Promise<ImportedBundle> {
+  checkOptions(options, { as: TEXT, signal: OBJECT });
+  refuseNoSource(given);
   const source = heeding(given, options.signal);
   const report = await verifyBundle(source);
   if (!report.ok) throw new HoldfastError("BUNDLE_DAMAGED", { faults: report.faults.slice(0, 5) });
