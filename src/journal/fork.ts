@@ -47,7 +47,8 @@ export async function forkRow(deps: JournalDeps, from: string, options: JournalF
   return receipt.row;
 }
 
-function sealedNote({ clock, random, redactor }: JournalDeps, after: Link, note: RecordDraft): SealedRecord {
+/** A record outside any append, for a session that nobody has opened yet. */
+export function sealedNote({ clock, random, redactor }: JournalDeps, after: Link, note: RecordDraft): SealedRecord {
   const { kind, body } = encodeDraft(note, undefined, redactor);
   return seal(after, { kind, at: instantOf(clock), version: RECORD_VERSION, salt: random.hex(8), body });
 }
