@@ -36,7 +36,7 @@ import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { Session } from "./session.ts";
 import { OPENING_OPTIONS } from "./session-options.ts";
 import type { ForkOptions } from "./session-parts.ts";
-import { isShelf, Shelves } from "./shelves.ts";
+import { isShelf, refuseShelfId, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
 import { forkMark, isUnfinishedFork } from "./unfinished-fork.ts";
 import { Workspaces } from "./workspaces.ts";
@@ -79,7 +79,9 @@ export class Holdfast implements AsyncDisposable {
     const { recent, ...opening } = options;
     if (await isUnfinishedFork(this.store, toSessionId(id)))
       throw new HoldfastError("FORK_UNFINISHED", { session: id });
-    const session = await this.#openWith(id, this.#options, undefined, opening);
+    // Nobody makes a shelf by opening it.
+    const how = isShelf(id) ? { ...opening, create: false } : opening;
+    const session = await this.#openWith(id, this.#options, undefined, how);
     if (recent === undefined) return session;
     try {
       await session.prune({ keep: recent });
@@ -100,6 +102,7 @@ export class Holdfast implements AsyncDisposable {
     checkOptions(options, FORK_OPTIONS);
     if (options.workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
+    refuseShelfId(options.as);
     return this.#openSessions.making(options.as, () => this.#fork(from, options));
   }
 
