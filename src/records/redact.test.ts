@@ -171,6 +171,16 @@ describe("registered values", () => {
     });
   });
 
+  test("[REDACT-15] a key that is hidden now takes no place of one that was hidden earlier, whichever stands first", () => {
+    const redactor = new Redactor(["alpha-one"]);
+    const earlier = { "[redacted:secret]": "earlier", "[redacted:secret] 2": "second" };
+    for (const fields of [
+      { "alpha-one": "now", ...earlier },
+      { ...earlier, "alpha-one": "now" },
+    ])
+      expect(redactor.json(fields)).toEqual({ ...earlier, "[redacted:secret] 3": "now" });
+  });
+
   test("[REDACT-13] too short a value, or no text, is refused without being quoted", () => {
     for (const bad of ["a1b2c", "  a  ", 7, null, { name: "x" }, { name: "no spaces", value: "hunter2!" }]) {
       const register = () => new Redactor().register(bad as never);
