@@ -146,7 +146,9 @@ function tell(terminal: Terminal, sessions: readonly Forgotten[], swept: Swept, 
     for (const one of wrapped(line, terminal.columns)) terminal.out(one);
   };
   for (const { session, forgotten, withinBounds, left } of sessions) {
-    const bound = withinBounds ? "" : "; it stays over its bound, because nothing after its newest checkpoint may go";
+    const bound = withinBounds
+      ? ""
+      : "; it stays over its bound, because nothing after its newest checkpoint may go, nor what a waiting call needs";
     if (left !== undefined) say(`${session}: left alone, ${left}`);
     else if (forgotten > 0 || !withinBounds)
       say(`${session}: ${dryRun ? "would forget" : "forgot"} ${count(forgotten, "record")}${bound}`);
