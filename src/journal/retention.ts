@@ -4,7 +4,7 @@ import type { SessionRow, Store } from "../contracts/store.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { Link } from "../records/chain.ts";
 import { decodeRecord } from "../records/codec.ts";
-import { toSessionId } from "../records/ids.ts";
+import { type SessionId, toSessionId } from "../records/ids.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import { conflictError } from "./conflicts.ts";
 import { appendReserved, type Journal } from "./journal.ts";
@@ -79,16 +79,24 @@ export async function planRetention(
 /** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */
 const RECOVERY_NEEDS: ReadonlySet<string> = new Set(["call-opened", "call-closed"]);
 
+export interface DroppedBodies {
+  readonly dropped: number;
+  readonly bytes: number;
+  /** Those that were asked for and that the session cannot do without. */
+  readonly needed: readonly number[];
+}
+
 /**
  * Takes the bodies out of records and leaves their headers, which still prove that the records were there. What recovery
- * needs is left alone: write a checkpoint first, then it can go.
+ * needs is left alone: write a checkpoint first, then it can go. So is what other sessions show, but for those in `despite`.
  */
 export async function dropBodies(
   store: Store,
   journal: Journal,
   wanted: readonly number[],
   reason: string,
-): Promise<{ readonly dropped: number; readonly bytes: number }> {
+  despite: readonly SessionId[] = [],
+): Promise<DroppedBodies> {
   const row = await rowOf(store, journal.session);
   // What a cut has left begins with a checkpoint; without its body, nobody could begin there.
   const needed = new Set<number>(row.anchor.seq > 0 ? [row.anchor.seq + 1] : []);
@@ -97,9 +105,10 @@ export async function dropBodies(
     if (record !== undefined && RECOVERY_NEEDS.has(record.kind)) needed.add(seq);
   }
   const seqs = wanted.filter((seq) => !needed.has(seq));
-  const receipt = await store.commit({ kind: "drop", session: journal.session, epoch: journal.epoch, seqs, reason });
-  if (!receipt.ok) throw conflictError(journal.session, receipt.conflict);
-  return { dropped: receipt.dropped, bytes: receipt.bytes };
+  const { session, epoch } = journal;
+  const receipt = await store.commit({ kind: "drop", session, epoch, seqs, reason, despite });
+  if (!receipt.ok) throw conflictError(session, receipt.conflict);
+  return { dropped: receipt.dropped, bytes: receipt.bytes, needed: [...needed] };
 }
 
 interface Cut {

@@ -135,6 +135,29 @@ describe("a secret that is registered later", () => {
     expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [expect.any(Number)] });
   });
 
+  test("[REDACT-16] that several sessions show goes when it was dropped from all of them, in whatever order", async () => {
+    const { holdfast, session } = await opened();
+    await session.append({ kind: "user-said", text: LATE });
+    const id = await run(session, "a");
+    await (await session.fork({ after: id as never, as: "fork" })).close();
+    await session.close();
+    holdfast.registerSecret(LATE);
+    const [held] = (await holdfast.dropSecrets("s")).left;
+    expect(held).toBeDefined();
+    // Whoever is forked later shows it as well, and has not asked yet, whatever its origin had.
+    await (await holdfast.fork("s", { as: "later" })).close();
+    for (const name of ["fork", "s"]) expect(await holdfast.dropSecrets(name)).toEqual({ dropped: [], left: [held] });
+    expect(await holdfast.dropSecrets("later")).toEqual({ dropped: [held], left: [] });
+    for (const name of ["s", "fork", "later"]) {
+      expect(await holdfast.dropSecrets(name)).toEqual({ dropped: [], left: [] });
+      const again = await holdfast.open(name);
+      expect(JSON.stringify(await collect(again.read()))).not.toContain(LATE);
+      await run(again, "goes on");
+      await again.close();
+    }
+    expect(await holdfast.verify()).toMatchObject({ ok: true });
+  });
+
   test("[REDACT-10] with nothing to drop, nothing is dropped", async () => {
     const { holdfast, session } = await opened();
     await run(session, "a");
