@@ -155,6 +155,8 @@ export interface DropBatch extends Fence {
   readonly kind: "drop";
   readonly seqs: readonly number[];
   readonly reason: string;
+  /** Sessions that show some of them, too, and have asked for the same: for these, none is spared. */
+  readonly despite?: readonly SessionId[];
 }
 export interface DeleteBatch extends Fence {
   readonly kind: "delete";

@@ -111,4 +111,10 @@ describe("partial calls and bonds", () => {
     expect(sketch(kept)).toEqual(["note tool-gone"]);
     expect(textOf((kept[0] as UserItem).parts)).toContain("result of c2");
   });
+
+  test("[WIRE-37] [PAIR-15] a note of a result that holds nothing says so, and has no blank part", () => {
+    const blank = output("c2", { parts: [{ type: "text", text: "" }] });
+    const { history } = repairHistory([user(), call("c2", { name: "old_tool" }), blank], { tools: new Set() });
+    expect((history[1] as UserItem).parts).toMatchObject([{ text: expect.stringMatching(/returned: nothing\.$/) }]);
+  });
 });

@@ -85,7 +85,11 @@ export function goneNote(call: CallItem, output: OutputItem | undefined, denial?
 }
 
 function note(notice: "late-result" | "tool-gone", text: string, output: OutputItem | undefined): UserItem {
-  const parts: Part[] = [{ type: "text", text, notice }, ...(output === undefined ? [] : resultParts(output))];
+  const result =
+    output === undefined ? [] : resultParts(output).filter((part) => part.type !== "text" || part.text.trim() !== "");
+  // After a colon and no word, what is said next would be read as the result.
+  const words = output !== undefined && result.length === 0 ? `${text} nothing.` : text;
+  const parts: Part[] = [{ type: "text", text: words, notice }, ...result];
   return Object.freeze({
     kind: "user",
     notice,

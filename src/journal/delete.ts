@@ -43,14 +43,19 @@ export async function deleteSession(deps: JournalDeps, id: string): Promise<void
 /** Up to where the longest of the other sessions that share its segments reaches into it. */
 async function sharedOf(store: Store, row: SessionRow): Promise<number> {
   let through = row.anchor.seq;
-  for await (const other of sessionRows(store)) {
-    if ("damaged" in other || other.id === row.id) continue;
-    for (const [index, { segment }] of row.segments.entries()) {
-      const theirs = other.segments[index];
-      if (theirs?.segment !== segment) break;
-      const [end, mine] = [theirs.through ?? other.head.seq, row.segments[index]?.through ?? row.head.seq];
-      through = Math.max(through, Math.min(end, mine));
-    }
-  }
+  for await (const other of sessionRows(store))
+    if (!("damaged" in other) && other.id !== row.id) through = Math.max(through, sharedThrough(row, other));
   return through - row.anchor.seq;
+}
+
+/** The last record that both of two sessions show; 0 when there is none. */
+export function sharedThrough(row: SessionRow, other: SessionRow): number {
+  let through = 0;
+  for (const [index, { segment }] of row.segments.entries()) {
+    const theirs = other.segments[index];
+    if (theirs?.segment !== segment) break;
+    const [end, mine] = [theirs.through ?? other.head.seq, row.segments[index]?.through ?? row.head.seq];
+    through = Math.min(end, mine);
+  }
+  return through;
 }

@@ -12,17 +12,20 @@ import { refuseImportingId } from "./importing.ts";
 import type { JournalDeps } from "./journal.ts";
 import { PAGE, rowOf } from "./read.ts";
 
+export interface JournalForkOptions {
+  readonly as: string;
+  readonly after?: number;
+  /** A record of the fork's own, there from the moment the fork is. */
+  readonly note?: (after: number) => RecordDraft;
+}
+
 /** A new session that shares its origin's records up to `after` and goes its own way from there. Nothing is copied. */
-export async function forkSession(
-  deps: JournalDeps,
-  from: string,
-  options: {
-    readonly as: string;
-    readonly after?: number;
-    /** A record of the fork's own, there from the moment the fork is. */
-    readonly note?: (after: number) => RecordDraft;
-  },
-): Promise<SessionId> {
+export async function forkSession(deps: JournalDeps, from: string, options: JournalForkOptions): Promise<SessionId> {
+  return (await forkRow(deps, from, options)).id;
+}
+
+/** The same, and how the fork stands when it is made. */
+export async function forkRow(deps: JournalDeps, from: string, options: JournalForkOptions): Promise<SessionRow> {
   checkOptions(options, { as: ANYTHING, after: ANYTHING, note: ANYTHING });
   const origin = await rowOf(deps.store, toSessionId(from));
   const session = toSessionId(options.as);
@@ -41,10 +44,11 @@ export async function forkSession(
   });
   if (!receipt.ok)
     throw conflictError(receipt.conflict.kind === "session-exists" ? session : origin.id, receipt.conflict);
-  return session;
+  return receipt.row;
 }
 
-function sealedNote({ clock, random, redactor }: JournalDeps, after: Link, note: RecordDraft): SealedRecord {
+/** A record outside any append, for a session that nobody has opened yet. */
+export function sealedNote({ clock, random, redactor }: JournalDeps, after: Link, note: RecordDraft): SealedRecord {
   const { kind, body } = encodeDraft(note, undefined, redactor);
   return seal(after, { kind, at: instantOf(clock), version: RECORD_VERSION, salt: random.hex(8), body });
 }

@@ -25,7 +25,7 @@ export interface OpenOptions<T = unknown> {
   readonly written?: (records: readonly Sealed[]) => void;
 }
 
-const OPTIONS: OptionRules<OpenOptions> = {
+export const OPEN_OPTIONS: OptionRules<OpenOptions> = {
   create: BOOLEAN,
   leaseMs: whole(10, 86_400_000),
   // One of the two left out would be no limit at all.
@@ -49,7 +49,7 @@ export async function openJournal<T = unknown>(
   options: OpenOptions<T> = {},
 ): Promise<Journal<T>> {
   const session = toSessionId(id);
-  checkOptions(options, OPTIONS);
+  checkOptions(options, OPEN_OPTIONS);
   if (options.limits !== undefined) checkOptions(options.limits, LIMITS);
   const leaseMs = options.leaseMs ?? 30_000;
   await ensureSession(deps, session, options.create ?? true);

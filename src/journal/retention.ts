@@ -2,8 +2,10 @@ import type { Clock } from "../base/clock.ts";
 import { AMOUNT, checkOptions, type OptionRules } from "../base/options.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
-import { flawOf, type Link } from "../records/chain.ts";
-import { toSessionId } from "../records/ids.ts";
+import type { Link } from "../records/chain.ts";
+import { decodeRecord } from "../records/codec.ts";
+import { type SessionId, toSessionId } from "../records/ids.ts";
+import type { BodyOf } from "../records/kinds.ts";
 import { conflictError } from "./conflicts.ts";
 import { appendReserved, type Journal } from "./journal.ts";
 import { PAGE, rowOf } from "./read.ts";
@@ -27,7 +29,7 @@ export interface RetentionDeps {
 export interface Retained {
   /** Records the session no longer reaches. Their space comes back with `sweep`. */
   readonly forgotten: number;
-  /** False when the newest checkpoint alone exceeds a bound: nothing after it may go. */
+  /** False when the newest checkpoint alone exceeds a bound: nothing after it may go, nor what a call needs that has not ended. */
   readonly withinBounds: boolean;
 }
 
@@ -77,16 +79,24 @@ export async function planRetention(
 /** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */
 const RECOVERY_NEEDS: ReadonlySet<string> = new Set(["call-opened", "call-closed"]);
 
+export interface DroppedBodies {
+  readonly dropped: number;
+  readonly bytes: number;
+  /** Those that were asked for and that the session cannot do without. */
+  readonly needed: readonly number[];
+}
+
 /**
  * Takes the bodies out of records and leaves their headers, which still prove that the records were there. What recovery
- * needs is left alone: write a checkpoint first, then it can go.
+ * needs is left alone: write a checkpoint first, then it can go. So is what other sessions show, but for those in `despite`.
  */
 export async function dropBodies(
   store: Store,
   journal: Journal,
   wanted: readonly number[],
   reason: string,
-): Promise<{ readonly dropped: number; readonly bytes: number }> {
+  despite: readonly SessionId[] = [],
+): Promise<DroppedBodies> {
   const row = await rowOf(store, journal.session);
   // What a cut has left begins with a checkpoint; without its body, nobody could begin there.
   const needed = new Set<number>(row.anchor.seq > 0 ? [row.anchor.seq + 1] : []);
@@ -95,9 +105,10 @@ export async function dropBodies(
     if (record !== undefined && RECOVERY_NEEDS.has(record.kind)) needed.add(seq);
   }
   const seqs = wanted.filter((seq) => !needed.has(seq));
-  const receipt = await store.commit({ kind: "drop", session: journal.session, epoch: journal.epoch, seqs, reason });
-  if (!receipt.ok) throw conflictError(journal.session, receipt.conflict);
-  return { dropped: receipt.dropped, bytes: receipt.bytes };
+  const { session, epoch } = journal;
+  const receipt = await store.commit({ kind: "drop", session, epoch, seqs, reason, despite });
+  if (!receipt.ok) throw conflictError(session, receipt.conflict);
+  return { dropped: receipt.dropped, bytes: receipt.bytes, needed: [...needed] };
 }
 
 interface Cut {
@@ -117,6 +128,7 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
   const now = deps.clock.now();
   let fitting: Omit<Cut, "withinBounds"> | undefined;
   let newest: Omit<Cut, "withinBounds"> | undefined;
+  const ended = new Set<string>();
   let left = 0;
   let exceeded = false;
   let kept: Kept = { records: 0, bytes: 0, tokens: 0 };
@@ -134,8 +146,11 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
       const chosen = fitting ?? newest;
       if (exceeded && chosen !== undefined) return { ...chosen, withinBounds: fitting !== undefined };
       if (TOLD.has(record.kind) && record.body !== null) left += 1;
+      const decoded = READ.has(record.kind) ? decodeRecord(record) : undefined;
+      if (decoded?.ok !== true) continue;
+      if (decoded.value.kind === "call-closed") ended.add(decoded.value.callId);
       // One without its body says neither what was open nor what was true: nobody could begin there.
-      if (record.kind !== "checkpoint-kept" || record.body === null || flawOf(record) !== undefined) continue;
+      if (decoded.value.kind !== "checkpoint-kept" || isAwaited(decoded.value, ended)) continue;
       const here = { anchor: { seq: record.seq - 1, hash: record.prev }, left };
       if (exceeded) return { ...here, withinBounds: false };
       if (fits(bounds, withCut(kept), ageMs)) fitting = here;
@@ -144,6 +159,14 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
     at = (page.at(-1)?.seq ?? 0) - 1;
   }
   return { anchor: row.anchor, withinBounds: !exceeded, left };
+}
+
+/** Kinds that tell whether the cut may fall at a checkpoint. */
+const READ: ReadonlySet<string> = new Set(["checkpoint-kept", "call-closed"]);
+
+/** Whether a call that was open there has not ended since: its question would be forgotten, and its answer fit nothing. */
+function isAwaited({ openCalls }: BodyOf<"checkpoint-kept">, ended: ReadonlySet<string>): boolean {
+  return openCalls.some(({ callId }) => !ended.has(callId));
 }
 
 interface Kept {

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { AMOUNT, BOOLEAN, checkOptions, OBJECT, whole } from "../base/options.ts";
+import { AMOUNT, BOOLEAN, checkOptions, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import type { Store } from "../contracts/store.ts";
 import type { BlobName } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
@@ -13,6 +13,13 @@ export interface SweepOptions {
   readonly shrink?: boolean;
   readonly signal?: AbortSignal;
 }
+
+export const SWEEP_OPTIONS: OptionRules<SweepOptions> = {
+  graceMs: AMOUNT,
+  limit: whole(1),
+  shrink: BOOLEAN,
+  signal: OBJECT,
+};
 
 interface SweepDeps {
   readonly store: Store;
@@ -51,7 +58,7 @@ export async function sweepForgotten({ store, clock }: SweepDeps): Promise<void>
  * be killed anywhere, and a writer that slept since it put its content is told at its commit instead of losing it later.
  */
 export async function sweep(deps: SweepDeps, options: SweepOptions = {}): Promise<SweepReport> {
-  checkOptions(options, { graceMs: AMOUNT, limit: whole(1), shrink: BOOLEAN, signal: OBJECT });
+  checkOptions(options, SWEEP_OPTIONS);
   const { graceMs = 3_600_000, limit = AT_ONCE, shrink = true, signal } = options;
   const { store, clock } = deps;
   const total = { records: 0, blobs: 0, bytes: 0 };

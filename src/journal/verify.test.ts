@@ -54,7 +54,7 @@ test("[JOURNAL-18] verify finds nothing wrong with a whole store, and counts wha
       { session: "other", records: 1, dropped: 0, damaged: [] },
       { session: "s", records: 4, dropped: 0, damaged: [] },
     ],
-    blobs: { checked: 2, faults: [] },
+    blobs: { checked: 2, left: 0, faults: [] },
   });
 });
 

@@ -3,6 +3,7 @@ import { ANYTHING, checkOptions, FUNCTION, OBJECT } from "../base/options.ts";
 import type { DamagedRow, SessionRow, Store, StoreRead } from "../contracts/store.ts";
 import { type BlobName, type SessionId, toSessionId } from "../records/ids.ts";
 import { readBlob } from "./blobs.ts";
+import { leftIn } from "./bundle/left.ts";
 import type { DamagedEntry } from "./prove.ts";
 import { PAGE, readEntries, rowOf } from "./read.ts";
 
@@ -25,7 +26,8 @@ export interface VerifyReport {
   readonly ok: boolean;
   readonly structure: readonly string[];
   readonly sessions: readonly SessionVerdict[];
-  readonly blobs: { readonly checked: number; readonly faults: readonly BlobFault[] };
+  /** `left`: what imported sessions name and their bundles did not bring. It was never here, and is no fault. */
+  readonly blobs: { readonly checked: number; readonly left: number; readonly faults: readonly BlobFault[] };
 }
 
 export interface VerifyOptions {
@@ -43,10 +45,11 @@ export async function verify(store: Store, options: VerifyOptions = {}): Promise
   const structure = [...(await store.reading((read) => read.structure()))];
   const sessions: SessionVerdict[] = [];
   const named = new Map<BlobName, Naming>();
+  const left = new Set<BlobName>();
   const rows = options.session === undefined ? sessionRows(store) : [await rowOf(store, toSessionId(options.session))];
   for await (const row of rows) {
     // A damaged row is named by the structure. What can be read of the session all the same is examined like any other.
-    sessions.push(await verifySession(store, row, { done, named, progress, signal }));
+    sessions.push(await verifySession(store, row, { done, named, left, progress, signal }));
     done.sessions += 1;
   }
   const faults: BlobFault[] = [];
@@ -58,9 +61,10 @@ export async function verify(store: Store, options: VerifyOptions = {}): Promise
     done.blobs += 1;
     progress?.({ ...done });
   }
-  for (const [name, naming] of named) if (await isStillThere(store, naming)) faults.push({ name, fault: "unlisted" });
+  for (const [name, naming] of named)
+    if (!left.has(name) && (await isStillThere(store, naming))) faults.push({ name, fault: "unlisted" });
   const ok = structure.length === 0 && faults.length === 0 && sessions.every(isSound);
-  return { ok, structure, sessions, blobs: { checked: done.blobs, faults } };
+  return { ok, structure, sessions, blobs: { checked: done.blobs, left: left.intersection(named).size, faults } };
 }
 
 /** A record that names content. */
@@ -74,6 +78,7 @@ interface Walk {
   readonly signal: AbortSignal | undefined;
   readonly done: { sessions: number; records: number; blobs: number };
   readonly named: Map<BlobName, Naming>;
+  readonly left: Set<BlobName>;
 }
 
 /** Retention may have taken the record since it was read, and a sweep what it named. */
@@ -104,7 +109,7 @@ function references(store: Store) {
 }
 
 async function verifySession(store: Store, row: SessionRow | DamagedRow, walk: Walk): Promise<SessionVerdict> {
-  const { done, named, progress, signal } = walk;
+  const { done, named, left, progress, signal } = walk;
   const damaged: DamagedEntry[] = [];
   let records = 0;
   let dropped = 0;
@@ -114,6 +119,7 @@ async function verifySession(store: Store, row: SessionRow | DamagedRow, walk: W
     for await (const entry of readEntries(store, row.id, options)) {
       if (entry.kind === "damaged") damaged.push(entry);
       else records += 1;
+      for (const name of leftIn(entry)) left.add(name);
       if (entry.kind === "dropped") dropped += 1;
       else if (entry.kind !== "damaged")
         for (const { name } of entry.blobs ?? []) named.set(name, { session: row.id, seq: entry.seq });

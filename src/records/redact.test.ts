@@ -145,6 +145,22 @@ describe("registered values", () => {
     );
   });
 
+  test.each([
+    ["JSON of Python, by numbers", "pässwörd-123", '{"key": "p\\u00e4ssw\\u00f6rd-123"}'],
+    ["JSON of .NET, by numbers in capitals", "pä<ss>'wörd", '{"key":"p\\u00E4\\u003Css\\u003E\\u0027w\\u00F6rd"}'],
+    ["JSON of Go, fit for markup", "a&b<c>d-secret", '{"key":"a\\u0026b\\u003cc\\u003ed-secret"}'],
+    ["JSON in JSON, by numbers", "pässwörd-123", JSON.stringify('{"key":"p\\u00e4ssw\\u00f6rd-123"}')],
+    ["a form", "it's my key, (mine)", new URLSearchParams({ key: "it's my key, (mine)" }).toString()],
+    ["an address that was escaped as a whole", "a&b key<1>", encodeURI("https://host/?key=a&b key<1>")],
+    ["markup with single quotes", "it's-a-<key>", "<a b='it&#x27;s-a-&lt;key&gt;'>"],
+    ["markup with single quotes, by another number", "it's-a-<key>", "it&#39;s-a-&lt;key&gt;"],
+    ["markup that leaves quotes", 'say "<key>" once', 'say "&lt;key&gt;" once'],
+  ])("[REDACT-2] are hidden in %s", (_, value, text) => {
+    const kept = new Redactor({ values: [value], shapes: false }).text(text);
+    expect(kept).toContain("[redacted:secret]");
+    expect(new Redactor({ values: [value], shapes: false }).finds(kept)).toBe(false);
+  });
+
   test("[REDACT-2] are hidden in base 64, wherever in it they begin", () => {
     for (const lead of ["", "a", "ab", "user:"]) {
       const redactor = new Redactor(["correct horse battery"]);
@@ -169,6 +185,16 @@ describe("registered values", () => {
       "[redacted:secret] 2": 2,
       other: ["[redacted:secret]"],
     });
+  });
+
+  test("[REDACT-15] a key that is hidden now takes no place of one that was hidden earlier, whichever stands first", () => {
+    const redactor = new Redactor(["alpha-one"]);
+    const earlier = { "[redacted:secret]": "earlier", "[redacted:secret] 2": "second" };
+    for (const fields of [
+      { "alpha-one": "now", ...earlier },
+      { ...earlier, "alpha-one": "now" },
+    ])
+      expect(redactor.json(fields)).toEqual({ ...earlier, "[redacted:secret] 3": "now" });
   });
 
   test("[REDACT-13] too short a value, or no text, is refused without being quoted", () => {

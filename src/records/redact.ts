@@ -133,7 +133,7 @@ export class Redactor {
         SEALS.has(key) && typeof value === "string" ? value : this.#value(value, own(known, key), key, fields);
       const name = key.length < SHORTEST ? key : this.text(key);
       if (copy === undefined && (clean !== value || name !== key)) copy = copyOf(fields, keys.slice(0, at));
-      if (copy !== undefined) copy[name === key ? key : free(copy, name)] = clean;
+      if (copy !== undefined) copy[name === key ? key : free(name, copy, fields)] = clean;
     }
     if (copy === undefined) return fields;
     return isThought(fields) ? (unsealed(copy) as JsonObject) : copy;
@@ -224,11 +224,11 @@ function copyOf(fields: JsonObject, keys: readonly string[]): Record<string, Jso
   return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
 
-/** Two keys that were hidden stay two. */
-function free(taken: object, name: string): string {
+/** Two keys that were hidden stay two, and one that was hidden earlier stays itself. */
+function free(name: string, ...taken: readonly object[]): string {
   for (let nth = 1; ; nth += 1) {
     const key = nth === 1 ? name : `${name} ${nth}`;
-    if (!Object.hasOwn(taken, key)) return key;
+    if (!taken.some((fields) => Object.hasOwn(fields, key))) return key;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
-import { BOOLEAN, checkOptions, FUNCTION, type OptionRules } from "../base/options.ts";
+import { BOOLEAN, checkOptions, FUNCTION, OBJECT, type OptionRules, TEXT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { Redactor } from "../records/redact.ts";
 import type { Branch } from "./branch.ts";
@@ -18,6 +18,7 @@ import { type AnySlice, anyPartOf } from "./slice.ts";
 import {
   type CompositeSnapshot,
   diffSnapshots,
+  SLICE_SELECTION,
   type SliceSelection,
   type SnapshotDifference,
   type SnapshotMetadata,
@@ -57,6 +58,12 @@ export interface RestoreHow extends RestoreOptions {
   readonly admit?: () => void;
   /** Writes the restore down, with more beside it, before it becomes true. */
   readonly decide?: (plan: RestorePlan) => Promise<void>;
+}
+
+const SNAPSHOT_OPTIONS: OptionRules<SnapshotOptions> = { ...SLICE_SELECTION, tag: TEXT, metadata: OBJECT };
+
+function selectionIn({ tag: _tag, metadata: _metadata, ...selection }: SnapshotOptions): SliceSelection {
+  return selection;
 }
 
 /** A misspelt `dryRun` would restore. */
@@ -122,8 +129,9 @@ export class ExecutionState {
 
   /** Everything at this moment. Slices by reference; resources are asked while no call holds them. */
   async snapshot(options: SnapshotOptions = {}): Promise<CompositeSnapshot> {
+    checkOptions(options, SNAPSHOT_OPTIONS);
     return this.#alone("snapshot", async () => {
-      const session = this.session.snapshot(options);
+      const session = this.session.snapshot(selectionIn(options));
       const resources = new Map<string, unknown>();
       for (const [name, resource] of this.resources.snapshotableResources())
         resources.set(name, await resource.snapshot(options.tag === undefined ? {} : { tag: options.tag }));
@@ -133,7 +141,7 @@ export class ExecutionState {
 
   /** The slices now, and the resources as the last commit left them: no resource is asked, so it takes no time. */
   snapshotAtBoundary(options: SnapshotOptions): CompositeSnapshot {
-    return this.#composite(this.session.snapshot(options), this.exclusive.captured, options);
+    return this.#composite(this.session.snapshot(selectionIn(options)), this.exclusive.captured, options);
   }
 
   planRestore(snapshot: CompositeSnapshot, options: RestoreOptions = {}): RestorePlan {

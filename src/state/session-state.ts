@@ -5,7 +5,7 @@ import { readSlice } from "./read-slice.ts";
 import { ResourceRegistry, type Snapshotable } from "./resources.ts";
 import type { Root } from "./root.ts";
 import { partOf, type Slice, type SliceEvent } from "./slice.ts";
-import { type SliceSelection, type Snapshot, selectSlices } from "./snapshot.ts";
+import { SLICE_SELECTION, type SliceSelection, type Snapshot, selectSlices } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
 /** Where a state stands among others: which it came from, which came from it, what its owner calls it. */
@@ -69,6 +69,7 @@ export class SessionState {
 
   /** By reference: it costs nothing, and keeping it costs what changes afterwards. */
   snapshot(selection: SliceSelection = {}): Snapshot {
+    checkOptions(selection, SLICE_SELECTION);
     const { policies } = this.#truth;
     const { parentId, childrenIds, tags } = this.#lineage;
     return {

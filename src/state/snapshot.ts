@@ -1,6 +1,7 @@
 import type { Instant } from "../base/clock.ts";
 import { canonicalHash } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
+import { BOOLEAN, listOf, type OptionRules, oneOf } from "../base/options.ts";
 import { type Parts, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
 import type { Root } from "./root.ts";
 
@@ -40,6 +41,11 @@ export interface SliceSelection {
   /** Everything, logs included. */
   readonly includeAll?: boolean;
 }
+
+export const SLICE_SELECTION: OptionRules<SliceSelection> = {
+  policies: listOf(oneOf(...SLICE_POLICIES)),
+  includeAll: BOOLEAN,
+};
 
 /** The chosen part of a root. */
 export function selectSlices(

@@ -248,7 +248,7 @@ function rename(tables: Tables, batch: contract.RenameBatch): Applied<contract.R
 
 function drop(tables: Tables, batch: contract.DropBatch): Applied<contract.DropBatch> {
   return fenced(tables, batch, (row) => {
-    const shared = sharedRuns(tables, row);
+    const shared = sharedRuns(tables, [row.id, ...(batch.despite ?? [])]);
     if (!shared.ok) return shared;
     let dropped = 0;
     let bytes = 0;
@@ -265,7 +265,7 @@ function drop(tables: Tables, batch: contract.DropBatch): Applied<contract.DropB
 }
 
 function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Applied<contract.SweepBatch> {
-  const reachable = sharedRuns(tables, undefined);
+  const reachable = sharedRuns(tables, []);
   if (!reachable.ok) return reachable;
   const swept = { records: 0, blobs: 0, bytes: 0 };
   const bySegment = Map.groupBy<number, Run>(reachable.runs, (run) => run.segment);
@@ -308,12 +308,12 @@ function isOld(blobs: BlobStore, name: BlobName, { putBefore }: contract.SweepBa
   return putBefore === undefined || (blobs.lastPut?.(name) ?? Number.POSITIVE_INFINITY) < putBefore;
 }
 
-/** The runs all sessions reach, or all but one. Unknown as soon as one row is damaged: then nothing may be removed. */
-function sharedRuns(tables: Tables, except: contract.SessionRow | undefined) {
+/** The runs all sessions reach, or all but some. Unknown as soon as one row is damaged: then nothing may be removed. */
+function sharedRuns(tables: Tables, except: readonly SessionId[]) {
   const runs: Run[] = [];
   for (const row of tables.allSessions()) {
     if ("damaged" in row) return refuse({ kind: "session-damaged", detail: row.damaged });
-    if (row.id !== except?.id) runs.push(...runsOf(row));
+    if (!except.includes(row.id)) runs.push(...runsOf(row));
   }
   return { ok: true as const, runs };
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { steps, writes } from "../../test/support/calls.ts";
 import { look, opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
+import { PNG } from "../../test/support/pictures.ts";
 import { collect, MemoryDisk, memoryStore } from "../../test/support/stores.ts";
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
@@ -280,6 +281,30 @@ describe("an imported session", () => {
     expect((await kept(store)).map(({ id }) => id).toSorted()).toEqual(["first", "second"]);
   });
 
+  test("[BUNDLE-8] what was cut off is taken away once and counted once, however many sweep and import at once", async () => {
+    const { holdfast } = await lived();
+    const bytes = await bundleOf(holdfast);
+    const disk = new MemoryDisk();
+    const store = memoryStore({ disk });
+    const dying: Store = {
+      ...store,
+      commit: (batch) => (batch.kind === "rename" ? new Promise(() => {}) : store.commit(batch)),
+    };
+    void (await createHoldfast({ store: dying })).importBundle(pieces(bytes));
+    await expect.poll(async () => (await kept(store))[0]?.head.seq).toBeGreaterThan(0);
+    await store.close();
+    const [one, other] = [memoryStore({ disk }), memoryStore({ disk })].map((at) => createHoldfast({ store: at }));
+    const [here, there] = [await one!, await other!];
+    expect(await collect(here.abandonedImports())).toHaveLength(1);
+    await expect(here.sweep({ grace: 0 } as never)).rejects.toMatchObject({ code: "BAD_OPTION" });
+    expect(await collect(here.abandonedImports())).toHaveLength(1);
+    const swept = [here.sweep(), there.sweep()];
+    await Promise.all([...swept, here.importBundle(pieces(bytes), { as: "a" }), there.importBundle(pieces(bytes))]);
+    const imports = (await Promise.all(swept)).map((report) => report.imports);
+    expect(imports.toSorted()).toEqual([0, 1]);
+    expect((await kept(here.store)).map(({ id }) => id)).toEqual(["a", "s"]);
+  });
+
   test("[BUNDLE-4] a second importer lets the first one work", async () => {
     const { holdfast } = await lived();
     const bytes = await bundleOf(holdfast);
@@ -302,6 +327,49 @@ describe("an imported session", () => {
     const looked = await elsewhere.holdfast.look("theirs");
     expect((await looked.conversation()).length).toBeGreaterThan(0);
     await expect(elsewhere.holdfast.open("theirs")).rejects.toMatchObject({ code: "BLOB_MISSING" });
+  });
+
+  test("[BUNDLE-9] whose files stayed behind says which content that was, and is no fault of the store it came into", async () => {
+    const { holdfast, session } = await opened();
+    await run(session, "a");
+    await session.checkpoint();
+    await run(session, "b");
+    const bytes = await bundleOf(holdfast);
+    const there = await opened();
+    const { left } = await there.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+    expect(left).toBeGreaterThan(0);
+    expect(await there.holdfast.verify()).toMatchObject({ ok: true, blobs: { left } });
+    const entries = await collect((await there.holdfast.look("theirs")).read());
+    const told = entries.at(-1);
+    expect(told).toMatchObject({ kind: "fault-raised", fault: "content-not-imported" });
+    // On the way once more the note goes along, and says the same.
+    const again = Buffer.concat(await collect(there.holdfast.exportBundle("theirs")));
+    const third = await opened();
+    expect(await third.holdfast.importBundle(pieces(again), { as: "ours" })).toMatchObject({ left });
+    expect((await collect((await third.holdfast.look("ours")).read())).length).toBe(entries.length);
+    expect(await third.holdfast.verify()).toMatchObject({ ok: true, blobs: { left } });
+  });
+
+  test("[BUNDLE-9] shows the pictures and files that it showed, without a note", async () => {
+    const { holdfast, session } = await opened();
+    const shown = [
+      { type: "image", media: { mediaType: "image/png", base64: Buffer.from(PNG).toString("base64") } },
+    ] as const;
+    await watch(session.run(shown, { model: scripted([{ text: "seen" }]) }));
+    const before = await collect(session.read());
+    const bytes = await bundleOf(holdfast);
+    const there = await opened();
+    expect(await there.holdfast.importBundle(pieces(bytes), { as: "theirs" })).toMatchObject({ left: 0 });
+    expect(await there.holdfast.verify()).toMatchObject({ ok: true, blobs: { left: 0 } });
+    const theirs = await there.holdfast.open("theirs");
+    expect(await collect(theirs.read({ to: before.length }))).toEqual(before);
+    const asked: string[] = [];
+    const model = scripted(({ request }) => {
+      asked.push(JSON.stringify(request));
+      return { text: "still" };
+    });
+    await watch(theirs.run("what was it?", { model }));
+    expect(asked[0]).toContain(shown[0].media.base64);
   });
 });
 

@@ -1,6 +1,7 @@
 import { instantOf } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { checkOptions, OBJECT } from "../base/options.ts";
 import type { ArchiveFile } from "../base/tar.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import { CallRecords } from "../history/call-records.ts";
@@ -26,8 +27,10 @@ export interface ExportOptions {
 export async function* exportBundle(
   deps: JournalDeps & { readonly redactor: Redactor },
   look: SessionLook,
-  { environment = {} }: ExportOptions = {},
+  options: ExportOptions = {},
 ): AsyncIterable<Bytes> {
+  checkOptions(options, { environment: OBJECT });
+  const { environment = {} } = options;
   const { store, redactor } = deps;
   const { hidden, content } = await survey(deps, look);
   yield* writeBundle(store, look.row, {

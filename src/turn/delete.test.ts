@@ -4,6 +4,7 @@ import { scripted, watch } from "../../test/support/loop.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../test/support/stores.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { Holdfast } from "./holdfast.ts";
+import type { Session } from "./session.ts";
 
 const idsOf = async (holdfast: Holdfast) => (await collect(holdfast.sessions())).map(({ id }) => id);
 
@@ -68,6 +69,45 @@ describe("[TURN-81] a fork that does not come about", () => {
     }
     expect([...outcomes].sort()).toEqual(["FORK_UNFINISHED", "SESSION_UNKNOWN", "whole"]);
   });
+
+  test("[TURN-84] two of one name at once are one fork, and the other is refused", async () => {
+    const { holdfast, session } = await opened();
+    await run(session, "a");
+    const other = await holdfast.open("other");
+    const both = await Promise.allSettled([holdfast.fork("s", { as: "fork" }), holdfast.fork("other", { as: "fork" })]);
+    expect(both).toMatchObject([{ status: "fulfilled" }, { reason: { code: "SESSION_EXISTS" } }]);
+    const [made] = both.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    expect(made?.checkpoints.list()).toHaveLength(1);
+    await made?.close();
+    await other.close();
+    await (await holdfast.open("fork")).close();
+  });
+
+  test.each(["open", "closed"])(
+    "[TURN-84] is nobody else's: one that another process has made meanwhile stays, %s",
+    async (then) => {
+      const { disk, holdfast, session } = await opened();
+      await run(session, "a");
+      await (await holdfast.open("other")).close();
+      const slow = memoryDeps(disk);
+      let theirs: Session | undefined;
+      const store = between(slow.store, {
+        async before({ kind }) {
+          if (kind !== "lease" || theirs !== undefined) return undefined;
+          theirs = await holdfast.fork("s", { as: "fork" }); // takes what is there for the fork of a dead maker
+          if (then === "closed") await theirs.close();
+          return undefined;
+        },
+      });
+      const making = new Holdfast({ ...slow, store }).fork("other", { as: "fork" });
+      const code = then === "closed" ? "SESSION_EXISTS" : "SESSION_BUSY";
+      await expect(making).rejects.toMatchObject({ code, details: { session: "fork" } });
+      if (then === "open") await theirs?.close();
+      const fork = await holdfast.open("fork");
+      expect(fork.checkpoints.list()).toHaveLength(1);
+      await fork.close();
+    },
+  );
 
   test("a damaged mark costs no fork", async () => {
     const { holdfast, session, deps } = await opened();

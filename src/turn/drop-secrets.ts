@@ -1,7 +1,10 @@
-import type { Store } from "../contracts/store.ts";
+import type { SessionRow, Store } from "../contracts/store.ts";
 import { conflictError } from "../journal/conflicts.ts";
+import { sharedThrough } from "../journal/delete.ts";
+import { readEntries, rowOf } from "../journal/read.ts";
 import { dropBodies } from "../journal/retention.ts";
-import type { BlobName } from "../records/ids.ts";
+import { sessionRows } from "../journal/verify.ts";
+import type { BlobName, SessionId } from "../records/ids.ts";
 import type { AnyPart, Part } from "../state/part.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 import type { Session } from "./session.ts";
@@ -9,7 +12,10 @@ import type { Session } from "./session.ts";
 export interface DroppedSecrets {
   /** Records whose bodies are gone. Their headers still prove that they were there. */
   readonly dropped: readonly number[];
-  /** Records that hold a secret and could not be dropped: a fork shares them, or the session begins there. */
+  /**
+   * Records that hold a secret and could not be dropped: another session shows them, too, or this one begins there. What others
+   * show goes when it was dropped from all of them, from the last.
+   */
   readonly left: readonly number[];
 }
 
@@ -22,10 +28,17 @@ export async function dropSecrets(store: Store, session: Session): Promise<Dropp
   await session.checkpoint({ tag: "secrets dropped" }, { anew: true });
   const found = await holders(session);
   const seqs = found.map(({ seq }) => seq);
-  await dropBodies(store, session.journal, seqs, "it held a secret that was registered later");
+  const reason = "it held a secret that was registered later";
+  const agreeing = await agreeingOn(store, session.id, seqs);
+  const { needed } = await dropBodies(store, session.journal, seqs, reason, agreeing);
   await sweepAway(store, [...new Set(found.flatMap(({ blobs }) => blobs))]);
   await countAnew(session);
   const left = await stillThere(session, seqs);
+  await ask(
+    store,
+    session,
+    left.filter((seq) => !needed.includes(seq)),
+  );
   return { dropped: seqs.filter((seq) => !left.includes(seq)), left };
 }
 
@@ -79,6 +92,41 @@ async function countAnew(session: Session): Promise<void> {
   const { length } = await session.callRecords();
   if (length !== session.journal.folded.history)
     await session.checkpoint({ tag: "secrets dropped" }, { history: length });
+}
+
+/** A record with which a session asks for others to go as far as it is concerned: it can do without them. */
+const ASKED = "secrets-left";
+
+async function ask(store: Store, session: Session, seqs: readonly number[]): Promise<void> {
+  const asked = await askedIn(store, await rowOf(store, session.id));
+  const wanted = seqs.filter((seq) => !asked.has(seq));
+  if (wanted.length > 0) await session.append({ kind: "fault-raised", fault: ASKED, detail: { records: wanted } });
+}
+
+/** What a session has asked for. What its origin had asked for before it was forked, the origin had asked for itself. */
+async function askedIn(store: Store, { id, segments }: SessionRow): Promise<ReadonlySet<unknown>> {
+  const asked = new Set<unknown>();
+  for await (const entry of readEntries(store, id, { from: (segments.at(-2)?.through ?? 0) + 1 })) {
+    if (entry.kind !== "fault-raised" || entry.fault !== ASKED) continue;
+    const { records } = Object(entry.detail) as { readonly records?: unknown };
+    for (const seq of Array.isArray(records) ? records : []) asked.add(seq);
+  }
+  return asked;
+}
+
+/** Sessions that show some of these records, too, and have asked for all of those to go. */
+async function agreeingOn(store: Store, id: SessionId, seqs: readonly number[]): Promise<readonly SessionId[]> {
+  const row = await rowOf(store, id);
+  const agreeing: SessionId[] = [];
+  for await (const other of sessionRows(store)) {
+    if ("damaged" in other || other.id === id) continue;
+    const through = sharedThrough(row, other);
+    const shown = seqs.filter((seq) => seq <= through && seq > other.anchor.seq);
+    if (shown.length === 0) continue;
+    const asked = await askedIn(store, other);
+    if (shown.every((seq) => asked.has(seq))) agreeing.push(other.id);
+  }
+  return agreeing;
 }
 
 async function stillThere(session: Session, seqs: readonly number[]): Promise<readonly number[]> {

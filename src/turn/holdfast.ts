@@ -1,6 +1,6 @@
 import { SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { BOOLEAN, badOption, checkOptions, OBJECT } from "../base/options.ts";
+import { BOOLEAN, badOption, checkOptions } from "../base/options.ts";
 import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { Mode } from "../catalog/tool.ts";
@@ -10,16 +10,16 @@ import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, type ImportOptions, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
-import { removeAbandonedImports } from "../journal/bundle/abandoned.ts";
+import { abandonedImports, removeAbandonedImports } from "../journal/bundle/abandoned.ts";
 import { type Deleted, deleteSession, planDeletion } from "../journal/delete.ts";
-import { forkSession } from "../journal/fork.ts";
+import { forkRow } from "../journal/fork.ts";
 import { isImporting } from "../journal/importing.ts";
 import { appendReserved, type JournalDeps } from "../journal/journal.ts";
 import type { Fold } from "../journal/seal-batch.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
 import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
-import { type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
+import { SWEEP_OPTIONS, type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { Redactor, type Secret } from "../records/redact.ts";
@@ -34,8 +34,9 @@ import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast
 import { refuseReserved } from "./reserved.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { Session } from "./session.ts";
+import { OPENING_OPTIONS } from "./session-options.ts";
 import type { ForkOptions } from "./session-parts.ts";
-import { isShelf, Shelves } from "./shelves.ts";
+import { isShelf, refuseShelfId, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
 import { forkMark, isUnfinishedFork } from "./unfinished-fork.ts";
 import { Workspaces } from "./workspaces.ts";
@@ -74,11 +75,13 @@ export class Holdfast implements AsyncDisposable {
 
   /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
   async open(id: string, options: SessionOpening = {}): Promise<Session> {
-    if (!OBJECT.fits(options)) throw badOption("options", options, OBJECT.wants);
+    checkOptions(options, OPENING_OPTIONS);
     const { recent, ...opening } = options;
     if (await isUnfinishedFork(this.store, toSessionId(id)))
       throw new HoldfastError("FORK_UNFINISHED", { session: id });
-    const session = await this.#openWith(id, this.#options, undefined, opening);
+    // Nobody makes a shelf by opening it.
+    const how = isShelf(id) ? { ...opening, create: false } : opening;
+    const session = await this.#openWith(id, this.#options, undefined, how);
     if (recent === undefined) return session;
     try {
       await session.prune({ keep: recent });
@@ -97,59 +100,84 @@ export class Holdfast implements AsyncDisposable {
   /** A new session that shares `from`'s records up to `after`, and goes its own way. */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
     checkOptions(options, FORK_OPTIONS);
-    const { workspace, as, after } = options;
-    if (workspace !== undefined && this.#options.workspace === undefined)
+    if (options.workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
-    const id = await this.#begin(from, as, after);
+    refuseShelfId(options.as);
+    return this.#openSessions.making(options.as, () => this.#fork(from, options));
+  }
+
+  async #fork(from: string, { workspace, as, after }: ForkOptions & { readonly after?: number }): Promise<Session> {
+    const made = await this.#begin(from, as, after);
     let session: Session | undefined;
     try {
-      const point = (await rowOf(this.store, id)).head.seq - 1; // before opening: that may have to close calls
+      const point = made.head.seq - 1;
       const mode = workspace === "memory" ? "memory" : "read-only";
-      session = await this.#openWith(id, this.#options, mode, { create: false });
+      session = await this.#openMade(made, this.#options, mode);
       // The point may be older than the mode, and than whom the origin works for: going on from it opens nothing up.
       const origin = await this.#standingOf(from);
       if (origin?.isPlanning !== false) await session.setMode("plan", "it was forked from a session in plan mode");
       await session.catalog.join(origin?.parent);
-      session = await this.#withFiles(session, toSessionId(from), point, workspace);
+      session = await this.#withFiles(session, toSessionId(from), made, workspace);
       await appendReserved(session.journal, forkMark(from, point, true));
       return session;
     } catch (error) {
-      await this.#abandon(id, session, error);
+      await this.#abandon(made, session, error);
       throw error;
     }
   }
 
+  /** Another process may have taken it for one that was left, and have made its own under the name. */
+  async #openMade(made: SessionRow, options: SessionOptions, mode: Binding["mode"]): Promise<Session> {
+    const session = await this.#openWith(made.id, options, mode, { create: false });
+    if (await this.#isThere(made)) return session;
+    await session.close({ leave: "staged" });
+    throw new HoldfastError("SESSION_EXISTS", { session: made.id });
+  }
+
+  /** Whether the session of that name is this one: no two have the same record. */
+  async #isThere({ id, head: { seq, hash } }: SessionRow): Promise<boolean> {
+    return this.store.reading(async (read) => {
+      const row = await read.session(id);
+      const [record] = row === undefined ? [] : await read.records(row, { from: seq, to: seq, limit: 1 });
+      return record?.hash === hash;
+    });
+  }
+
   /** A fork of this name whose maker died before it was whole is made anew. */
-  async #begin(from: string, as: string, after: number | undefined): Promise<SessionId> {
+  async #begin(from: string, as: string, after: number | undefined): Promise<SessionRow> {
     const note = (point: number) => forkMark(from, point, false);
     const how = { as, note, ...(after === undefined ? {} : { after }) };
     try {
-      return await forkSession(this.#deps, from, how);
+      return await forkRow(this.#deps, from, how);
     } catch (error) {
       const left = HoldfastError.is(error, "SESSION_EXISTS") && (await isUnfinishedFork(this.store, toSessionId(as)));
       if (!left) throw error;
       await deleteSession(this.#deps, as);
-      return forkSession(this.#deps, from, how);
+      return forkRow(this.#deps, from, how);
     }
   }
 
   /** Nobody asked for half a fork. When it cannot be taken away, both failures are told. */
-  async #abandon(id: SessionId, session: Session | undefined, failure: unknown): Promise<void> {
+  async #abandon(made: SessionRow, session: Session | undefined, failure: unknown): Promise<void> {
     try {
       await session?.close({ leave: "staged" });
-      await deleteSession(this.#deps, id);
+      if (await this.#isThere(made)) await deleteSession(this.#deps, made.id);
     } catch (error) {
-      throw new HoldfastError("FORK_LEFT_BEHIND", { session: id }, { cause: new AggregateError([failure, error]) });
+      throw new HoldfastError(
+        "FORK_LEFT_BEHIND",
+        { session: made.id },
+        { cause: new AggregateError([failure, error]) },
+      );
     }
   }
 
   /** Gives a fork the files as they were where it begins. */
-  async #withFiles(fork: Session, origin: SessionId, after: number, workspace: ForkWorkspace): Promise<Session> {
+  async #withFiles(fork: Session, origin: SessionId, made: SessionRow, workspace: ForkWorkspace): Promise<Session> {
     const part = fork.filesPart;
     if (part === undefined) return fork;
     const then = fork.state.root.get(WORKSPACE_PART) as WorkspaceValue;
     const { disk } = part.host;
-    const compared = await comparedWith(this.store, disk, await entriesAt(this.store, origin, after, then));
+    const compared = await comparedWith(this.store, disk, await entriesAt(this.store, origin, made.head.seq - 1, then));
     if (workspace === undefined || workspace === "memory") {
       await layOver(fork.state, part, compared);
       return fork;
@@ -163,7 +191,7 @@ export class Holdfast implements AsyncDisposable {
       // With the bounds of the origin's workspace: a fork without them would take what its origin refuses.
       const given = this.#options.workspace;
       const bounds = typeof given === "object" ? given : {};
-      return await this.#openWith(fork.id, { ...this.#options, workspace: { ...bounds, root: workspace } }, "host");
+      return await this.#openMade(made, { ...this.#options, workspace: { ...bounds, root: workspace } }, "host");
     } catch (error) {
       return takeAway(error);
     }
@@ -299,10 +327,16 @@ export class Holdfast implements AsyncDisposable {
     return importBundle(this.#deps, source, options);
   }
 
-  /** Removes what nothing reachable names, and what importers that were killed had taken in. */
-  async sweep(options?: SweepOptions): Promise<SweepReport> {
-    await removeAbandonedImports(this.#deps);
-    return sweep(this.#deps, options);
+  /** What importers that were killed had taken in: `sweep` takes it away. */
+  abandonedImports(): AsyncIterable<SessionRow> {
+    return abandonedImports(this.#deps);
+  }
+
+  /** Removes what nothing reachable names, and what importers that were killed had taken in, and tells how many those were. */
+  async sweep(options: SweepOptions = {}): Promise<SweepReport & { readonly imports: number }> {
+    checkOptions(options, SWEEP_OPTIONS);
+    const imports = await removeAbandonedImports(this.#deps);
+    return { ...(await sweep(this.#deps, options)), imports };
   }
 
   verify(options?: VerifyOptions): Promise<VerifyReport> {

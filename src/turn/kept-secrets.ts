@@ -3,10 +3,12 @@ import { parseJson } from "../base/json.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { DamagedEntry, JournalEntry } from "../journal/prove.ts";
 import type { DroppedRecord } from "../records/codec.ts";
-import { type BlobName, toBlobName } from "../records/ids.ts";
+import { type BlobName, isBlobName, toBlobName } from "../records/ids.ts";
 import type { Redactor } from "../records/redact.ts";
 import { redactDraft } from "../records/redact-record.ts";
 import { type KeptState, keptState } from "./fold.ts";
+import { withoutSecrets } from "./media-secrets.ts";
+import { readPart } from "./said-part.ts";
 
 /** What is needed to look for secrets in what was kept. */
 export interface KeptSecretsDeps {
@@ -18,10 +20,18 @@ export interface KeptSecretsDeps {
 
 type PlaceIn = readonly [part: string, place: KeptState["parts"][string]];
 
-/** Finds secrets that were kept before anybody knew them: in records, and in the content of kept states. */
+/** Content that the conversation shows. */
+interface Shown {
+  readonly name: BlobName;
+  readonly mediaType: string | undefined;
+}
+
+/** Finds secrets that were kept before anybody knew them: in records, in the content of kept states, and in files that were shown. */
 export class KeptSecrets {
   readonly #deps: KeptSecretsDeps;
   readonly #read = new Map<BlobName, Buffer | undefined>();
+  /** Files that were shown, each with whether it holds one: they may be many and large, and are not held. */
+  readonly #shown = new Map<string, boolean | undefined>();
 
   constructor(deps: KeptSecretsDeps) {
     this.#deps = deps;
@@ -33,7 +43,10 @@ export class KeptSecrets {
     return entry.kind === "state-changed" && redactor.json(entry.delta) !== entry.delta;
   }
 
-  /** The content that a kept state lies in, each with whether it holds a secret. What cannot be read is left out. */
+  /**
+   * The content that a kept state lies in, and pictures and files of the conversation, each with whether it holds a secret.
+   * What cannot be read is left out.
+   */
   async inContent(entry: JournalEntry): Promise<ReadonlyMap<BlobName, boolean>> {
     const found = new Map<BlobName, boolean>();
     const places = Object.entries(keptState(entry)?.parts ?? {});
@@ -43,7 +56,21 @@ export class KeptSecrets {
       const here = places.filter(([, place]) => place.name === name);
       found.set(name, this.#inside(bytes, here));
     }
+    for (const shown of shownIn(entry)) {
+      const holds = await this.#inShown(shown);
+      if (holds !== undefined) found.set(shown.name, holds || found.get(shown.name) === true);
+    }
     return found;
+  }
+
+  async #inShown({ name, mediaType = "" }: Shown): Promise<boolean | undefined> {
+    const key = `${name} ${mediaType}`;
+    if (!this.#shown.has(key)) {
+      const bytes = await this.#load(name);
+      const holds = bytes === undefined ? undefined : withoutSecrets(bytes, mediaType, this.#deps.redactor) !== bytes;
+      this.#shown.set(key, holds);
+    }
+    return this.#shown.get(key);
   }
 
   /**
@@ -78,4 +105,17 @@ export class KeptSecrets {
     }
     return Buffer.concat(pieces);
   }
+}
+
+/** What the user brought, and what a tool answered with. */
+function shownIn(entry: JournalEntry): readonly Shown[] {
+  if (entry.kind === "call-closed")
+    return (entry.parts ?? []).flatMap(({ blob, mediaType }) =>
+      blob === undefined ? [] : [{ name: blob.name, mediaType }],
+    );
+  if (entry.kind !== "user-said") return [];
+  return (entry.parts ?? []).map(readPart).flatMap((part) => {
+    const { blob, mediaType } = "media" in part ? part.media : {};
+    return blob === undefined || !isBlobName(blob.name) ? [] : [{ name: blob.name, mediaType }];
+  });
 }

@@ -13,6 +13,7 @@ import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { Conversation } from "./conversation.ts";
 import type { ContextOptions } from "./context-options.ts";
 import { SessionPages, standingDurable, standingRule } from "./session-pages.ts";
+import { levelsFault, usageFault } from "./told-shapes.ts";
 import { ViewLog, type ViewNotes } from "./view-log.ts";
 import { DurableState } from "./writeback-slices.ts";
 
@@ -66,11 +67,11 @@ export async function lookAtView(
     if (over && (entry.kind === "view-chosen" || usage !== undefined)) break;
     if (entry.kind === "rewound" && entry.scope.includes("conversation"))
       chosen = chosen.filter(({ seq }) => seq <= entry.to);
-    if (entry.kind === "view-chosen") {
+    if (entry.kind === "view-chosen" && levelsFault(entry.levels) === undefined) {
       chosen.push(entry);
       usage = undefined;
     }
-    if (entry.kind === "model-said" && entry.usage !== undefined) {
+    if (entry.kind === "model-said" && entry.usage !== undefined && usageFault(entry.usage) === undefined) {
       usage = entry.usage as unknown as Usage;
       spent.input += usage.input;
       spent.output += usage.output;

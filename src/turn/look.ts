@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { randomIds } from "../base/ids.ts";
+import { checkOptions, whole } from "../base/options.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { Mode } from "../catalog/tool.ts";
@@ -176,6 +177,7 @@ export class SessionLook {
 
   /** What the model saw in its newest request, or in an earlier one; undefined when it saw nothing. */
   async view(options: { readonly turn?: number } = {}): Promise<LookedView | undefined> {
+    checkOptions(options, { turn: whole(0) });
     const { root, parts } = await this.#state();
     return lookAtView(this.read(), this.#execution([...parts.values()], root), {
       ...options,

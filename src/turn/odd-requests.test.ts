@@ -80,6 +80,24 @@ describe("what a session is asked for that there is not", () => {
     await session.close();
     await expect(holdfast.delete("pages:project")).rejects.toMatchObject({ code: "SESSION_NEEDED" });
   });
+
+  test("[TURN-85] a conversation whose name only begins like theirs is listed and deleted like any other", async () => {
+    const { holdfast, session } = await opened();
+    await session.close();
+    await (await holdfast.open("pages:of-my-book")).close();
+    const ids = async () => (await collect(holdfast.sessions())).map(({ id }) => id);
+    expect(await ids()).toEqual(["pages:of-my-book", "s"]);
+    await holdfast.delete("pages:of-my-book");
+    expect(await ids()).toEqual(["s"]);
+  });
+
+  test("[TURN-85] no conversation is made under their names, where nobody would see it", async () => {
+    const { holdfast, session } = await opened();
+    await expect(holdfast.open("pages:user")).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
+    await expect(holdfast.fork("s", { as: "pages:user" })).rejects.toMatchObject({ code: "SESSION_BAD_ID" });
+    expect(await holdfast.store.reading((read) => read.sessions("", 9))).toHaveLength(1);
+    await session.close();
+  });
 });
 
 describe("secrets that are dropped where content cannot be read", () => {

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import type { Mode } from "../catalog/tool.ts";
 
@@ -23,12 +24,25 @@ export interface Standing {
  */
 export class OpenSessions {
   readonly #open = new Map<string, Relative>();
+  /** Names that forks are being made under. */
+  readonly #making = new Set<string>();
 
   /** One for each store, whichever kernel opens sessions on it. */
   static over(store: object): OpenSessions {
     const known = registries.get(store) ?? new OpenSessions();
     registries.set(store, known);
     return known;
+  }
+
+  /** Whoever comes second would take a fork that is being made for one that its maker left. */
+  async making<T>(name: string, make: () => Promise<T>): Promise<T> {
+    if (this.#making.has(name)) throw new HoldfastError("SESSION_EXISTS", { session: name });
+    this.#making.add(name);
+    try {
+      return await make();
+    } finally {
+      this.#making.delete(name);
+    }
   }
 
   enter(id: string, catalog: Relative): void {

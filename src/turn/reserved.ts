@@ -1,10 +1,11 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
 import type { AppendOptions } from "../journal/append-options.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, RecordKind } from "../records/kinds.ts";
 import type { SessionFold } from "./fold.ts";
+import { keptItemsFault } from "../wire/kept-shape.ts";
 import { partFault } from "./said-part.ts";
+import { levelsFault, noteIn, usageFault } from "./told-shapes.ts";
 
 /**
  * Who may write a record of each kind into a session's journal: anybody, for what was said and what went wrong; or only the
@@ -65,7 +66,7 @@ export function refuseReserved(
   for (const { draft } of drafts) {
     const { kind } = draft;
     if (WRITER[kind] === "kernel") throw new HoldfastError("RECORD_RESERVED", { kind });
-    if (kind === "user-said") refuseUnreadable(draft.parts ?? []);
+    refuseUnreadable(draft);
     if (kind === "call-opened") {
       if (isOpen(draft.callId)) throw new HoldfastError("CALL_OPEN", { call: draft.callId });
       // Closed as failed, it would have the effects undone of a call of ours that has succeeded.
@@ -82,10 +83,32 @@ export function refuseReserved(
   }
 }
 
-/** The shape of the record lets any part pass, for those that earlier versions wrote. */
-function refuseUnreadable(parts: readonly Json[]): void {
-  for (const [nth, part] of parts.entries()) {
-    const fault = partFault(part, `parts[${nth}]`);
-    if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind: "user-said", fault });
+/** The shapes of records let more pass than a turn can read, for those that earlier versions wrote. */
+function refuseUnreadable(draft: RecordDraft): void {
+  const { kind } = draft;
+  const fault = unreadable(draft);
+  if (fault !== undefined) throw new HoldfastError("RECORD_MALFORMED", { kind, fault });
+  const field = ownField(draft);
+  if (field !== undefined) throw new HoldfastError("RECORD_RESERVED", { kind, field });
+}
+
+/** What decides what later requests show, in a record that anybody may write. */
+function ownField(draft: RecordDraft): string | undefined {
+  if (draft.kind === "boundary-crossed" && draft.cut !== undefined) return "cut";
+  return draft.kind === "view-chosen" ? noteIn(draft.levels) : undefined;
+}
+
+function unreadable(draft: RecordDraft): string | undefined {
+  if (draft.kind === "view-chosen") return levelsFault(draft.levels);
+  if (draft.kind === "model-said") {
+    const { items, usage } = draft;
+    const fault = items === undefined ? undefined : keptItemsFault(items, "items");
+    return fault ?? (usage === undefined ? undefined : usageFault(usage));
   }
+  if (draft.kind !== "user-said") return undefined;
+  for (const [nth, part] of (draft.parts ?? []).entries()) {
+    const fault = partFault(part, `parts[${nth}]`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }

@@ -30,6 +30,22 @@ async function outputs(session: { conversation(): Promise<readonly object[]> }):
   return (await session.conversation()).filter((item) => (item as { kind: string }).kind === "output") as OutputItem[];
 }
 
+test.each(["anthropic", "gemini", "openai-chat", "openai-responses"] as const)(
+  "[WIRE-37] a blank text beside a picture of a result keeps no request to %s from leaving",
+  async (profile) => {
+    const shows = defineTool({
+      name: "shows",
+      description: "Shows a picture.",
+      access: "read",
+      run: async () => toolResult([" ", { bytes: PNG, mediaType: "image/png" }, ""]),
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [shows] });
+    const model = scripted([{ calls: [{ name: "shows", input: {} }] }, { text: "seen" }], { profile });
+    expect((await watch(session.run("show me", { model }))).end.status).toBe("done");
+    await session.close();
+  },
+);
+
 describe("what a result may hold", () => {
   test("[TOOL-1] the bytes are kept under their name, and the record names them", async () => {
     const { session } = await opened(undefined, { tools: [photo] });

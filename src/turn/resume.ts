@@ -11,6 +11,7 @@ import type { RetentionBounds } from "../journal/retention.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { Prompt } from "../prompt/section.ts";
 import { toSessionId } from "../records/ids.ts";
+import type { Redactor } from "../records/redact.ts";
 import { CheckpointStore } from "../state/checkpoints.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart, RootChange } from "../state/part.ts";
@@ -185,7 +186,7 @@ async function revive(
     policies: [byCatalog, ...policies],
     ...(exec === undefined ? {} : { execHost: exec }),
   });
-  const catalog = new SessionCatalog(homeIn(state, ledger), transactions, family, reserved);
+  const catalog = new SessionCatalog(homeIn(state, ledger, journal.redactor), transactions, family, reserved);
   for (const { entry, standing, owners } of journal.folded.effects.values())
     transactions.effects.recall(entry, standing, owners, journal.folded.inside);
   const cutOff = isFork ? undefined : await cutOffFork(deps.store, journal);
@@ -313,7 +314,7 @@ function codeTools(
 }
 
 /** The catalog in the root: every change of it goes through the gate, with the records that tell of it. */
-function homeIn({ truth }: ExecutionState, ledger: JournalLedger): CatalogHome {
+function homeIn({ truth }: ExecutionState, ledger: JournalLedger, redactor: Redactor): CatalogHome {
   const now = () => truth.root.get(catalogPart.name) as CatalogState;
   return {
     get state() {
@@ -321,8 +322,9 @@ function homeIn({ truth }: ExecutionState, ledger: JournalLedger): CatalogHome {
     },
     change: (next) =>
       truth.gate.run(async () => {
-        const { to, drafts } = next(now());
-        if (to === now()) return;
+        const { to: wanted, drafts } = next(now());
+        if (wanted === now()) return;
+        const to = { ...wanted, reason: redactor.text(wanted.reason) }; // the only words of somebody's in it
         const branch = truth.branch();
         branch.change(catalogPart, () => to);
         await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, to.reason));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { writes } from "../../test/support/calls.ts";
 import { opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
@@ -45,6 +46,24 @@ describe("a session that keeps only so much", () => {
     expect((await session.files.list()).length).toBe(12);
     const { end } = await watch(session.run("and?", { model: scripted([{ text: "yes" }]) }));
     expect(end).toMatchObject({ status: "done", text: "yes" });
+  });
+
+  test("[JOURNAL-23] keeps the question of a call that waits, so that its answer is told, and cuts when it has ended", async () => {
+    const disk = new MemoryDisk();
+    const asks = writes("asks", async () => "it was done", { approval: () => true });
+    const first = await opened(disk, { tools: [asks] });
+    const model = scripted([{ calls: [{ name: "asks", input: {} }] }]);
+    expect((await watch(first.session.run("go", { model }))).end.status).toBe("waiting");
+    for (let nth = 0; nth < 3; nth += 1) await first.session.checkpoint();
+    await first.session.close();
+    const { session, holdfast } = await opened(disk, { tools: [asks], retention: { records: 3 } });
+    const [call] = session.waiting;
+    expect(await holdfast.retain(session, { records: 3 })).toEqual({ forgotten: 0, withinBounds: false });
+    await session.reply(call!.callId, { approve: true });
+    expect((await session.conversation()).map(({ kind }) => kind)).toEqual(["user", "call", "output"]);
+    await session.checkpoint();
+    expect(await holdfast.retain(session, { records: 3 })).toMatchObject({ withinBounds: true });
+    await session.close();
   });
 
   test("[RECORD-8] cuts off what is older than it may be", async () => {

@@ -45,6 +45,18 @@ import { withoutSecrets } from "./media-secrets.ts";
 import type { UserInput } from "./said-records.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
+import {
+  ALIGN_OPTIONS,
+  CHECKPOINT_NOTE,
+  CHECKPOINT_OPTIONS,
+  CLOSE_OPTIONS,
+  COMPACT_OPTIONS,
+  PRUNE_OPTIONS,
+  REPLY_OPTIONS,
+  type CheckpointOptions,
+  type CloseOptions,
+  type PruneOptions,
+} from "./session-options.ts";
 import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from "./story.ts";
 import { FORK_AT_OPTIONS, type ForkOptions, type SessionCall, type SessionParts, toolCallOf } from "./session-parts.ts";
 import { SessionWriteback } from "./writeback.ts";
@@ -163,6 +175,7 @@ export class Session implements AsyncDisposable {
    * `aligned.catalog.epoch`.
    */
   async align(options: StoryOptions & StoryRequest = {}): Promise<AlignedPrompt> {
+    checkOptions(options, ALIGN_OPTIONS);
     const { story } = this.#parts;
     const alignment = await story.align(options);
     if (!alignment.ok) {
@@ -226,6 +239,7 @@ export class Session implements AsyncDisposable {
 
   /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
   async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
+    checkOptions(reply, REPLY_OPTIONS);
     const call = this.waiting.find((open) => open.callId === callId);
     if (call === undefined || !isOpen(this.#ground, call))
       throw new HoldfastError("CALL_NOT_WAITING", { call: callId });
@@ -237,6 +251,7 @@ export class Session implements AsyncDisposable {
    * committed first, rules stay verbatim, and every page that leaves resolves. When it fails, everything is as it was.
    */
   async compact(options: CompactOptions = {}): Promise<Crossed> {
+    checkOptions(options, COMPACT_OPTIONS);
     this.#refuseRunning();
     return compact(this.#ground, options);
   }
@@ -248,11 +263,10 @@ export class Session implements AsyncDisposable {
   }
 
   /** Later requests show the newest groups, and one pointer to the rest. */
-  async prune({ keep = 16 }: { readonly keep?: number } = {}): Promise<Crossed> {
+  async prune(options: PruneOptions = {}): Promise<Crossed> {
+    checkOptions(options, PRUNE_OPTIONS);
     this.#refuseRunning();
-    if (!Number.isSafeInteger(keep) || keep < 0)
-      throw new HoldfastError("BAD_OPTION", { option: "keep", value: String(keep) });
-    return prune(this.#ground, keep);
+    return prune(this.#ground, options.keep ?? 16);
   }
 
   /** Goes back to a tool boundary, here. */
@@ -332,13 +346,11 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond. `anew`: also what
-   * has not changed is written again, so that nothing older is needed. `history`: how long that is, counted anew.
+   * Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond.
    */
-  checkpoint(
-    note: CheckpointNote = {},
-    how: { readonly anew?: boolean; readonly history?: number } = {},
-  ): Promise<Appended> {
+  async checkpoint(note: Pick<CheckpointNote, "tag"> = {}, how: CheckpointOptions = {}): Promise<Appended> {
+    checkOptions(note, CHECKPOINT_NOTE);
+    checkOptions(how, CHECKPOINT_OPTIONS);
     const { truth } = this.state;
     return truth.gate.run(() => {
       if (how.anew === true) this.#parts.blobs.forget();
@@ -357,8 +369,9 @@ export class Session implements AsyncDisposable {
    * free. Refused, with the session still open, when something dirty cannot be committed; `leave: "staged"` lets the next
    * opening commit it.
    */
-  async close({ leave }: { readonly leave?: "staged" } = {}): Promise<void> {
-    if (this.#closed === undefined && leave === undefined) await this.#exit();
+  async close(options: CloseOptions = {}): Promise<void> {
+    checkOptions(options, CLOSE_OPTIONS);
+    if (this.#closed === undefined && options.leave === undefined) await this.#exit();
     this.#closed ??= this.#close();
     return this.#closed;
   }

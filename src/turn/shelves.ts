@@ -27,7 +27,7 @@ export interface ShelfDeps {
 /** How often somebody else's hold on a shelf is waited out, and how long the first time. */
 const ATTEMPTS = 6;
 const FIRST_WAIT_MS = 20;
-const PREFIX = "pages:";
+const SCOPES = ["project", "user"] as const satisfies readonly SharedScope[];
 
 /**
  * Durable pages that sessions share. Each scope is a session of its own in the same store, held only while something is
@@ -48,7 +48,7 @@ export class Shelves {
 
   /** Reads what there is. A scope that nobody has written to costs one look. */
   async load(): Promise<void> {
-    for (const scope of ["project", "user"] as const) {
+    for (const scope of SCOPES) {
       const row = await this.#deps.store.reading((read) => read.session(shelfId(scope)));
       if (row !== undefined) await this.#holding(scope, async (shelf) => this.#read(scope, shelf));
     }
@@ -94,9 +94,14 @@ export class Shelves {
 
 /** Whether a session is a shelf, and no conversation. */
 export function isShelf(id: string): boolean {
-  return id.startsWith(PREFIX);
+  return SCOPES.some((scope) => id === shelfId(scope));
+}
+
+/** A conversation of that name would be shown to nobody, and the pages would lie in it. */
+export function refuseShelfId(id: string): void {
+  if (isShelf(id)) throw new HoldfastError("SESSION_BAD_ID", { id, reserved: "for pages that sessions share" });
 }
 
 function shelfId(scope: SharedScope): SessionId {
-  return toSessionId(`${PREFIX}${scope}`);
+  return toSessionId(`pages:${scope}`);
 }

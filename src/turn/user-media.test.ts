@@ -38,6 +38,21 @@ async function said(session: Session) {
 }
 
 describe("what a user brings", () => {
+  test.each(["anthropic", "gemini", "openai-chat", "openai-responses"] as const)(
+    "[WIRE-37] a blank text beside a picture keeps no request to %s from leaving, now or later",
+    async (profile) => {
+      const { session } = await opened();
+      for (const input of [
+        [{ type: "text", text: " " }, picture(PNG)],
+        [words, { type: "text", text: "" }],
+      ] as const) {
+        const { end } = await watch(session.run(input, { model: scripted([{ text: "seen" }], { profile }) }));
+        expect(end.status).toBe("done");
+      }
+      await session.close();
+    },
+  );
+
   test("[TOOL-18] lies beside the journal, once, under its name", async () => {
     const { session } = await opened();
     await watch(session.run([words, picture(PNG), picture(PNG)], { model }));

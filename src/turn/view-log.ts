@@ -1,6 +1,6 @@
 import type { Sha256 } from "../base/hash.ts";
-import type { JsonObject } from "../base/json.ts";
 import type { Compressed } from "../contracts/compressor.ts";
+import type { Usage } from "../contracts/model.ts";
 import { type Calibration, calibrate, UNCALIBRATED } from "../context/tokens/calibrate.ts";
 import type { ChosenLevels } from "../context/record.ts";
 import type { Reclaim } from "../context/view.ts";
@@ -9,6 +9,7 @@ import type { Handle } from "../context/handle.ts";
 import type { ShownSpan } from "../context/recall.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import type { KeptItems } from "../wire/keep.ts";
+import { cutFault, levelsFault, usageFault } from "./told-shapes.ts";
 
 /** What a request's record tells beside the levels of its pages. */
 export interface ViewNotes {
@@ -67,6 +68,7 @@ export class ViewLog {
   take(entry: JournalEntry): boolean {
     switch (entry.kind) {
       case "view-chosen": {
+        if (levelsFault(entry.levels) !== undefined) return false; // it says nothing of any view
         const levels = entry.levels as unknown as ChosenLevels & Partial<ViewNotes>;
         this.#chosen.push({ seq: entry.seq, body: entry });
         this.#counted = levels.counted ?? 0;
@@ -76,11 +78,13 @@ export class ViewLog {
         return false;
       }
       case "boundary-crossed":
-        if (entry.cut !== undefined) this.#cuts.push({ seq: entry.seq, cut: entry.cut as unknown as KeptCut });
+        if (entry.cut !== undefined && cutFault(entry.cut) === undefined)
+          this.#cuts.push({ seq: entry.seq, cut: entry.cut as unknown as KeptCut });
         if (entry.boundary === "mode-flip") this.flipped = true;
         return false;
       case "model-said": {
-        const reported = Number((entry.usage as JsonObject | undefined)?.["input"] ?? 0);
+        if (entry.usage === undefined || usageFault(entry.usage) !== undefined) return false;
+        const { input: reported } = entry.usage as unknown as Usage;
         this.calibration = calibrate(this.calibration, { counted: this.#counted, reported });
         return false;
       }

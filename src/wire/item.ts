@@ -11,7 +11,9 @@ export function toolCallId(text: string): ToolCallId {
   return text as ToolCallId;
 }
 
-export type WireFormat = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk";
+export type WireFormat = (typeof WIRE_FORMATS)[number];
+
+export const WIRE_FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"] as const;
 
 /** The kinds of call a model makes. An id of one kind never answers another. */
 export type CallKind = (typeof CALL_KINDS)[number];

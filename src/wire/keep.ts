@@ -1,4 +1,6 @@
+import type { Json } from "../base/json.ts";
 import type { Item, Origin, Part, WireFormat } from "./item.ts";
+import { keptItemsFault } from "./kept-shape.ts";
 import { readMessages } from "./project.ts";
 
 /** Items as a journal can keep them: plain JSON, with each provider's message once, however many items it holds. */
@@ -28,11 +30,17 @@ export function keepItems(items: readonly Item[]): KeptItems {
   return { originals, items: kept };
 }
 
-/** The items again, each tied to its original, so that what was not touched is sent as it came. */
-export function unkeepItems({ originals, items }: KeptItems): readonly Item[] {
+/**
+ * The items again, each tied to its original, so that what was not touched is sent as it came. Of what are no items, because
+ * somebody wrote them down unchecked, nothing but that can be told.
+ */
+export function unkeepItems(kept: KeptItems): readonly Item[] {
+  const fault = keptItemsFault(kept as unknown as Json, "items");
+  if (fault !== undefined)
+    return [{ kind: "assistant", parts: [{ type: "text", text: `[This cannot be read: ${fault}.]` }] }];
+  const { originals, items } = kept;
   const read = originals.map(({ format, message }) => readMessages([message], format).items);
-  return items.map((kept) => {
-    const { from, ...item } = kept;
+  return items.map(({ from, ...item }) => {
     const source = from === undefined ? undefined : read[from[0]]?.[from[1]];
     // A later version may cut a message into other items: then each stands for itself, without an original.
     if (source?.origin === undefined || source.origin.of !== from?.[2]) return item as Item;

@@ -41,11 +41,13 @@ function dropBlankParts(items: readonly Item[], profile: WireProfile, told: Adju
   return mapChanged(items, (item, at) => {
     if (!("parts" in item) || (item.kind === "output" && item.server === true)) return item;
     // A blank message is judged as a whole; a result in plain text may be empty.
-    if (!item.parts.some(isBlankBlock) || (item.kind !== "output" && item.parts.every(isBlankText))) return item;
+    const blank = item.parts.every(isBlankText);
+    const goes = blank ? isBlankBlock : isBlankText;
+    if (!item.parts.some(goes) || (item.kind !== "output" && blank)) return item;
     told.push({ kind: "blank-dropped", at });
     return withParts(
       item,
-      item.parts.filter((part) => !isBlankBlock(part)),
+      item.parts.filter((part) => !goes(part)),
     );
   });
 }

@@ -122,6 +122,8 @@ test("[REDACT-9] no file that a session leaves, its workspace apart, holds a sec
   await session.fork({ after: before!.callId, as: "other", workspace: "memory" }).then((fork) => fork.close());
   await session.rewind({ before: before!.callId });
   await session.append({ kind: "fault-raised", fault: "made-up", detail: { says: BOTH } });
+  await session.setMode("plan", `because of ${BOTH}`);
+  await session.checkpoint();
   await session.close();
   await holdfast.close();
 

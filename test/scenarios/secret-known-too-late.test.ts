@@ -7,7 +7,9 @@ import { scripted, watch } from "../support/loop.ts";
 import { scratchFolder } from "../support/places.ts";
 import { collect, MemoryDisk } from "../support/stores.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
+import { toolResult } from "../../src/transaction/result-parts.ts";
 import { createHoldfast, type Holdfast } from "../../src/turn/holdfast.ts";
+import type { Part } from "../../src/wire/item.ts";
 
 const LATE = "late-canary-nobody-knew-of";
 const folder = scratchFolder();
@@ -50,10 +52,11 @@ describe("a secret that is registered later", () => {
       tools: [step, note],
       store: sqlite(join(folder, "late", "s.db"), { durability: "process" }),
     });
-  const inFiles = () =>
-    readdirSync(dirname(join(folder, "late", "s.db")), { recursive: true, withFileTypes: true })
+  const holds = (place: string, text: string) =>
+    readdirSync(place, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(LATE));
+      .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text));
+  const inFiles = () => holds(join(folder, "late"), LATE);
 
   test("[REDACT-10] is dropped with the bodies that hold it; the chain holds, and the session goes on", async () => {
     const holdfast = await at();
@@ -87,6 +90,41 @@ describe("a secret that is registered later", () => {
     expect(inFiles()).toBe(false);
   });
 
+  test.each([100, 200_000])(
+    "[REDACT-14] is dropped with files of the conversation that hold it, of %d bytes and more, and so is what showed them",
+    async (size) => {
+      const path = join(folder, `shown-${size}`, "s.db");
+      const filled = (text: string) => Buffer.from(`${text}\n${"x".repeat(size)}`);
+      const file = (text: string): Part => ({
+        type: "file",
+        media: { mediaType: "text/plain", name: "notes.txt", base64: filled(text).toString("base64") },
+      });
+      const fetched = writes<string>("fetched", async (text) =>
+        toolResult([{ bytes: filled(text), mediaType: "text/csv" }]),
+      );
+      const tools = [step, fetched];
+      const holdfast = await createHoldfast({ ...OPTIONS, tools, store: sqlite(path, { durability: "process" }) });
+      const session = await holdfast.open("s");
+      const model = scripted(({ nth }) => (nth === 0 ? { calls: [{ name: "fetched", input: LATE }] } : { text: "ok" }));
+      await watch(session.run([{ type: "text", text: "see" }, file(`it is ${LATE}`)], { model }));
+      await watch(session.run([{ type: "text", text: "and" }, file("nothing")], { model }));
+      await session.close();
+      holdfast.registerSecret(LATE);
+      const bundle = Buffer.concat(await collect(holdfast.exportBundle("s")));
+      expect(bundle.includes(LATE)).toBe(false);
+      const { dropped, left } = await holdfast.dropSecrets("s");
+      expect(left).toEqual([]);
+      const gone = (await collect((await holdfast.look("s")).read())).filter(({ seq }) => dropped.includes(seq));
+      expect(gone.map((entry) => "was" in entry && entry.was)).toEqual(
+        expect.arrayContaining(["user-said", "call-closed"]),
+      );
+      expect(await holdfast.verify()).toMatchObject({ ok: true });
+      await holdfast.close();
+      expect(holds(dirname(path), LATE)).toBe(false);
+      expect(holds(dirname(path), "nothing\n")).toBe(true);
+    },
+  );
+
   test("[REDACT-10] stays where a fork shares the record, and that is told", async () => {
     const { holdfast, session } = await opened();
     await session.append({ kind: "user-said", text: LATE });
@@ -95,6 +133,29 @@ describe("a secret that is registered later", () => {
     await session.close();
     holdfast.registerSecret(LATE);
     expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [expect.any(Number)] });
+  });
+
+  test("[REDACT-16] that several sessions show goes when it was dropped from all of them, in whatever order", async () => {
+    const { holdfast, session } = await opened();
+    await session.append({ kind: "user-said", text: LATE });
+    const id = await run(session, "a");
+    await (await session.fork({ after: id as never, as: "fork" })).close();
+    await session.close();
+    holdfast.registerSecret(LATE);
+    const [held] = (await holdfast.dropSecrets("s")).left;
+    expect(held).toBeDefined();
+    // Whoever is forked later shows it as well, and has not asked yet, whatever its origin had.
+    await (await holdfast.fork("s", { as: "later" })).close();
+    for (const name of ["fork", "s"]) expect(await holdfast.dropSecrets(name)).toEqual({ dropped: [], left: [held] });
+    expect(await holdfast.dropSecrets("later")).toEqual({ dropped: [held], left: [] });
+    for (const name of ["s", "fork", "later"]) {
+      expect(await holdfast.dropSecrets(name)).toEqual({ dropped: [], left: [] });
+      const again = await holdfast.open(name);
+      expect(JSON.stringify(await collect(again.read()))).not.toContain(LATE);
+      await run(again, "goes on");
+      await again.close();
+    }
+    expect(await holdfast.verify()).toMatchObject({ ok: true });
   });
 
   test("[REDACT-10] with nothing to drop, nothing is dropped", async () => {

@@ -52,7 +52,13 @@ export const gc: CommandBody = {
               sessions.push(await forget(place, row, bounds, dryRun));
             }
           says = "sweeping";
-          const swept = dryRun ? await unnamed(place, graceMs) : await (await kernelOn(place)).sweep({ graceMs });
+          const holdfast = await kernelOn(place);
+          const swept: Swept = dryRun
+            ? {
+                ...(await unnamed(place, graceMs)),
+                imports: (await Array.fromAsync(holdfast.abandonedImports())).length,
+              }
+            : await holdfast.sweep({ graceMs });
           return { ok: true, dryRun, bounds, sessions, swept };
         },
       );
@@ -73,6 +79,9 @@ interface Forgotten {
   /** Left as it is: somebody is writing it, or it was cut off and has to be opened first. */
   readonly left?: "in use" | "cut off";
 }
+
+/** What was removed, or would be. */
+type Swept = Partial<SweepReport> & { readonly imports: number };
 
 const CLOCK = new SystemClock();
 
@@ -132,17 +141,20 @@ async function unnamed({ store }: Place, graceMs: number): Promise<Pick<SweepRep
   return { blobs };
 }
 
-function tell(terminal: Terminal, sessions: readonly Forgotten[], swept: Partial<SweepReport>, dryRun: boolean): void {
+function tell(terminal: Terminal, sessions: readonly Forgotten[], swept: Swept, dryRun: boolean): void {
   const say = (line: string) => {
     for (const one of wrapped(line, terminal.columns)) terminal.out(one);
   };
   for (const { session, forgotten, withinBounds, left } of sessions) {
-    const bound = withinBounds ? "" : "; it stays over its bound, because nothing after its newest checkpoint may go";
+    const bound = withinBounds
+      ? ""
+      : "; it stays over its bound, because nothing after its newest checkpoint may go, nor what a waiting call needs";
     if (left !== undefined) say(`${session}: left alone, ${left}`);
     else if (forgotten > 0 || !withinBounds)
       say(`${session}: ${dryRun ? "would forget" : "forgot"} ${count(forgotten, "record")}${bound}`);
   }
-  const { records = 0, blobs = 0, bytes: freed = 0, shrunkBy = 0 } = swept;
+  const { records = 0, blobs = 0, bytes: freed = 0, shrunkBy = 0, imports } = swept;
+  if (imports > 0) say(`${dryRun ? "would remove" : "removed"} ${count(imports, "import")} that had been cut off`);
   if (dryRun) say(`${count(blobs, "blob")} outside the store would go; nothing was removed`);
   else
     say(

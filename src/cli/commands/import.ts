@@ -43,8 +43,12 @@ export const importCommand: CommandBody = {
         () => "importing",
         () => holdfast.importBundle(bundle, { signal, ...(as === undefined ? {} : { as }) }),
       );
+      const left = taken.left === 0 ? "" : `, without ${count(taken.left, "blob")} that stayed behind`;
       if (json) terminal.out(JSON.stringify(taken));
-      else terminal.out(`${taken.as}: ${count(taken.records, "record")} imported; try \`holdfast show ${taken.as}\``);
+      else
+        terminal.out(
+          `${taken.as}: ${count(taken.records, "record")} imported${left}; try \`holdfast show ${taken.as}\``,
+        );
       return 0;
     };
     return inStore(parsed, terminal, take, { tidies: true, makes: true });

@@ -106,7 +106,8 @@ function describe(report: VerifyReport): readonly string[] {
   }
   for (const { name, fault } of report.blobs.faults) lines.push(`blob ${name}: ${fault}`);
   const { sessions, blobs } = report;
-  const checked = `${count(sessions.length, "session")}, ${count(records, "record")}, ${count(blobs.checked, "blob")} checked`;
+  const left = blobs.left === 0 ? "" : `, ${count(blobs.left, "blob")} stayed behind when sessions were imported`;
+  const checked = `${count(sessions.length, "session")}, ${count(records, "record")}, ${count(blobs.checked, "blob")} checked${left}`;
   lines.push(report.ok ? `ok: ${checked}` : `${count(lines.length, "fault")}: ${checked}`);
   return lines;
 }

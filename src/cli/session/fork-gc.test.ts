@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { desk, program, threeWrites, write } from "../../../test/support/cli.ts";
 import { steps } from "../../../test/support/calls.ts";
+import { genesisOf } from "../../records/chain.ts";
+import { toSessionId } from "../../records/ids.ts";
 import { testTogether } from "../../../test/support/together.ts";
 
 const at = desk();
@@ -104,6 +106,19 @@ describe("holdfast gc", () => {
     expect((await at.run("gc", "--keep-records", "10")).out).toContain("long: left alone, cut off");
     expect(session.journal.head.seq).toBeGreaterThan(600);
     expect(await at.json("sessions")).toMatchObject({ sessions: [{ id: "long", writer: "died" }] });
+  });
+
+  test("[CLI-11] [BUNDLE-8] tells how many imports it removed that had been cut off, and in a dry run how many it would", async () => {
+    const holdfast = await program(at.folder);
+    for (const digit of ["a", "b"]) {
+      const session = toSessionId(`importing:${digit.repeat(32)}`);
+      await holdfast.store.commit({ kind: "create", session, at: "2026-01-01T00:00:00Z", genesis: genesisOf(session) });
+    }
+    await holdfast.close();
+    expect((await at.run("gc", "--dry-run")).out).toContain("would remove 2 imports that had been cut off");
+    expect(await at.json("gc", "--dry-run")).toMatchObject({ swept: { imports: 2 } });
+    expect((await at.run("gc")).out).toContain("removed 2 imports that had been cut off");
+    expect((await at.run("gc")).out).not.toContain("import");
   });
 
   test("[CLI-11] [CONFIG-1] takes its bounds from flags, then from the configuration; bad ones are refused", async () => {

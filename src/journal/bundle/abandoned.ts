@@ -1,18 +1,34 @@
+import { HoldfastError } from "../../base/errors.ts";
 import type { SessionRow } from "../../contracts/store.ts";
 import { deleteSession } from "../delete.ts";
 import { isImporting } from "../importing.ts";
 import type { JournalDeps } from "../journal.ts";
 import { sessionRows } from "../verify.ts";
 
-/** Takes away what importers left that were killed. Those still at work are let work, however long they take. */
-export async function removeAbandonedImports(deps: JournalDeps): Promise<void> {
-  for await (const row of sessionRows(deps.store)) {
-    if (!("damaged" in row) && isImporting(row.id) && isLeft(row, deps)) await deleteSession(deps, row.id);
-  }
+/** What importers left that were killed. Those still at work are let work, however long they take. */
+export async function* abandonedImports(deps: Pick<JournalDeps, "store" | "clock">): AsyncIterable<SessionRow> {
+  for await (const row of sessionRows(deps.store))
+    if (!("damaged" in row) && isImporting(row.id) && isLeft(row, deps)) yield row;
 }
 
+/** Takes it away, and tells how much there was. What somebody else is taking away at the same time is theirs to count. */
+export async function removeAbandonedImports(deps: JournalDeps): Promise<number> {
+  let removed = 0;
+  for await (const { id } of abandonedImports(deps)) {
+    try {
+      await deleteSession(deps, id);
+      removed += 1;
+    } catch (error) {
+      if (!GOING.some((code) => HoldfastError.is(error, code))) throw error;
+    }
+  }
+  return removed;
+}
+
+const GOING = ["SESSION_BUSY", "SESSION_UNKNOWN", "LEASE_LOST"] as const;
+
 /** Between making its session and taking it an importer is nobody's holder: for a moment that means nothing. */
-function isLeft({ owner, createdAt }: SessionRow, { store, clock }: JournalDeps): boolean {
+function isLeft({ owner, createdAt }: SessionRow, { store, clock }: Pick<JournalDeps, "store" | "clock">): boolean {
   return owner === null ? Date.parse(createdAt) < clock.now() - MOMENT_MS : store.isDead(owner);
 }
 

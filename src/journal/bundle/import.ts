@@ -1,21 +1,27 @@
 import { instantOf } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { checkOptions, OBJECT, TEXT } from "../../base/options.ts";
 import { readTar } from "../../base/tar.ts";
 import type { NewBlob, SessionRow } from "../../contracts/store.ts";
 import type { Link, SealedRecord } from "../../records/chain.ts";
 import { decodeRecord } from "../../records/codec.ts";
 import { type BlobName, type SessionId, toSessionId } from "../../records/ids.ts";
+import type { JournalRecord } from "../../records/kinds.ts";
 import { stageBlob } from "../blobs.ts";
 import { conflictError } from "../conflicts.ts";
+import { sealedNote } from "../fork.ts";
 import type { JournalDeps } from "../journal.ts";
 import { rowOf } from "../read.ts";
 import { importingId, refuseImportingId } from "../importing.ts";
 import { removeAbandonedImports } from "./abandoned.ts";
-import { type BundleReport, type BundleSource, recordsIn, verifyBundle } from "./read.ts";
+import { leftIn, leftRecords } from "./left.ts";
+import { type BundleReport, type BundleSource, recordsIn, refuseNoSource, verifyBundle } from "./read.ts";
 
 export interface ImportedBundle extends BundleReport {
   /** The session it is here. */
   readonly as: SessionId;
+  /** How much content its records name that did not come along, such as files of a workspace. */
+  readonly left: number;
 }
 
 export interface ImportOptions {
@@ -37,6 +43,8 @@ export async function importBundle(
   given: BundleSource,
   options: ImportOptions = {},
 ): Promise<ImportedBundle> {
+  checkOptions(options, { as: TEXT, signal: OBJECT });
+  refuseNoSource(given);
   const source = heeding(given, options.signal);
   const report = await verifyBundle(source);
   if (!report.ok) throw new HoldfastError("BUNDLE_DAMAGED", { faults: report.faults.slice(0, 5) });
@@ -48,15 +56,15 @@ export async function importBundle(
   const row = await begin(deps, source);
   const held = { session: row.id, epoch: row.epoch };
   try {
-    await takeRecords(deps, source, row);
+    const left = await takeRecords(deps, source, row);
     // One commit makes it the session that was asked for: whoever is killed before has imported nothing.
     const receipt = await deps.store.commit({ kind: "rename", ...held, to: as });
     if (!receipt.ok) throw conflictError(as, receipt.conflict);
+    return { ...report, as, left };
   } catch (error) {
     await deps.store.commit({ kind: "delete", ...held });
     throw error;
   }
-  return { ...report, as };
 }
 
 function heeding(source: BundleSource, signal: AbortSignal | undefined): BundleSource {
@@ -89,14 +97,22 @@ async function anchorOf(source: BundleSource): Promise<Link> {
   throw new HoldfastError("BUNDLE_DAMAGED", { detail: "it has no records" });
 }
 
-async function takeRecords({ store }: JournalDeps, source: BundleSource, row: SessionRow): Promise<void> {
+/** Answers how much content stayed behind. What of it no record of the bundle's tells is told by one more. */
+async function takeRecords(deps: JournalDeps, source: BundleSource, row: SessionRow): Promise<number> {
+  const { store } = deps;
   const content = new Map<BlobName, NewBlob>();
+  const left = new Set<BlobName>();
+  const told = new Set<BlobName>();
   let page: SealedRecord[] = [];
   let after: Link = row.head;
   const append = async () => {
     const last = page.at(-1);
     if (last === undefined) return;
-    const references = page.flatMap((record) => namedBy(record, content));
+    const entries = page.flatMap((record) => entryIn(record) ?? []);
+    for (const entry of entries) for (const name of leftIn(entry)) told.add(name);
+    const named = entries.flatMap(({ seq, blobs = [] }) => blobs.map(({ name }) => ({ seq, name })));
+    for (const { name } of named) if (!content.has(name)) left.add(name);
+    const references = named.filter(({ name }) => content.has(name));
     const checkpoint = page.findLast(({ kind, body }) => kind === "checkpoint-kept" && body !== null);
     const receipt = await store.commit({
       kind: "append",
@@ -124,11 +140,15 @@ async function takeRecords({ store }: JournalDeps, source: BundleSource, row: Se
     }
   }
   await append();
+  for (const note of leftRecords([...left.difference(told)])) {
+    page = [sealedNote(deps, after, note)];
+    await append();
+  }
+  return left.size;
 }
 
-/** Content that a record names and that came along. */
-function namedBy(record: SealedRecord, content: ReadonlyMap<BlobName, NewBlob>) {
+/** A record whose body came along. */
+function entryIn(record: SealedRecord): JournalRecord | undefined {
   const decoded = record.body === null ? undefined : decodeRecord(record);
-  if (decoded?.ok !== true || decoded.value.kind === "dropped") return [];
-  return (decoded.value.blobs ?? []).flatMap(({ name }) => (content.has(name) ? [{ seq: record.seq, name }] : []));
+  return decoded?.ok !== true || decoded.value.kind === "dropped" ? undefined : decoded.value;
 }

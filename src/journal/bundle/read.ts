@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { sha256 } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
+import { badOption, FUNCTION } from "../../base/options.ts";
 import { type ArchiveFile, readTar } from "../../base/tar.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
@@ -26,6 +27,7 @@ export interface BundleReport {
  * each other from where it begins to where it ends. Throws BUNDLE_DAMAGED only when it is no bundle at all.
  */
 export async function verifyBundle(source: BundleSource): Promise<BundleReport> {
+  refuseNoSource(source);
   const chain = new ChainCheck();
   const found = new Map<string, { readonly size: number; readonly sha256: string }>();
   const faults: string[] = [];
@@ -49,6 +51,11 @@ export async function verifyBundle(source: BundleSource): Promise<BundleReport> 
   const { session, exportedAt, hidden } = manifest;
   const { size: files } = found;
   return { ok: faults.length === 0, session, exportedAt, records: chain.count, hidden: hidden.length, files, faults };
+}
+
+/** Bytes can be read once; a bundle is read twice. */
+export function refuseNoSource(source: BundleSource): void {
+  if (!FUNCTION.fits(source)) throw badOption("source", source, "a function that answers the bytes");
 }
 
 function faultsAgainst(manifest: BundleManifest, found: ReadonlyMap<string, object>): readonly string[] {

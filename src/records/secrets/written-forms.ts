@@ -7,19 +7,10 @@ export function formsOf(value: string): ReadonlySet<string> {
   const values = [value, value.trim(), ...(lines.length > 1 ? lines.map((line) => line.trim()) : [])];
   const forms = new Set(values);
   for (const one of values) {
-    const inJson = JSON.stringify(one).slice(1, -1);
-    const inUrl = encodeURIComponent(one);
     const bytes = Buffer.from(one, "utf8");
-    for (const form of [
-      inJson,
-      JSON.stringify(inJson).slice(1, -1),
-      inUrl,
-      inUrl.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
-      one.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
-      bytes.toString("hex"),
-      bytes.toString("hex").toUpperCase(),
-      ...inBase64(bytes),
-    ])
+    for (const form of inJson(one)) forms.add(form).add(JSON.stringify(form).slice(1, -1));
+    for (const form of [...inAddress(one), ...inMarkup(one)]) forms.add(form);
+    for (const form of [bytes.toString("hex"), bytes.toString("hex").toUpperCase(), ...inBase64(bytes)])
       forms.add(form);
   }
   return forms;
@@ -28,6 +19,35 @@ export function formsOf(value: string): ReadonlySet<string> {
 const LONG_LINE = 16;
 /** Shorter ones may be anything. */
 const SHORTEST_BASE64 = 8;
+
+/** Letters that writers of JSON give by their numbers: those beyond ASCII, those that markup would take for its own, or both. */
+const NUMBERED = [/[^\x20-\x7e]/g, /[<>&]/g, /[<>&'=]/g, /[^\x20-\x7e]|[<>&'+`]/g] as const;
+
+function inJson(value: string): readonly string[] {
+  const plain = JSON.stringify(value).slice(1, -1);
+  const numbered = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const written = NUMBERED.map((letters) => plain.replace(letters, numbered));
+  return [plain, ...written, ...written.map((text) => text.replace(/\\u[0-9a-f]{4}/g, capitals))];
+}
+
+function capitals(escape: string): string {
+  return escape.slice(0, 2) + escape.slice(2).toUpperCase();
+}
+
+/** Forms escape more than addresses must, and write a space as a plus. */
+function inAddress(value: string): readonly string[] {
+  const least = encodeURIComponent(value);
+  const most = least.replace(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  const written = [encodeURI(value), least, most, ...[least, most].map((text) => text.replaceAll("%20", "+"))];
+  return [...written, ...written.map((text) => text.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()))];
+}
+
+/** Some leave quotes as they are, and others have four ways to write the single one. */
+function inMarkup(value: string): readonly string[] {
+  const least = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const quoted = least.replaceAll('"', "&quot;");
+  return [least, quoted, ...["&#39;", "&#039;", "&#x27;", "&apos;"].map((sign) => quoted.replaceAll("'", sign))];
+}
 
 /** However it is aligned: what stands before and after it changes only the letters at its ends. */
 function inBase64(bytes: Buffer): readonly string[] {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { checkOptions, OBJECT } from "../../base/options.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
 import { fileBlobs } from "../../blobs/files/store.ts";
 import type { Store } from "../../contracts/store.ts";
@@ -31,6 +32,7 @@ export interface InspectOptions {
  * that nobody uses is read as it lies, and one with a log that was not carried over in a copy that goes when it is closed.
  */
 export async function inspectSqlite(file: string, options: InspectOptions = {}): Promise<Store> {
+  checkOptions(options, { driver: OBJECT, clock: OBJECT, random: OBJECT });
   const driver = options.driver ?? (await nodeSqlite());
   try {
     const path = wholePath(file);

@@ -216,7 +216,7 @@ export const reach: LawBook<StoreContext> = [
     },
   ],
   [
-    "[STORE-16] dropping takes bodies and the content they named, leaves headers and a reason, and spares what a fork shows",
+    "[STORE-16] dropping takes bodies and the content they named, leaves headers and a reason, and spares what a fork shows that has not asked for the same",
     async ({ open }) => {
       const store = await open();
       const pen = await begin(store);
@@ -244,6 +244,8 @@ export const reach: LawBook<StoreContext> = [
         before.map((record) => (record.seq === 2 ? { ...record, body: null, dropped: "asked for" } : record)),
       );
       deepStrictEqual(applied(await store.commit(drop)).dropped, 0);
+      deepStrictEqual(applied(await store.commit({ ...drop, despite: [toSessionId("child")] })).dropped, 1);
+      strictEqual((await recordsOf(store, "child"))[0]?.body, null);
       await sweepAll(store);
       strictEqual(await store.reading((read) => read.smallBlob(nameOfBytes(secret))), undefined);
       await store.close();

@@ -1,0 +1,73 @@
+import {
+  AMOUNT,
+  ANYTHING,
+  BOOLEAN,
+  having,
+  LIST,
+  OBJECT,
+  type OptionRules,
+  oneOf,
+  TEXT,
+  whole,
+} from "../base/options.ts";
+import type { CheckpointNote } from "../journal/append-options.ts";
+import { OPEN_OPTIONS, type OpenOptions } from "../journal/open.ts";
+import type { CompactOptions } from "./boundaries.ts";
+import type { StoryOptions, StoryRequest } from "./story.ts";
+
+/** What a session can be told. A misspelt option would be taken for its default without a word. */
+export const COMPACT_OPTIONS: OptionRules<CompactOptions> = {
+  summariser: having("summarise"),
+  tail: AMOUNT,
+  said: AMOUNT,
+  signal: OBJECT,
+};
+
+export interface PruneOptions {
+  /** How many of the newest groups are shown. Default 16. */
+  readonly keep?: number;
+}
+
+export const PRUNE_OPTIONS: OptionRules<PruneOptions> = { keep: whole(0) };
+
+export interface CheckpointOptions {
+  /** Also what has not changed is written again, so that nothing older is needed. */
+  readonly anew?: boolean;
+  /** How long conversation_history is, counted anew. */
+  readonly history?: number;
+}
+
+/** What is true is the state: nobody hands one in. */
+export const CHECKPOINT_NOTE: OptionRules<Pick<CheckpointNote, "tag">> = { tag: TEXT };
+export const CHECKPOINT_OPTIONS: OptionRules<CheckpointOptions> = { anew: BOOLEAN, history: whole(0) };
+
+export interface CloseOptions {
+  /** Lets the next opening commit what is dirty. */
+  readonly leave?: "staged";
+}
+
+export const CLOSE_OPTIONS: OptionRules<CloseOptions> = { leave: oneOf("staged") };
+
+export const ALIGN_OPTIONS: OptionRules<StoryOptions & StoryRequest> = {
+  parameters: OBJECT,
+  overrides: LIST,
+  instructions: TEXT,
+  sendMisaligned: TEXT,
+  toolChoice: TEXT,
+  calledTools: {
+    wants: "names of tools",
+    fits: (value) => typeof Object(value)[Symbol.iterator] === "function",
+  },
+};
+
+export const REPLY_OPTIONS: OptionRules<{ approve?: boolean; reason?: string; answer?: unknown }> = {
+  approve: BOOLEAN,
+  reason: TEXT,
+  answer: ANYTHING,
+};
+
+const { fold: _fold, written: _written, ...OPEN } = OPEN_OPTIONS;
+
+export const OPENING_OPTIONS: OptionRules<
+  Omit<OpenOptions, "fold" | "written"> & { parent?: object; recent?: number }
+> = { ...OPEN, parent: OBJECT, recent: whole(0) };
