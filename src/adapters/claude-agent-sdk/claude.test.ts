@@ -208,6 +208,16 @@ describe("the host's own tools", () => {
     expect(session.openCalls).toEqual([]);
   });
 
+  test("[CLAUDE-14] the host's plan mode can be left, and its user be asked in it", async () => {
+    const { ask, host } = await hosted();
+    for (const tool_name of ["AskUserQuestion", "ExitPlanMode"]) {
+      const about = { tool_name, tool_input: {}, tool_use_id: tool_name };
+      expect(await ask("PreToolUse", { ...about, permission_mode: "plan" })).toEqual({});
+      await ask("PostToolUse", { ...about, tool_response: {} });
+    }
+    expect(host.open).toEqual([]);
+  });
+
   test("[CLAUDE-3] what the mode or a policy does not let through is denied with the words", async () => {
     const { native, ask, session } = await hosted(
       {},

@@ -59,13 +59,20 @@ export interface SessionStore {
   load(key: SessionKey): Promise<StoreEntry[] | null>;
 }
 
-/** What the SDK's own tools touch. A tool that is not here is taken for one that reaches outside. */
+/** What the SDK's own tools touch; what changes only the host's own lists and mode is taken for reading. A tool that is not here is taken for one that reaches outside. */
 export const NATIVE_ACCESS: Readonly<Record<string, "read" | "write" | "execute" | "external">> = {
   Read: "read",
   Glob: "read",
   Grep: "read",
   LS: "read",
   TodoWrite: "read",
+  TaskCreate: "read",
+  TaskGet: "read",
+  TaskList: "read",
+  TaskUpdate: "read",
+  AskUserQuestion: "read",
+  EnterPlanMode: "read",
+  ExitPlanMode: "read",
   ToolSearch: "read",
   Write: "write",
   Edit: "write",
