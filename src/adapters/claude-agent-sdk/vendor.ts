@@ -9,7 +9,12 @@ export interface HookInput {
   readonly tool_input?: unknown;
   readonly tool_response?: unknown;
   readonly tool_use_id?: string;
+  /** The sub-agent in which it happens; absent for the host itself. */
+  readonly agent_id?: string;
+  /** The calls of one answer, when all of them are over. */
+  readonly tool_calls?: readonly { readonly tool_use_id?: string; readonly tool_response?: unknown }[];
   readonly error?: string;
+  readonly reason?: string;
   readonly is_interrupt?: boolean;
   readonly prompt?: string;
   readonly trigger?: string;
