@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -226,7 +226,7 @@ describe("the host's own tools", () => {
   test("[CLAUDE-11] one whose file cannot even be looked at does not run, and is not left open", async () => {
     const { ask, session, host } = await hosted({ fileTools: "kept" });
     const about = { tool_name: "Write", tool_input: { file_path: "a.txt" }, tool_use_id: "t1" };
-    vi.spyOn(session.files, "exists").mockRejectedValueOnce(new TypeError("the disk is gone"));
+    vi.spyOn(session.files, "read").mockRejectedValueOnce(new TypeError("the disk is gone"));
     await expect(ask("PreToolUse", about)).rejects.toThrow("the disk is gone");
     expect([session.openCalls, host.open]).toEqual([[], []]);
     expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled"]);
@@ -416,6 +416,53 @@ describe("files that the host writes itself", () => {
     const [first] = await closings(session);
     const { effects } = await session.rewind({ before: first?.callId ?? "", dryRun: true });
     expect(effects.map(({ name }) => name)).toEqual(["native", "native"]);
+  });
+});
+
+describe("files that are not where they seem", () => {
+  const breaks = (path: string) => () => {
+    writeFileSync(path, "half");
+    throw new Error("disk full");
+  };
+
+  test("[CLAUDE-15] one outside, by its path or behind a link, is never said to have been brought back", async () => {
+    const { native, root, session } = await hosted({ fileTools: "kept" });
+    const outside = join(root, "..", "outside.txt");
+    writeFileSync(outside, "before");
+    symlinkSync(outside, join(root, "link.txt"));
+    for (const [nth, path] of ["../outside.txt", "link.txt"].entries()) {
+      await native("Write", { file_path: `${root}/${path}` }, breaks(outside), `t${nth}`);
+      const closing = (await closings(session))[nth];
+      expect([closing?.effects, JSON.stringify(closing?.output)]).toEqual([
+        "happened",
+        expect.stringContaining("not undone"),
+      ]);
+    }
+  });
+
+  test("[CLAUDE-15] one behind a link is brought back, unless somebody else has changed it since", async () => {
+    const { native, root, session } = await hosted({ fileTools: "kept" });
+    const [real, link] = [join(root, "real.txt"), join(root, "link.txt")];
+    writeFileSync(real, "before");
+    symlinkSync(real, link);
+    await native("Write", { file_path: link }, breaks(real), "t1");
+    expect(readFileSync(real, "utf8")).toBe("before");
+    await native("Write", { file_path: link }, () => writeFileSync(real, "by the host"), "t2");
+    writeFileSync(real, "by somebody else");
+    const report = await session.rewind({ before: (await closings(session)).at(-1)?.callId ?? "" });
+    expect(readFileSync(real, "utf8")).toBe("by somebody else");
+    expect(report.effects.map(({ is }) => is)).toEqual(["not-undone"]);
+  });
+
+  test("[CLAUDE-15] a relative path begins where the host is", async () => {
+    const { ask, root } = await hosted({ fileTools: "kept" });
+    mkdirSync(join(root, "sub"));
+    for (const path of ["a.txt", "sub/a.txt"]) writeFileSync(join(root, path), path);
+    const about = { tool_name: "Write", tool_input: { file_path: "a.txt" }, tool_use_id: "t1", cwd: join(root, "sub") };
+    await ask("PreToolUse", about);
+    writeFileSync(join(root, "sub/a.txt"), "half");
+    await ask("PostToolUseFailure", { ...about, error: "disk full" });
+    expect(readFileSync(join(root, "sub/a.txt"), "utf8")).toBe("sub/a.txt");
   });
 });
 

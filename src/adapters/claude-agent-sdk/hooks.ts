@@ -1,3 +1,4 @@
+import { relative, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 import { EffectDidNotHappen, type PendingCall, type Session, type Tool } from "../../index.ts";
@@ -151,7 +152,7 @@ export class HostCalls {
       this.#running.add({ id, agent, pending, file: undefined, end, effect: undefined });
       return ALLOWED;
     }
-    const path = this.#pathIn(name, args);
+    const path = this.#pathIn(name, input);
     const image = path === undefined ? undefined : await preImageOf(this.#session, path);
     const began = Promise.withResolvers<void>();
     this.#setting.natives.ends.set(pending.id, { began: began.resolve, ended: end.promise });
@@ -191,14 +192,12 @@ export class HostCalls {
     this.#setting.natives.ends.delete(pending.id);
   }
 
-  /** The file a native tool is about to change, as the session knows it; nothing outside the workspace. */
-  #pathIn(name: string, args: unknown): string | undefined {
+  /** The file a native tool is about to change, as seen from the workspace; what leads out of it is refused there. */
+  #pathIn(name: string, { tool_input: args, cwd }: HookInput): string | undefined {
     const { root } = this.#setting;
     const argument = FILE_ARGUMENT[name];
     const path = argument === undefined ? undefined : wordOf(fieldsOf(args)[argument]);
-    if (path === undefined || root === undefined) return undefined;
-    if (!path.startsWith("/")) return path;
-    return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined;
+    return path === undefined || root === undefined ? undefined : relative(root, resolve(cwd ?? root, path));
   }
 }
 

@@ -4,6 +4,8 @@
 export interface HookInput {
   readonly hook_event_name: string;
   readonly session_id: string;
+  /** The folder that the host is in. */
+  readonly cwd?: string;
   readonly permission_mode?: string;
   readonly tool_name?: string;
   readonly tool_input?: unknown;
