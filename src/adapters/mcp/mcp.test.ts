@@ -153,6 +153,17 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(refused).toMatchObject({ ok: false, reason: "mcp-failed", effects: [] });
   });
 
+  test("[MCP-10] a tool whose answer the client refused has run all the same", async () => {
+    const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    const { session: one, ran } = await session([
+      { name: "none", outputSchema, run: () => text("done") },
+      { name: "other", outputSchema, run: () => text("done", { structuredContent: { n: "one" } }) },
+    ]);
+    for (const name of ["none", "other"])
+      expect(await one.runTool({ name, input: {} })).toMatchObject({ ok: false, effects: [{ is: "unknown" }] });
+    expect(ran).toEqual(["none", "other"]);
+  });
+
   test("[MCP-5] a trusted tool that reads leaves no effect", async () => {
     const { session: one } = await session([echo], { trustAnnotations: true });
     expect((await one.runTool({ name: "echo", input: { text: "x" } })).effects).toEqual([]);
