@@ -281,6 +281,19 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(failures).toHaveLength(2);
   });
 
+  test("[MCP-11] a server that a session has followed before is followed again, also when its tools have changed", async () => {
+    const { client, serve } = await connect(echo, write);
+    const server = await mcpTools(client);
+    const { session: one } = await opened(undefined, { tools: [step] });
+    (await server.follow(one))();
+    await serve([{ ...echo, description: "Says it once more." }]);
+    await server.refresh();
+    expect(one.catalog.snapshot().activeNames).toContain("write"); // it was not followed
+    await server.follow(one);
+    expect(one.catalog.snapshot().activeNames).toEqual(["echo", "recall", "step"]);
+    expect(one.transactions.tool("echo")?.description).toBe("Says it once more.");
+  });
+
   test("[MCP-9] two servers with a tool of one name: the second is refused, and followed under a prefix", async () => {
     const { session: one } = await session([echo]);
     const { client } = await connect(echo, write);
