@@ -64,6 +64,17 @@ async function liveOn(telemetry: object) {
   return { session, disk };
 }
 
+test("[TELEMETRY-11] calls of tools that nobody has are counted under their names, whatever these are", async () => {
+  const counters = eventCounters();
+  const { session } = await opened(undefined, { tools: [step], telemetry: { sinks: [counters] } } as never);
+  const names = ["__proto__", "constructor", "toString"];
+  for (const name of names) await session.runTool({ name, input: {} });
+  await session.append({ kind: "fault-raised", fault: "constructor", detail: {} });
+  expect(Object.entries(counters.tools)).toEqual(names.map((name) => [name, { failed: 1 }]));
+  expect(counters.faults).toEqual({ constructor: 1 });
+  for (const builtIn of [{}, Object, {}.toString]) expect(Reflect.get(builtIn, "failed")).toBeUndefined();
+});
+
 describe("the stream", () => {
   test("[TELEMETRY-1] tells of every call once, however it ended, also of those inside others", async () => {
     const { events, telemetry } = listen();
