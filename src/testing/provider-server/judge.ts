@@ -11,8 +11,8 @@ export function judge(body: Body, dialect: Dialect): Verdict | undefined {
   const fault = dialect.refuseBody(body);
   if (fault !== undefined) return { message: fault, rules: [] };
   const messages = dialect.messagesOf(body);
-  const { tools } = body;
-  const faults = checkWire(tools === undefined ? { messages } : { messages, tools }, dialect.profile)
+  // With all that the body says beside them: tools, thinking, what the provider keeps.
+  const faults = checkWire({ ...body, messages }, dialect.profile)
     // Taken by the provider, and trouble later.
     .filter(({ error }) => !error.startsWith("unquoted: accepted"));
   const [first] = faults;

@@ -332,6 +332,26 @@ describe("a body that no provider would read", () => {
     expect(server.requests.at(-1)).toMatchObject({ status: 400 });
   });
 
+  test("[ADAPT-25] outputs of calls that the provider keeps are taken where the body goes on from them", async () => {
+    const input = [{ type: "function_call_output", call_id: "call_1", output: "done" }];
+    for (const kept of [{ previous_response_id: "resp_1" }, { conversation: { id: "conv_1" } }])
+      expect(await post("responses", { model: "m", input, ...kept })).toEqual([200, ""]);
+    expect(await post("responses", { model: "m", input })).toEqual([400, expect.stringContaining("call_1")]);
+  });
+
+  test("[ADAPT-25] with thinking on, an answer that lost its thinking is refused while its results are read", async () => {
+    const messages = [
+      ...go,
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "now", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "noon" }] },
+    ];
+    expect(await post("anthropic", { ...claude, messages })).toEqual([200, ""]);
+    expect(await post("anthropic", { ...claude, messages, thinking })).toEqual([
+      400,
+      expect.stringContaining("must start with a thinking block"),
+    ]);
+  });
+
   test("[ADAPT-16] what is stored at the provider needs no seal, instructions may be a text, and a version must be named", async () => {
     const input = [
       ...go,
