@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { opened } from "../../test/support/durable.ts";
 import { settle } from "../../test/support/stores.ts";
-import { defineTool, toolResult } from "../index.ts";
+import { defineTool, type Tool, toolResult } from "../index.ts";
 import { type McpTransport, type ServeOptions, serveTools } from "./tool-server.ts";
 
 const show = defineTool({
@@ -17,8 +17,8 @@ const show = defineTool({
 const hidden = defineTool({ name: "hidden", access: "write", run: () => "done" });
 
 /** A host at the other end of the line: it sends what it likes. */
-async function host(options: ServeOptions = {}) {
-  const { session } = await opened(undefined, { tools: [show, hidden] });
+async function host(options: ServeOptions = {}, tools: readonly Tool[] = [show, hidden]) {
+  const { session } = await opened(undefined, { tools });
   const server = serveTools(session, options);
   const heard: { id?: unknown; method?: string; result?: object; error?: { code: number } }[] = [];
   const transport: McpTransport = {
@@ -68,4 +68,46 @@ test("[CLAUDE-1] a tool that is not served is refused, one that is not there fai
     error: { code: -32603 },
   });
   await session.close();
+});
+
+test("[MCP-12] a client whose line is broken keeps no other from hearing, and one that was never reached is not told", async () => {
+  const { server, heard } = await host();
+  const line = (more: Partial<McpTransport>): McpTransport => ({
+    start: async () => {},
+    send: () => Promise.reject(new Error("broken pipe")),
+    close: () => Promise.reject(new Error("broken pipe")),
+    ...more,
+  });
+  await expect(server.connect(line({ start: () => Promise.reject(new Error("no way")) }))).rejects.toThrow("no way");
+  await server.toolsChanged();
+  await server.connect(line({}));
+  const closed: string[] = [];
+  await server.connect(
+    line({ send: async (message) => void heard.push(message), close: async () => void closed.push("last") }),
+  );
+  heard.length = 0;
+  await expect(server.toolsChanged()).rejects.toThrow("broken pipe");
+  expect(heard).toHaveLength(2);
+  await expect(server.close()).rejects.toThrow("broken pipe");
+  expect(closed).toEqual(["last"]);
+});
+
+test("[MCP-12] a request that its client canceled is not answered any more", async () => {
+  const begun = Promise.withResolvers<void>();
+  const slow = defineTool({
+    name: "slow",
+    access: "write",
+    run: (_, { signal }) => {
+      begun.resolve();
+      return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+    },
+  });
+  const { says, heard, session } = await host({}, [slow]);
+  await says({ id: 1, method: "tools/call", params: { name: "slow" } });
+  await begun.promise;
+  await says({ method: "notifications/cancelled", params: { requestId: 1 } });
+  await expect.poll(async () => (await session.callRecords()).at(-1)?.outcome_summary.ok).toBe(false);
+  expect(heard).toEqual([]);
+  expect(await says({ id: 2, method: "ping" })).toMatchObject({ id: 2 });
+  expect(heard).toHaveLength(1);
 });

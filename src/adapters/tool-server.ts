@@ -56,16 +56,24 @@ export function serveTools(session: Session, options: ServeOptions = {}): ToolSe
   return {
     connect: async (transport) => {
       const line = new Line(session, options, transport);
+      const forget = () => void lines.delete(line);
       lines.add(line);
-      await line.open(() => lines.delete(line));
+      await line.open(forget).catch((error: unknown) => {
+        forget();
+        throw error;
+      });
     },
-    toolsChanged: async () => {
-      for (const line of lines) await line.tell("notifications/tools/list_changed");
-    },
-    close: async () => {
-      for (const line of lines) await line.close();
-    },
+    toolsChanged: () => toAll(lines, (line) => line.tell("notifications/tools/list_changed")),
+    close: () => toAll(lines, (line) => line.close()),
   };
+}
+
+/** A line that is broken keeps nobody else from hearing; it is told when all the others have heard. */
+async function toAll(lines: ReadonlySet<Line>, tell: (line: Line) => Promise<void>): Promise<void> {
+  const told = await Promise.allSettled([...lines].map(tell));
+  const [failure, ...more] = told.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+  if (more.length > 0) throw new AggregateError([failure, ...more], "Several clients could not be reached.");
+  if (failure !== undefined) throw failure;
 }
 
 class Line {
@@ -105,17 +113,25 @@ class Line {
     const given = fieldsOf(params);
     if (method === "notifications/cancelled") this.#running.get(given["requestId"])?.abort(CANCELED);
     if (id === undefined || typeof method !== "string") return; // a notification wants no answer
+    const running = new AbortController();
     try {
-      const result = await this.#answer(method, given, id);
+      const result = await this.#answer(method, given, id, running);
+      if (running.signal.aborted) return; // nor does whoever canceled, or is gone
       await this.#send({ jsonrpc: "2.0", id: id as Json, result });
     } catch (error) {
+      if (running.signal.aborted) return;
       const code = error instanceof UnknownMethod ? -32601 : HoldfastError.is(error, "BAD_OPTION") ? -32602 : -32603;
       const message = inWords(error);
       await this.#send({ jsonrpc: "2.0", id: id as Json, error: { code, message } });
     }
   }
 
-  async #answer(method: string, params: Readonly<Record<string, unknown>>, id: unknown): Promise<JsonObject> {
+  async #answer(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    id: unknown,
+    running: AbortController,
+  ): Promise<JsonObject> {
     switch (method) {
       case "initialize": {
         const asked = wordOf(params["protocolVersion"]) ?? "";
@@ -129,7 +145,7 @@ class Line {
         await this.#session.catalog.sync("a host was offered these tools"); // the journal has what was offered, word for word
         return { tools: this.#offered() as unknown as Json };
       case "tools/call":
-        return contentOf(await this.#call(params, id));
+        return contentOf(await this.#call(params, id, running));
       default:
         throw new UnknownMethod(`There is no ${method} here.`);
     }
@@ -155,13 +171,12 @@ class Line {
     });
   }
 
-  async #call(params: Readonly<Record<string, unknown>>, id: unknown): Promise<CallOutcome> {
+  async #call(params: Readonly<Record<string, unknown>>, id: unknown, running: AbortController): Promise<CallOutcome> {
     const name = wordOf(params["name"]) ?? "";
     const tool = this.#session.transactions.tool(name);
     const { tools = () => true } = this.#options;
     // One that is not there is closed like any other bad call, so that the journal has it.
     if (tool !== undefined && !tools(tool)) throw new HoldfastError("BAD_OPTION", { option: "name", value: name });
-    const running = new AbortController();
     this.#running.set(id, running);
     try {
       const alias = wordOf(fieldsOf(params["_meta"])["claudecode/toolUseId"]);

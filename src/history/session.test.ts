@@ -188,6 +188,18 @@ describe("pending, counting, truncating", () => {
     expect(cut.parts[0]).toBe(short);
   });
 
+  test("[PAIR-32] what was taken is told as it is, whatever the limit and wherever a part is empty", () => {
+    const long = { type: "text", text: "hello world" } as const;
+    const empty = { type: "text", text: "" } as const;
+    const gone = { type: "text", text: "\n[… 11 characters removed …]\n" };
+    for (const limit of [0, -5, -0.5])
+      expect(truncateOutput(output("c1", { parts: [long] }), limit).parts).toEqual([gone]);
+    expect(truncateOutput(output("c1", { parts: [long, empty] }), 4).parts).toEqual([
+      { type: "text", text: "he\n[… 7 characters removed …]\nld" },
+      empty,
+    ]);
+  });
+
   test("[N27] a running call that was left without an id, or that nobody ended, gets nothing", () => {
     const { callId: _callId, ...nameless } = call("x");
     expect(flushPending([user(), nameless, call("c1")], new Map())).toEqual([]);

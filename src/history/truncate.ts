@@ -2,15 +2,15 @@ import type { OutputItem, Part } from "../wire/item.ts";
 
 /**
  * Cuts an output in the middle: head and tail stay, the number of characters taken is stated. Ids, status and parts
- * that are not text stay as they are. Under the limit the same item is returned.
+ * that are not text stay as they are. Under the limit the same item is returned; a limit below none is none.
  */
 export function truncateOutput(output: OutputItem, maxCharacters: number): OutputItem {
   const total = output.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
   if (total <= maxCharacters) return output;
-  let room = maxCharacters;
+  let room = Math.max(0, Math.trunc(maxCharacters) || 0);
   let left = total;
   const parts = output.parts.map((part): Part => {
-    if (part.type !== "text") return part;
+    if (part.type !== "text" || part.text === "") return part;
     const share = Math.floor((room * part.text.length) / left);
     room -= share;
     left -= part.text.length;

@@ -15,8 +15,9 @@ export interface EventCounters extends EventSink {
 
 export function eventCounters(): EventCounters {
   const counts = { ...NOTHING };
-  const faults: Record<string, number> = {};
-  const tools: Record<string, Record<string, number>> = {};
+  // Names come from models, too: under `__proto__` a plain object would count in everybody's prototype.
+  const faults: Tally = new Map();
+  const tools = new Map<string, Tally>();
   const add = (counted: Counted, by: number) => {
     counts[counted] += by;
   };
@@ -25,22 +26,29 @@ export function eventCounters(): EventCounters {
       return { ...counts };
     },
     get faults() {
-      return { ...faults };
+      return Object.fromEntries(faults);
     },
     get tools() {
-      return structuredClone(tools);
+      return Object.fromEntries(tools.entries().map(([tool, ends]) => [tool, Object.fromEntries(ends)]));
     },
     hears: isCounted,
     emit(event) {
       count(event, add);
       const fault = faultIn(event);
-      if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
+      if (fault !== undefined) addOne(faults, fault);
       if (event.kind !== "call-closed") return;
-      const ends = (tools[wordIn(event.facts, "tool")] ??= {});
-      const status = wordIn(event.facts, "status");
-      ends[status] = (ends[status] ?? 0) + 1;
+      const tool = wordIn(event.facts, "tool");
+      const ends: Tally = tools.get(tool) ?? new Map();
+      tools.set(tool, ends);
+      addOne(ends, wordIn(event.facts, "status"));
     },
   };
+}
+
+type Tally = Map<string, number>;
+
+function addOne(tally: Tally, name: string): void {
+  tally.set(name, (tally.get(name) ?? 0) + 1);
 }
 
 function faultIn({ kind, facts: { fault } }: KernelEvent): string | undefined {

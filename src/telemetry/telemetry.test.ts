@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import * as api from "@opentelemetry/api";
 import {
   AggregationTemporality,
@@ -63,6 +64,17 @@ async function liveOn(telemetry: object) {
   await session.reply(session.waiting[0]!.callId, { approve: false });
   return { session, disk };
 }
+
+test("[TELEMETRY-11] calls of tools that nobody has are counted under their names, whatever these are", async () => {
+  const counters = eventCounters();
+  const { session } = await opened(undefined, { tools: [step], telemetry: { sinks: [counters] } } as never);
+  const names = ["__proto__", "constructor", "toString"];
+  for (const name of names) await session.runTool({ name, input: {} });
+  await session.append({ kind: "fault-raised", fault: "constructor", detail: {} });
+  expect(Object.entries(counters.tools)).toEqual(names.map((name) => [name, { failed: 1 }]));
+  expect(counters.faults).toEqual({ constructor: 1 });
+  for (const builtIn of [{}, Object, {}.toString]) expect(Reflect.get(builtIn, "failed")).toBeUndefined();
+});
 
 describe("the stream", () => {
   test("[TELEMETRY-1] tells of every call once, however it ended, also of those inside others", async () => {
@@ -213,6 +225,20 @@ describe("sinks that hear of some kinds", () => {
     expect(
       alone.events.every(({ kind, facts }) => kind !== "call-closed" || typeof facts["elapsedMs"] === "number"),
     ).toBe(true);
+  });
+
+  test("[TELEMETRY-4] one whose promise is of another realm, or of a library, rejects without harm and is reported", async () => {
+    const failures: string[] = [];
+    const reject = runInNewContext("(why) => Promise.reject(why)") as (why: string) => Promise<void>;
+    const lazy = {
+      then: (_: unknown, rejected: (why: string) => void) => rejected("lazy"),
+    } as unknown as Promise<void>;
+    const sinks: readonly EventSink[] = [{ emit: () => reject("foreign") }, { emit: () => lazy }];
+    const telemetry = { sinks, onFailure: ({ error }: { readonly error: unknown }) => failures.push(String(error)) };
+    const { session } = await opened(undefined, { tools: [step], telemetry } as never);
+    expect(await session.runTool({ name: "step", input: { n: "a" } })).toMatchObject({ ok: true });
+    await session.close();
+    expect(new Set(failures)).toEqual(new Set(["foreign", "lazy"]));
   });
 
   test("[TELEMETRY-4] one that cannot say what it hears is told everything", async () => {

@@ -230,6 +230,30 @@ const BOOK: LawBook<Context> = [
     },
   ],
   [
+    "[BLOB-14] a size and a time of the last put, where they are told, are those of the content, and nothing of what is not there",
+    async ({ open }) => {
+      const blobs = await open();
+      const { name, size } = await blobs.put(content(CHUNK_BYTES + 3, "told"));
+      const missing = nameOfBytes(content(5, "missing"));
+      if (blobs.sizeOf !== undefined) deepStrictEqual([blobs.sizeOf(name), blobs.sizeOf(missing)], [size, undefined]);
+      const put = blobs.lastPut?.(name);
+      if (blobs.lastPut === undefined) return;
+      ok(put !== undefined && blobs.lastPut(missing) === undefined);
+      deepStrictEqual(await listed(blobs, put), []);
+      deepStrictEqual(await listed(blobs, put + 1), [{ name, size }]);
+    },
+  ],
+  [
+    "[BLOB-14] clearing leftovers takes no content",
+    async ({ open }) => {
+      const blobs = await open();
+      const bytes = content(CHUNK_BYTES + 4, "kept");
+      const { name } = await blobs.put(bytes);
+      strictEqual(await blobs.sweepTemps(ALWAYS), 0);
+      ok(bytes.equals(await gather(blobs, name)));
+    },
+  ],
+  [
     "[BLOB-7] removing frees the content's bytes once, and it can be put again",
     async ({ open }) => {
       const blobs = await open();

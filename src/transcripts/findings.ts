@@ -39,7 +39,7 @@ export const FINDINGS: Readonly<Record<FindingCode, Kind>> = {
   "missing-output": {
     message: "a call has no output",
     why: "WIRE-1",
-    repair: "add an output that says the tool was interrupted",
+    repair: "add an output that says the tool was interrupted, or not permitted to run",
     lossless: true,
     severity: "error",
   },

@@ -5,30 +5,34 @@ import { assistant, called, reasoning, returned, system, textOf, user } from "./
 
 /** Responses items, as the API takes them and as Codex keeps them. */
 
-const CALLS: Readonly<Record<string, CallKind>> = {
-  function_call: "function",
-  custom_tool_call: "custom",
-  local_shell_call: "shell",
-  tool_search_call: "search",
-  computer_call: "computer",
-  shell_call: "commands",
-  apply_patch_call: "patch",
-};
-const OUTPUTS: Readonly<Record<string, CallKind>> = {
-  function_call_output: "function",
-  custom_tool_call_output: "custom",
-  local_shell_call_output: "shell",
-  tool_search_output: "search",
-  computer_call_output: "computer",
-  shell_call_output: "commands",
-  apply_patch_call_output: "patch",
-};
+const CALLS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
+  Object.entries({
+    function_call: "function",
+    custom_tool_call: "custom",
+    local_shell_call: "shell",
+    tool_search_call: "search",
+    computer_call: "computer",
+    shell_call: "commands",
+    apply_patch_call: "patch",
+  } as const),
+);
+const OUTPUTS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
+  Object.entries({
+    function_call_output: "function",
+    custom_tool_call_output: "custom",
+    local_shell_call_output: "shell",
+    tool_search_output: "search",
+    computer_call_output: "computer",
+    shell_call_output: "commands",
+    apply_patch_call_output: "patch",
+  } as const),
+);
 /** What the provider runs itself: kept, never paired. */
 const OWN = ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"];
 
 export const RESPONSE_TYPES: ReadonlySet<string> = new Set([
-  ...Object.keys(CALLS),
-  ...Object.keys(OUTPUTS),
+  ...CALLS.keys(),
+  ...OUTPUTS.keys(),
   ...OWN,
   "message",
   "reasoning",
@@ -51,7 +55,7 @@ export function responseItems(): (item: Fields) => Reading | undefined {
 function readItem(item: Fields): Reading | undefined {
   const type = textOf(item["type"]) ?? "message";
   if (type === "message") return message(item);
-  const kind = CALLS[type];
+  const kind = CALLS.get(type);
   const ids = [["call_id"]];
   const id = item["call_id"];
   const server = item["execution"] === "server";
@@ -61,7 +65,7 @@ function readItem(item: Fields): Reading | undefined {
     const call = called({ id, name, input, kind, server, partial: item["status"] === "incomplete" });
     return { message: true, pieces: [{ item: call, path: [], ids }] };
   }
-  const answers = OUTPUTS[type];
+  const answers = OUTPUTS.get(type);
   if (answers !== undefined) {
     return { message: true, pieces: [{ item: returned({ id, kind: answers, server }), path: [], ids }] };
   }

@@ -136,8 +136,9 @@ export class Teller {
 
   #emit(sink: EventSink, event: KernelEvent): void {
     try {
-      const heard = sink.emit(event);
-      if (heard instanceof Promise) heard.catch((error: unknown) => this.#failed(event, error));
+      const heard: unknown = sink.emit(event);
+      // Also of another realm or library: one that is not of this one's making would end the process when it rejects.
+      if (heard !== undefined) Promise.resolve(heard).catch((error: unknown) => this.#failed(event, error));
     } catch (error) {
       this.#failed(event, error);
     }

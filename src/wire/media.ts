@@ -26,6 +26,13 @@ export function isTooLarge({ media: { base64 = "" } }: Media, { mediaBytes }: Wi
   return base64.length * 0.75 > mediaBytes;
 }
 
+/** Whether its content stands in the piece it was read from: texts and addresses of Anthropic's have no type to refuse. */
+export function isSentAlong({ origin, media: { fileId } }: Media): boolean {
+  if (fileId !== undefined) return false;
+  const { source } = (origin?.piece ?? {}) as { readonly source?: { readonly type?: unknown } };
+  return source === undefined || source.type === "base64";
+}
+
 const IN_WORDS = /^text\/|[/+](json|xml|(x-)?yaml|toml|csv|sql|(x-)?(java|type)script|x-sh)$/;
 
 /** Whether it consists of words, by its type: a table, a drawing in XML, a program. */

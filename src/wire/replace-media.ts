@@ -1,6 +1,6 @@
 import type { Adjustment } from "./adjustment.ts";
 import type { Item, Part, PartOrigin } from "./item.ts";
-import { asWords, inLines, isMedia, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
+import { asWords, inLines, isMedia, isSentAlong, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
 import type { WireProfile } from "./profiles.ts";
 
 type Spoken = Extract<Item, { readonly parts: readonly Part[] }>;
@@ -67,12 +67,10 @@ function isAway({ media: { url, base64, blob } }: Media): boolean {
 }
 
 /** Read here before, and therefore taken here; but a type that is always refused was never taken. */
-function isAtHome({ origin, media }: Media, item: Spoken, profile: WireProfile): boolean {
-  if (origin?.format !== profile.format) return false;
-  const becomesUsers = item.kind === "user" || (item.kind === "assistant" && profile.assistantMedia === "refused");
-  if (!becomesUsers || !profile.refusesUserMedia || media.fileId !== undefined) return true;
-  const { source } = origin.piece as { readonly source?: { readonly type?: unknown } };
-  return source !== undefined && source.type !== "base64"; // Anthropic's texts and addresses have no type to refuse
+function isAtHome(part: Media, item: Spoken, profile: WireProfile): boolean {
+  if (part.origin?.format !== profile.format) return false;
+  const isNoUsers = item.kind === "system" || (item.kind === "assistant" && profile.assistantMedia !== "refused");
+  return isNoUsers || !profile.refusesUserMedia || !isSentAlong(part);
 }
 
 function isPlaceable(part: Media, { resultMedia, messageMedia }: WireProfile): boolean {

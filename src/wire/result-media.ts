@@ -1,7 +1,7 @@
 import type { Adjustment } from "./adjustment.ts";
 import { roleOf } from "./codecs/codec.ts";
 import type { AssistantItem, Item, OutputItem, Part, UserItem } from "./item.ts";
-import { inLines, isMedia, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
+import { inLines, isMedia, isSentAlong, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
 import type { WireProfile } from "./profiles.ts";
 
 /**
@@ -53,8 +53,11 @@ function misplaced(item: Item, profile: WireProfile): readonly Media[] {
   if (item.kind !== "output" || item.server === true) return [];
   if (item.callKind === "computer" && profile.format === "openai-responses") return []; // there a screen is a picture by its form
   return item.parts.filter(isMedia).filter((part) => {
-    if (part.origin?.format === profile.format && !profile.refusesResultMedia) return false; // it was taken there before
-    return isTooLarge(part, profile) || !profile.resultMedia.test(typeOf(part));
+    const isTaken = profile.resultMedia.test(typeOf(part));
+    // It was taken there before, unless its type never is.
+    if (part.origin?.format === profile.format && !profile.refusesResultMedia)
+      return !isTaken && profile.refusesUserMedia && isSentAlong(part);
+    return isTooLarge(part, profile) || !isTaken;
   });
 }
 

@@ -134,6 +134,38 @@ describe("a user's file", () => {
     expect(repairMessages(mended.messages, { format: "anthropic" }).messages).toBe(mended.messages);
   });
 
+  test("[WIRE-37] that a result holds in a form that Anthropic always refuses is refused by the judge, and mended", () => {
+    const picture = (media_type: string, data = "AAAA") => ({
+      type: "image",
+      source: { type: "base64", media_type, data },
+    });
+    const notes = { type: "document", source: { type: "text", media_type: "text/plain", data: "notes" } };
+    const linked = { type: "image", source: { type: "url", url: "https://example.invalid/a.bmp" } };
+    const result = (...content: readonly object[]) => [
+      { role: "user", content: "go" },
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "shot", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content }] },
+    ];
+    const sound = result(notes, linked, picture("image/png"));
+    expect(repairMessages(sound, { format: "anthropic" }).messages).toBe(sound);
+    const bad = [picture("image/svg+xml", base64("<svg/>")), picture("image/jpg"), picture("image/png", "")];
+    for (const one of [...bad, picture("image/bmp")])
+      expect(checkWire(result(one), "anthropic").map(({ rule }) => rule)).toEqual(["WIRE-35"]);
+    const mended = repairMessages(result(notes, ...bad, picture("image/bmp")), { format: "anthropic" });
+    expect(mended.messages).toEqual(
+      result(
+        notes,
+        { type: "text", text: "[image/svg+xml]\n<svg/>" },
+        picture("image/jpeg"),
+        { type: "text", text: "[An image stood here, and was empty.]" },
+        { type: "text", text: "[image/bmp: not shown]" },
+      ),
+    );
+    expect(mended.adjustments.map(({ kind }) => kind)).toEqual(["media-replaced", "media-moved"]);
+    expect(checkWire(mended.messages, "anthropic")).toEqual([]);
+    expect(repairMessages(mended.messages, { format: "anthropic" }).messages).toBe(mended.messages);
+  });
+
   test("[WIRE-35] that was taken before stays the very object", () => {
     const file = { type: "input_file", filename: "a.csv", file_data: `data:text/csv;base64,${base64("a,b")}` };
     const sound = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } };

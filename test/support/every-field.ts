@@ -2,7 +2,19 @@ import type { Json } from "../../src/base/json.ts";
 
 /** Stands for a field that is not there. */
 const GONE = Symbol("gone");
-const INSTEAD: readonly (Json | typeof GONE)[] = [GONE, null, 7, "", "odd", [], [7], {}, true];
+const INSTEAD: readonly (Json | typeof GONE)[] = [
+  GONE,
+  null,
+  7,
+  "",
+  "odd",
+  "constructor",
+  "toString",
+  [],
+  [7],
+  {},
+  true,
+];
 
 /** The value once for each of its fields and each thing that could stand there instead. Deep copies, nothing shared. */
 export function* everyField<T>(value: T): Generator<{ readonly where: string; readonly odd: T }> {

@@ -15,6 +15,7 @@ export interface ServedTool {
   readonly description?: string;
   readonly annotations?: object;
   readonly inputSchema?: object;
+  readonly outputSchema?: object;
   /** Answers, or throws what the protocol should tell. */
   readonly run: (args: Record<string, unknown>, told: Told) => object | Promise<object>;
 }

@@ -181,6 +181,33 @@ test("[DOC-14] a consent that is still awaited at the end is open; once the conv
   expect(await repairedText(JSON.stringify(lost))).toContain('"state":"output-error"');
 });
 
+test("[DOC-31] a call that was denied, or never consented to, is not told as one that may have run", async () => {
+  const part = (toolCallId: string, state: string, approval: Fields) => ({
+    type: "tool-pay",
+    toolCallId,
+    state,
+    input: {},
+    approval: { id: toolCallId, ...approval },
+  });
+  const parts = [
+    part("t1", "approval-responded", { approved: false, reason: "too much" }),
+    part("t2", "approval-responded", { approved: true }),
+    part("t3", "approval-requested", {}),
+  ];
+  const messages = [
+    { id: "1", role: "user", parts: [{ type: "text", text: "pay" }] },
+    { id: "2", role: "assistant", parts: [{ type: "step-start" }, ...parts] },
+    { id: "3", role: "user", parts: [{ type: "text", text: "well then" }] },
+  ];
+  const repaired = JSON.parse(await repairedText(JSON.stringify(messages))) as typeof messages;
+  expect(repaired[1]?.parts.slice(1)).toEqual([
+    { ...parts[0], state: "output-denied" },
+    { ...parts[1], state: "output-error", errorText: expect.stringContaining("may have happened") },
+    { ...parts[2], state: "output-error", errorText: expect.stringContaining("did not run") },
+  ]);
+  expect(codesOf(await examined(JSON.stringify(repaired)))).toEqual([]);
+});
+
 test("[DOC-11] calls of different kinds that share an id are paired by kind, then told apart", async () => {
   const item = (payload: Fields) => ({ timestamp: "T", type: "response_item", payload });
   const text = jsonl(

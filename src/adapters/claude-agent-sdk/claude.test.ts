@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineTool, type Session, type SessionOptions, toolResult } from "../../index.ts";
 import { startProviderServer } from "../../testing/entry.ts";
 import { collect } from "../../../test/support/stores.ts";
@@ -208,6 +208,91 @@ describe("the host's own tools", () => {
     expect(session.openCalls).toEqual([]);
   });
 
+  test("[CLAUDE-11] ids that a model uses again, one after the other or at once, are calls of their own", async () => {
+    const { native, ask, session, host } = await hosted();
+    const id = "functions.Bash:0";
+    await native("Bash", { command: "a" }, () => "a", id);
+    await native("Bash", { command: "b" }, () => "b", id);
+    const about = { tool_name: "Bash", tool_input: {}, tool_use_id: id };
+    await Promise.all([ask("PreToolUse", about), ask("PreToolUse", about)]);
+    expect(host.open).toEqual([id, id]);
+    for (const tool_response of ["c", "d"]) await ask("PostToolUse", { ...about, tool_response });
+    expect((await closings(session)).map(({ status, output }) => [status, output])).toEqual(
+      ["a", "b", "c", "d"].map((output) => ["success", output]),
+    );
+    expect(session.openCalls).toEqual([]);
+  });
+
+  test("[CLAUDE-11] one whose file cannot even be looked at does not run, and is not left open", async () => {
+    const { ask, session, host } = await hosted({ fileTools: "kept" });
+    const about = { tool_name: "Write", tool_input: { file_path: "a.txt" }, tool_use_id: "t1" };
+    vi.spyOn(session.files, "read").mockRejectedValueOnce(new TypeError("the disk is gone"));
+    await expect(ask("PreToolUse", about)).rejects.toThrow("the disk is gone");
+    expect([session.openCalls, host.open]).toEqual([[], []]);
+    expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled"]);
+  });
+
+  test("[CLAUDE-12] a call of a sub-agent goes on when the host's turn ends, and ends with its agent", async () => {
+    const { ask, session, host } = await hosted();
+    const by = (agent_id: string | undefined) => ({
+      tool_name: "Bash",
+      tool_input: {},
+      tool_use_id: "functions.Bash:0",
+      ...(agent_id === undefined ? {} : { agent_id }),
+    });
+    for (const agent of [undefined, "one", "two"]) await ask("PreToolUse", by(agent));
+    await ask("PostToolUse", { ...by("two"), tool_response: "two" });
+    await ask("Stop");
+    expect(host.open).toHaveLength(1);
+    await ask("SubagentStop", { agent_id: "two" });
+    await ask("PostToolUse", { ...by("one"), tool_response: "one" });
+    expect((await closings(session)).map(({ status, output }) => [status, output])).toEqual([
+      ["success", "two"],
+      ["canceled", expect.any(String)],
+      ["success", "one"],
+    ]);
+    await ask("PreToolUse", by("two"));
+    await ask("SubagentStop", { agent_id: "two" });
+    expect(host.open).toEqual([]);
+  });
+
+  test("[CLAUDE-13] of a call that nobody permitted, nothing is said to have happened", async () => {
+    const { ask, session } = await hosted();
+    const about = (id: string) => ({ tool_name: "Bash", tool_input: { command: "rm x" }, tool_use_id: id });
+    await ask("PreToolUse", about("t1"));
+    await ask("PermissionDenied", { ...about("t1"), reason: "Not that." });
+    for (const id of ["t2", "t3"]) await ask("PreToolUse", about(id));
+    await ask("PostToolUse", { ...about("t3"), tool_response: "ran" });
+    const tool_calls = [
+      { ...about("t2"), tool_response: "Not that either." },
+      { ...about("t3"), tool_response: "ran" },
+    ];
+    await ask("PostToolBatch", { tool_calls });
+    expect((await closings(session)).map(({ status, reason, effects }) => [status, reason, effects])).toEqual([
+      ["failed", "denied", "none"],
+      ["success", undefined, "happened"],
+      ["failed", "denied", "none"],
+    ]);
+    expect(JSON.stringify((await closings(session)).at(-1)?.output)).toContain("Not that either.");
+  });
+
+  test("[CLAUDE-13] of one whose end was never told, it is unknown whether it happened", async () => {
+    const { ask, session } = await hosted();
+    await ask("PreToolUse", { tool_name: "Bash", tool_input: {}, tool_use_id: "t1" });
+    await ask("Stop");
+    expect(await closings(session)).toMatchObject([{ status: "canceled", effects: "unknown" }]);
+  });
+
+  test("[CLAUDE-14] the host's plan mode can be left, and its user be asked in it", async () => {
+    const { ask, host } = await hosted();
+    for (const tool_name of ["AskUserQuestion", "ExitPlanMode"]) {
+      const about = { tool_name, tool_input: {}, tool_use_id: tool_name };
+      expect(await ask("PreToolUse", { ...about, permission_mode: "plan" })).toEqual({});
+      await ask("PostToolUse", { ...about, tool_response: {} });
+    }
+    expect(host.open).toEqual([]);
+  });
+
   test("[CLAUDE-3] what the mode or a policy does not let through is denied with the words", async () => {
     const { native, ask, session } = await hosted(
       {},
@@ -331,6 +416,53 @@ describe("files that the host writes itself", () => {
     const [first] = await closings(session);
     const { effects } = await session.rewind({ before: first?.callId ?? "", dryRun: true });
     expect(effects.map(({ name }) => name)).toEqual(["native", "native"]);
+  });
+});
+
+describe("files that are not where they seem", () => {
+  const breaks = (path: string) => () => {
+    writeFileSync(path, "half");
+    throw new Error("disk full");
+  };
+
+  test("[CLAUDE-15] one outside, by its path or behind a link, is never said to have been brought back", async () => {
+    const { native, root, session } = await hosted({ fileTools: "kept" });
+    const outside = join(root, "..", "outside.txt");
+    writeFileSync(outside, "before");
+    symlinkSync(outside, join(root, "link.txt"));
+    for (const [nth, path] of ["../outside.txt", "link.txt"].entries()) {
+      await native("Write", { file_path: `${root}/${path}` }, breaks(outside), `t${nth}`);
+      const closing = (await closings(session))[nth];
+      expect([closing?.effects, JSON.stringify(closing?.output)]).toEqual([
+        "happened",
+        expect.stringContaining("not undone"),
+      ]);
+    }
+  });
+
+  test("[CLAUDE-15] one behind a link is brought back, unless somebody else has changed it since", async () => {
+    const { native, root, session } = await hosted({ fileTools: "kept" });
+    const [real, link] = [join(root, "real.txt"), join(root, "link.txt")];
+    writeFileSync(real, "before");
+    symlinkSync(real, link);
+    await native("Write", { file_path: link }, breaks(real), "t1");
+    expect(readFileSync(real, "utf8")).toBe("before");
+    await native("Write", { file_path: link }, () => writeFileSync(real, "by the host"), "t2");
+    writeFileSync(real, "by somebody else");
+    const report = await session.rewind({ before: (await closings(session)).at(-1)?.callId ?? "" });
+    expect(readFileSync(real, "utf8")).toBe("by somebody else");
+    expect(report.effects.map(({ is }) => is)).toEqual(["not-undone"]);
+  });
+
+  test("[CLAUDE-15] a relative path begins where the host is", async () => {
+    const { ask, root } = await hosted({ fileTools: "kept" });
+    mkdirSync(join(root, "sub"));
+    for (const path of ["a.txt", "sub/a.txt"]) writeFileSync(join(root, path), path);
+    const about = { tool_name: "Write", tool_input: { file_path: "a.txt" }, tool_use_id: "t1", cwd: join(root, "sub") };
+    await ask("PreToolUse", about);
+    writeFileSync(join(root, "sub/a.txt"), "half");
+    await ask("PostToolUseFailure", { ...about, error: "disk full" });
+    expect(readFileSync(join(root, "sub/a.txt"), "utf8")).toBe("sub/a.txt");
   });
 });
 

@@ -57,7 +57,8 @@ export async function holdfastOptions<O extends object>(
     PreToolUse: { hooks: [(input: HookInput) => calls.before(input)], onFailure: "block" },
     PostToolUse: { hooks: [(input: HookInput) => calls.after(input)] },
     PostToolUseFailure: { hooks: [(input: HookInput) => calls.failed(input)] },
-    PermissionDenied: { hooks: [(input: HookInput) => calls.failed({ ...input, error: "It was not permitted." })] },
+    PermissionDenied: { hooks: [(input: HookInput) => calls.notPermitted(input, input.reason)] },
+    PostToolBatch: { hooks: [(input: HookInput) => calls.batched(input)] },
     UserPromptSubmit: {
       hooks: [
         async ({ prompt = "" }: HookInput) => {
@@ -67,14 +68,8 @@ export async function holdfastOptions<O extends object>(
       ],
     },
     PreCompact: { hooks: [() => beforeCompaction(session)] },
-    Stop: {
-      hooks: [
-        async () => {
-          await calls.leave("The host ended its turn without saying how it ended.");
-          return {};
-        },
-      ],
-    },
+    SubagentStop: { hooks: [(input: HookInput) => calls.stopped(input)] },
+    Stop: { hooks: [(input: HookInput) => calls.stopped(input)] },
   };
   return {
     options: {

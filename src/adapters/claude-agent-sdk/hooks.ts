@@ -1,6 +1,7 @@
+import { relative, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
-import type { PendingCall, Session, Tool } from "../../index.ts";
+import { EffectDidNotHappen, type PendingCall, type Session, type Tool } from "../../index.ts";
 import { fieldsOf, wordOf } from "../fields.ts";
 import { needsConsent } from "../tool-server.ts";
 import { digestAt, FILE_EFFECT, type NativeTools, OTHER_EFFECT, preImageOf } from "./native-tool.ts";
@@ -8,11 +9,15 @@ import { FILE_ARGUMENT, type HookInput, type HookOutput } from "./vendor.ts";
 
 /** A call of the host's own, between its two hooks. */
 interface Running {
+  /** The host's id for it. Some models begin anew with every answer, so it names a call only while that runs. */
+  readonly id: string;
+  /** The sub-agent that makes it; nothing for the host itself. */
+  readonly agent: string | undefined;
   readonly pending: PendingCall;
   /** The file it changes, when that can be brought back. */
   readonly file: string | undefined;
-  readonly end: (result: Json) => void;
-  /** Resolves when what it did is written down; nothing for a tool that only reads. */
+  readonly end: PromiseWithResolvers<Json>;
+  /** Settles when what it did is written down; nothing for a tool that only reads. */
   readonly effect: Promise<Json> | undefined;
 }
 
@@ -24,13 +29,16 @@ export interface HostSetting {
   readonly natives: NativeTools;
 }
 
+/** What a hook says of which call it is about. */
+type CallOfHost = Pick<HookInput, "tool_use_id" | "agent_id">;
+
 const ALLOWED: HookOutput = {};
 
 /** The stations of one session under the host's loop: every call of the host's own is opened before it runs and closed once. */
 export class HostCalls {
   readonly #session: Session;
   readonly #setting: HostSetting;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Set<Running>();
   /** Calls of ours that the host was told to ask somebody about. */
   readonly #asked = new Set<string>();
 
@@ -55,7 +63,12 @@ export class HostCalls {
       if (!HoldfastError.is(error, "CALL_REFUSED")) throw error;
       return denied(wordOf(error.details["message"]) ?? error.message);
     }
-    return this.#open(id, name, pending, args);
+    try {
+      return await this.#open(input, name, pending);
+    } catch (error) {
+      await pending.abort("It could not be written down, so it did not run.");
+      throw error;
+    }
   }
 
   /** Consent is the host's to ask for: a call that comes all the same was let through by somebody. */
@@ -64,29 +77,65 @@ export class HostCalls {
   }
 
   /** It succeeded, and the host says so. */
-  async after({ tool_use_id: id = "", tool_response: response }: HookInput): Promise<HookOutput> {
-    const running = await this.#ended(id);
-    if (running !== undefined) await running.pending.commit(plain(response));
+  async after(input: HookInput): Promise<HookOutput> {
+    const running = this.#find(input);
+    if (running === undefined) return ALLOWED;
+    await this.#ended(running);
+    await running.pending.commit(plain(input.tool_response));
     return ALLOWED;
   }
 
   /** It failed, or was stopped, and the host says so: what it did is taken back as far as it can be. */
-  async failed({ tool_use_id: id = "", error = "The host's tool failed." }: HookInput): Promise<HookOutput> {
-    const running = await this.#ended(id);
-    if (running !== undefined) await running.pending.commit({ ok: false, code: "host-failed", message: error });
+  async failed(input: HookInput): Promise<HookOutput> {
+    const running = this.#find(input);
+    if (running === undefined) return ALLOWED;
+    await this.#ended(running);
+    await running.pending.commit({ ok: false, code: "host-failed", message: input.error ?? "The host's tool failed." });
+    return ALLOWED;
+  }
+
+  /** Somebody did not permit it after it was opened: it never ran, and nothing is claimed of it. */
+  async notPermitted(input: CallOfHost, why: unknown): Promise<HookOutput> {
+    const running = this.#find(input);
+    if (running === undefined) return ALLOWED;
+    const message = wordOf(why) ?? "It was not permitted.";
+    await this.#ended(running, new EffectDidNotHappen(message));
+    await running.pending.commit({ ok: false, code: "denied", message });
+    return ALLOWED;
+  }
+
+  /** All calls of an answer are over. The host tells how each ended that ran, so one that is still open never did. */
+  async batched({ tool_calls: calls = [], agent_id }: HookInput): Promise<HookOutput> {
+    for (const { tool_use_id = "", tool_response } of calls) {
+      this.#asked.delete(tool_use_id);
+      await this.notPermitted({ tool_use_id, ...(agent_id === undefined ? {} : { agent_id }) }, tool_response);
+    }
+    return ALLOWED;
+  }
+
+  /** The host, or one of its sub-agents, is done: others may still be at work. */
+  async stopped({ agent_id: agent }: HookInput): Promise<HookOutput> {
+    await this.#leave(
+      [...this.#running].filter((running) => running.agent === agent),
+      "The host ended its turn without saying how it ended.",
+    );
     return ALLOWED;
   }
 
   /** Nobody will say any more how these ended: they never ran, or the host is gone. */
   async leave(why: string): Promise<void> {
-    for (const id of this.open) {
-      const running = await this.#ended(id);
-      await running?.pending.abort(why);
+    await this.#leave([...this.#running], why);
+  }
+
+  async #leave(left: readonly Running[], why: string): Promise<void> {
+    for (const running of left) {
+      await this.#ended(running, running.file === undefined ? new Error(why) : undefined);
+      await running.pending.abort(why);
     }
   }
 
   get open(): readonly string[] {
-    return [...this.#running.keys()];
+    return [...this.#running].map(({ id }) => id);
   }
 
   async #ours(id: string, tool: Tool | undefined, args: unknown): Promise<HookOutput> {
@@ -95,47 +144,60 @@ export class HostCalls {
     return decided("ask", `${tool.name} runs only with somebody's consent.`);
   }
 
-  async #open(id: string, name: string, pending: PendingCall, args: unknown): Promise<HookOutput> {
+  async #open(input: HookInput, name: string, pending: PendingCall): Promise<HookOutput> {
+    const { tool_use_id: id = "", agent_id: agent, tool_input: args } = input;
+    const end = Promise.withResolvers<Json>();
+    end.promise.catch(() => {}); // heard by the effect, where there is one
     if (this.#setting.natives.accessOf(name) === "read") {
-      this.#running.set(id, { pending, file: undefined, end: () => {}, effect: undefined });
+      this.#running.add({ id, agent, pending, file: undefined, end, effect: undefined });
       return ALLOWED;
     }
-    const path = this.#pathIn(name, args);
+    const path = this.#pathIn(name, input);
     const image = path === undefined ? undefined : await preImageOf(this.#session, path);
     const began = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<Json>();
-    this.#setting.natives.ends.set(id, { began: began.resolve, ended: ended.promise });
+    this.#setting.natives.ends.set(pending.id, { began: began.resolve, ended: end.promise });
     const what =
       image === undefined ? { name: OTHER_EFFECT, args: { tool: name } } : { name: FILE_EFFECT, args: image };
-    const effect = pending.call.effect(what.name, { ...what.args }, { key: id });
+    const effect = pending.call.effect(what.name, { ...what.args }, { key: pending.id });
     effect.catch(began.reject);
-    await began.promise; // written down: only now may it run
-    this.#running.set(id, { pending, file: image?.path, end: ended.resolve, effect });
+    try {
+      await began.promise; // written down: only now may it run
+    } catch (error) {
+      this.#setting.natives.ends.delete(pending.id);
+      throw error;
+    }
+    this.#running.add({ id, agent, pending, file: image?.path, end, effect });
     if (image !== undefined || FILE_ARGUMENT[name] === undefined) return ALLOWED;
     return {
       systemMessage: `Holdfast: ${wordOf(fieldsOf(args)[FILE_ARGUMENT[name]]) ?? name} cannot be brought back.`,
     };
   }
 
-  /** Closes the effect with what the tool left behind. Each call ends once, whichever hook comes first. */
-  async #ended(id: string): Promise<Running | undefined> {
-    const running = this.#running.get(id);
-    if (running === undefined) return undefined;
-    this.#running.delete(id);
-    running.end(running.file === undefined ? {} : { after: await digestAt(this.#session, running.file) });
-    await running.effect?.catch(() => {}); // told by the call, which knows what is known of it
-    this.#setting.natives.ends.delete(id);
-    return running;
+  /** The oldest that is open under the host's id: two that share one are ended in the order in which they began. */
+  #find({ tool_use_id: id = "", agent_id: agent }: CallOfHost): Running | undefined {
+    return [...this.#running].find((running) => running.id === id && running.agent === agent);
   }
 
-  /** The file a native tool is about to change, as the session knows it; nothing outside the workspace. */
-  #pathIn(name: string, args: unknown): string | undefined {
+  /** Closes the effect with what the tool left behind, or with why that is not known. Each call ends once. */
+  async #ended(running: Running, untold?: Error): Promise<void> {
+    const { pending, file, end, effect } = running;
+    this.#running.delete(running);
+    try {
+      if (untold !== undefined) throw untold;
+      end.resolve(file === undefined ? {} : { after: await digestAt(this.#session, file) });
+    } catch (error) {
+      end.reject(error);
+    }
+    await effect?.catch(() => {}); // told by the call, which knows what is known of it
+    this.#setting.natives.ends.delete(pending.id);
+  }
+
+  /** The file a native tool is about to change, as seen from the workspace; what leads out of it is refused there. */
+  #pathIn(name: string, { tool_input: args, cwd }: HookInput): string | undefined {
     const { root } = this.#setting;
     const argument = FILE_ARGUMENT[name];
     const path = argument === undefined ? undefined : wordOf(fieldsOf(args)[argument]);
-    if (path === undefined || root === undefined) return undefined;
-    if (!path.startsWith("/")) return path;
-    return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined;
+    return path === undefined || root === undefined ? undefined : relative(root, resolve(cwd ?? root, path));
   }
 }
 

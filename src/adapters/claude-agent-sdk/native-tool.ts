@@ -88,8 +88,8 @@ function nativeTool(session: Session, ends: Ends, name: string, access: Tool["ac
 export async function preImageOf(session: Session, path: string): Promise<PreImage | undefined> {
   if (session.workspace === undefined) return undefined; // its files are not those that the host changes
   try {
-    if (!(await session.files.exists(path))) return { path, before: null };
-    const bytes = await session.files.read(path);
+    const bytes = await contentAt(session, path);
+    if (bytes === undefined) return { path, before: null };
     return bytes.length > MOST_KEPT ? undefined : { path, before: Buffer.from(bytes).toString("base64") };
   } catch (error) {
     if (HoldfastError.is(error)) return undefined; // a folder, a device, or outside the root
@@ -98,9 +98,18 @@ export async function preImageOf(session: Session, path: string): Promise<PreIma
 }
 
 export async function digestAt(session: Session, path: string): Promise<string | null> {
-  if (!(await session.files.exists(path))) return null;
-  const stat = await session.files.stat(path);
-  return stat.kind === "file" ? stat.digest : null;
+  const bytes = await contentAt(session, path);
+  return bytes === undefined ? null : nameOfBytes(bytes);
+}
+
+/** Behind links, as the host's tool finds it. A path that may not be named here is not the same as one that leads nowhere. */
+async function contentAt(session: Session, path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await session.files.read(path);
+  } catch (error) {
+    if (HoldfastError.is(error, "FILE_NOT_FOUND")) return undefined;
+    throw error;
+  }
 }
 
 /** Only what the tool left there is replaced: somebody else's edit stays, and is told. */

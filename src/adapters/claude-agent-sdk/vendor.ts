@@ -4,12 +4,19 @@
 export interface HookInput {
   readonly hook_event_name: string;
   readonly session_id: string;
+  /** The folder that the host is in. */
+  readonly cwd?: string;
   readonly permission_mode?: string;
   readonly tool_name?: string;
   readonly tool_input?: unknown;
   readonly tool_response?: unknown;
   readonly tool_use_id?: string;
+  /** The sub-agent in which it happens; absent for the host itself. */
+  readonly agent_id?: string;
+  /** The calls of one answer, when all of them are over. */
+  readonly tool_calls?: readonly { readonly tool_use_id?: string; readonly tool_response?: unknown }[];
   readonly error?: string;
+  readonly reason?: string;
   readonly is_interrupt?: boolean;
   readonly prompt?: string;
   readonly trigger?: string;
@@ -59,13 +66,20 @@ export interface SessionStore {
   load(key: SessionKey): Promise<StoreEntry[] | null>;
 }
 
-/** What the SDK's own tools touch. A tool that is not here is taken for one that reaches outside. */
+/** What the SDK's own tools touch; what changes only the host's own lists and mode is taken for reading. A tool that is not here is taken for one that reaches outside. */
 export const NATIVE_ACCESS: Readonly<Record<string, "read" | "write" | "execute" | "external">> = {
   Read: "read",
   Glob: "read",
   Grep: "read",
   LS: "read",
   TodoWrite: "read",
+  TaskCreate: "read",
+  TaskGet: "read",
+  TaskList: "read",
+  TaskUpdate: "read",
+  AskUserQuestion: "read",
+  EnterPlanMode: "read",
+  ExitPlanMode: "read",
   ToolSearch: "read",
   Write: "write",
   Edit: "write",

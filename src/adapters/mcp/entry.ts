@@ -63,6 +63,8 @@ class Server implements McpTools {
   readonly #followers = new Map<Follower, (error: unknown) => void>();
   /** A tool that has not changed stays the same object, and its epoch stands. */
   #known: KnownTools = new Map();
+  /** All that were ever wrapped here: a session may still have an old one, and that is nobody else's. */
+  readonly #made = new WeakSet<Tool>();
   #last: Promise<unknown> = Promise.resolve();
   #hears = false;
 
@@ -81,10 +83,9 @@ class Server implements McpTools {
   }
 
   async follow(session: Session, failed: (error: unknown) => void = () => {}): Promise<() => void> {
-    const offers = new Offers(session);
     const follower: Follower = async (tools) => {
       if (session.journal.signal.aborted) return void this.#followers.delete(follower); // it is closed, or somebody else's
-      await offers.become(tools);
+      await this.#offer(session, tools);
     };
     this.#listen();
     this.#followers.set(follower, failed);
@@ -95,6 +96,19 @@ class Server implements McpTools {
       throw error;
     }
     return () => void this.#followers.delete(follower);
+  }
+
+  /** Tools of anybody else under the same names are neither replaced nor taken away. */
+  async #offer({ transactions, catalog }: Session, tools: readonly Tool[]): Promise<void> {
+    const there = (name: string) => transactions.tool(name);
+    const changed = tools.filter((tool) => there(tool.name) !== tool);
+    const taken = changed.map(({ name }) => there(name)).find((tool) => tool !== undefined && !this.#made.has(tool));
+    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken.name, by: "a tool" });
+    const kept = new Set(tools.map(({ name }) => name));
+    const gone = transactions.tools.filter((tool) => this.#made.has(tool) && !kept.has(tool.name));
+    if (gone.length + changed.length === 0) return;
+    const names = gone.map(({ name }) => name);
+    await catalog.swap(names, changed, "the server's tools changed");
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -130,6 +144,7 @@ class Server implements McpTools {
       const before = this.#known.get(name);
       const { timeoutMs = TIMEOUT } = this.#options;
       const tool = before?.said === said ? before.tool : wrapTool(this.#client, one, { name, access, timeoutMs });
+      this.#made.add(tool);
       known.set(name, { said, tool });
     }
     return known;
@@ -155,34 +170,6 @@ class Server implements McpTools {
         });
       await before?.(notification as never);
     };
-  }
-}
-
-/** What one session has of this server. Tools of anybody else under the same names are neither replaced nor taken away. */
-class Offers {
-  readonly #session: Session;
-  #mine: readonly Tool[] = [];
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  async become(tools: readonly Tool[]): Promise<void> {
-    const { transactions, catalog } = this.#session;
-    const isMine = (tool: Tool) => tools.includes(tool) || this.#mine.includes(tool);
-    const there = (name: string) => transactions.tool(name);
-    const changed = tools.filter((tool) => there(tool.name) !== tool);
-    const taken = changed.map(({ name }) => there(name)).find((tool) => tool !== undefined && !isMine(tool));
-    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken.name, by: "a tool" });
-    const kept = new Set(tools.map(({ name }) => name));
-    const gone = this.#mine.filter((tool) => !kept.has(tool.name) && there(tool.name) === tool);
-    if (gone.length + changed.length > 0)
-      await catalog.swap(
-        gone.map(({ name }) => name),
-        changed,
-        "the server's tools changed",
-      );
-    this.#mine = tools;
   }
 }
 

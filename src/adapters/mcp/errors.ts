@@ -1,9 +1,16 @@
-/**
- * Errors of the protocol after which nothing can have happened: the request could not be read, or named a method or
- * arguments that the server refused. After any other, a time-out above all, the tool may have run.
- */
-const NOT_RUN: ReadonlySet<unknown> = new Set([-32700, -32600, -32601, -32602]);
+import type { McpTool } from "./vendor.ts";
 
-export function didNotRun(error: unknown): boolean {
-  return typeof error === "object" && error !== null && NOT_RUN.has((error as { readonly code?: unknown }).code);
+/** Errors of the protocol after which nothing can have happened: the request could not be read, or named no method. */
+const NOT_READ: ReadonlySet<unknown> = new Set([-32700, -32601]);
+/** The server refused what it was asked with, or the client what it was answered: it says so with the same codes. */
+const REFUSED: ReadonlySet<unknown> = new Set([-32600, -32602]);
+
+/**
+ * Whether the error says that the tool cannot have run. After any other, a time-out above all, it may have; so it may where
+ * the shape of its answer is declared, and the client, or the server itself, refuses an answer of another.
+ */
+export function didNotRun({ outputSchema }: McpTool, error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { code } = error as { readonly code?: unknown };
+  return NOT_READ.has(code) || (REFUSED.has(code) && outputSchema === undefined);
 }

@@ -153,6 +153,17 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(refused).toMatchObject({ ok: false, reason: "mcp-failed", effects: [] });
   });
 
+  test("[MCP-10] a tool whose answer the client refused has run all the same", async () => {
+    const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    const { session: one, ran } = await session([
+      { name: "none", outputSchema, run: () => text("done") },
+      { name: "other", outputSchema, run: () => text("done", { structuredContent: { n: "one" } }) },
+    ]);
+    for (const name of ["none", "other"])
+      expect(await one.runTool({ name, input: {} })).toMatchObject({ ok: false, effects: [{ is: "unknown" }] });
+    expect(ran).toEqual(["none", "other"]);
+  });
+
   test("[MCP-5] a trusted tool that reads leaves no effect", async () => {
     const { session: one } = await session([echo], { trustAnnotations: true });
     expect((await one.runTool({ name: "echo", input: { text: "x" } })).effects).toEqual([]);
@@ -268,6 +279,19 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     await serve([echo]);
     await expect.poll(() => one.catalog.snapshot().activeNames, SOON).toEqual(["echo", "recall", "step"]);
     expect(failures).toHaveLength(2);
+  });
+
+  test("[MCP-11] a server that a session has followed before is followed again, also when its tools have changed", async () => {
+    const { client, serve } = await connect(echo, write);
+    const server = await mcpTools(client);
+    const { session: one } = await opened(undefined, { tools: [step] });
+    (await server.follow(one))();
+    await serve([{ ...echo, description: "Says it once more." }]);
+    await server.refresh();
+    expect(one.catalog.snapshot().activeNames).toContain("write"); // it was not followed
+    await server.follow(one);
+    expect(one.catalog.snapshot().activeNames).toEqual(["echo", "recall", "step"]);
+    expect(one.transactions.tool("echo")?.description).toBe("Says it once more.");
   });
 
   test("[MCP-9] two servers with a tool of one name: the second is refused, and followed under a prefix", async () => {

@@ -64,7 +64,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
             answers.set(key, answer);
             return { failed: answer.failed };
           } catch (error) {
-            if (didNotRun(error)) throw new EffectDidNotHappen(inWords(error), { cause: error });
+            if (didNotRun(tool, error)) throw new EffectDidNotHappen(inWords(error), { cause: error });
             throw error;
           }
         },

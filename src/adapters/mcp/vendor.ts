@@ -19,6 +19,8 @@ export interface McpTool {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: object;
+  /** What its data looks like. Clients refuse an answer with other data, after the tool has run. */
+  readonly outputSchema?: object | undefined;
   /** What the server says of its own tool: `readOnlyHint`, `destructiveHint`, … */
   readonly annotations?: object | undefined;
 }

@@ -62,6 +62,9 @@ describe("the history in a program", () => {
     ],
     ["walk", "let n = 0; for (const r of context.conversation_history) n += 1; return n", 1_000],
     ["at the end", "return context.conversation_history.at(-1).call_id", "call-999"],
+    ["what every object has", "return context.conversation_history.hasOwnProperty(3)", true],
+    ["whose it is", "return context.conversation_history.constructor === Array", true],
+    ["as text", "return typeof context.conversation_history.slice(-1).toString()", "string"],
     ["as JSON", "return JSON.parse(JSON.stringify(context.conversation_history)).length", 1_000],
     [
       "what it is",

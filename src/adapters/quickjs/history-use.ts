@@ -3,35 +3,37 @@ import { type Books, booksOf, expressionsIn, HISTORY } from "./history-names.ts"
 import { isNode, type JsParser, keyName, type Node } from "./syntax.ts";
 
 /** What is asked of a list, by the method that asks it. */
-const METHODS: Readonly<Record<string, string>> = {
-  filter: "filter",
-  map: "map",
-  flatMap: "map",
-  slice: "slice",
-  toSpliced: "slice",
-  find: "find",
-  findIndex: "find",
-  findLast: "find",
-  findLastIndex: "find",
-  indexOf: "find",
-  includes: "find",
-  some: "find",
-  every: "find",
-  reduce: "reduce",
-  reduceRight: "reduce",
-  sort: "sort",
-  toSorted: "sort",
-  reverse: "sort",
-  toReversed: "sort",
-  forEach: "walk",
-  entries: "walk",
-  keys: "walk",
-  values: "walk",
-  at: "index",
-  with: "copy",
-  concat: "copy",
-  join: "join",
-};
+const METHODS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    filter: "filter",
+    map: "map",
+    flatMap: "map",
+    slice: "slice",
+    toSpliced: "slice",
+    find: "find",
+    findIndex: "find",
+    findLast: "find",
+    findLastIndex: "find",
+    indexOf: "find",
+    includes: "find",
+    some: "find",
+    every: "find",
+    reduce: "reduce",
+    reduceRight: "reduce",
+    sort: "sort",
+    toSorted: "sort",
+    reverse: "sort",
+    toReversed: "sort",
+    forEach: "walk",
+    entries: "walk",
+    keys: "walk",
+    values: "walk",
+    at: "index",
+    with: "copy",
+    concat: "copy",
+    join: "join",
+  }),
+);
 
 /** Longer texts are not looked at: a program of this size was not written to ask something. */
 const LONGEST = 512 * 1024;
@@ -74,7 +76,7 @@ function patternsOf(node: Node, books: Books): readonly string[] {
       const name = keyName(node);
       if (name === "length") return ["count"];
       if (name === undefined) return ["index"];
-      return METHODS[name] === undefined ? [] : [METHODS[name]];
+      return askedBy(name);
     }
     case "CallExpression":
       return isGrouping(node) && argumentsOf(node).some((one) => books.isDerived(one)) ? ["group"] : [];
@@ -85,6 +87,11 @@ function patternsOf(node: Node, books: Books): readonly string[] {
     default:
       return [];
   }
+}
+
+function askedBy(method: string): readonly string[] {
+  const pattern = METHODS.get(method);
+  return pattern === undefined ? [] : [pattern];
 }
 
 /** `Object.groupBy(…)`, `Map.groupBy(…)`. */
@@ -102,7 +109,7 @@ function byWords(words: readonly string[]): HistoryUse {
   const patterns = words.flatMap((word, at) => {
     if (words[at - 1] !== ".") return word === "groupBy" ? ["group"] : [];
     if (word === "length") return ["count"];
-    return word === "groupBy" ? ["group"] : Object.hasOwn(METHODS, word) ? [METHODS[word] as string] : [];
+    return word === "groupBy" ? ["group"] : askedBy(word);
   });
   return { detected, patterns: detected ? [...new Set(patterns)].toSorted() : [], by: "words" };
 }

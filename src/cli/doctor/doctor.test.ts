@@ -71,7 +71,7 @@ test("[DOC-16] says the format, what is wrong, where, why and what it would do, 
   expect(out).toContain("session.jsonl: Claude Code session, 1 conversation, 2 messages, 1 call, 0 outputs");
   expect(out).toContain("error missing-output: a call has no output\n    line 3: bash c1");
   expect(out).toMatch(/why: .*`tool_use` ids were found without `tool_result`/);
-  expect(out).toContain("repair: add an output that says the tool was interrupted (lossless)");
+  expect(out).toContain("repair: add an output that says the tool was interrupted, or not permitted to run (lossless)");
   expect(out).toContain("Nothing was written.");
   expect(readFileSync(path, "utf8")).toBe(broken);
   expect(readdirSync(folder)).toEqual(["session.jsonl"]);
@@ -116,7 +116,7 @@ test("[DOC-17] --json prints one object a file with the counts by their literal 
           tool: "bash",
           message: "a call has no output",
           why: expect.stringContaining("tool_use") as string,
-          repair: "add an output that says the tool was interrupted",
+          repair: "add an output that says the tool was interrupted, or not permitted to run",
           lossless: true,
         },
       ],

@@ -3,84 +3,97 @@ import type { KernelEvent } from "../../contracts/event-sink.ts";
 import { numberIn, wordIn } from "../facts.ts";
 import type { OtelAttributes } from "./vendor.ts";
 
-/**
- * What an event says of its span, under the names of the semantic conventions for generative AI; our own begin with
- * `holdfast.`. What is known when something begins is not said again when it ends.
- */
+/** What an event says of its span. What is known when something begins is not said again when it ends. */
 export function attributesOf({ kind, facts }: KernelEvent): OtelAttributes {
   const attributes: OtelAttributes = {};
-  addDefined(attributes, (Object.hasOwn(OWN, kind) ? OWN[kind]?.(facts) : undefined) ?? {});
+  addDefined(attributes, namesOf(kind).span?.(facts) ?? {});
   return attributes;
 }
 
 /** Those that name a series of measurements: few values each, or a label that is new every time would make as many. */
 export function labelsOf({ kind, facts }: KernelEvent): OtelAttributes {
   const attributes: OtelAttributes = {};
-  const known = Object.hasOwn(LABELS, kind) ? LABELS[kind]?.(facts) : undefined;
-  addDefined(attributes, known ?? { "holdfast.fault": facts["fault"] });
+  addDefined(attributes, namesOf(kind).labels?.(facts) ?? { "holdfast.fault": facts["fault"] });
   return attributes;
 }
 
-const LABELS: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]) => Loose } = {
-  "request-over": ({ failure, ...facts }) => ({
+type Say = (facts: KernelEvent["facts"]) => Loose;
+
+interface Names {
+  readonly span?: Say;
+  readonly labels?: Say;
+}
+
+/** Under the names of the semantic conventions for generative AI; our own begin with `holdfast.`. */
+const NAMES: { readonly [K in KernelEvent["kind"]]?: Names } = {
+  "turn-begun": { span: () => ({ "gen_ai.operation.name": "invoke_agent" }) },
+  "turn-over": {
+    span: ({ status, spent, context }) => ({
+      "holdfast.turn.status": status,
+      "holdfast.turn.steps": numberIn(spent, "steps"),
+      "holdfast.context.thrash": numberIn(context, "thrash"),
+    }),
+  },
+  "request-begun": {
+    span: ({ attempt, items, tools, ...facts }) => ({
+      ...request(facts),
+      "holdfast.request.attempt": attempt,
+      "holdfast.request.items": items,
+      "holdfast.request.tools": tools,
+    }),
+  },
+  "request-over": {
+    span: ({ answered, usage, failure, ...facts }) => ({
+      "gen_ai.response.model": answered ?? (failure === undefined ? modelName(wordIn(facts, "model")) : undefined),
+      "gen_ai.response.finish_reasons": facts["stop"] === undefined ? undefined : [wordIn(facts, "stop")],
+      "gen_ai.usage.input_tokens": numberIn(usage, "input"),
+      "gen_ai.usage.output_tokens": numberIn(usage, "output"),
+      "gen_ai.usage.cache_read.input_tokens": numberIn(usage, "cacheRead"),
+      "gen_ai.usage.cache_creation.input_tokens": numberIn(usage, "cacheWrite"),
+      "error.type": failure,
+    }),
+    labels: (facts) => ({ ...request(facts), "error.type": facts["failure"] }),
+  },
+  "aside-over": {
+    labels: (facts) => ({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": modelName(wordIn(facts, "model")) || undefined,
+      "error.type": facts["failure"],
+    }),
+  },
+  "call-opened": {
+    span: ({ callId, parent, ...facts }) => ({
+      ...execution(facts),
+      "gen_ai.tool.call.id": callId,
+      "gen_ai.tool.type": "function",
+      "holdfast.call.parent": parent,
+    }),
+  },
+  "call-closed": {
+    span: ({ effects, ...facts }) => ({ ...endOf(facts), "holdfast.call.effects": effects }),
+    labels: (facts) => ({ ...execution(facts), ...endOf(facts) }),
+  },
+};
+
+function namesOf(kind: KernelEvent["kind"]): Names {
+  return (Object.hasOwn(NAMES, kind) ? NAMES[kind] : undefined) ?? {};
+}
+
+function request(facts: KernelEvent["facts"]): Loose {
+  return {
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": providerName(wordIn(facts, "provider")),
     "gen_ai.request.model": modelName(wordIn(facts, "model")),
-    "error.type": failure,
-  }),
-  "aside-over": ({ failure, ...facts }) => ({
-    "gen_ai.operation.name": "chat",
-    "gen_ai.request.model": modelName(wordIn(facts, "model")) || undefined,
-    "error.type": failure,
-  }),
-  "call-closed": ({ tool, status, reason }) => ({
-    "gen_ai.operation.name": "execute_tool",
-    "gen_ai.tool.name": tool,
-    "holdfast.call.status": status,
-    "error.type": errorIn(status, reason),
-  }),
-};
+  };
+}
 
-const OWN: { readonly [K in KernelEvent["kind"]]?: (facts: KernelEvent["facts"]) => Loose } = {
-  "turn-begun": () => ({ "gen_ai.operation.name": "invoke_agent" }),
-  "turn-over": ({ status, spent, context }) => ({
-    "holdfast.turn.status": status,
-    "holdfast.turn.steps": numberIn(spent, "steps"),
-    "holdfast.context.thrash": numberIn(context, "thrash"),
-  }),
-  "request-begun": ({ attempt, items, tools, ...facts }) => ({
-    "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": providerName(wordIn(facts, "provider")),
-    "gen_ai.request.model": modelName(wordIn(facts, "model")),
-    "holdfast.request.attempt": attempt,
-    "holdfast.request.items": items,
-    "holdfast.request.tools": tools,
-  }),
-  "request-over": ({ answered, usage, failure, ...facts }) => ({
-    "gen_ai.response.model": answered ?? (failure === undefined ? modelName(wordIn(facts, "model")) : undefined),
-    "gen_ai.response.finish_reasons": facts["stop"] === undefined ? undefined : [wordIn(facts, "stop")],
-    "gen_ai.usage.input_tokens": numberIn(usage, "input"),
-    "gen_ai.usage.output_tokens": numberIn(usage, "output"),
-    "gen_ai.usage.cache_read.input_tokens": numberIn(usage, "cacheRead"),
-    "gen_ai.usage.cache_creation.input_tokens": numberIn(usage, "cacheWrite"),
-    "error.type": failure,
-  }),
-  "call-opened": ({ callId, tool, parent }) => ({
-    "gen_ai.operation.name": "execute_tool",
-    "gen_ai.tool.name": tool,
-    "gen_ai.tool.call.id": callId,
-    "gen_ai.tool.type": "function",
-    "holdfast.call.parent": parent,
-  }),
-  "call-closed": ({ status, reason, effects }) => ({
-    "holdfast.call.status": status,
-    "holdfast.call.effects": effects,
-    "error.type": errorIn(status, reason),
-  }),
-};
+function execution({ tool }: KernelEvent["facts"]): Loose {
+  return { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool };
+}
 
-function errorIn(status: Json | undefined, reason: Json | undefined): Json | undefined {
-  return status === "success" ? undefined : (reason ?? status);
+function endOf({ status, reason }: KernelEvent["facts"]): Loose {
+  const error = status === "success" ? undefined : (reason ?? status);
+  return { "holdfast.call.status": status, "error.type": error };
 }
 
 type Loose = Record<string, Json | readonly string[] | undefined>;

@@ -141,7 +141,7 @@ export const contents: FilesystemBook = [
       for (const at of [0, 999, 1000, 250_999, 251_000, 299_999]) strictEqual(whole[at], Math.floor(at / 1000) % 251);
       ok(whole.equals(await files.read("large")));
       const range = await gather(files.readStream("large", { from: 998, to: 1003 }));
-      deepStrictEqual(Array.from(Buffer.concat(range)), [0, 0, 1, 1, 1]);
+      ok(Buffer.concat(range).equals(Buffer.from([0, 0, 1, 1, 1])), "a range is not that range"); // a diff of the whole takes minutes
       const broken = async function* () {
         yield Uint8Array.of(1);
         throw new RangeError("the source broke");

@@ -1,4 +1,5 @@
 import { type Body, isBody, listIn, nameIn } from "./dialect.ts";
+import { ANTHROPIC_BLOCKS, ANTHROPIC_RESULT_BLOCKS, partFault } from "./part-types.ts";
 import { isSealed } from "./seal.ts";
 
 /** The first thing in a body that Anthropic refuses, in its words. The conversation itself is the wire rules' business. */
@@ -65,6 +66,8 @@ function messagesFault(messages: readonly Body[]): string | undefined {
   for (const [at, message] of messages.entries()) {
     const extra = Object.keys(message).find((field) => field !== "role" && field !== "content");
     if (extra !== undefined) return `messages.${at}.${extra}: Extra inputs are not permitted`;
+    const unknown = partFault(message["content"], ANTHROPIC_BLOCKS, `messages[${at}].content`);
+    if (unknown !== undefined) return unknown;
     for (const [nth, block] of listIn(message["content"]).entries()) {
       const fault = blockFault(block, `messages.${at}.content.${nth}`);
       if (fault !== undefined) return fault;
@@ -84,5 +87,5 @@ function blockFault(block: Body, place: string): string | undefined {
   const silent = said === undefined || ((typeof said === "string" || Array.isArray(said)) && said.length === 0);
   if (type === "tool_result" && block["is_error"] === true && silent)
     return `${place}.tool_result: content cannot be empty if \`is_error\` is true`;
-  return undefined;
+  return type === "tool_result" ? partFault(said, ANTHROPIC_RESULT_BLOCKS, `${place}.content`) : undefined;
 }

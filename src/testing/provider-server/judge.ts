@@ -11,8 +11,9 @@ export function judge(body: Body, dialect: Dialect): Verdict | undefined {
   const fault = dialect.refuseBody(body);
   if (fault !== undefined) return { message: fault, rules: [] };
   const messages = dialect.messagesOf(body);
-  const { tools } = body;
-  const faults = checkWire(tools === undefined ? { messages } : { messages, tools }, dialect.profile)
+  // Not by its `thinking`: a script answers without a thought where a model would have had one, and takes that back again.
+  const { tools, previous_response_id, conversation } = body;
+  const faults = checkWire({ messages, tools, previous_response_id, conversation }, dialect.profile)
     // Taken by the provider, and trouble later.
     .filter(({ error }) => !error.startsWith("unquoted: accepted"));
   const [first] = faults;

@@ -14,6 +14,7 @@ import {
   type Telling,
   USAGE,
 } from "./dialect.ts";
+import { CHAT_PARTS, contentsFault } from "./part-types.ts";
 import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
 
 /** OpenAI chat completions. */
@@ -56,7 +57,8 @@ function refuseBody(body: Body): string | undefined {
     return "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
   if (body["tools"] === undefined && body["tool_choice"] !== undefined)
     return "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.";
-  return toolFault(body["tools"]) ?? messageFault(listIn(body["messages"]));
+  const messages = listIn(body["messages"]);
+  return toolFault(body["tools"]) ?? messageFault(messages) ?? contentsFault(messages, CHAT_PARTS, "messages");
 }
 
 function toolFault(tools: unknown): string | undefined {

@@ -14,6 +14,7 @@ import {
   type Telling,
   USAGE,
 } from "./dialect.ts";
+import { contentsFault, RESPONSES_PARTS } from "./part-types.ts";
 import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
 import { isSealed, seal } from "./seal.ts";
 
@@ -64,7 +65,9 @@ function refuseBody(body: Body): string | undefined {
     const fault = item["type"] === "reasoning" ? reasoningFault(item, at, body["store"] !== false) : undefined;
     if (fault !== undefined) return fault;
   }
-  return undefined;
+  const items = listIn(body["input"]);
+  const messages = items.map((item) => ((item["type"] ?? "message") === "message" ? item : {}));
+  return contentsFault(messages, RESPONSES_PARTS, "input");
 }
 
 /** Without `store` a reasoning item is only as good as its sealed content. */

@@ -332,6 +332,52 @@ describe("a body that no provider would read", () => {
     expect(server.requests.at(-1)).toMatchObject({ status: 400 });
   });
 
+  test.each<readonly [keyof typeof PATHS, object, RegExp]>([
+    ["chat", { messages: [{ role: "user", content: [{ type: "image", source: {} }] }] }, /'image'.*'image_url'/],
+    ["chat", { messages: [{ role: "user", content: [{ type: "input_text", text: "x" }] }] }, /content\[0\]\.type/],
+    ["responses", { input: [{ role: "user", content: [{ type: "text", text: "x" }] }] }, /'text'.*'input_text'/],
+    ["anthropic", { messages: [{ role: "user", content: [{ type: "image_url" }] }] }, /Input tag 'image_url'/],
+    ["anthropic", { messages: [{ role: "user", content: [{ type: "constructor" }] }] }, /Input tag 'constructor'/],
+    [
+      "anthropic",
+      { messages: [{ role: "user", content: [{ text: "x" }] }] },
+      /messages\.0\.content\.0\.type: Field required/,
+    ],
+    [
+      "anthropic",
+      {
+        messages: [
+          ...go,
+          { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "now", input: {} }] },
+          {
+            role: "user",
+            content: [{ type: "tool_result", tool_use_id: "toolu_1", content: [{ type: "input_image" }] }],
+          },
+        ],
+      },
+      /messages\.2\.content\.0\.content\.0: Input tag 'input_image'/,
+    ],
+  ])("[ADAPT-26] %s refuses parts of a type that it does not know (%#)", async (path, body, words) => {
+    const whole = path === "anthropic" ? { ...claude, ...body } : { model: "m", ...body };
+    expect(await post(path, whole)).toEqual([400, expect.stringMatching(words)]);
+  });
+
+  test("[ADAPT-25] outputs of calls that the provider keeps are taken where the body goes on from them", async () => {
+    const input = [{ type: "function_call_output", call_id: "call_1", output: "done" }];
+    for (const kept of [{ previous_response_id: "resp_1" }, { conversation: { id: "conv_1" } }])
+      expect(await post("responses", { model: "m", input, ...kept })).toEqual([200, ""]);
+    expect(await post("responses", { model: "m", input })).toEqual([400, expect.stringContaining("call_1")]);
+  });
+
+  test("[ADAPT-25] a script that answers without a thought is taken back, also with thinking on", async () => {
+    const messages = [
+      ...go,
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "now", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "noon" }] },
+    ];
+    expect(await post("anthropic", { ...claude, messages, thinking })).toEqual([200, ""]);
+  });
+
   test("[ADAPT-16] what is stored at the provider needs no seal, instructions may be a text, and a version must be named", async () => {
     const input = [
       ...go,

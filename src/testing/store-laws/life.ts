@@ -98,6 +98,8 @@ export const life: LawBook<StoreContext> = [
           deepStrictEqual(row, await rowOf(store, row.id));
           found.push(row.id);
         }
+        ok(page.length <= 2, "more sessions than were asked for");
+        ok(found.length <= ids.length, "the same sessions again");
         const last = page.at(-1);
         if (last === undefined) break;
         after = last.id;

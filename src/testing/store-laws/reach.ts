@@ -91,6 +91,25 @@ export const reach: LawBook<StoreContext> = [
     },
   ],
   [
+    "[STORE-41] a fork has the first records it was given from the moment it is there, and the checkpoint it was told of",
+    async ({ open }) => {
+      const store = await open();
+      const origin = await begin(store, "origin");
+      const records = sealed(origin.head, '"1"', '"2"', '"3"');
+      applied(await store.commit(appendOf(origin, records, { checkpoint: 3 })));
+      const after = linkOf(records[1] as SealedRecord);
+      const own = sealed(after, '"mine"', '"too"');
+      const fork = { kind: "fork", from: origin.session, after, session: toSessionId("child"), at: AT } as const;
+      const { row } = applied(await store.commit({ ...fork, records: own, checkpoint: 2 }));
+      deepStrictEqual([row.head, row.checkpoint], [linkOf(own[1] as SealedRecord), 2]);
+      await expectBodies(store, "child", ['"1"', '"2"', '"mine"', '"too"']);
+      await expectBodies(store, "origin", ['"1"', '"2"', '"3"']);
+      await write(await take(store, "child"), '"goes on"');
+      await expectBodies(store, "child", ['"1"', '"2"', '"mine"', '"too"', '"goes on"']);
+      await store.close();
+    },
+  ],
+  [
     "[STORE-13] an anchor makes the session forget everything up to it, and only a record of the session can be one",
     async ({ open }) => {
       const store = await open();
@@ -144,6 +163,23 @@ export const reach: LawBook<StoreContext> = [
     async ({ open }) => {
       const store = await open();
       for (let seed = 0; seed < 3; seed += 1) await sweepRandomly(store, new SeededRandom(`sweep-${seed}`), `s${seed}`);
+      await store.close();
+    },
+  ],
+  [
+    "[STORE-42] a sweep by the way takes no content that was put since the time it was given",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      const ref = await store.blobs.put(new Uint8Array(100_000).fill(6));
+      const references = [{ seq: 1, name: ref.name }];
+      applied(await store.commit(appendOf(pen, sealed(pen.head, '"1"'), { references, blobs: [{ ref }] })));
+      const { session, epoch } = pen;
+      applied(await store.commit({ kind: "drop", session, epoch, seqs: [1], reason: "r" }));
+      applied(await store.commit({ kind: "sweep", limit: 10, candidates: [], putBefore: 0 }));
+      ok(store.blobs.holds(ref.name), "content that somebody may be about to name is gone");
+      await sweepAll(store);
+      ok(!store.blobs.holds(ref.name));
       await store.close();
     },
   ],

@@ -2,28 +2,32 @@ import type { Item } from "../../wire/item.ts";
 import type { Fields, Piece, Reading } from "../format.ts";
 import { assistant, called, fieldsOf, isFields, listOf, returned, system, textOf, user } from "../skeleton.ts";
 
+type Read = (data: Fields, step: string) => Omit<Reading, "message">;
+
 /** Kinds of event that are part of the conversation. Requests to run and hooks repeat what these say. */
-const READERS: Readonly<Record<string, (data: Fields, step: string) => Omit<Reading, "message">>> = {
-  "user.message": (data) => ({ speaks: "user", pieces: [whole(user(data["content"]))] }),
-  "system.message": (data) => ({ pieces: [whole(system(data["content"]))] }),
-  "assistant.message": assistantMessage,
-  "tool.execution_complete": (data) => ({
-    pieces: [
-      {
-        item: returned({ id: data["toolCallId"], failed: data["success"] === false }),
-        path: [],
-        ids: [["data", "toolCallId"]],
-      },
-    ],
+const READERS: ReadonlyMap<string, Read> = new Map<string, Read>(
+  Object.entries({
+    "user.message": (data: Fields) => ({ speaks: "user", pieces: [whole(user(data["content"]))] }),
+    "system.message": (data: Fields) => ({ pieces: [whole(system(data["content"]))] }),
+    "assistant.message": assistantMessage,
+    "tool.execution_complete": (data: Fields) => ({
+      pieces: [
+        {
+          item: returned({ id: data["toolCallId"], failed: data["success"] === false }),
+          path: [],
+          ids: [["data", "toolCallId"]],
+        },
+      ],
+    }),
   }),
-};
+);
 
 export function readEvent(event: Fields, at: number): Reading | undefined {
   const data = fieldsOf(event["data"]);
   const id = textOf(event["id"]);
   const parent = textOf(event["parentId"]);
   const links = { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
-  const read = READERS[textOf(event["type"]) ?? ""];
+  const read = READERS.get(textOf(event["type"]) ?? "");
   if (read === undefined) return { message: false, pieces: [], ...links };
   const strand = textOf(data["parentToolCallId"]);
   return { message: true, ...read(data, `#${at}`), ...(strand === undefined ? {} : { strand }), ...links };

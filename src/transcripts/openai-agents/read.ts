@@ -4,18 +4,22 @@ import type { Fields, Piece, Reading } from "../format.ts";
 import { assistant, called, reasoning, returned, system, textOf, user } from "../skeleton.ts";
 
 /** Each kind of call has its kind of result; ids of different kinds never meet. */
-const CALLS: Readonly<Record<string, CallKind>> = {
-  function_call: "function",
-  computer_call: "computer",
-  shell_call: "commands",
-  apply_patch_call: "patch",
-};
-const RESULTS: Readonly<Record<string, CallKind>> = {
-  function_call_result: "function",
-  computer_call_result: "computer",
-  shell_call_output: "commands",
-  apply_patch_call_output: "patch",
-};
+const CALLS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
+  Object.entries({
+    function_call: "function",
+    computer_call: "computer",
+    shell_call: "commands",
+    apply_patch_call: "patch",
+  } as const),
+);
+const RESULTS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
+  Object.entries({
+    function_call_result: "function",
+    computer_call_result: "computer",
+    shell_call_output: "commands",
+    apply_patch_call_output: "patch",
+  } as const),
+);
 
 /** Reads items in order: which of them are one answer is told by what stands between them. */
 export function itemReader(): (item: Fields) => Reading | undefined {
@@ -30,13 +34,13 @@ function readItem(item: Fields): Reading | undefined {
   const type = textOf(item["type"]) ?? "message";
   const ids = [["callId"]];
   const { callId: id, name } = item;
-  const kind = CALLS[type];
+  const kind = CALLS.get(type);
   if (kind !== undefined) {
     const partial = item["status"] === "incomplete";
     const call = called({ id, name: name ?? type, input: item["arguments"], kind, partial });
     return { message: true, pieces: [{ item: call, path: [], ids }] };
   }
-  const answers = RESULTS[type];
+  const answers = RESULTS.get(type);
   if (answers !== undefined) {
     const output = returned({ id, name: type === "function_call_result" ? name : undefined, kind: answers });
     return { message: true, pieces: [{ item: output, path: [], ids, name: ["name"] }] };

@@ -116,7 +116,9 @@ export function unsealedCalls(turns: readonly Turn[]): readonly Breach[] {
 export function mediaNotTaken(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) =>
     turn.blocks.flatMap((block) =>
-      block.is === "media" && block.refused !== undefined ? [{ at: turn.at, detail: block.refused }] : [],
+      (block.is === "media" || block.is === "result") && block.refused !== undefined
+        ? [{ at: turn.at, detail: block.refused }]
+        : [],
     ),
   );
 }

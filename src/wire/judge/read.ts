@@ -151,10 +151,13 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
       const blank =
         list(block["content"]).some((one) => one["type"] === "text" && !text(one["text"])?.trim()) ||
         (block["is_error"] === true && isEmpty(block["content"]));
-      return { is: "result", id: text(block["tool_use_id"]), name: undefined, space: "", formed, blank };
+      const [refused] = list(block["content"]).flatMap((one) => refusedMedia(one, role) ?? []);
+      const about = { id: text(block["tool_use_id"]), name: undefined, space: "", formed, blank };
+      return { is: "result", ...about, ...(refused === undefined ? {} : { refused }) };
     }
     if (type.endsWith("_tool_use") || type.endsWith("_tool_result")) return { is: "own" };
-    return refusedMedia(block, type, role) ? { is: "media", refused: type } : { is: "media" };
+    const refused = refusedMedia(block, role);
+    return refused === undefined ? { is: "media" } : { is: "media", refused };
   });
   return { role, blocks };
 }
@@ -165,13 +168,15 @@ const INLINE: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /** Pictures and documents are the user's alone, and those that are sent along are of few types. */
-function refusedMedia(block: Raw, type: string, role: Turn["role"]): boolean {
+function refusedMedia(block: Raw, role: Turn["role"]): string | undefined {
+  const type = text(block["type"]) ?? "";
   const types = INLINE.get(type);
-  if (types === undefined) return false;
-  if (role === "assistant") return true;
+  if (types === undefined) return undefined;
+  if (role === "assistant") return type;
   const source = raw(block["source"]);
   const mediaType = text(source["media_type"]);
-  return source["type"] === "base64" && (source["data"] === "" || (mediaType !== undefined && !types.test(mediaType)));
+  const isTaken = source["data"] !== "" && (mediaType === undefined || types.test(mediaType));
+  return source["type"] !== "base64" || isTaken ? undefined : type;
 }
 
 const GEMINI_ROLES: ReadonlyMap<unknown, Turn["role"]> = new Map([

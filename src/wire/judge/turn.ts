@@ -37,6 +37,8 @@ export type Block =
       readonly blank?: boolean;
       /** Holds something besides text. */
       readonly media?: boolean;
+      /** Holds media that is taken from nobody, of this kind. */
+      readonly refused?: string;
     }
   | { readonly is: "ask"; readonly approval: string; readonly id: string | undefined }
   | { readonly is: "consent"; readonly approval: string }
