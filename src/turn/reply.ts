@@ -16,8 +16,33 @@ export function replyTo(ground: Ground, waiting: WaitingCall, reply: Reply, limi
   return work;
 }
 
+/** When all that somebody has replied to has ended. Not for a handler: the call it works for would wait for itself. */
+export async function replied({ state, replies }: Ground): Promise<void> {
+  state.truth.gate.refuseInside();
+  await Promise.allSettled(replies.values());
+}
+
+/**
+ * Has calls that still wait closed by `close`, and by nobody else: while it does, nobody can reply to them, and what
+ * somebody has replied to by then is not among them. A call would run that the model is told was not run.
+ */
+export async function withoutReply<T>(
+  ground: Pick<Ground, "waits" | "replies">,
+  waiting: readonly WaitingCall[],
+  close: (unanswered: readonly WaitingCall[]) => Promise<T>,
+): Promise<T> {
+  const unanswered = waiting.filter((call) => isOpen(ground, call));
+  const work = close(unanswered);
+  for (const { callId } of unanswered) ground.replies.set(callId, work);
+  try {
+    return await work;
+  } finally {
+    for (const { callId } of unanswered) ground.replies.delete(callId);
+  }
+}
+
 /** Whether nobody has replied yet. */
-export function isOpen(ground: Ground, { callId }: Pick<WaitingCall, "callId">): boolean {
+export function isOpen(ground: Pick<Ground, "waits" | "replies">, { callId }: Pick<WaitingCall, "callId">): boolean {
   return ground.waits(callId) && !ground.replies.has(callId);
 }
 

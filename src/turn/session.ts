@@ -28,7 +28,7 @@ import { CallRecords, type Tombstone } from "../history/call-records.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
-import { catchUp, type Ground, grounds } from "./ground.ts";
+import { catchUp, type Ground, grounds, refuseRunning } from "./ground.ts";
 import { decideIn } from "./decide.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
 import { Marks } from "./marks.ts";
@@ -265,7 +265,8 @@ export class Session implements AsyncDisposable {
         transactions: this.transactions,
         checkpoints: this.checkpoints,
         ledger,
-        waiting: this.waiting,
+        waiting: () => this.waiting,
+        turn: this.#ground,
         catalog: this.catalog,
       },
       options,
@@ -417,7 +418,7 @@ export class Session implements AsyncDisposable {
   }
 
   #refuseRunning(): void {
-    if (this.#ground.running) throw new HoldfastError("TURN_RUNNING", { session: this.id });
+    refuseRunning(this.#ground);
   }
 
   async #opening(callId: CallId): Promise<number> {
