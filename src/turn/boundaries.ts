@@ -117,7 +117,7 @@ export async function refuse(ground: Ground, boundary: Boundary, error: unknown)
 type LeaveBehind = (gone: readonly Page[], kept: readonly Item[]) => Promise<ReturnType<typeof pointTo>>;
 
 async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave: LeaveBehind): Promise<Crossed> {
-  const { conversation, context } = ground;
+  const { conversation, context, rewrittenAt } = ground;
   await catchUp(ground);
   const pages = context.know(conversation.items, (item) => conversation.idOf(item));
   const plan = planCut(pages, limits);
@@ -134,8 +134,15 @@ async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave:
     items: keepItems(left.items),
   };
   const record: RecordDraft = { kind: "boundary-crossed", boundary, cut: keptCut as unknown as Json };
-  const flushed = await cross(ground, boundary, () => [record]);
-  return { crossed: true, left: gone.length, ...flushed };
+  let isOutdated = false;
+  const done = await cross(ground, boundary, () => {
+    isOutdated = ground.rewrittenAt !== rewrittenAt;
+    return isOutdated ? [] : [record];
+  });
+  if (!isOutdated) return { crossed: true, left: gone.length, ...done };
+  // Somebody went back meanwhile: a summary would tell of what was taken back. It is made of what there is now.
+  const { committed, rejected, ...anew } = await cut(ground, boundary, limits, leave);
+  return { ...anew, committed: [...done.committed, ...committed], rejected: [...done.rejected, ...rejected] };
 }
 
 /** Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. */

@@ -38,6 +38,8 @@ export interface Ground {
   readonly writeback?: SessionWriteback;
   /** The newest record that is there. */
   readonly head: number;
+  /** The record that last made the conversation another one: a rewind, or a boundary with a cut. */
+  readonly rewrittenAt: number;
   /** What was written from there on. */
   readOn(from: number): Entries;
   /** Content that results and users brought, by name. */

@@ -113,6 +113,7 @@ function inMemory(state: ExecutionState): Ground {
     get head() {
       return entries.length;
     },
+    rewrittenAt: 0, // nobody else writes it, so nothing is taken back under a turn
     readOn: (from) => entries.slice(from - 1),
     stage: async (bytes) => {
       const ref = { name: nameOfBytes(bytes), size: bytes.length };

@@ -113,6 +113,9 @@ export class Session implements AsyncDisposable {
       get head() {
         return parts.journal.head.seq;
       },
+      get rewrittenAt() {
+        return parts.journal.folded.rewrittenAt;
+      },
       readOn: (from) => parts.journal.readOn(from),
       content: (name) => parts.journal.readBlob(name),
       waits: (callId) => parts.journal.folded.waiting.has(callId),
