@@ -49,4 +49,36 @@ describe("a boundary that takes its time", () => {
     expect(text).toContain("answer 0");
     expect(text).not.toMatch(/call-[123]|answer [123]|question [23]/);
   });
+
+  /** Never answers, and hears no signal. */
+  const stuck = (asked: () => void): Summariser => ({
+    name: "stuck",
+    summarise: () => {
+      asked();
+      return new Promise(() => {});
+    },
+  });
+
+  test("[LOOP-8] a turn is stopped while whoever sums up neither answers nor listens", async () => {
+    const controller = new AbortController();
+    const summariser = stuck(() => controller.abort());
+    const { session } = await opened(undefined, { context: { window: 12_000, compaction: { at: 0.2, summariser } } });
+    const long = "lorem ipsum ".repeat(500);
+    await watch(session.run(long, { model: scripted([{ text: long }]) }));
+    const model = scripted([{ text: "never asked" }]);
+    const { end, events } = await watch(session.run(long, { model, signal: controller.signal }));
+    expect(events.map(({ kind }) => kind)).toEqual(["compaction-failed", "end"]);
+    expect(end.status).toBe("aborted");
+  });
+
+  test("[BOUNDARY-7] and so is a compaction with a signal: everything is as it was", async () => {
+    const { session } = await opened();
+    await talk(session, 3);
+    const controller = new AbortController();
+    const summariser = stuck(() => controller.abort());
+    const how = { summariser, tail: 0, said: 0, signal: controller.signal };
+    await expect(session.compact(how)).rejects.toMatchObject({ code: "SUMMARY_FAILED" });
+    await expect(session.compact(how)).rejects.toMatchObject({ code: "SUMMARY_FAILED" });
+    expect(await shown(session)).toContain("answer 0");
+  });
 });
