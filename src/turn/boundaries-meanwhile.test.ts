@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { opened } from "../../test/support/durable.ts";
+import { OPTIONS, opened } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
+import { between, memoryDeps } from "../../test/support/stores.ts";
+import { countingIds } from "../base/ids.ts";
 import type { Summariser } from "../contracts/summariser.ts";
+import { Holdfast } from "./holdfast.ts";
 import type { Session } from "./session.ts";
 
 /** Turns with one call each, whose words say which turn they are of. */
@@ -80,5 +83,50 @@ describe("a boundary that takes its time", () => {
     await expect(session.compact(how)).rejects.toMatchObject({ code: "SUMMARY_FAILED" });
     await expect(session.compact(how)).rejects.toMatchObject({ code: "SUMMARY_FAILED" });
     expect(await shown(session)).toContain("answer 0");
+  });
+});
+
+describe("a compaction that is refused", () => {
+  /** A store whose shelf for the project nobody can reach, and a change that waits for it. */
+  async function withShelfDown(at: number, asked: () => void) {
+    const deps = memoryDeps();
+    const store = between(deps.store, {
+      before: (batch) => {
+        if ("session" in batch && String(batch.session).startsWith("pages:")) throw new Error("unplugged");
+        return undefined;
+      },
+    });
+    const summariser: Summariser = {
+      name: "asked",
+      summarise: async () => {
+        asked();
+        return { text: "In short." };
+      },
+    };
+    const context = { window: 12_000, compaction: { at, summariser } };
+    const session = await new Holdfast({ ...deps, store }, { ...OPTIONS, ids: countingIds(), context }).open("s");
+    const rule = { kind: "constraint", page: "p", field: "text", value: "Never push.", scope: "project" } as const;
+    await session.writeback.stage({ ...rule, op: "set-with-version", version: "" });
+    return session;
+  }
+  const long = "lorem ipsum ".repeat(500);
+
+  test.each([
+    ["before a request that fits all the same", 0.2],
+    ["at the end of the turn", 0.33], // the last request takes a third of its room, less than the trigger and near it
+  ])("[BOUNDARY-16] %s costs neither the turn nor a summary", async (_when, at) => {
+    let summaries = 0;
+    const session = await withShelfDown(at, () => {
+      summaries += 1;
+    });
+    await watch(session.run(long, { model: scripted([{ text: long }]) }));
+    const { end, events } = await watch(session.run("short", { model: scripted([{ text: "ok" }]) }));
+    expect(end).toMatchObject({ status: "done", text: "ok" });
+    expect(events.filter(({ kind }) => kind === "compaction-failed")).toMatchObject([
+      { error: { code: "BOUNDARY_REFUSED", details: { boundary: "compaction" } } },
+    ]);
+    expect(summaries).toBe(0);
+    expect(session.context.counts.faults["flush-miss"]).toBe(1);
+    await expect(session.compact({ tail: 0, said: 0 })).rejects.toMatchObject({ code: "BOUNDARY_REFUSED" });
   });
 });

@@ -76,14 +76,10 @@ export async function cross(
   records: () => readonly RecordDraft[],
 ): Promise<Flushed> {
   const { writeback } = ground;
-  const done: { committed: Flushed["committed"]; rejected: Flushed["rejected"] } = { committed: [], rejected: [] };
+  let done: Flushed = { committed: [], rejected: [] };
   for (;;) {
     const waited = writeback?.pending.filter(isNumbered).map(({ id }) => id) ?? [];
-    if (writeback !== undefined) {
-      const { committed, rejected } = await flushed(ground, boundary);
-      done.committed = [...done.committed, ...committed];
-      done.rejected = [...done.rejected, ...rejected];
-    }
+    done = both(done, await flushed(ground, boundary));
     const crossed = await ground.decide(() => {
       const clean = (writeback?.pending.length ?? 0) === 0;
       return { drafts: clean ? records() : [], answer: clean };
@@ -141,8 +137,12 @@ async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave:
   });
   if (!isOutdated) return { crossed: true, left: gone.length, ...done };
   // Somebody went back meanwhile: a summary would tell of what was taken back. It is made of what there is now.
-  const { committed, rejected, ...anew } = await cut(ground, boundary, limits, leave);
-  return { ...anew, committed: [...done.committed, ...committed], rejected: [...done.rejected, ...rejected] };
+  const anew = await cut(ground, boundary, limits, leave);
+  return { ...anew, ...both(done, anew) };
+}
+
+function both(one: Flushed, other: Flushed): Flushed {
+  return { committed: [...one.committed, ...other.committed], rejected: [...one.rejected, ...other.rejected] };
 }
 
 /** Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. */
