@@ -157,7 +157,7 @@ async function summarised(
     const members = units.slice(from).flatMap(({ members: all }) => all);
     const items = members.toSorted((a, b) => a - b).flatMap((at) => gone[at]?.representations.full?.item ?? []);
     try {
-      const about = { purpose: "summarise", name: `${ground.head}.${from}`, signal } as const;
+      const about = { purpose: "summarise", name: `${ground.head}.${ground.state.ids.next()}`, signal } as const;
       const summary = await aside(ground, about, ({ used }) => summariser.summarise({ items, room, signal, used }));
       return "text" in summary ? { text: head(summary.text, room * LONGEST_TOKEN) } : summary;
     } catch (error) {

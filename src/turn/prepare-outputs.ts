@@ -53,7 +53,7 @@ async function answerFor(
   const { compressor } = ground.context;
   if (signal.aborted || ground.within?.budget.met !== undefined) return undefined;
   try {
-    const asked = await aside(ground, { purpose: "compress", name: digest, signal }, async (one) =>
+    const asked = await aside(ground, { purpose: "compress", name: `${ground.head}.${digest}`, signal }, async (one) =>
       compressor?.prepare?.(what, one),
     );
     return asked === undefined ? undefined : { answer: asked };

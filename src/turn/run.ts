@@ -259,7 +259,7 @@ class Turn {
   }
 
   #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
-    const { state, conversation, story } = this.#ground;
+    const { state, story, id, head } = this.#ground;
     const { model, retry = {} } = this.#options;
     this.#question = { model, ...(story.hasHistory ? defined({ historyGuidance: guidanceIn(request) }) : {}) };
     return ask({
@@ -269,7 +269,7 @@ class Turn {
       request,
       retry,
       budget: this.budget,
-      evaluation: `${this.#ground.id} ${conversation.answers + 1}`,
+      evaluation: `${id} ${head}`, // of the view that is about to be sent: what failed before it was spent, too
       clock: state.clock,
       random: state.random,
       signal: this.stop.signal,
