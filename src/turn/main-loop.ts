@@ -60,15 +60,19 @@ export class MainLoop {
   }
 }
 
-/** Follows a turn to its end, for callers who do not watch it. */
+/** Follows a turn to its end, for callers who do not watch it. Whoever throws has walked away: the turn ends like a stopped one. */
 export async function finished(
   turn: AsyncGenerator<RunEvent, RunEnd, undefined>,
   onEvent?: (event: RunEvent) => void,
 ): Promise<RunEnd> {
-  for (;;) {
-    const next = await turn.next();
-    if (next.done === true) return next.value;
-    onEvent?.(next.value);
+  try {
+    for (;;) {
+      const next = await turn.next();
+      if (next.done === true) return next.value;
+      onEvent?.(next.value);
+    }
+  } finally {
+    await turn.return(undefined as never); // nothing is left to do for a turn that is over
   }
 }
 

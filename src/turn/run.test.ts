@@ -616,4 +616,20 @@ describe("MainLoop", () => {
     expect((await loop.execute("third", { state: other })).state).toBe(other);
     expect(asked.at(-1)?.items).toHaveLength(2); // the question and the tail
   });
+
+  test("[LOOP-9] [LOOP-15] whoever throws while watching has walked away: calls are closed, and the state goes on", async () => {
+    let ended = 0;
+    const slow = writes("slow", async (_input, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      ended += 1;
+    });
+    const loop = new MainLoop({ model: scripted([{ calls: [{ name: "slow" }] }, { text: "Good." }]), tools: [slow] });
+    const state = ExecutionState.create();
+    const onEvent = ({ kind }: RunEvent) => {
+      if (kind === "call-opened") throw new Error("the screen is gone");
+    };
+    await expect(loop.execute("go", { state, onEvent })).rejects.toThrow("the screen is gone");
+    expect(ended).toBe(1);
+    expect((await loop.execute("again", { state })).end).toMatchObject({ status: "done", text: "Good." });
+  });
 });
