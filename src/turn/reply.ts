@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { checkJson, KEPT_LIMITS } from "../base/json.ts";
 import { isMarked } from "../records/redact.ts";
 import type { CallLimits, ToolCall } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
@@ -49,8 +50,7 @@ export function isOpen(ground: Pick<Ground, "waits" | "replies">, { callId }: Pi
 async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits: CallLimits): Promise<CallOutcome> {
   const { callId, tool, input, waitsFor } = waiting;
   const call: ToolCall = { id: callId, name: tool, input, announced: true };
-  if ("answer" in reply !== (waitsFor === "answer"))
-    throw new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });
+  if (!isFitting(reply, waitsFor)) throw new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });
   if ("answer" in reply) return run(ground, { ...call, known: { kind: "succeeded", value: reply.answer } }, limits);
   const reason = reply.approve ? undefined : reply.reason;
   await ground.write([
@@ -58,6 +58,13 @@ async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits
   ]);
   if (reply.approve) return run(ground, { ...call, ...notKept(waiting), ...changedSince(ground, waiting) }, limits);
   return run(ground, { ...call, known: { kind: "denied", message: reason ?? "The user did not consent." } }, limits);
+}
+
+/** Consent is `true`, and nothing that only looks like it; an answer is one that can be kept, or it would be none for the model. */
+function isFitting(reply: Reply, waitsFor: WaitingCall["waitsFor"]): boolean {
+  const { approve, answer, reason }: Readonly<Record<string, unknown>> = Object(reply);
+  if (waitsFor === "answer") return checkJson(answer, KEPT_LIMITS).ok;
+  return typeof approve === "boolean" && answer === undefined && ["string", "undefined"].includes(typeof reason);
 }
 
 /** With a word in the place of a secret it would do something else than somebody agreed to. */

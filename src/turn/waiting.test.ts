@@ -6,6 +6,7 @@ import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { askUser } from "./ask-user.ts";
 import { MainLoop } from "./main-loop.ts";
 import type { Session } from "./session.ts";
+import type { Reply } from "./waiting.ts";
 
 const call = (n: string) => ({ name: "step", input: { n } });
 const question = { name: "ask_user", input: { question: "Which one?", options: ["a", "b"] } };
@@ -105,6 +106,39 @@ describe("a call that waits", () => {
     await expect(session.reply(consent!.callId, { approve: true })).rejects.toMatchObject({ code: "CALL_NOT_WAITING" });
     expect(deploys).toEqual(["production"]);
     expect(session.waiting).toEqual([asked]);
+  });
+
+  test("[LOOP-23] what only looks like consent or an answer is neither: nothing runs, and the call waits on", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    deploys.length = 0;
+    await watch(session.run("go", { model: scripted([{ calls: [question, production] }]) }));
+    const [asked, consent] = session.waiting;
+    const looksLike: readonly unknown[] = [
+      { approve: "no" },
+      { approve: 1 },
+      { approved: true },
+      {},
+      true,
+      null,
+      undefined,
+    ];
+    for (const reply of [...looksLike, { approve: false, reason: 5 }])
+      await expect(session.reply(consent!.callId, reply as Reply)).rejects.toMatchObject({ code: "REPLY_MISFIT" });
+    for (const answer of [undefined, () => "b", 10n, new Date(0)])
+      await expect(session.reply(asked!.callId, { answer } as unknown as Reply)).rejects.toMatchObject({
+        code: "REPLY_MISFIT",
+      });
+    expect(session.waiting).toEqual([asked, consent]);
+    for (const reply of looksLike.slice(0, -1)) {
+      const loop = new MainLoop({
+        model: scripted([{ calls: [production] }]),
+        tools: [deploy],
+        ask: async () => reply as Reply,
+      });
+      await expect(loop.execute("go")).rejects.toMatchObject({ code: "REPLY_MISFIT" });
+    }
+    expect(deploys).toEqual([]);
+    expect(await session.reply(asked!.callId, { answer: null })).toMatchObject({ ok: true, output: null });
   });
 
   test("[LOOP-18] somebody who is there is asked in the turn, while other calls run", async () => {
