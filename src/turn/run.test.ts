@@ -549,6 +549,21 @@ describe("going on", () => {
     }
   });
 
+  test("[LOOP-11] what the model said before a call that a rewind took back is not its last word", async () => {
+    const { session, disk, deps } = await opened();
+    await watch(
+      session.run("go", { model: scripted([{ text: "Let me see.", calls: [call("a")] }, { text: "Done." }]) }),
+    );
+    await session.rewind({ before: session.checkpoints.list()[0]!.callId });
+    await deps.store.close();
+    const { session: again } = await opened(disk);
+    const { end } = await watch(
+      again.run(undefined, { model: scripted([{ calls: [call("b")] }, { text: "Better." }]) }),
+    );
+    expect(end).toMatchObject({ status: "done", text: "Better.", spent: { steps: 2 } });
+    expect(await watch(again.run(undefined, { model: scripted([]) }))).toMatchObject({ end: { text: "Better." } });
+  });
+
   test("[LOOP-11] when the model has had the last word, nothing is asked", async () => {
     const { session } = await opened();
     await watch(session.run("hi", { model: scripted([{ text: "Hello." }]) }));
