@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
+import { AMOUNT, checkOptions, having, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import { type CutLimits, planCut } from "../context/boundary/cut.ts";
 import { leaveBehind, plainSummary, pointTo } from "../context/boundary/summary.ts";
 import { head } from "../context/compress/cut.ts";
@@ -29,6 +30,18 @@ export interface CompactOptions {
   readonly signal?: AbortSignal;
 }
 
+const COMPACT_OPTIONS: OptionRules<CompactOptions> = {
+  summariser: having("summarise"),
+  tail: AMOUNT,
+  said: AMOUNT,
+  signal: OBJECT,
+};
+
+export interface PruneOptions {
+  /** The newest groups, so many of them. Default 16. */
+  readonly keep?: number;
+}
+
 /** What crossing a boundary did. */
 export interface Crossed extends Flushed {
   /** False when there was nothing that could have left. */
@@ -47,6 +60,7 @@ const LONGEST_TOKEN = 6;
 
 /** Everything but the newest groups and the user's words becomes a summary. Nothing changes when that fails. */
 export async function compact(ground: Ground, options: CompactOptions = {}): Promise<Crossed> {
+  checkOptions(options, COMPACT_OPTIONS);
   const { budget, compaction } = ground.context;
   const { tail = Math.min(MOST_TAIL, budget * TAIL_SHARE), said = Math.min(MOST_TAIL, budget * SAID_SHARE) } = options;
   const summariser = options.summariser ?? compaction?.summariser ?? plainSummary;
@@ -62,7 +76,9 @@ export function reset(ground: Ground): Promise<Crossed> {
 }
 
 /** Later requests show the newest groups and one pointer to the rest: a long session goes on without all of its weight. */
-export function prune(ground: Ground, groups: number): Promise<Crossed> {
+export async function prune(ground: Ground, options: PruneOptions = {}): Promise<Crossed> {
+  checkOptions(options, { keep: whole(0) });
+  const { keep: groups = 16 } = options;
   return cut(ground, "prune", { tail: Number.POSITIVE_INFINITY, groups, said: 0 }, async (gone) => pointTo(gone));
 }
 

@@ -21,7 +21,16 @@ import { CALL_LIMITS, type CallLimits, type ToolCall } from "../transaction/call
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
-import { compact, type CompactOptions, cross, type Crossed, flushed, prune, reset } from "./boundaries.ts";
+import {
+  compact,
+  type CompactOptions,
+  cross,
+  type Crossed,
+  flushed,
+  prune,
+  type PruneOptions,
+  reset,
+} from "./boundaries.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import type { CallRecord } from "../history/call-record.ts";
 import { CallRecords, type Tombstone } from "../history/call-records.ts";
@@ -236,7 +245,7 @@ export class Session implements AsyncDisposable {
    * Later requests show a summary in place of everything but the newest groups and the user's words. What is dirty is
    * committed first, rules stay verbatim, and every page that leaves resolves. When it fails, everything is as it was.
    */
-  async compact(options: CompactOptions = {}): Promise<Crossed> {
+  async compact(options?: CompactOptions): Promise<Crossed> {
     this.#refuseRunning();
     return compact(this.#ground, options);
   }
@@ -248,11 +257,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Later requests show the newest groups, and one pointer to the rest. */
-  async prune({ keep = 16 }: { readonly keep?: number } = {}): Promise<Crossed> {
+  async prune(options?: PruneOptions): Promise<Crossed> {
     this.#refuseRunning();
-    if (!Number.isSafeInteger(keep) || keep < 0)
-      throw new HoldfastError("BAD_OPTION", { option: "keep", value: String(keep) });
-    return prune(this.#ground, keep);
+    return prune(this.#ground, options);
   }
 
   /** Goes back to a tool boundary, here. */
