@@ -59,4 +59,25 @@ describe("what a question has used", () => {
       expect(budget.spent.total).toBe(used);
     }
   });
+
+  test.each([{ input: Number.NaN }, { input: -5 }, { input: undefined }, { output: "5" }])(
+    "[LOOP-7] a model that tells no amount (%j) cannot keep a bound from being met",
+    async (odd) => {
+      const { session } = await opened();
+      const told = { ...usage, ...odd } as typeof usage;
+      const model: Model = {
+        ...answers(),
+        async *ask(request, options) {
+          yield { kind: "usage", usage: told };
+          yield* answers().ask(request, options);
+        },
+      };
+      const turn = watch(session.run("go", { model, limits: { tokens: 20 } }));
+      await expect(turn).rejects.toMatchObject({
+        code: "BAD_OPTION",
+        details: { option: expect.stringMatching(/^usage\./) },
+      });
+      expect((await watch(session.run(undefined, { model: answers() }))).end).toMatchObject({ status: "done" });
+    },
+  );
 });
