@@ -647,4 +647,28 @@ describe("MainLoop", () => {
     expect(ended).toBe(1);
     expect((await loop.execute("again", { state })).end).toMatchObject({ status: "done", text: "Good." });
   });
+
+  test("[LOOP-24] [CAT-9] offers its own tools and those of the session, none of another loop's, and takes no name of the kernel's", async () => {
+    const tool = (name: string, says: string = name) => defineTool({ name, access: "read", run: () => says });
+    const asking = (name: string) => listening(scripted([{ calls: [{ name }] }, { text: "Good." }]));
+    const offered = ({ asked }: ReturnType<typeof listening>) => asked[0]?.tools?.map(({ name }) => name);
+    const { session } = await opened();
+    for (const state of [ExecutionState.create(), session.state]) {
+      const own = state === session.state ? ["recall"] : [];
+      const first = asking("danger");
+      await new MainLoop({ model: first.model, tools: [tool("danger"), tool("step", "mine")] }).execute("go", {
+        state,
+      });
+      expect(offered(first)).toEqual(["danger", ...own, "step"]);
+      const second = asking("danger");
+      const events: RunEvent[] = [];
+      const loop = new MainLoop({ model: second.model, tools: [tool("note")] });
+      await loop.execute("go", { state, onEvent: (event) => events.push(event) });
+      expect(offered(second)).toEqual(["note", ...own, ...(own.length > 0 ? ["step"] : [])]);
+      expect(events.find(({ kind }) => kind === "call-closed")).toMatchObject({ outcome: { ok: false } });
+    }
+    expect(await session.runTool(call("b"))).toMatchObject({ ok: true, output: "b" }); // its own one is there again
+    const taken = new MainLoop({ model: scripted([]), tools: [tool("recall")] });
+    await expect(taken.execute("go", { state: session.state })).rejects.toMatchObject({ code: "TOOL_NAME_TAKEN" });
+  });
 });
