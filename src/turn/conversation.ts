@@ -40,8 +40,8 @@ export class Conversation {
    */
   answers = 0;
   #reading: Promise<void> = Promise.resolve();
-  /** Items of answers that were to go on: they asked for calls, or the provider paused. */
-  readonly #unfinished = new WeakSet<Item>();
+  /** Items of answers that were to go on, and why. */
+  readonly #unfinished = new WeakMap<Item, "called" | "paused">();
   #said: Said[] = [];
   #items: Item[] = [];
   /** Names of the tools that were called in the log, as far as it was looked through for them. */
@@ -93,6 +93,12 @@ export class Conversation {
   get isAnswered(): boolean {
     const last = this.#items.at(-1);
     return last?.kind === "assistant" && !this.#unfinished.has(last);
+  }
+
+  /** Whether the provider paused in the middle of the last answer. */
+  get isPaused(): boolean {
+    const last = this.#items.at(-1);
+    return last !== undefined && this.#unfinished.get(last) === "paused";
   }
 
   /** Calls without an output, by the id they are answered under. */
@@ -172,9 +178,10 @@ export class Conversation {
   #answered(entry: Extract<JournalEntry, { readonly kind: "model-said" }>): void {
     this.answers += 1;
     const items = itemsOf(entry);
-    const goesOn = entry.stop === "paused" || items.some(({ kind }) => kind === "call");
+    const called = items.some(({ kind }) => kind === "call") ? "called" : undefined;
+    const goesOn = entry.stop === "paused" ? "paused" : called;
     for (const item of items) {
-      if (goesOn) this.#unfinished.add(item);
+      if (goesOn !== undefined) this.#unfinished.set(item, goesOn);
       this.#say(entry.seq, item);
       const said = this.#said.at(-1);
       if (item.kind === "call" && item.callId !== undefined && said !== undefined) this.#asked.set(item.callId, said);

@@ -224,7 +224,7 @@ test("[LOOP-11] an answer that the provider paused is sent back to go on", async
   const { session } = await opened();
   expect((await watch(session.run("go", { model }))).end).toMatchObject({ status: "done", text: "Found it." });
   expect(requests).toHaveLength(2);
-  expect(requests[1]?.items.some((item) => item.kind === "assistant")).toBe(true);
+  expect(requests[1]?.items.at(-1)?.kind).toBe("assistant"); // anything behind it, and the provider begins another answer
 });
 
 describe("asking again", () => {
@@ -557,9 +557,10 @@ describe("going on", () => {
     await session.rewind({ before: session.checkpoints.list()[0]!.callId });
     await deps.store.close();
     const { session: again } = await opened(disk);
-    const { end } = await watch(
-      again.run(undefined, { model: scripted([{ calls: [call("b")] }, { text: "Better." }]) }),
-    );
+    const { model, asked } = listening(scripted([{ calls: [call("b")] }, { text: "Better." }]));
+    const { end } = await watch(again.run(undefined, { model }));
+    // The tail stands last: it is asked on, and nothing is put into its mouth.
+    expect(asked[0]?.items.map(({ kind }) => kind)).toEqual(["user", "assistant", "user"]);
     expect(end).toMatchObject({ status: "done", text: "Better.", spent: { steps: 2 } });
     expect(await watch(again.run(undefined, { model: scripted([]) }))).toMatchObject({ end: { text: "Better." } });
   });

@@ -99,7 +99,8 @@ export class ViewStation {
 
   /** The request, with the pictures and files that its view shows. What cannot be read is written down. */
   async request(view: View, aligned: AlignedPrompt, saying: RequestOptions): Promise<ModelRequest> {
-    const request = writeRequest(view, aligned, saying);
+    const { isPaused } = this.#ground.conversation;
+    const request = writeRequest(view, aligned, { ...saying, isPaused });
     const { items, unread } = await this.#media.show(request.items);
     const news = unread.filter(({ name }) => !this.#unread.has(name));
     for (const { name } of news) this.#unread.add(name);
