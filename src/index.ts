@@ -521,7 +521,7 @@ export type { AttemptFailure, OutputValidator, OutputView } from "./transaction/
 export { type TelemetryFailure, type TransactionOptions, Transactions } from "./transaction/transactions.ts";
 export { askUser } from "./turn/ask-user.ts";
 export { answered } from "./turn/answered.ts";
-export type { Boundary, CompactOptions, Crossed } from "./turn/boundaries.ts";
+export type { Boundary, CompactOptions, Crossed, PruneOptions } from "./turn/boundaries.ts";
 export { planTool } from "./turn/plan-tool.ts";
 export type { RetryOptions } from "./turn/ask.ts";
 export { PinnedRules } from "./turn/context-slices.ts";

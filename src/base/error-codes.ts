@@ -482,7 +482,8 @@ export const ERROR_CODES = {
   },
   REPLY_MISFIT: {
     says: "The reply does not fit what the call waits for. It still waits.",
-    tryThis: "Give `approve` to a call that waits for consent, and `answer` to one that waits for an answer.",
+    tryThis:
+      "Give `approve`, true or false, to a call that waits for consent, and `answer`, as JSON, to one that waits for an answer.",
   },
   TURN_RUNNING: {
     says: "A turn of this session is running. Nothing was changed.",

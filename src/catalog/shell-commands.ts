@@ -98,12 +98,15 @@ const GIT: Readonly<Record<string, Judge>> = {
   stash: (words) => (words.length === 1 && words[0]?.text === "list" ? undefined : "of git stash only list is known"),
 };
 
+/** In a format of git's; between the two may stand what says how it is set off from its neighbours. */
+const SIGNATURE = /%[-+ ]?G/;
+
 /** Only in the folder where the shell starts: another one may bring a configuration that names programs to run. */
 const git: Judge = (words) => {
   const [name, ...more] = words[0]?.text === "--no-pager" ? words.slice(1) : words;
   if (name === undefined || !Object.hasOwn(GIT, name.text))
     return `git ${name?.text ?? "alone"} is not known to be harmless`;
-  const signature = more.find(({ text }) => text.includes("%G"));
+  const signature = more.find(({ text }) => SIGNATURE.test(text));
   return signature === undefined ? GIT[name.text]?.(more) : `${signature.text} checks signatures with another program`;
 };
 

@@ -153,6 +153,9 @@ const CHANGES = [
   "git grep -Osh x",
   "git grep --open-files-in-pager=sh x",
   "git log --format=%G?",
+  "git log --format=%+G?",
+  "git show --pretty=%-GK",
+  "git log '--format=% GS'",
   "git cat-file --filters HEAD:a",
   "git",
   // bytes that shells and people see differently

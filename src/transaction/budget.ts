@@ -49,7 +49,7 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
 
   /** Takes the usage, then throws BUDGET_EXCEEDED naming the dimension if a bound is passed. */
   record(evaluation: string, usage: TokenUsage): void {
-    this.#evaluations.set(evaluation, { input: amountOf(usage, "input"), output: amountOf(usage, "output") });
+    this.#evaluations.set(evaluation, amountsOf(usage));
     this.check();
   }
 
@@ -94,6 +94,10 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
 }
 
 /** NaN is above no bound, and with it in the sum nothing would be: a used-up budget would be open again. */
+export function amountsOf(usage: TokenUsage): TokenUsage {
+  return { input: amountOf(usage, "input"), output: amountOf(usage, "output") };
+}
+
 function amountOf(usage: TokenUsage, what: keyof TokenUsage): number {
   const amount: unknown = (Object(usage) as Partial<TokenUsage>)[what];
   if (typeof amount === "number" && Number.isFinite(amount) && amount >= 0) return amount;

@@ -49,7 +49,7 @@ export class LettingGo {
   /** A call rolls back what it did since; `failed`, when that is all of it. Answers what became of what those inside had done outside. */
   letGo(callId: string, savepoint: Savepoint, isOver: boolean, failed = false): Promise<readonly EffectReport[]> {
     const inner = this.#parts.inner.letGo(savepoint, isOver, failed ? [callId] : []);
-    const own = failed ? undefined : this.#undo(callId, savepoint);
+    const own = failed ? NOTHING_LEFT : this.#undo(callId, savepoint);
     const work = allOver(inner, own, this.#takeBackChildren(callId, savepoint)).then(() => inner);
     this.#underWay = [...this.#underWay, work.catch(() => {})]; // told to whoever waits, and found again
     return work;
@@ -82,8 +82,10 @@ export class LettingGo {
   }
 }
 
+const NOTHING_LEFT: Promise<void> = Promise.resolve();
+
 /** Also when one of them fails, the others are waited for: whoever goes on finds nothing under way. */
-async function allOver(...works: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+async function allOver(...works: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(works);
   await Promise.all(works);
 }

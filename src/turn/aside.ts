@@ -10,7 +10,7 @@ export type AsidePurpose = "compress" | "summarise";
 
 /**
  * Lets somebody ask a model beside the conversation. What that uses is spent like everything else of the turn, and told,
- * whatever comes of it; what arrives after the end is nobody's any more.
+ * whatever comes of it; what arrives after the end is nobody's any more, and the end comes with the signal at the latest.
  */
 export async function aside<T>(
   ground: Ground,
@@ -30,7 +30,7 @@ export async function aside<T>(
   };
   let failure: JsonObject = {};
   try {
-    return await work({ signal, used });
+    return await unlessAborted(signal, () => work({ signal, used }));
   } catch (error) {
     failure = { failure: HoldfastError.is(error) ? error.code : "thrown" };
     throw error;
@@ -40,5 +40,18 @@ export async function aside<T>(
     // A summary that is made without a model is no question to one.
     if (told !== undefined || "failure" in failure)
       teller?.moment("aside-over", { purpose, ...spent, ...failure, elapsedMs: state.clock.monotonic() - begun });
+  }
+}
+
+/** Rejects when the signal aborts first: whoever is asked may never answer. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const listener = () => reject(signal.reason);
+  signal.addEventListener("abort", listener, { once: true });
+  try {
+    return await Promise.race([work(), promise]);
+  } finally {
+    signal.removeEventListener("abort", listener);
   }
 }

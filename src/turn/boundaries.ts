@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
+import { AMOUNT, checkOptions, having, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import { type CutLimits, planCut } from "../context/boundary/cut.ts";
 import { leaveBehind, plainSummary, pointTo } from "../context/boundary/summary.ts";
 import { head } from "../context/compress/cut.ts";
@@ -29,6 +30,18 @@ export interface CompactOptions {
   readonly signal?: AbortSignal;
 }
 
+const COMPACT_OPTIONS: OptionRules<CompactOptions> = {
+  summariser: having("summarise"),
+  tail: AMOUNT,
+  said: AMOUNT,
+  signal: OBJECT,
+};
+
+export interface PruneOptions {
+  /** The newest groups, so many of them. Default 16. */
+  readonly keep?: number;
+}
+
 /** What crossing a boundary did. */
 export interface Crossed extends Flushed {
   /** False when there was nothing that could have left. */
@@ -49,6 +62,7 @@ const LONGEST_TOKEN = 6;
 
 /** Everything but the newest groups and the user's words becomes a summary. Nothing changes when that fails. */
 export async function compact(ground: Ground, options: CompactOptions = {}): Promise<Crossed> {
+  checkOptions(options, COMPACT_OPTIONS);
   const { budget, compaction } = ground.context;
   const { tail = Math.min(MOST_TAIL, budget * TAIL_SHARE), said = Math.min(MOST_TAIL, budget * SAID_SHARE) } = options;
   const summariser = options.summariser ?? compaction?.summariser ?? plainSummary;
@@ -64,7 +78,9 @@ export function reset(ground: Ground): Promise<Crossed> {
 }
 
 /** Later requests show the newest groups and one pointer to the rest: a long session goes on without all of its weight. */
-export function prune(ground: Ground, groups: number): Promise<Crossed> {
+export async function prune(ground: Ground, options: PruneOptions = {}): Promise<Crossed> {
+  checkOptions(options, { keep: whole(0) });
+  const { keep: groups = 16 } = options;
   return cut(ground, "prune", { tail: Number.POSITIVE_INFINITY, groups, said: 0 }, async (gone) => pointTo(gone));
 }
 
@@ -78,14 +94,11 @@ export async function cross(
   records: () => readonly RecordDraft[],
 ): Promise<Flushed> {
   const { writeback } = ground;
-  const done: { committed: Flushed["committed"]; rejected: Flushed["rejected"] } = { committed: [], rejected: [] };
+  let done: Flushed = { committed: [], rejected: [] };
   for (let idle = 0; ; ) {
-    if (writeback !== undefined) {
-      const { committed, rejected } = await flushed(ground, boundary);
-      done.committed = [...done.committed, ...committed];
-      done.rejected = [...done.rejected, ...rejected];
-      idle = committed.length + rejected.length === 0 ? idle + 1 : 0;
-    }
+    const settled = await flushed(ground, boundary);
+    done = both(done, settled);
+    idle = settled.committed.length + settled.rejected.length === 0 ? idle + 1 : 0;
     const crossed = await ground.decide(() => {
       const clean = (writeback?.pending.length ?? 0) === 0;
       return { drafts: clean ? records() : [], answer: clean };
@@ -120,7 +133,7 @@ export async function refuse(ground: Ground, boundary: Boundary, error: unknown)
 type LeaveBehind = (gone: readonly Page[], kept: readonly Item[]) => Promise<ReturnType<typeof pointTo>>;
 
 async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave: LeaveBehind): Promise<Crossed> {
-  const { conversation, context } = ground;
+  const { conversation, context, rewrittenAt } = ground;
   await catchUp(ground);
   const pages = context.know(conversation.items, (item) => conversation.idOf(item));
   const plan = planCut(pages, limits);
@@ -137,8 +150,19 @@ async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave:
     items: keepItems(left.items),
   };
   const record: RecordDraft = { kind: "boundary-crossed", boundary, cut: keptCut as unknown as Json };
-  const flushed = await cross(ground, boundary, () => [record]);
-  return { crossed: true, left: gone.length, ...flushed };
+  let isOutdated = false;
+  const done = await cross(ground, boundary, () => {
+    isOutdated = ground.rewrittenAt !== rewrittenAt;
+    return isOutdated ? [] : [record];
+  });
+  if (!isOutdated) return { crossed: true, left: gone.length, ...done };
+  // Somebody went back meanwhile: a summary would tell of what was taken back. It is made of what there is now.
+  const anew = await cut(ground, boundary, limits, leave);
+  return { ...anew, ...both(done, anew) };
+}
+
+function both(one: Flushed, other: Flushed): Flushed {
+  return { committed: [...one.committed, ...other.committed], rejected: [...one.rejected, ...other.rejected] };
 }
 
 /** Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. */
@@ -153,7 +177,7 @@ async function summarised(
     const members = units.slice(from).flatMap(({ members: all }) => all);
     const items = members.toSorted((a, b) => a - b).flatMap((at) => gone[at]?.representations.full?.item ?? []);
     try {
-      const about = { purpose: "summarise", name: `${ground.head}.${from}`, signal } as const;
+      const about = { purpose: "summarise", name: `${ground.head}.${ground.state.ids.next()}`, signal } as const;
       const summary = await aside(ground, about, ({ used }) => summariser.summarise({ items, room, signal, used }));
       return "text" in summary ? { text: head(summary.text, room * LONGEST_TOKEN) } : summary;
     } catch (error) {

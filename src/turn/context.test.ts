@@ -228,6 +228,20 @@ describe("a pinned rule", () => {
     expect(shown(again, rule.text)).toBe(false);
   });
 
+  test("[PAGE-14] that is pinned again leaves alone what was said in between", async () => {
+    const { session } = await open();
+    await session.context.pin(rule);
+    await answer(session, "one");
+    await session.context.unpin(rule.id);
+    for (const text of ["two", "three"]) await answer(session, text);
+    const before = session.context.view!;
+    await session.context.pin(rule);
+    await answer(session, "four");
+    expect(shown(session, rule.text)).toBe(true);
+    expect(bytesOf(session.context.view!.items.slice(0, before.stableItems))).toBe(bytesOf(before.items));
+    expect(session.context.view!.reclaim).toBeUndefined();
+  });
+
   test("[PAGE-14] [T20] of a call that fails is gone with its file and its slice, and the log entry is kept", async () => {
     const { session } = await open();
     const calls = (fail: boolean) => [{ calls: [{ name: "pin", input: { fail } }] }, { text: "ok" }];

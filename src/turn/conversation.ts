@@ -40,7 +40,8 @@ export class Conversation {
    */
   answers = 0;
   #reading: Promise<void> = Promise.resolve();
-  #lastStop: string | undefined;
+  /** Items of answers that were to go on, and why. */
+  readonly #unfinished = new WeakMap<Item, "called" | "paused">();
   #said: Said[] = [];
   #items: Item[] = [];
   /** Names of the tools that were called in the log, as far as it was looked through for them. */
@@ -88,9 +89,16 @@ export class Conversation {
     return [...this.#items, ...coming.flatMap((said) => said?.item ?? [])];
   }
 
-  /** Whether the model has had the last word, and meant it. */
+  /** Whether the model has had the last word, and meant it: what it said before calls that a rewind took back is no last word. */
   get isAnswered(): boolean {
-    return this.#items.at(-1)?.kind === "assistant" && this.#lastStop !== "paused";
+    const last = this.#items.at(-1);
+    return last?.kind === "assistant" && !this.#unfinished.has(last);
+  }
+
+  /** Whether the provider paused in the middle of the last answer. */
+  get isPaused(): boolean {
+    const last = this.#items.at(-1);
+    return last !== undefined && this.#unfinished.get(last) === "paused";
   }
 
   /** Calls without an output, by the id they are answered under. */
@@ -169,13 +177,11 @@ export class Conversation {
 
   #answered(entry: Extract<JournalEntry, { readonly kind: "model-said" }>): void {
     this.answers += 1;
-    this.#lastStop = entry.stop;
-    if (entry.items === undefined) {
-      if (entry.text !== undefined)
-        this.#say(entry.seq, { kind: "assistant", at: entry.at, parts: [textPart(entry.text)] });
-      return;
-    }
-    for (const item of unkeepItems(entry.items as unknown as KeptItems)) {
+    const items = itemsOf(entry);
+    const called = items.some(({ kind }) => kind === "call") ? "called" : undefined;
+    const goesOn = entry.stop === "paused" ? "paused" : called;
+    for (const item of items) {
+      if (goesOn !== undefined) this.#unfinished.set(item, goesOn);
       this.#say(entry.seq, item);
       const said = this.#said.at(-1);
       if (item.kind === "call" && item.callId !== undefined && said !== undefined) this.#asked.set(item.callId, said);
@@ -236,6 +242,11 @@ export class Conversation {
     this.#said = this.#said.filter(({ seq }) => seq > through);
     this.#items = this.#said.map(({ item }) => item);
   }
+}
+
+function itemsOf({ at, items, text }: Extract<JournalEntry, { readonly kind: "model-said" }>): readonly Item[] {
+  if (items !== undefined) return unkeepItems(items as unknown as KeptItems);
+  return text === undefined ? [] : [{ kind: "assistant", at, parts: [textPart(text)] }];
 }
 
 /** The model must know, or it goes on as if its version were there. */

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { Entries } from "../journal/journal.ts";
 import type { CallId, SessionId } from "../records/ids.ts";
@@ -37,14 +38,16 @@ export interface Ground {
   readonly writeback?: SessionWriteback;
   /** The newest record that is there. */
   readonly head: number;
+  /** The record that last made the conversation another one: a rewind, or a boundary with a cut. */
+  readonly rewrittenAt: number;
   /** What was written from there on. */
   readOn(from: number): Entries;
   /** Content that results and users brought, by name. */
   readonly content: ReadContent;
   /** Whether a call still waits for somebody. */
   waits(callId: CallId): boolean;
-  /** Replies that are being carried out. */
-  readonly replies: Map<CallId, Promise<CallOutcome>>;
+  /** Calls whose waiting is being ended, by a reply or without one. */
+  readonly replies: Map<CallId, Promise<unknown>>;
   /** A turn is on its way. */
   running: boolean;
   /** What those that work for the turn share with it. */
@@ -57,6 +60,11 @@ export interface Ground {
 
 /** One ground per state: a second turn must know what the first one said, and a session's state is its session's. */
 export const grounds: WeakMap<ExecutionState, Ground> = new WeakMap();
+
+/** A session runs one turn at a time, and is not taken back under one. */
+export function refuseRunning({ running, id }: Pick<Ground, "running" | "id">): void {
+  if (running) throw new HoldfastError("TURN_RUNNING", { session: id });
+}
 
 /** Reads what the journal has and the conversation has not. Asks the store only then: this writer knows the head. */
 export async function catchUp(ground: Ground): Promise<void> {

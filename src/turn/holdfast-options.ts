@@ -99,6 +99,13 @@ const EXEC = options<ExecSettings>({
   cover: options<Partial<CoverLimits>>({ file: AMOUNT, tree: AMOUNT }),
 });
 
+/** A bound that no answer could ever meet would be told to the model that calls the agent, and to nobody else. */
+const AGENT_LIMITS: OptionRule = {
+  ...LIMITS,
+  wants: "an object, with price where there is cost",
+  fits: (value) => LIMITS.fits(value) && !(Object(value).cost !== undefined && Object(value).price === undefined),
+};
+
 const AGENT = options<SubAgent>(
   {
     ...REQUEST_OPTIONS,
@@ -107,7 +114,7 @@ const AGENT = options<SubAgent>(
     model: MODEL,
     tools: listOf(TEXT),
     instructions: TEXT,
-    limits: LIMITS,
+    limits: AGENT_LIMITS,
   },
   ["name", "description", "model"],
 );

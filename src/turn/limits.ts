@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Usage } from "../contracts/model.ts";
-import { BUDGET, type BudgetTracker } from "../transaction/budget.ts";
+import { amountsOf, BUDGET, type BudgetTracker } from "../transaction/budget.ts";
 import { Deadline } from "../transaction/deadline.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 
@@ -77,13 +77,14 @@ export class RunBudget {
 
   /** Takes an evaluation's usage so far, in place of what it said before. */
   use(evaluation: string, usage: Usage, model: string): void {
+    const amounts = amountsOf(usage);
     const cost = this.#limits.price?.(usage, model) ?? 0;
     // A price that is no number would let a run go on for ever.
     if (!(cost >= 0)) throw badLimit("price", String(cost));
     this.#used.set(evaluation, { usage, cost });
     this.#within?.use(evaluation, usage, model);
     try {
-      this.#shared?.record(evaluation, { input: usage.input, output: usage.output });
+      this.#shared?.record(evaluation, amounts);
     } catch (error) {
       if (!HoldfastError.is(error, "BUDGET_EXCEEDED")) throw error; // met tells it, before the next request
     }

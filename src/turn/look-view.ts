@@ -12,7 +12,7 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { Conversation } from "./conversation.ts";
 import type { ContextOptions } from "./context-options.ts";
-import { SessionPages, standingDurable, standingRule } from "./session-pages.ts";
+import { SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
 import { levelsFault, usageFault } from "./told-shapes.ts";
 import { ViewLog, type ViewNotes } from "./view-log.ts";
 import { DurableState } from "./writeback-slices.ts";
@@ -49,11 +49,18 @@ type ViewRecord = Extract<JournalEntry, { readonly kind: "view-chosen" }>;
 type CatalogRecord = Extract<JournalEntry, { readonly kind: "catalog-changed" }>;
 type Levels = ChosenLevels & Partial<ViewNotes>;
 
+interface LookOptions {
+  readonly turn?: number;
+  readonly context: ContextOptions;
+  /** The state as it was after a record, if that is still kept. */
+  readonly then: (seq: number) => Promise<ExecutionState | undefined>;
+}
+
 /** Reads a session to a request of it, or to its end. */
 export async function lookAtView(
   entries: AsyncIterable<JournalEntry>,
   state: ExecutionState,
-  { turn, context }: { readonly turn?: number; readonly context: ContextOptions },
+  { turn, context, then }: LookOptions,
 ): Promise<LookedView | undefined> {
   const conversation = new Conversation();
   const log = new ViewLog();
@@ -87,7 +94,10 @@ export async function lookAtView(
   const { around, budget, counted = 0 } = levelsOf(last);
   const reclaim = chosen.map(levelsOf).findLast(({ from }) => from === 0)?.reclaim;
   const tools = namesIn(catalogs.findLast(({ seq }) => seq < last.seq));
-  const told = placed(chosen.map(levelsOf), pagesNow(conversation, log, state, context, tools), context);
+  // Rules are changed in their place: those of now may say what nobody had said then.
+  const held = Object.keys(log.beside).length === 0 ? [] : standingIn(await then(last.seq));
+  const pages = pagesOf(conversation, log, { lineage: state.session.get(ContextLineage), held, context, tools });
+  const told = placed(chosen.map(levelsOf), pages, context);
   return {
     seq: last.seq,
     at: last.at,
@@ -112,15 +122,27 @@ function namesIn(catalog: CatalogRecord | undefined): ReadonlySet<string> | unde
   return tools === undefined ? undefined : new Set(tools.map(({ name }) => name));
 }
 
+/** What held beside the conversation: pinned rules and durable pages of the session's own. */
+function standingIn(state: ExecutionState | undefined): readonly Standing[] {
+  if (state === undefined) return [];
+  const durable = Object.values(state.session.get(DurableState)).map((one) => standingDurable(one, false));
+  return [...state.session.get(PinnedRules).map(standingRule), ...durable];
+}
+
+interface PagesAround {
+  readonly lineage: string;
+  readonly held: readonly Standing[];
+  readonly context: ContextOptions;
+  readonly tools: ReadonlySet<string> | undefined;
+}
+
 /** The pages of the conversation as it stands, made as the session makes them. None when not all of them can be. */
-function pagesNow(
+function pagesOf(
   conversation: Conversation,
   { beside, cuts, prepared }: ViewLog,
-  state: ExecutionState,
-  { counter = estimateCounter, compressor, rules = [], preferences = [] }: ContextOptions,
-  tools: ReadonlySet<string> | undefined,
+  { lineage, held, context, tools }: PagesAround,
 ): readonly Page[] {
-  const lineage = state.session.get(ContextLineage);
+  const { counter = estimateCounter, compressor, rules = [], preferences = [] } = context;
   const deps = {
     counter,
     lineage,
@@ -137,10 +159,8 @@ function pagesNow(
     inFlight: conversation.running,
     ...(tools === undefined ? {} : { tools }),
   });
-  const durable = Object.values(state.session.get(DurableState)).map((one) => standingDurable(one, false));
-  const standing = [...state.session.get(PinnedRules).map(standingRule), ...durable];
-  const pinned = standing.filter(({ id }) => Object.hasOwn(beside, id));
-  if (pinned.length < Object.keys(beside).length) return []; // pages that sessions share are not looked up here
+  const pinned = held.filter(({ id }) => Object.hasOwn(beside, id));
+  if (pinned.length < Object.keys(beside).length) return []; // no longer kept; and pages that sessions share are not looked up here
   return pages.list({ rules, preferences, pinned, history, cuts, idOf: (item) => conversation.idOf(item) }, beside);
 }
 

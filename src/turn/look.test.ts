@@ -212,6 +212,27 @@ describe("what the model saw", () => {
     expect((await seen())?.view?.pages.map(({ id }) => id)).toEqual(pages);
   });
 
+  test("[CLI-8] is told with the rules of then, also when they were changed or unpinned since", async () => {
+    const { session, disk } = await opened();
+    const rule = { id: "r", scope: "session", source: "the user" } as const;
+    const model = scripted([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
+    await session.context.pin({ ...rule, text: "Be brief." });
+    await watch(session.run("Go.", { model }));
+    await session.context.pin({ ...rule, text: "Be thorough." });
+    await watch(session.run("More.", { model }));
+    await session.context.unpin("r");
+    await watch(session.run("And more.", { model }));
+    const seen = async (turn: number) => {
+      const look = await kernel(disk, STRANGER).holdfast.look("s");
+      return JSON.stringify((await look.view({ turn }))?.view?.items);
+    };
+    expect(await seen(0)).toMatch(/Be brief/);
+    expect(await seen(0)).not.toMatch(/thorough/);
+    expect(await seen(1)).toMatch(/Be thorough/);
+    expect(await seen(2)).toMatch(/And more/);
+    expect(await seen(2)).not.toMatch(/Be thorough|Be brief/);
+  });
+
   test("[CLI-8] is told page by page as the session has it, in a process that made none of it", async () => {
     const { holdfast, session, deps, disk } = await opened(new MemoryDisk(), {
       tools: [read],

@@ -28,7 +28,7 @@ import { type SessionFold, sessionFold, type ToolBoundary } from "./fold.ts";
 import { isDefault } from "./kernel-parts.ts";
 import { type LookedView, lookAtView } from "./look-view.ts";
 import { PartBlobs } from "./part-blobs.ts";
-import { type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
+import { isDamage, type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
 import { closingsOf, danglingIn } from "./recover.ts";
 import { partsOf, type SessionOptions } from "./resume.ts";
 import { planRewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
@@ -182,7 +182,19 @@ export class SessionLook {
     return lookAtView(this.read(), this.#execution([...parts.values()], root), {
       ...options,
       context: this.#options.context ?? {},
+      then: (seq) => this.#stateThen(seq),
     });
+  }
+
+  /** The state as it was after a record; nothing when that is no longer kept. */
+  async #stateThen(seq: number): Promise<ExecutionState | undefined> {
+    try {
+      const { root, parts } = await stateAt(this.#journal, seq, partsOf(this.#options), this.#blobs);
+      return this.#execution([...parts.values()], root);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return undefined;
+    }
   }
 
   get #fold(): SessionFold {

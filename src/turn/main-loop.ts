@@ -13,7 +13,7 @@ import { INITIAL_CATALOG } from "../catalog/state.ts";
 import { Conversation } from "./conversation.ts";
 import { decideIn } from "./decide.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
-import { type Ground, grounds } from "./ground.ts";
+import { type Ground, grounds, refuseRunning } from "./ground.ts";
 import { runTurn } from "./run.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { UserInput } from "./said-records.ts";
@@ -54,22 +54,43 @@ export class MainLoop {
   ): Promise<Executed> {
     const { state = ExecutionState.create(), signal, onEvent } = how;
     const ground = groundOf(state);
-    ground.transactions.add(this.#tools);
+    refuseRunning(ground);
+    bring(ground, this.#tools);
     const turn = runTurn(ground, input, { ...this.#options, ...(signal === undefined ? {} : { signal }) });
     return { state, end: await finished(turn, onEvent) };
   }
 }
 
-/** Follows a turn to its end, for callers who do not watch it. */
+/** Follows a turn to its end, for callers who do not watch it. Whoever throws has walked away: the turn ends like a stopped one. */
 export async function finished(
   turn: AsyncGenerator<RunEvent, RunEnd, undefined>,
   onEvent?: (event: RunEvent) => void,
 ): Promise<RunEnd> {
-  for (;;) {
-    const next = await turn.next();
-    if (next.done === true) return next.value;
-    onEvent?.(next.value);
+  try {
+    for (;;) {
+      const next = await turn.next();
+      if (next.done === true) return next.value;
+      onEvent?.(next.value);
+    }
+  } finally {
+    await turn.return(undefined as never); // nothing is left to do for a turn that is over
   }
+}
+
+/** What the last loop brought to a ground, by name, and what stood there before it. */
+const brought = new WeakMap<Ground, ReadonlyMap<string, { readonly tool: Tool; readonly before: Tool | undefined }>>();
+
+/** A loop's tools are its own: those of the loop before it go first, and what they had stood in the place of comes back. */
+function bring(ground: Ground, tools: readonly Tool[]): void {
+  const { transactions, story } = ground;
+  story.catalog.refuseReserved(tools);
+  for (const [name, { tool, before }] of brought.get(ground) ?? []) {
+    if (transactions.tool(name) !== tool) continue; // somebody else has changed it since
+    if (before === undefined) transactions.remove([name]);
+    else transactions.add([before]);
+  }
+  brought.set(ground, new Map(tools.map((tool) => [tool.name, { tool, before: transactions.tool(tool.name) }])));
+  transactions.add(tools);
 }
 
 function groundOf(state: ExecutionState): Ground {
@@ -113,6 +134,7 @@ function inMemory(state: ExecutionState): Ground {
     get head() {
       return entries.length;
     },
+    rewrittenAt: 0, // nobody else writes it, so nothing is taken back under a turn
     readOn: (from) => entries.slice(from - 1),
     stage: async (bytes) => {
       const ref = { name: nameOfBytes(bytes), size: bytes.length };

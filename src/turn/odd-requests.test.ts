@@ -204,6 +204,7 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     [{ parts: [{ name: "p" }] }, "parts[0]"],
     [{ agents: [{ name: "a", description: "b" }] }, "agents[0].model"],
     [{ agents: [{ name: "a", description: "b", model: { ask() {} }, limits: { step: 5 } }] }, "agents[0].limits.step"],
+    [{ agents: [{ name: "a", description: "b", model: { ask() {} }, limits: { cost: 5 } }] }, "agents[0].limits"],
     [{ agents: [{ name: "a", description: "b", model: { ask() {} }, label: "mine" }] }, "agents[0].label"],
     [{ exec: { limits: { timeMs: 0 } } }, "exec.limits.timeMs"],
     [{ workspace: { path: "." } }, "workspace.path"],
@@ -244,6 +245,22 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     const before = session.journal.head.seq;
     const turn = watch(session.run("go", { model: scripted([{ text: "ok" }]), ...given } as never));
     await expect(turn).rejects.toMatchObject({ code: "BAD_OPTION", details: { option } });
+    expect(session.journal.head.seq).toBe(before);
+    await session.close();
+  });
+
+  test.each([
+    ["compact", { tial: 500 }, "tial"],
+    ["compact", { tail: "500" }, "tail"],
+    ["compact", { said: Number.NaN }, "said"],
+    ["compact", { summariser: () => "In short." }, "summariser"],
+    ["prune", { keeep: 1 }, "keeep"],
+    ["prune", { keep: 1.5 }, "keep"],
+  ] as const)("%s(%j) is refused by its name, and nothing is given up", async (boundary, given, option) => {
+    const { session } = await opened();
+    for (let turn = 0; turn < 3; turn += 1) await watch(session.run("go", { model: scripted([{ text: "ok" }]) }));
+    const before = session.journal.head.seq;
+    await expect(session[boundary](given as never)).rejects.toMatchObject({ code: "BAD_OPTION", details: { option } });
     expect(session.journal.head.seq).toBe(before);
     await session.close();
   });

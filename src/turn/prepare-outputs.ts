@@ -53,19 +53,11 @@ async function answerFor(
   const { compressor } = ground.context;
   if (signal.aborted || ground.within?.budget.met !== undefined) return undefined;
   try {
-    const asked = await aside(ground, { purpose: "compress", name: digest, signal }, (one) =>
-      unless(signal, async () => compressor?.prepare?.(what, one)),
+    const asked = await aside(ground, { purpose: "compress", name: `${ground.head}.${digest}`, signal }, async (one) =>
+      compressor?.prepare?.(what, one),
     );
     return asked === undefined ? undefined : { answer: asked };
   } catch {
     return { answer: undefined }; // told by the aside; the page is made without a model
   }
-}
-
-/** Rejects when the signal aborts first: whoever is asked may never answer. */
-function unless<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const listener = () => reject(signal.reason);
-  signal.addEventListener("abort", listener, { once: true });
-  return Promise.race([work(), promise]).finally(() => signal.removeEventListener("abort", listener));
 }

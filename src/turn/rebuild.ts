@@ -149,7 +149,8 @@ async function entryAt(journal: JournalReading, seq: number): Promise<JournalEnt
   throw gone(seq);
 }
 
-function isDamage(error: unknown): boolean {
+/** What it is made of is lost, or no longer kept. */
+export function isDamage(error: unknown): boolean {
   return DAMAGE.some((code) => HoldfastError.is(error, code));
 }
 

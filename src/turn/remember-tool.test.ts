@@ -51,6 +51,24 @@ describe("a model that asks for something to be kept", () => {
     expect(shown).toContain("Goal: Ship it.");
   });
 
+  test("[WRITEBACK-17] is told the truth of several wishes in one answer under one name", async () => {
+    const { session } = await open();
+    const wishes = (...texts: readonly object[]): ScriptStep => ({
+      calls: texts.map((more) => ({ name: "remember", input: { ...RULE, ...more } as never })),
+    });
+    await say(session, "Never push.", wishes({}, { text: "Push on Fridays." }, {}));
+    const ends = (await closings(session)).map(({ status, reason }) => reason ?? status);
+    expect(ends.toSorted()).toEqual(["DESTRUCTIVE_OP", "success", "success"]); // the last one says what the first one says
+    const shown = await say(
+      session,
+      "Push on Fridays, then.",
+      wishes({ text: "Push.", replaces: true }, { text: "Push on Fridays.", replaces: true }),
+    );
+    expect((await closings(session)).slice(3).map(({ status }) => status)).toEqual(["success", "success"]);
+    expect(shown).toMatch(/Rule no-push \(session, from model\):\nPush on Fridays\.(\n|$)/);
+    expect((await collect(session.read())).filter(({ kind }) => kind === "writeback-rejected")).toEqual([]);
+  });
+
   test("[WRITEBACK-17] replaces what is kept only when it says so, and writes nothing twice", async () => {
     const { session } = await open();
     await say(session, "Never push.", remember(RULE), remember(RULE), remember({ ...RULE, text: "Push on Fridays." }));

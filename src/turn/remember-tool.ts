@@ -64,8 +64,10 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
     },
     run(wish, call) {
       const { context, writeback } = ground;
-      const tuple = tupleOf(wish, writeback(), wish.evidence ?? context.saidLast?.handle);
-      const found = writeback().check(tuple, BY);
+      const waiting = call.get(StagedWritebacks); // another call of this answer may want something under the same name
+      const version = (of: VersionOf) => writeback().version(of, waiting);
+      const tuple = tupleOf(wish, version, wish.evidence ?? context.saidLast?.handle);
+      const found = writeback().check(tuple, BY, waiting);
       if (found !== undefined && found !== "said") return call.fail(found.code, found.detail);
       if (wish.what === "rule" && !isUserTurn(context.pageOf(tuple.evidence ?? "")))
         return call.fail("PROVENANCE_UNRESOLVED", "a rule rests on what the user said, and on nothing else");
@@ -76,16 +78,18 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
   });
 }
 
+type VersionOf = Parameters<SessionWriteback["version"]>[0];
+
 function tupleOf(
   { what, name, text, scope, replaces }: Wish,
-  writeback: Pick<SessionWriteback, "version">,
+  version: (of: VersionOf) => string,
   evidence: string | undefined,
 ): WritebackTuple {
   const { kind, field } = KINDS[what];
   const at = { kind, page: name, field, scope, ...(evidence === undefined ? {} : { evidence }) };
   if (what === "preference" && !replaces) return { ...at, op: "append", value: text };
   const value = what === "preference" ? [text] : text;
-  return { ...at, op: "set-with-version", value, version: replaces ? writeback.version(at) : "" };
+  return { ...at, op: "set-with-version", value, version: replaces ? version(at) : "" };
 }
 
 const LONGEST_NAME = 64;

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { checkJson, KEPT_LIMITS } from "../base/json.ts";
 import { isMarked } from "../records/redact.ts";
 import type { CallLimits, ToolCall } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
@@ -16,16 +17,40 @@ export function replyTo(ground: Ground, waiting: WaitingCall, reply: Reply, limi
   return work;
 }
 
+/** When all that somebody has replied to has ended. Not for a handler: the call it works for would wait for itself. */
+export async function replied({ state, replies }: Ground): Promise<void> {
+  state.truth.gate.refuseInside();
+  await Promise.allSettled(replies.values());
+}
+
+/**
+ * Has calls that still wait closed by `close`, and by nobody else: while it does, nobody can reply to them, and what
+ * somebody has replied to by then is not among them. A call would run that the model is told was not run.
+ */
+export async function withoutReply<T>(
+  ground: Pick<Ground, "waits" | "replies">,
+  waiting: readonly WaitingCall[],
+  close: (unanswered: readonly WaitingCall[]) => Promise<T>,
+): Promise<T> {
+  const unanswered = waiting.filter((call) => isOpen(ground, call));
+  const work = close(unanswered);
+  for (const { callId } of unanswered) ground.replies.set(callId, work);
+  try {
+    return await work;
+  } finally {
+    for (const { callId } of unanswered) ground.replies.delete(callId);
+  }
+}
+
 /** Whether nobody has replied yet. */
-export function isOpen(ground: Ground, { callId }: Pick<WaitingCall, "callId">): boolean {
+export function isOpen(ground: Pick<Ground, "waits" | "replies">, { callId }: Pick<WaitingCall, "callId">): boolean {
   return ground.waits(callId) && !ground.replies.has(callId);
 }
 
 async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits: CallLimits): Promise<CallOutcome> {
   const { callId, tool, input, waitsFor } = waiting;
   const call: ToolCall = { id: callId, name: tool, input, announced: true };
-  if ("answer" in reply !== (waitsFor === "answer"))
-    throw new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });
+  if (!isFitting(reply, waitsFor)) throw new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });
   if ("answer" in reply) return run(ground, { ...call, known: { kind: "succeeded", value: reply.answer } }, limits);
   const reason = reply.approve ? undefined : reply.reason;
   await ground.write([
@@ -33,6 +58,13 @@ async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits
   ]);
   if (reply.approve) return run(ground, { ...call, ...notKept(waiting), ...changedSince(ground, waiting) }, limits);
   return run(ground, { ...call, known: { kind: "denied", message: reason ?? "The user did not consent." } }, limits);
+}
+
+/** Consent is `true`, and nothing that only looks like it; an answer is one that can be kept, or it would be none for the model. */
+function isFitting(reply: Reply, waitsFor: WaitingCall["waitsFor"]): boolean {
+  const { approve, answer, reason }: Readonly<Record<string, unknown>> = Object(reply);
+  if (waitsFor === "answer") return checkJson(answer, KEPT_LIMITS).ok;
+  return typeof approve === "boolean" && answer === undefined && ["string", "undefined"].includes(typeof reason);
 }
 
 /** With a word in the place of a secret it would do something else than somebody agreed to. */

@@ -46,7 +46,11 @@ export function repairPairs(
 export type RequestOptions = Pick<ModelRequest, "toolChoice" | "maxOutputTokens" | "temperature" | "reasoning">;
 
 /** Station: the request. Only a view of a repaired history and an aligned prompt can be put into one. */
-export function writeRequest(view: View, { prompt, catalog }: AlignedPrompt, options: RequestOptions): ModelRequest {
+export function writeRequest(
+  view: View,
+  { prompt, catalog }: AlignedPrompt,
+  { isPaused = false, ...options }: RequestOptions & Partial<Pick<Conversation, "isPaused">>,
+): ModelRequest {
   const { prefixText, tailText } = prompt;
   const prefix: readonly Item[] = prefixText === "" ? [] : [system(prefixText)];
   const { tools } = offeredBy(catalog);
@@ -54,7 +58,8 @@ export function writeRequest(view: View, { prompt, catalog }: AlignedPrompt, opt
   const shown = view.items.slice(0, view.stableItems);
   const standing = view.items.slice(view.stableItems);
   // An answer that was paused must stand last, or it cannot go on.
-  if (isModels(shown.at(-1))) return { ...said, items: [...prefix, system(tailText), ...standing, ...shown] };
+  if (isPaused && isModels(shown.at(-1)))
+    return { ...said, items: [...prefix, system(tailText), ...standing, ...shown] };
   const stable = prefix.concat(shown);
   return { ...said, items: stable.concat(standing, tail(tailText)), stableItems: stable.length };
 }

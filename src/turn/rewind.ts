@@ -21,6 +21,8 @@ import type { BoundarySide, SessionCheckpoints } from "./checkpoints.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import { FILE_PARTS } from "./kernel-parts.ts";
+import { type Ground, refuseRunning } from "./ground.ts";
+import { withoutReply } from "./reply.ts";
 import { type WaitingCall, unansweredOf } from "./waiting.ts";
 import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
@@ -80,7 +82,8 @@ export interface RewindGround extends PlanGround {
   readonly ledger: JournalLedger;
   readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
-  readonly waiting: readonly WaitingCall[];
+  readonly waiting: () => readonly WaitingCall[];
+  readonly turn: Pick<Ground, "id" | "running" | "waits" | "replies">;
 }
 
 const ALL: readonly RewindScope[] = ["state", "files", "conversation"];
@@ -133,19 +136,29 @@ export async function planRewind(ground: PlanGround, options: RewindOptions): Pr
 export async function rewind(ground: RewindGround, options: RewindOptions): Promise<RewindReport> {
   checkOptions(options, REWIND_OPTIONS);
   if (options.dryRun === true) return planRewind(ground, options);
-  const { state, transactions, ledger } = ground;
   const aim = await aimAt(ground, options);
-  const closed = aim.scope.includes("conversation")
-    ? ground.waiting.map((call) => unansweredOf(call, "The session was taken back to before this."))
-    : [];
+  if (!aim.scope.includes("conversation")) return goBack(ground, aim, []);
+  const { turn, waiting } = ground;
+  // What somebody has replied to runs, or is about to.
+  if (turn.replies.size > 0) throw new HoldfastError("CALLS_OPEN", { calls: [...turn.replies.keys()] });
+  return withoutReply(turn, waiting(), (unanswered) => goBack(ground, aim, unanswered.map(takenBack)));
+}
+
+function takenBack(call: WaitingCall): RecordDraft {
+  return unansweredOf(call, "The session was taken back to before this.");
+}
+
+async function goBack(ground: RewindGround, aim: Aim, closed: readonly RecordDraft[]): Promise<RewindReport> {
+  const { state, transactions, ledger } = ground;
   for (let attempt = 1; ; attempt += 1) {
     const way = await aim.back();
     let [calls, undone] = [aim.calls(), aim.undone()];
     try {
       const plan = await state.restore(way.snapshot, {
         ...aim.how,
-        // Asked again when its turn has come: another rewind, or a call, may have been faster.
+        // Asked again when its turn has come: another rewind, a call or a turn may have been faster.
         admit: () => {
+          refuseRunning(ground.turn);
           aim.mayRewind();
           [calls, undone] = [aim.calls(), aim.undone()];
         },

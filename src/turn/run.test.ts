@@ -224,7 +224,7 @@ test("[LOOP-11] an answer that the provider paused is sent back to go on", async
   const { session } = await opened();
   expect((await watch(session.run("go", { model }))).end).toMatchObject({ status: "done", text: "Found it." });
   expect(requests).toHaveLength(2);
-  expect(requests[1]?.items.some((item) => item.kind === "assistant")).toBe(true);
+  expect(requests[1]?.items.at(-1)?.kind).toBe("assistant"); // anything behind it, and the provider begins another answer
 });
 
 describe("asking again", () => {
@@ -549,6 +549,22 @@ describe("going on", () => {
     }
   });
 
+  test("[LOOP-11] what the model said before a call that a rewind took back is not its last word", async () => {
+    const { session, disk, deps } = await opened();
+    await watch(
+      session.run("go", { model: scripted([{ text: "Let me see.", calls: [call("a")] }, { text: "Done." }]) }),
+    );
+    await session.rewind({ before: session.checkpoints.list()[0]!.callId });
+    await deps.store.close();
+    const { session: again } = await opened(disk);
+    const { model, asked } = listening(scripted([{ calls: [call("b")] }, { text: "Better." }]));
+    const { end } = await watch(again.run(undefined, { model }));
+    // The tail stands last: it is asked on, and nothing is put into its mouth.
+    expect(asked[0]?.items.map(({ kind }) => kind)).toEqual(["user", "assistant", "user"]);
+    expect(end).toMatchObject({ status: "done", text: "Better.", spent: { steps: 2 } });
+    expect(await watch(again.run(undefined, { model: scripted([]) }))).toMatchObject({ end: { text: "Better." } });
+  });
+
   test("[LOOP-11] when the model has had the last word, nothing is asked", async () => {
     const { session } = await opened();
     await watch(session.run("hi", { model: scripted([{ text: "Hello." }]) }));
@@ -615,5 +631,45 @@ describe("MainLoop", () => {
     const other = ExecutionState.create();
     expect((await loop.execute("third", { state: other })).state).toBe(other);
     expect(asked.at(-1)?.items).toHaveLength(2); // the question and the tail
+  });
+
+  test("[LOOP-9] [LOOP-15] whoever throws while watching has walked away: calls are closed, and the state goes on", async () => {
+    let ended = 0;
+    const slow = writes("slow", async (_input, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      ended += 1;
+    });
+    const loop = new MainLoop({ model: scripted([{ calls: [{ name: "slow" }] }, { text: "Good." }]), tools: [slow] });
+    const state = ExecutionState.create();
+    const onEvent = ({ kind }: RunEvent) => {
+      if (kind === "call-opened") throw new Error("the screen is gone");
+    };
+    await expect(loop.execute("go", { state, onEvent })).rejects.toThrow("the screen is gone");
+    expect(ended).toBe(1);
+    expect((await loop.execute("again", { state })).end).toMatchObject({ status: "done", text: "Good." });
+  });
+
+  test("[LOOP-24] [CAT-9] offers its own tools and those of the session, none of another loop's, and takes no name of the kernel's", async () => {
+    const tool = (name: string, says: string = name) => defineTool({ name, access: "read", run: () => says });
+    const asking = (name: string) => listening(scripted([{ calls: [{ name }] }, { text: "Good." }]));
+    const offered = ({ asked }: ReturnType<typeof listening>) => asked[0]?.tools?.map(({ name }) => name);
+    const { session } = await opened();
+    for (const state of [ExecutionState.create(), session.state]) {
+      const own = state === session.state ? ["recall"] : [];
+      const first = asking("danger");
+      await new MainLoop({ model: first.model, tools: [tool("danger"), tool("step", "mine")] }).execute("go", {
+        state,
+      });
+      expect(offered(first)).toEqual(["danger", ...own, "step"]);
+      const second = asking("danger");
+      const events: RunEvent[] = [];
+      const loop = new MainLoop({ model: second.model, tools: [tool("note")] });
+      await loop.execute("go", { state, onEvent: (event) => events.push(event) });
+      expect(offered(second)).toEqual(["note", ...own, ...(own.length > 0 ? ["step"] : [])]);
+      expect(events.find(({ kind }) => kind === "call-closed")).toMatchObject({ outcome: { ok: false } });
+    }
+    expect(await session.runTool(call("b"))).toMatchObject({ ok: true, output: "b" }); // its own one is there again
+    const taken = new MainLoop({ model: scripted([]), tools: [tool("recall")] });
+    await expect(taken.execute("go", { state: session.state })).rejects.toMatchObject({ code: "TOOL_NAME_TAKEN" });
   });
 });

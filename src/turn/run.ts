@@ -15,10 +15,11 @@ import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts"
 import { textOf } from "../wire/item.ts";
 import { ask, type Asked, isEmpty } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
-import { catchUp, type Ground } from "./ground.ts";
+import { catchUp, type Ground, refuseRunning } from "./ground.ts";
 import { type LimitKind, RunBudget } from "./limits.ts";
 import { RUN_OPTIONS, type RunOptions } from "./run-options.ts";
 import { unansweredOf } from "./waiting.ts";
+import { replied, withoutReply } from "./reply.ts";
 import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
 import { checkSaid } from "./said-part.ts";
@@ -50,7 +51,7 @@ export async function* runTurn(
 ): AsyncGenerator<RunEvent, RunEnd, undefined> {
   checkOptions(options, RUN_OPTIONS, ["model"]);
   checkSaid(input);
-  if (ground.running) throw new HoldfastError("TURN_RUNNING", { session: ground.id });
+  refuseRunning(ground);
   const turn = new Turn(ground, options, within);
   let over = false;
   ground.running = true;
@@ -129,14 +130,17 @@ class Turn {
     const { model, toolChoice, maxOutputTokens, temperature, reasoning } = this.#options;
     const saying = defined({ toolChoice, maxOutputTokens, temperature, reasoning });
     if (this.stop.cause !== undefined) return this.#stopped();
-    await catchUp(this.#ground);
     if (input !== undefined) {
       const { draft, contents } = await userSaid(input, (...content) => this.#ground.stage(...content));
-      await this.#write([...conversation.waiting.map((one) => unansweredOf(one, WENT_ON)), draft], [], contents);
+      await this.#catchUp();
+      if (this.stop.cause !== undefined) return this.#stopped();
+      await withoutReply(this.#ground, conversation.waiting, (waiting) =>
+        this.#write([...waiting.map((one) => unansweredOf(one, WENT_ON)), draft], [], contents),
+      );
     }
     yield* this.#views.readProject();
     for (;;) {
-      await catchUp(this.#ground);
+      await this.#catchUp();
       if (this.stop.cause !== undefined) return this.#stopped();
       if (conversation.waiting.length > 0) {
         const { waiting } = conversation;
@@ -170,6 +174,14 @@ class Turn {
       const end = yield* this.#answered(asked.answer, aligned);
       if (end !== undefined) return end;
     }
+  }
+
+  /** Reads on when what somebody has replied to has ended: no model is asked, and no user goes on, while that runs. */
+  async #catchUp(): Promise<void> {
+    do {
+      await this.stop.unlessStopped(() => replied(this.#ground));
+      await catchUp(this.#ground);
+    } while (this.#ground.replies.size > 0 && this.stop.cause === undefined);
   }
 
   /** The end of a turn is where a compaction that can wait has waited for. */
@@ -247,7 +259,7 @@ class Turn {
   }
 
   #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
-    const { state, conversation, story } = this.#ground;
+    const { state, story, id, head } = this.#ground;
     const { model, retry = {} } = this.#options;
     this.#question = { model, ...(story.hasHistory ? defined({ historyGuidance: guidanceIn(request) }) : {}) };
     return ask({
@@ -257,7 +269,7 @@ class Turn {
       request,
       retry,
       budget: this.budget,
-      evaluation: `${this.#ground.id} ${conversation.answers + 1}`,
+      evaluation: `${id} ${head}`, // of the view that is about to be sent: what failed before it was spent, too
       clock: state.clock,
       random: state.random,
       signal: this.stop.signal,

@@ -158,11 +158,16 @@ export class SessionCatalog implements Relative {
 
   /** Tools go and others come, as one change. */
   async swap(gone: readonly string[], tools: readonly Tool[], reason = "tools were changed"): Promise<void> {
-    const taken = tools.find(({ name }) => this.#reserved.includes(name));
-    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken.name, by: "the kernel" });
+    this.refuseReserved(tools);
     this.#transactions.remove(gone);
     this.#transactions.add(tools);
     await this.sync(reason);
+  }
+
+  /** Refuses tools under names of the kernel's own. */
+  refuseReserved(tools: readonly Tool[]): void {
+    const taken = tools.find(({ name }) => this.#reserved.includes(name));
+    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken.name, by: "the kernel" });
   }
 
   /** Writes down which tools there are, if that is not what the journal says. */

@@ -1,35 +1,9 @@
-import {
-  AMOUNT,
-  ANYTHING,
-  BOOLEAN,
-  having,
-  LIST,
-  OBJECT,
-  type OptionRules,
-  oneOf,
-  TEXT,
-  whole,
-} from "../base/options.ts";
+import { ANYTHING, BOOLEAN, LIST, OBJECT, type OptionRules, oneOf, TEXT, whole } from "../base/options.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
 import { OPEN_OPTIONS, type OpenOptions } from "../journal/open.ts";
-import type { CompactOptions } from "./boundaries.ts";
 import type { StoryOptions, StoryRequest } from "./story.ts";
 
 /** What a session can be told. A misspelt option would be taken for its default without a word. */
-export const COMPACT_OPTIONS: OptionRules<CompactOptions> = {
-  summariser: having("summarise"),
-  tail: AMOUNT,
-  said: AMOUNT,
-  signal: OBJECT,
-};
-
-export interface PruneOptions {
-  /** How many of the newest groups are shown. Default 16. */
-  readonly keep?: number;
-}
-
-export const PRUNE_OPTIONS: OptionRules<PruneOptions> = { keep: whole(0) };
-
 export interface CheckpointOptions {
   /** Also what has not changed is written again, so that nothing older is needed. */
   readonly anew?: boolean;

@@ -78,7 +78,10 @@ export class SessionPages {
     const all = this.#said(history, idOf);
     const said = this.#afterCuts(all, sources.cuts ?? []);
     this.#listSpans(all, sources.spans ?? []);
-    if (pinned.length === 0) return front.concat(said);
+    if (pinned.length === 0) {
+      this.#beside = new Map(); // one that is pinned again stands where the conversation is by then
+      return front.concat(said);
+    }
     const shown = new Set(said.map(({ id }) => id));
     const known = new Set(all.map(({ id }) => id));
     const last = said.at(-1)?.id ?? "";

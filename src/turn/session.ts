@@ -23,14 +23,23 @@ import { Marks } from "../transaction/marks.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
-import { compact, type CompactOptions, cross, type Crossed, flushed, prune, reset } from "./boundaries.ts";
+import {
+  compact,
+  type CompactOptions,
+  cross,
+  type Crossed,
+  flushed,
+  prune,
+  type PruneOptions,
+  reset,
+} from "./boundaries.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import type { CallRecord } from "../history/call-record.ts";
 import { CallRecords, type Tombstone } from "../history/call-records.ts";
 import { Conversation, conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
-import { catchUp, type Ground, grounds } from "./ground.ts";
+import { catchUp, type Ground, grounds, refuseRunning } from "./ground.ts";
 import { decideIn } from "./decide.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
 import { rewoundBy } from "./rewound-by.ts";
@@ -50,12 +59,9 @@ import {
   CHECKPOINT_NOTE,
   CHECKPOINT_OPTIONS,
   CLOSE_OPTIONS,
-  COMPACT_OPTIONS,
-  PRUNE_OPTIONS,
   REPLY_OPTIONS,
   type CheckpointOptions,
   type CloseOptions,
-  type PruneOptions,
 } from "./session-options.ts";
 import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from "./story.ts";
 import { FORK_AT_OPTIONS, type ForkOptions, type SessionCall, type SessionParts, toolCallOf } from "./session-parts.ts";
@@ -127,6 +133,9 @@ export class Session implements AsyncDisposable {
       },
       get head() {
         return parts.journal.head.seq;
+      },
+      get rewrittenAt() {
+        return parts.journal.folded.rewrittenAt;
       },
       readOn: (from) => parts.journal.readOn(from),
       content: (name) => parts.journal.readBlob(name),
@@ -250,8 +259,7 @@ export class Session implements AsyncDisposable {
    * Later requests show a summary in place of everything but the newest groups and the user's words. What is dirty is
    * committed first, rules stay verbatim, and every page that leaves resolves. When it fails, everything is as it was.
    */
-  async compact(options: CompactOptions = {}): Promise<Crossed> {
-    checkOptions(options, COMPACT_OPTIONS);
+  async compact(options?: CompactOptions): Promise<Crossed> {
     this.#refuseRunning();
     return compact(this.#ground, options);
   }
@@ -263,10 +271,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Later requests show the newest groups, and one pointer to the rest. */
-  async prune(options: PruneOptions = {}): Promise<Crossed> {
-    checkOptions(options, PRUNE_OPTIONS);
+  async prune(options?: PruneOptions): Promise<Crossed> {
     this.#refuseRunning();
-    return prune(this.#ground, options.keep ?? 16);
+    return prune(this.#ground, options);
   }
 
   /** Goes back to a tool boundary, here. */
@@ -282,7 +289,8 @@ export class Session implements AsyncDisposable {
         transactions: this.transactions,
         checkpoints: this.checkpoints,
         ledger,
-        waiting: this.waiting,
+        waiting: () => this.waiting,
+        turn: this.#ground,
         catalog: this.catalog,
       },
       options,
@@ -432,7 +440,7 @@ export class Session implements AsyncDisposable {
   }
 
   #refuseRunning(): void {
-    if (this.#ground.running) throw new HoldfastError("TURN_RUNNING", { session: this.id });
+    refuseRunning(this.#ground);
   }
 
   async #opening(callId: CallId): Promise<number> {

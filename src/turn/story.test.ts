@@ -7,7 +7,8 @@ import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { kernel } from "../../test/support/durable.ts";
 import type { Model, ModelRequest } from "../contracts/model.ts";
 import { PLAN_MODE_INTERVIEW_POLICY_LINE } from "../prompt/policy-lines.ts";
-import { definePrompt } from "../prompt/section.ts";
+import type { SectionOverride } from "../prompt/render.ts";
+import { definePrompt, sectionHash } from "../prompt/section.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import { PromptExecuted, PromptRendered, VisibilityOverrides } from "../state/default-slices.ts";
 import { VisibilityExpansionRequired } from "../transaction/ending.ts";
@@ -52,6 +53,25 @@ describe("sections", () => {
     expect(wordsOf(requests[1])[0]).toContain("The whole manual.");
     expect(session.state.session.get(VisibilityOverrides)).toEqual([{ section: "manual", visibility: "full" }]);
     expect(session.checkpoints.list().map(({ status }) => status)).toEqual(["canceled"]);
+  });
+
+  test("[PROMPT-8] what a caller says anew in the same object is in the next request", async () => {
+    const { session } = await opened(undefined, { prompt });
+    const { model, requests } = heard(scripted([{ text: "ok" }, { text: "ok" }, { text: "ok" }]));
+    const given = { name: "careful" };
+    const overrides: SectionOverride[] = [];
+    const run = () => watch(session.run("go", { model, parameters: given, overrides }));
+    await run();
+    given.name = "quick";
+    await run();
+    overrides.push({
+      section: "identity",
+      replaces: sectionHash(prompt.sections[0]!, session.catalog.snapshot()),
+      body: "Be {{name}}.",
+    });
+    await run();
+    const first = requests.map((request) => wordsOf(request)[0]?.split("\n")[0]);
+    expect(first).toEqual(["You are careful.", "You are quick.", "Be quick."]);
   });
 
   test("[PROMPT-10] a model opens a section itself, and is told what there is and what is open", async () => {

@@ -85,9 +85,9 @@ export class Story {
 
   /** The same without waiting for anything: what it finds is of one moment. */
   alignNow(options: StoryOptions & StoryRequest): Alignment {
-    const { instructions, parameters, overrides, toolChoice, calledTools, sendMisaligned } = options;
+    const { toolChoice, calledTools, sendMisaligned } = options;
     const visibility = this.#state.session.get(VisibilityOverrides);
-    const inputs = [visibility, instructions, parameters, overrides, this.#block];
+    const inputs = [visibility, this.#block, ...wordsIn(options)];
     const alignment = alignPrompt(
       {
         ...this.#held(inputs),
@@ -166,7 +166,7 @@ export class Story {
 
   #held(inputs: readonly unknown[]): { readonly held?: Omit<Told, "inputs"> } {
     const told = this.#told;
-    const same = told?.inputs.every((input, index) => input === inputs[index]) === true;
+    const same = told?.inputs.length === inputs.length && told.inputs.every((input, index) => input === inputs[index]);
     return same && told.catalog === this.catalog.snapshot() ? { held: told } : {};
   }
 
@@ -177,6 +177,13 @@ export class Story {
     const told = { id: "instructions", body: instructions, verbatim: true } as const;
     return renderPrompt({ ...this.#prompt, sections: [...this.#prompt.sections, told] }, options);
   }
+}
+
+/** What the options say, word by word: the objects are the caller's, who may say something else in them the next time. */
+function wordsIn({ instructions, parameters, overrides }: StoryOptions): readonly unknown[] {
+  const given = Object.entries(parameters ?? {}).flat();
+  const others = (overrides ?? []).flatMap(({ section, replaces, body }) => [section, replaces, body]);
+  return [instructions, given.length, ...given, ...others];
 }
 
 export function misaligned(faults: readonly AlignmentFault[]): HoldfastError {

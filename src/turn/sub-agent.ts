@@ -12,6 +12,7 @@ import { agentSessionOf } from "./agent-names.ts";
 import type { RunEnd } from "./events.ts";
 import { type Ground, grounds } from "./ground.ts";
 import type { RunLimits } from "./limits.ts";
+import { finished } from "./main-loop.ts";
 import type { RequestOptions } from "./request.ts";
 import type { AgentReturn } from "./rewind.ts";
 import { runTurn } from "./run.ts";
@@ -77,11 +78,10 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
         { ...optionsOf(agent, within?.ask), signal: call.signal },
         within?.budget,
       );
-      for (;;) {
-        const next = await turn.next();
-        if (next.done === true) return told(next.value) ?? call.fail(`agent-${next.value.status}`, whyNot(next.value));
-        if (next.value.kind === "call-opened") call.progress(`${next.value.tool}\n`);
-      }
+      const end = await finished(turn, (event) => {
+        if (event.kind === "call-opened") call.progress(`${event.tool}\n`);
+      });
+      return told(end) ?? call.fail(`agent-${end.status}`, whyNot(end));
     },
   });
 }

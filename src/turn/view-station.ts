@@ -27,6 +27,9 @@ export interface ViewStationOptions {
   readonly write: Ground["write"];
 }
 
+/** The second: what is dirty cannot be committed now. A request that fits all the same gives nothing up. */
+const COSTS_THE_SUMMARY: ReadonlySet<string> = new Set(["SUMMARY_FAILED", "BOUNDARY_REFUSED"]);
+
 /** The station of one turn that chooses what its requests show, and gives context up where it must. */
 export class ViewStation {
   readonly #ground: Ground;
@@ -77,7 +80,7 @@ export class ViewStation {
     const unreachable = await this.#committed();
     let view = context.choose(ask);
     // Only once: what could leave has left then, and pages are lowered for the rest.
-    if (view.ok && !tooLong && context.pressureOf(view) === "hard" && (yield* this.#compact()))
+    if (view.ok && !tooLong && context.pressureOf(view) === "hard" && (yield* this.#compact(unreachable)))
       view = context.choose(ask);
     this.#isCompacted ||= view.ok && context.pressureOf(view) === "hard"; // it could not, or not enough
     if (!view.ok) return view;
@@ -96,7 +99,8 @@ export class ViewStation {
 
   /** The request, with the pictures and files that its view shows. What cannot be read is written down. */
   async request(view: View, aligned: AlignedPrompt, saying: RequestOptions): Promise<ModelRequest> {
-    const request = writeRequest(view, aligned, saying);
+    const { isPaused } = this.#ground.conversation;
+    const request = writeRequest(view, aligned, { ...saying, isPaused });
     const { items, unread } = await this.#media.show(request.items);
     const news = unread.filter(({ name }) => !this.#unread.has(name));
     for (const { name } of news) this.#unread.add(name);
@@ -106,7 +110,7 @@ export class ViewStation {
 
   /** The end of a turn is where a compaction that can wait has waited for. */
   async *pause(): AsyncGenerator<RunEvent, void, undefined> {
-    if (this.#ground.context.pressure !== "none") yield* this.#compact();
+    if (this.#ground.context.pressure !== "none") yield* this.#compact(await this.#committed());
   }
 
   /** What is dirty is committed before a request, because choosing its view may give context up. Answers why it could not be. */
@@ -119,11 +123,13 @@ export class ViewStation {
     }
   }
 
-  /** A summary that fails costs the summary: pages are lowered instead, as they are without one. */
-  async *#compact(): AsyncGenerator<RunEvent, boolean, undefined> {
+  /** One that fails, or is refused, costs the summary: pages are lowered instead, as they are without one, if they must be. */
+  async *#compact(unreachable: HoldfastError | undefined): AsyncGenerator<RunEvent, boolean, undefined> {
     if (this.#isCompacted) return false;
     const before = this.#options.budget.spent;
     try {
+      // Before anybody is asked: a summary that cannot be used costs as much.
+      if (unreachable !== undefined) return await refuse(this.#ground, "compaction", unreachable);
       const { crossed, left } = await compact(this.#ground, { signal: this.#options.signal });
       if (!crossed) return false;
       yield* this.#summarised(before);
@@ -131,7 +137,7 @@ export class ViewStation {
       yield { kind: "compacted", left };
       return true;
     } catch (error) {
-      if (!HoldfastError.is(error, "SUMMARY_FAILED")) throw error;
+      if (!HoldfastError.is(error) || !COSTS_THE_SUMMARY.has(error.code)) throw error;
       this.#isCompacted = true;
       yield* this.#summarised(before);
       yield { kind: "compaction-failed", error };

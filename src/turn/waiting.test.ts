@@ -6,6 +6,7 @@ import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { askUser } from "./ask-user.ts";
 import { MainLoop } from "./main-loop.ts";
 import type { Session } from "./session.ts";
+import type { Reply } from "./waiting.ts";
 
 const call = (n: string) => ({ name: "step", input: { n } });
 const question = { name: "ask_user", input: { question: "Which one?", options: ["a", "b"] } };
@@ -128,6 +129,39 @@ describe("a call that waits", () => {
     expect(session.waiting).toEqual([asked]);
   });
 
+  test("[LOOP-23] what only looks like consent or an answer is neither: nothing runs, and the call waits on", async () => {
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    deploys.length = 0;
+    await watch(session.run("go", { model: scripted([{ calls: [question, production] }]) }));
+    const [asked, consent] = session.waiting;
+    const looksLike: readonly unknown[] = [
+      { approve: "no" },
+      { approve: 1 },
+      { approved: true },
+      {},
+      true,
+      null,
+      undefined,
+    ];
+    for (const reply of [...looksLike, { approve: false, reason: 5 }])
+      await expect(session.reply(consent!.callId, reply as Reply)).rejects.toMatchObject({ code: "REPLY_MISFIT" });
+    for (const answer of [undefined, () => "b", 10n, new Date(0)])
+      await expect(session.reply(asked!.callId, { answer } as unknown as Reply)).rejects.toMatchObject({
+        code: "REPLY_MISFIT",
+      });
+    expect(session.waiting).toEqual([asked, consent]);
+    for (const reply of looksLike.slice(0, -1)) {
+      const loop = new MainLoop({
+        model: scripted([{ calls: [production] }]),
+        tools: [deploy],
+        ask: async () => reply as Reply,
+      });
+      await expect(loop.execute("go")).rejects.toMatchObject({ code: "REPLY_MISFIT" });
+    }
+    expect(deploys).toEqual([]);
+    expect(await session.reply(asked!.callId, { answer: null })).toMatchObject({ ok: true, output: null });
+  });
+
   test("[LOOP-18] somebody who is there is asked in the turn, while other calls run", async () => {
     const { session } = await opened(new MemoryDisk(), TOOLS);
     const order: string[] = [];
@@ -247,6 +281,95 @@ describe("a call that waits", () => {
     expect(session.openCalls).toEqual([]);
     expect((await session.conversation()).map(({ kind }) => kind)).toEqual(["user", "call", "output"]);
     expect(await watch(session.run(undefined, { model }))).toMatchObject({ end: { status: "done", text: "Again." } });
+  });
+
+  /** A turn has ended as waiting for consent to `slow`, which runs until it is let go. */
+  const waitingForSlow = async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = writes("slow", () => gate.promise.then(() => "it ran"), { approval: true });
+    const { session } = await opened(new MemoryDisk(), { tools: [slow, step] });
+    const asked: unknown[] = [];
+    const model = scripted(({ nth, request }) => {
+      asked.push(request);
+      return nth === 0 ? { calls: [call("a"), { name: "slow" }] } : { text: "Good." };
+    });
+    await watch(session.run("go", { model }));
+    const [boundary] = session.checkpoints.list();
+    return { session, model, asked, gate, callId: session.waiting[0]!.callId, before: boundary!.callId };
+  };
+  const ofSlow = async (session: Session) => (await closings(session)).filter(({ tool }) => tool === "slow");
+
+  test.each(["Go on.", undefined])(
+    "[LOOP-21] a turn (%s) waits for what somebody replied to just before",
+    async (input) => {
+      const { session, model, asked, gate, callId } = await waitingForSlow();
+      const reply = session.reply(callId, { approve: true });
+      const turn = watch(session.run(input, { model }));
+      setTimeout(gate.resolve, 20);
+      expect(await reply).toMatchObject({ ok: true, output: "it ran" });
+      expect((await turn).end).toMatchObject({ status: "done", text: "Good." });
+      expect(JSON.stringify(asked.at(-1))).toContain("it ran");
+      expect(await ofSlow(session)).toMatchObject([{ status: "success", output: "it ran" }]);
+    },
+  );
+
+  test("[LOOP-21] a stop is heard while a turn waits for that", async () => {
+    const { session, model, gate, callId } = await waitingForSlow();
+    const reply = session.reply(callId, { approve: true });
+    const controller = new AbortController();
+    const turn = watch(session.run("Go on.", { model, signal: controller.signal }));
+    controller.abort();
+    expect((await turn).end.status).toBe("aborted");
+    gate.resolve();
+    expect(await reply).toMatchObject({ ok: true });
+    expect(await ofSlow(session)).toHaveLength(1);
+  });
+
+  test("[LOOP-21] nobody can reply to what a user goes on without", async () => {
+    const { session, model, gate, callId } = await waitingForSlow();
+    gate.resolve();
+    const refused: unknown[] = [];
+    const turn = session.run("Go on.", { model });
+    const first = turn.next();
+    while (session.waiting.length > 0) {
+      await session.reply(callId, { approve: true }).catch((error: unknown) => refused.push(error));
+      await Promise.resolve();
+    }
+    await first;
+    expect(await watch(turn)).toMatchObject({ end: { status: "done" } });
+    const [ended, ...more] = await ofSlow(session);
+    expect(more).toEqual([]);
+    expect(ended?.status).toBe(refused.length > 0 ? "canceled" : "success");
+  });
+
+  test("[LOOP-21] a rewind is refused while somebody's reply is carried out, and nobody can reply during one", async () => {
+    const { session, gate, callId, before } = await waitingForSlow();
+    const reply = session.reply(callId, { approve: true });
+    await expect(session.rewind({ before })).rejects.toMatchObject({ code: "CALLS_OPEN" });
+    gate.resolve();
+    await reply;
+    expect(await session.rewind({ before })).toMatchObject({ done: true });
+    expect(await ofSlow(session)).toMatchObject([{ status: "success" }]);
+
+    const other = await waitingForSlow();
+    other.gate.resolve();
+    const rewound = other.session.rewind({ before: other.before });
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(other.session.reply(other.callId, { approve: true })).rejects.toMatchObject({
+      code: "CALL_NOT_WAITING",
+    });
+    expect(await rewound).toMatchObject({ done: true });
+    expect(await ofSlow(other.session)).toMatchObject([{ status: "canceled" }]);
+  });
+
+  test("[LOOP-14] [LOOP-21] a turn that begins before a rewind has happened is not taken back under it", async () => {
+    const { session, model, before } = await waitingForSlow();
+    const rewound = session.rewind({ before });
+    const turn = watch(session.run("Go on.", { model }));
+    await expect(rewound).rejects.toMatchObject({ code: "TURN_RUNNING" });
+    expect((await turn).end).toMatchObject({ status: "done" });
+    expect(await ofSlow(session)).toMatchObject([{ status: "canceled" }]);
+    expect((await session.conversation()).filter(({ kind }) => kind === "user")).toHaveLength(2);
   });
 
   test("[LOOP-18] [LOOP-15] waits in a MainLoop too, and the user may go on", async () => {

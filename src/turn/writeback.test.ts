@@ -296,3 +296,35 @@ test("[WRITEBACK-16] [W17] the same inputs leave the same journal, byte for byte
   );
   expect(journals[0]).toBe(journals[1]);
 });
+
+test.each<readonly [string, () => unknown, RegExp]>([
+  [
+    "throws",
+    () => {
+      throw new Error("the list of words is gone");
+    },
+    /could not tell: .*the list of words is gone/,
+  ],
+  ["answers later", async () => undefined, /neither words nor nothing/],
+  ["answers a number", () => 0, /neither words nor nothing/],
+])(
+  "[WRITEBACK-21] a check of the host's that %s rejects the change, and keeps no session from its boundaries",
+  async (_how, check, why) => {
+    const predicates = [check as () => string | undefined];
+    const { session } = await opened(undefined, { writeback: { predicates } });
+    await session.writeback.stage({
+      kind: "preference",
+      page: "p",
+      field: "notes",
+      op: "append",
+      value: "x",
+      scope: "session",
+    });
+    await session.setMode("plan");
+    expect(session.mode).toBe("plan");
+    expect(session.writeback.pending).toEqual([]);
+    const [rejected] = (await collect(session.read())).filter(({ kind }) => kind === "writeback-rejected");
+    expect(rejected).toMatchObject({ reason: "PREDICATE_REFUSED", change: { detail: expect.stringMatching(why) } });
+    await session.close();
+  },
+);

@@ -63,6 +63,9 @@ export interface Flushed {
   readonly rejected: CommitPlan["rejected"];
 }
 
+/** Changes that are staged, as whoever asks sees them: a call sees its own, too. */
+type Waiting = readonly (Writeback | WantedWriteback)[];
+
 /** A store that fails is asked so often in all. */
 const ATTEMPTS = 3;
 
@@ -89,9 +92,9 @@ export class SessionWriteback {
     return scope === "session" ? this.#ground.state.session.get(DurableState) : this.#ground.shelves.pages(scope);
   }
 
-  /** What `set-with-version` must name to replace a field. */
-  version(of: Pick<WritebackTuple, "kind" | "page" | "field" | "scope">): string {
-    return versionOf(this.pages(of.scope)[keyOf(of)]?.fields[of.field]);
+  /** What `set-with-version` must name to replace a field, when what waits has been committed. */
+  version(of: Pick<WritebackTuple, "kind" | "page" | "field" | "scope">, waiting: Waiting = []): string {
+    return versionOf(this.#coming(of.scope, waiting)[keyOf(of)]?.fields[of.field]);
   }
 
   /**
@@ -108,9 +111,12 @@ export class SessionWriteback {
     });
   }
 
-  /** What would become of a change that is wanted now: nothing in its way, a rejection, or the page says so already. */
-  check(tuple: WritebackTuple, by = "host"): WritebackRejection | "said" | undefined {
-    const pages = this.pages(tuple.scope);
+  /**
+   * What would become of a change that is wanted after those that wait: nothing in its way, a rejection, or the page says so
+   * already.
+   */
+  check(tuple: WritebackTuple, by = "host", waiting: Waiting = []): WritebackRejection | "said" | undefined {
+    const pages = this.#coming(tuple.scope, waiting);
     const wish = { ...tuple, by, id: "", clock: 0 };
     const rejection = validateWriteback(wish, { ...this.#world, pages });
     // Replacing a text by itself destroys nothing.
@@ -188,6 +194,15 @@ export class SessionWriteback {
     return staged.filter(({ id }) => waiting.has(id));
   }
 
+  /** The pages of a scope as they will be when what waits is committed. */
+  #coming(scope: PageScope, waiting: Waiting): DurablePages {
+    const pages = this.pages(scope);
+    const there = waitingIn(waiting).filter((one) => scopeOf(one) === scope);
+    if (there.length === 0) return pages;
+    const wanted = this.#numbered(there.filter((one) => !isNumbered(one)));
+    return planCommit([...there.filter(isNumbered), ...wanted], { ...this.#world, pages }).pages;
+  }
+
   get #wanted(): readonly WantedWriteback[] {
     return this.pending.filter((one) => !isNumbered(one));
   }
@@ -211,7 +226,7 @@ export class SessionWriteback {
 }
 
 /** Where a change is judged. One that names no scope would be judged by nobody; among the session's own it is rejected. */
-function scopeOf({ scope }: Writeback): PageScope {
+function scopeOf({ scope }: Pick<WantedWriteback, "scope">): PageScope {
   return isPageScope(scope) ? scope : "session";
 }
 

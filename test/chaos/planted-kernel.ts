@@ -53,8 +53,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "effect-of-a-rolled-back-part-stays",
     "src/transaction/letting-go.ts",
-    "failed ? undefined : this.#undo(callId, savepoint);",
-    "failed || savepoint !== undefined ? undefined : this.#undo(callId, savepoint);",
+    "failed ? NOTHING_LEFT : this.#undo(callId, savepoint);",
+    "failed || savepoint !== undefined ? NOTHING_LEFT : this.#undo(callId, savepoint);",
   ),
   kernelBug("call-inside-a-rolled-back-part-stands", "src/transaction/inner-calls.ts", "    tell(new Map());\n", ""),
   kernelBug(

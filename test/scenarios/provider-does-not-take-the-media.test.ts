@@ -134,7 +134,7 @@ describe("a user's file", () => {
     expect(repairMessages(mended.messages, { format: "anthropic" }).messages).toBe(mended.messages);
   });
 
-  test("[WIRE-37] that a result holds in a form that Anthropic always refuses is refused by the judge, and mended", () => {
+  test("[WIRE-38] that a result holds in a form that Anthropic always refuses is refused by the judge, and mended", () => {
     const picture = (media_type: string, data = "AAAA") => ({
       type: "image",
       source: { type: "base64", media_type, data },

@@ -1,4 +1,5 @@
 import type { Json } from "../../base/json.ts";
+import { inWords } from "../../base/words.ts";
 import { fields, json, oneOf, optional, string } from "../../records/shape.ts";
 import { degradationPath, isBelow, minFidelity, type ResidencyLevel } from "../kind.ts";
 import { PAGE_SCOPES, type PageScope } from "../page.ts";
@@ -122,11 +123,21 @@ const policy: Check = ({ kind, field, op, value }) => {
 
 const predicates: Check = (writeback, { pages, predicates: all = [] }) => {
   for (const predicate of all) {
-    const detail = predicate(writeback, pages);
+    const detail = objectionOf(() => predicate(writeback, pages));
     if (detail !== undefined) return { code: "PREDICATE_REFUSED", detail };
   }
   return undefined;
 };
+
+/** One that cannot tell has not agreed. It is no store out of reach either: tried again, it would say the same for ever. */
+function objectionOf(check: () => unknown): string | undefined {
+  try {
+    const said = check();
+    return said === undefined || typeof said === "string" ? said : "a check answered neither words nor nothing";
+  } catch (error) {
+    return `a check could not tell: ${inWords(error)}`;
+  }
+}
 
 const CHECKS: readonly Check[] = [schema, provenance, scope, destruction, policy, predicates];
 

@@ -117,10 +117,10 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
   const keeping = async (work: (keep: HostSession["keep"]) => Promise<void>): Promise<void> => {
     access.peek(); // nothing is written for a call that has ended
     const files: string[] = [];
-    const hears = access.waits ?? ((file: string) => files.push(file));
     const keep = async (source: ByteSource, path: string) => {
       const staged = await host.keep(source, path);
-      hears(staged.file);
+      if (access.waits === undefined) files.push(staged.file);
+      else access.waits(staged.file);
       return staged;
     };
     try {
