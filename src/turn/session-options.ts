@@ -35,8 +35,8 @@ export const ALIGN_OPTIONS: OptionRules<StoryOptions & StoryRequest> = {
 };
 
 export const REPLY_OPTIONS: OptionRules<{ approve?: boolean; reason?: string; answer?: unknown }> = {
-  approve: BOOLEAN,
-  reason: TEXT,
+  approve: ANYTHING, // told with what the call waits for
+  reason: ANYTHING,
   answer: ANYTHING,
 };
 

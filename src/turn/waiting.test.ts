@@ -134,15 +134,9 @@ describe("a call that waits", () => {
     deploys.length = 0;
     await watch(session.run("go", { model: scripted([{ calls: [question, production] }]) }));
     const [asked, consent] = session.waiting;
-    const looksLike: readonly unknown[] = [
-      { approve: "no" },
-      { approve: 1 },
-      { approved: true },
-      {},
-      true,
-      null,
-      undefined,
-    ];
+    for (const reply of [{ approved: true }, true, null, undefined])
+      await expect(session.reply(consent!.callId, reply as never)).rejects.toMatchObject({ code: "BAD_OPTION" });
+    const looksLike: readonly unknown[] = [{ approve: "no" }, { approve: 1 }, {}];
     for (const reply of [...looksLike, { approve: false, reason: 5 }])
       await expect(session.reply(consent!.callId, reply as Reply)).rejects.toMatchObject({ code: "REPLY_MISFIT" });
     for (const answer of [undefined, () => "b", 10n, new Date(0)])

@@ -16,8 +16,8 @@ export const WRITEBACK_BUGS: readonly PlantedBug[] = [
     "boundary-without-a-flush",
     [
       BOUNDARIES,
-      "const { committed, rejected } = await flushed(ground, boundary);",
-      "const { committed, rejected } = { committed: [], rejected: [] };",
+      "const settled = await flushed(ground, boundary);",
+      "const settled: Flushed = { committed: [], rejected: [] };",
     ],
     [BOUNDARIES, "const clean = (writeback?.pending.length ?? 0) === 0;", "const clean = true;"],
   ),
