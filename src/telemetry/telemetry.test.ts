@@ -73,7 +73,8 @@ test("[TELEMETRY-11] calls of tools that nobody has are counted under their name
   await session.append({ kind: "fault-raised", fault: "constructor", detail: {} });
   expect(Object.entries(counters.tools)).toEqual(names.map((name) => [name, { failed: 1 }]));
   expect(counters.faults).toEqual({ constructor: 1 });
-  for (const builtIn of [{}, Object, {}.toString]) expect(Reflect.get(builtIn, "failed")).toBeUndefined();
+  for (const builtIn of [{}, Object, Reflect.get({}, "toString") as object])
+    expect(Reflect.get(builtIn, "failed")).toBeUndefined();
 });
 
 describe("the stream", () => {
@@ -230,9 +231,8 @@ describe("sinks that hear of some kinds", () => {
   test("[TELEMETRY-4] one whose promise is of another realm, or of a library, rejects without harm and is reported", async () => {
     const failures: string[] = [];
     const reject = runInNewContext("(why) => Promise.reject(why)") as (why: string) => Promise<void>;
-    const lazy = {
-      then: (_: unknown, rejected: (why: string) => void) => rejected("lazy"),
-    } as unknown as Promise<void>;
+    const then = (_: unknown, rejected: (why: string) => void) => rejected("lazy");
+    const lazy = Object.fromEntries([["then", then]]) as unknown as Promise<void>;
     const sinks: readonly EventSink[] = [{ emit: () => reject("foreign") }, { emit: () => lazy }];
     const telemetry = { sinks, onFailure: ({ error }: { readonly error: unknown }) => failures.push(String(error)) };
     const { session } = await opened(undefined, { tools: [step], telemetry } as never);

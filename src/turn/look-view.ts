@@ -53,14 +53,14 @@ interface LookOptions {
   readonly turn?: number;
   readonly context: ContextOptions;
   /** The state as it was after a record, if that is still kept. */
-  readonly then: (seq: number) => Promise<ExecutionState | undefined>;
+  readonly stateAt: (seq: number) => Promise<ExecutionState | undefined>;
 }
 
 /** Reads a session to a request of it, or to its end. */
 export async function lookAtView(
   entries: AsyncIterable<JournalEntry>,
   state: ExecutionState,
-  { turn, context, then }: LookOptions,
+  { turn, context, stateAt }: LookOptions,
 ): Promise<LookedView | undefined> {
   const conversation = new Conversation();
   const log = new ViewLog();
@@ -95,7 +95,7 @@ export async function lookAtView(
   const reclaim = chosen.map(levelsOf).findLast(({ from }) => from === 0)?.reclaim;
   const tools = namesIn(catalogs.findLast(({ seq }) => seq < last.seq));
   // Rules are changed in their place: those of now may say what nobody had said then.
-  const held = Object.keys(log.beside).length === 0 ? [] : standingIn(await then(last.seq));
+  const held = Object.keys(log.beside).length === 0 ? [] : standingIn(await stateAt(last.seq));
   const pages = pagesOf(conversation, log, { lineage: state.session.get(ContextLineage), held, context, tools });
   const told = placed(chosen.map(levelsOf), pages, context);
   return {

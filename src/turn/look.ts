@@ -182,12 +182,12 @@ export class SessionLook {
     return lookAtView(this.read(), this.#execution([...parts.values()], root), {
       ...options,
       context: this.#options.context ?? {},
-      then: (seq) => this.#stateThen(seq),
+      stateAt: (seq) => this.#stateAt(seq),
     });
   }
 
   /** The state as it was after a record; nothing when that is no longer kept. */
-  async #stateThen(seq: number): Promise<ExecutionState | undefined> {
+  async #stateAt(seq: number): Promise<ExecutionState | undefined> {
     try {
       const { root, parts } = await stateAt(this.#journal, seq, partsOf(this.#options), this.#blobs);
       return this.#execution([...parts.values()], root);

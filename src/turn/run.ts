@@ -1,7 +1,7 @@
 import type { AlignedPrompt, AlignmentReport } from "../alignment/align.ts";
 import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
+import type { HoldfastError } from "../base/errors.ts";
 import { checkOptions } from "../base/options.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";

@@ -69,7 +69,7 @@ function byWord(field: string, shapes: Readonly<Record<string, Shape<unknown>>>)
   const named = fields({ [field]: oneOf(...Object.keys(shapes)) });
   return {
     fault: (value, path) =>
-      named.fault(value, path) ?? shapes[String((value as JsonObject)[field])]?.fault(value, path),
+      named.fault(value, path) ?? shapes[(value as JsonObject)[field] as string]?.fault(value, path),
   };
 }
 

@@ -33,9 +33,9 @@ function withOther<T extends object>(sound: T, other: object): T {
 }
 
 const BROKEN: readonly (readonly [law: string, what: string, break_: (store: Store) => Store])[] = [
-  ["STORE-41", "forgets a fork's own records", commits("fork", ({ records: _, ...rest }) => rest)],
-  ["STORE-41", "forgets a fork's checkpoint", commits("fork", ({ checkpoint: _, ...rest }) => rest)],
-  ["STORE-42", "sweeps what was just put", commits("sweep", ({ putBefore: _, ...rest }) => rest)],
+  ["STORE-41", "forgets a fork's own records", commits("fork", ({ records: _records, ...rest }) => rest)],
+  ["STORE-41", "forgets a fork's checkpoint", commits("fork", ({ checkpoint: _checkpoint, ...rest }) => rest)],
+  ["STORE-42", "sweeps what was just put", commits("sweep", ({ putBefore: _putBefore, ...rest }) => rest)],
   ["STORE-20", "lists more than a page", reads((read) => ({ sessions: (after: "") => read.sessions(after, 1_000) }))],
   [
     "STORE-20",
