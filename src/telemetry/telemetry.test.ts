@@ -232,6 +232,7 @@ describe("sinks that hear of some kinds", () => {
     const failures: string[] = [];
     const reject = runInNewContext("(why) => Promise.reject(why)") as (why: string) => Promise<void>;
     const then = (_: unknown, rejected: (why: string) => void) => rejected("lazy");
+    // oxlint-disable-next-line no-thenable -- a promise of a library, which answers when it is asked
     const lazy = Object.fromEntries([["then", then]]) as unknown as Promise<void>;
     const sinks: readonly EventSink[] = [{ emit: () => reject("foreign") }, { emit: () => lazy }];
     const telemetry = { sinks, onFailure: ({ error }: { readonly error: unknown }) => failures.push(String(error)) };
