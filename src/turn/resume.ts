@@ -209,8 +209,7 @@ async function revive(
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
   const { counter = estimateCounter } = options.context ?? {};
-  const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) =>
-    takeBack(of, calls, { agents, lender }, dryRun);
+  const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) => takeBack(of, calls, lender, dryRun);
   const session = new Session({
     store: deps.store,
     journal,

@@ -450,6 +450,38 @@ describe("going back", () => {
     expect(third.recovered.closedCalls).toEqual([]); // and once is enough
   });
 
+  test("[AGENT-8] [AGENT-7] also when tools that it may use are only added after the opening", async () => {
+    const disk = new MemoryDisk();
+    const hang = Promise.withResolvers<void>();
+    const late = defineTool({
+      name: "late",
+      access: "read",
+      run: () => {
+        hang.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const says = [steps("kept"), { text: "Done." }, steps("lost"), { calls: [{ name: "late", input: {} }] }];
+    const { session, deps, helper } = await withHelper(says, { tools: ["step", "late"] }, {}, disk);
+    await session.catalog.add([late]);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "one" } });
+    void session.runTool({ name: "helper", input: { task: "two" } }).catch(() => {});
+    await hang.promise;
+    await deps.store.close(); // the process is gone
+    const { holdfast: next } = kernel(disk, { tools: [step], agents: [helper] });
+    const again = await next.open("s");
+    expect((await collect(again.read())).filter(({ kind }) => kind === "fault-raised")).toEqual([]);
+    const report = await again.rewind({ before: callId });
+    expect(report.agents).toMatchObject([{ callId, rewound: { done: true } }]);
+    expect(report.agents?.[0]).not.toHaveProperty("why");
+    const children = (await collect(next.sessions())).map(({ id }) => id).filter((id) => id.startsWith("s.agent-"));
+    expect(children).toHaveLength(2);
+    for (const id of children) {
+      await using child = await next.open(id);
+      expect((await look(child)).steps).toEqual([]);
+    }
+  });
+
   test("[AGENT-8] one that somebody else has taken meanwhile is left to them, and that is told", async () => {
     const disk = new MemoryDisk();
     const hang = Promise.withResolvers<void>();
