@@ -113,10 +113,12 @@ describe("a task", () => {
     expect(JSON.stringify(some.requests[0]?.items)).toContain("Be brief.");
   });
 
-  test("[AGENT-1] a tool that the session does not have is told by its name", async () => {
+  test("[AGENT-1] [AGENT-10] a tool that the session does not have is told by its name, to the model and in the journal", async () => {
     const { session } = await withHelper([{ text: "ok" }], { tools: ["nothing"] });
     const outcome = await session.runTool({ name: "helper", input: { task: "t" } });
     expect(outcome).toMatchObject({ ok: false, reason: "BAD_OPTION" });
+    const faults = (await collect(session.read())).filter(({ kind }) => kind === "fault-raised");
+    expect(faults).toMatchObject([{ fault: "agent-tools-unknown", detail: { agent: "helper", tools: ["nothing"] } }]);
     expect(outcome.output).toContain("agents.helper.tools");
     expect(outcome.output).toContain("tools that the session has: step");
   });

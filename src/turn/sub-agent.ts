@@ -96,7 +96,7 @@ const LONGEST_OBJECTIVE = 300;
 /** Which tools a sub-agent may use, of those that its session has. Whoever's work is only taken back, all but one. */
 export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]): readonly Tool[] {
   const { name = "", tools: wanted } = agent ?? {};
-  const unknown = wanted?.filter((one) => !offered.some((tool) => tool.name === one)) ?? [];
+  const unknown = unknownTo(agent, offered);
   // Asked when it is called, not when the session is opened: tools of a server may be added in between.
   if (unknown.length > 0)
     throw new HoldfastError("BAD_OPTION", {
@@ -108,6 +108,11 @@ export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]):
   return wanted === undefined
     ? offered.filter((tool) => tool.name !== ASK_USER)
     : offered.filter((tool) => wanted.includes(tool.name));
+}
+
+/** Tools that a sub-agent names and its session has not. */
+export function unknownTo(agent: SubAgent | undefined, offered: readonly Tool[]): readonly string[] {
+  return agent?.tools?.filter((wanted) => !offered.some(({ name }) => name === wanted)) ?? [];
 }
 
 /** Takes back, newest first, what sub-agents did for calls that are gone: rewound, or cut off by a crash. */
