@@ -130,3 +130,21 @@ describe("a compaction that is refused", () => {
     await expect(session.compact({ tail: 0, said: 0 })).rejects.toMatchObject({ code: "BOUNDARY_REFUSED" });
   });
 });
+
+test.each([[[{ kind: "nonsense" }]], [[null]], ["words"], [[{ kind: "user", parts: "words" }]]])(
+  "[BOUNDARY-7] a conversation that cannot be read (%j) is no summary: the turn goes on without it",
+  async (items) => {
+    const summariser: Summariser = { name: "odd", summarise: async () => ({ items: items as never }) };
+    const { session } = await opened(undefined, { context: { window: 12_000, compaction: { at: 0.2, summariser } } });
+    const long = "lorem ipsum ".repeat(500);
+    await watch(session.run(long, { model: scripted([{ text: long }]) }));
+    const { end, events } = await watch(session.run("short", { model: scripted([{ text: "ok" }]) }));
+    expect(end).toMatchObject({ status: "done", text: "ok" });
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        kind: "compaction-failed",
+        error: expect.objectContaining({ code: "SUMMARY_FAILED" }),
+      }),
+    );
+  },
+);

@@ -68,7 +68,13 @@ export async function compact(ground: Ground, options: CompactOptions = {}): Pro
   const summariser = options.summariser ?? compaction?.summariser ?? plainSummary;
   return cut(ground, "compaction", { tail, said }, async (gone, kept) => {
     const room = Math.round(budget * SUMMARY_SHARE);
-    return leaveBehind(gone, await summarised(ground, summariser, { gone, room, signal: options.signal }), kept);
+    const summary = await summarised(ground, summariser, { gone, room, signal: options.signal });
+    try {
+      return leaveBehind(gone, summary, kept);
+    } catch (error) {
+      if (HoldfastError.is(error, "SUMMARY_FAILED")) throw error;
+      throw new HoldfastError("SUMMARY_FAILED", { summariser: summariser.name }, { cause: error }); // items that are none
+    }
   });
 }
 

@@ -48,7 +48,7 @@ import { SessionContext } from "./session-context.ts";
 import { execIn, type ExecSettings } from "./session-exec.ts";
 import type { ReadContent } from "./show-media.ts";
 import { faultRecord, Story } from "./story.ts";
-import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor } from "./sub-agent.ts";
+import { type Lender, type SubAgent, subAgentTool, takeBack, toolsFor, unknownTo } from "./sub-agent.ts";
 import type { TelemetryOptions } from "./teller.ts";
 import { Upkeep } from "./upkeep.ts";
 import type { SessionFiles } from "./session-files.ts";
@@ -159,9 +159,13 @@ async function revive(
   const exec = files === undefined ? undefined : execIn(files, redact, options.exec);
   const history = options.code === undefined ? undefined : new SessionHistory(journal);
   const lender: Lender = {
-    open: (id, agent) => {
+    open: async (id, agent) => {
       const own = new Set<Tool>(kernel);
       const offered = transactions.tools.filter((tool) => !own.has(tool));
+      const unknown = unknownTo(agent, offered);
+      // The model that called it hears of it, too, and cannot mend it.
+      if (unknown.length > 0)
+        await journal.append(faultRecord("agent-tools-unknown", { agent: agent?.name, tools: unknown }));
       return child(id, toolsFor(agent, offered), catalog);
     },
     known: (id) => deps.store.reading(async (read) => (await read.session(toSessionId(id))) !== undefined),
@@ -210,8 +214,7 @@ async function revive(
   const staged = state.session.get(StagedWritebacks).filter(isNumbered);
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
   const { counter = estimateCounter } = options.context ?? {};
-  const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) =>
-    takeBack(of, calls, { agents, lender }, dryRun);
+  const returning: SessionParts<Session>["agents"] = (of, calls, dryRun) => takeBack(of, calls, lender, dryRun);
   const session = new Session({
     store: deps.store,
     journal,

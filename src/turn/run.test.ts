@@ -166,6 +166,17 @@ describe("a turn", () => {
     expect(JSON.stringify(asked[1]?.items)).toContain("no tool named nobody");
   });
 
+  test("[LOOP-25] where no tool may be called, a call is closed unrun, waits for nobody, and the model is told", async () => {
+    const consented = writes("deploy", () => "ok", { approval: true });
+    const { session } = await opened(undefined, { tools: [...(OPTIONS.tools ?? []), consented] });
+    const { model, asked } = listening(scripted([{ calls: [call("a"), { name: "deploy" }] }, { text: "In words." }]));
+    const { end } = await watch(session.run("Sum up.", { model, toolChoice: "none" }));
+    expect(end).toMatchObject({ status: "done", text: "In words." });
+    expect(await records(session, "call-closed")).toMatchObject([{ reason: "denied" }, { reason: "denied" }]);
+    expect(await session.files.exists("a.txt")).toBe(false);
+    expect(JSON.stringify(asked[1]?.items)).toContain("Answer in words.");
+  });
+
   test.each(["refusal", "content-filter"] as const)(
     "[LOOP-4] [LOOP-10] calls of an answer that ended in %s are not run",
     async (stop) => {

@@ -291,7 +291,8 @@ class Turn {
     this.budget.step();
     this.#text = spokenIn(answer);
     const { stop } = answer;
-    const denied = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
+    const unwanted = RUNS_CALLS[stop] ? undefined : `The answer ended in ${stop}: none of its calls was run.`;
+    const denied = this.#options.toolChoice === "none" ? NO_CALLS : unwanted;
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
     const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
@@ -319,9 +320,8 @@ class Turn {
   /** Runs the calls; what they asked to see of the prompt is open in the next request. */
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     for (const { callId } of calls.waiting) this.#asked.add(callId);
-    const { ask } = this.#options;
     const signals: (readonly string[])[] = [];
-    const how = { stop: this.stop, deadline: this.budget.deadline, ask };
+    const how = { stop: this.stop, deadline: this.budget.deadline, ask: this.#options.ask };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
         signals.push(this.#ground.story.sectionsAmong(event.outcome.expansion.sections));
@@ -392,6 +392,7 @@ const MARKS: Readonly<Record<Exclude<StopCause, "lost">, string>> = {
 };
 
 const WENT_ON = "The user went on without an answer to this.";
+const NO_CALLS = "No tool may be called here, so it did not run. Answer in words.";
 
 function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;

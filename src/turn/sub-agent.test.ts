@@ -113,10 +113,12 @@ describe("a task", () => {
     expect(JSON.stringify(some.requests[0]?.items)).toContain("Be brief.");
   });
 
-  test("[AGENT-1] a tool that the session does not have is told by its name", async () => {
+  test("[AGENT-1] [AGENT-10] a tool that the session does not have is told by its name, to the model and in the journal", async () => {
     const { session } = await withHelper([{ text: "ok" }], { tools: ["nothing"] });
     const outcome = await session.runTool({ name: "helper", input: { task: "t" } });
     expect(outcome).toMatchObject({ ok: false, reason: "BAD_OPTION" });
+    const faults = (await collect(session.read())).filter(({ kind }) => kind === "fault-raised");
+    expect(faults).toMatchObject([{ fault: "agent-tools-unknown", detail: { agent: "helper", tools: ["nothing"] } }]);
     expect(outcome.output).toContain("agents.helper.tools");
     expect(outcome.output).toContain("tools that the session has: step");
   });
@@ -448,6 +450,38 @@ describe("going back", () => {
     await again.close();
     await using third = await next.open("s");
     expect(third.recovered.closedCalls).toEqual([]); // and once is enough
+  });
+
+  test("[AGENT-8] [AGENT-7] also when tools that it may use are only added after the opening", async () => {
+    const disk = new MemoryDisk();
+    const hang = Promise.withResolvers<void>();
+    const late = defineTool({
+      name: "late",
+      access: "read",
+      run: () => {
+        hang.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const says = [steps("kept"), { text: "Done." }, steps("lost"), { calls: [{ name: "late", input: {} }] }];
+    const { session, deps, helper } = await withHelper(says, { tools: ["step", "late"] }, {}, disk);
+    await session.catalog.add([late]);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "one" } });
+    void session.runTool({ name: "helper", input: { task: "two" } }).catch(() => {});
+    await hang.promise;
+    await deps.store.close(); // the process is gone
+    const { holdfast: next } = kernel(disk, { tools: [step], agents: [helper] });
+    const again = await next.open("s");
+    expect((await collect(again.read())).filter(({ kind }) => kind === "fault-raised")).toEqual([]);
+    const report = await again.rewind({ before: callId });
+    expect(report.agents).toMatchObject([{ callId, rewound: { done: true } }]);
+    expect(report.agents?.[0]).not.toHaveProperty("why");
+    const children = (await collect(next.sessions())).map(({ id }) => id).filter((id) => id.startsWith("s.agent-"));
+    expect(children).toHaveLength(2);
+    for (const id of children) {
+      await using child = await next.open(id);
+      expect((await look(child)).steps).toEqual([]);
+    }
   });
 
   test("[AGENT-8] one that somebody else has taken meanwhile is left to them, and that is told", async () => {

@@ -36,7 +36,7 @@ export interface SubAgent extends RequestOptions {
 
 /** What a session lends to its sub-agents. */
 export interface Lender {
-  /** Opens the session of a sub-agent: it is in plan mode whenever this one is. */
+  /** Opens the session of a sub-agent, or of any whose work is taken back: it is in plan mode whenever this one is. */
   readonly open: (id: string, agent: SubAgent | undefined) => Promise<Session>;
   /** Whether there is such a session. */
   readonly known: (id: string) => Promise<boolean>;
@@ -93,10 +93,10 @@ function objectiveOf(task: string): string {
 
 const LONGEST_OBJECTIVE = 300;
 
-/** Which tools a sub-agent may use, of those that its session has. One that is no longer known is only taken back. */
+/** Which tools a sub-agent may use, of those that its session has. Whoever's work is only taken back, all but one. */
 export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]): readonly Tool[] {
   const { name = "", tools: wanted } = agent ?? {};
-  const unknown = wanted?.filter((one) => !offered.some((tool) => tool.name === one)) ?? [];
+  const unknown = unknownTo(agent, offered);
   // Asked when it is called, not when the session is opened: tools of a server may be added in between.
   if (unknown.length > 0)
     throw new HoldfastError("BAD_OPTION", {
@@ -110,22 +110,25 @@ export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]):
     : offered.filter((tool) => wanted.includes(tool.name));
 }
 
+/** Tools that a sub-agent names and its session has not. */
+export function unknownTo(agent: SubAgent | undefined, offered: readonly Tool[]): readonly string[] {
+  return agent?.tools?.filter((wanted) => !offered.some(({ name }) => name === wanted)) ?? [];
+}
+
 /** Takes back, newest first, what sub-agents did for calls that are gone: rewound, or cut off by a crash. */
 export async function takeBack(
   session: Session,
-  calls: readonly { readonly callId: string; readonly tool: string }[],
-  { agents, lender }: { readonly agents: readonly SubAgent[]; readonly lender: Lender },
+  calls: readonly { readonly callId: string }[],
+  lender: Lender,
   dryRun: boolean,
 ): Promise<readonly AgentReturn[]> {
   const returns: AgentReturn[] = [];
-  for (const { callId, tool } of calls.toReversed()) {
+  for (const { callId } of calls.toReversed()) {
     const id = agentSessionOf(session.id, callId);
     try {
       if (!(await lender.known(id))) continue;
-      const child = await lender.open(
-        id,
-        agents.find(({ name }) => name === tool),
-      );
+      // With all the tools there are: those that it may use need not be here yet, and what they did outside may be undone.
+      const child = await lender.open(id, undefined);
       try {
         const kept = child.checkpoints.list();
         const isWhole = kept[0]?.callId === (await firstEnded(child));
