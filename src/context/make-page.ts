@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Sha256 } from "../base/hash.ts";
-import type { Compressed, Compressor } from "../contracts/compressor.ts";
+import { inWords } from "../base/words.ts";
+import type { Compressed, Compressible, Compressor } from "../contracts/compressor.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import { contentCompressor, roomFor } from "./compress/compress.ts";
@@ -16,9 +17,16 @@ export interface PageDeps {
   readonly counter: TokenCounter;
   readonly lineage: Lineage;
   readonly compressor?: Compressor;
+  /** Hears that the compressor failed: the page is made with ours. */
+  readonly uncompressed?: (failure: CompressorFailure) => void;
   /** What a compressor that asks a model has answered for a content, if it was asked. */
   readonly prepared?: (digest: Sha256) => Compressed | undefined;
   readonly costs?: MediaCosts;
+}
+
+export interface CompressorFailure {
+  readonly tool?: string;
+  readonly failure: string;
 }
 
 export interface PageSource {
@@ -45,7 +53,6 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
   const text = contentText(item);
   const digest = contentDigest(item, text);
   const handle = handleOf(deps.lineage, digest);
-  const compressor = deps.compressor ?? contentCompressor;
   const facts = item.kind === "output" ? factsLine(evidenceFacts(item, call, text)) : "";
   const tool = call?.name ?? (item.kind === "output" || item.kind === "call" ? item.name : undefined);
   const shown: Shown = {
@@ -57,7 +64,7 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
     facts,
     compressed: (length): Compressed =>
       deps.prepared?.(digest) ??
-      compressor.compress({ text, room: roomFor(length), ...(tool === undefined ? {} : { tool }) }),
+      compressedBy(deps, { text, room: roomFor(length), ...(tool === undefined ? {} : { tool }) }),
   };
   return {
     id,
@@ -75,6 +82,20 @@ export function makePage(source: PageSource, deps: PageDeps): Page {
     ...(item.at === undefined ? {} : { at: item.at }),
     representations: representations(shown, deps),
   };
+}
+
+/** A host's compressor that fails on one text would keep every request from being made: that text is left to ours. */
+function compressedBy({ compressor = contentCompressor, uncompressed }: PageDeps, what: Compressible): Compressed {
+  if (compressor === contentCompressor) return contentCompressor.compress(what);
+  const { tool } = what;
+  try {
+    const made: Partial<Compressed> | undefined = compressor.compress(what);
+    if (typeof made?.text === "string" && typeof made.leftOut === "string") return made as Compressed;
+    throw new TypeError("it answered no text");
+  } catch (error) {
+    uncompressed?.({ ...(tool === undefined ? {} : { tool }), failure: inWords(error) });
+    return contentCompressor.compress(what);
+  }
 }
 
 /** Names what an item says. */

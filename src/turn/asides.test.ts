@@ -202,6 +202,21 @@ describe("whatever goes wrong with it", () => {
     expect(slow).toContain("made anew");
   });
 
+  test.each<{ readonly how: string; readonly compress: Compressor["compress"] }>([
+    { how: "throws", compress: () => JSON.parse("no JSON") as never },
+    { how: "answers no text", compress: () => ({ text: 7 }) as never },
+  ])(
+    "[PAGE-22] a compressor that $how costs its own text, is told once, and keeps no turn from going on",
+    async ({ compress }) => {
+      const compressor: Compressor = { version: "1", compress };
+      const { session } = await opened(undefined, { tools: [read], context: { window: 24_000, compressor } });
+      for (const path of ["a.ts", "b.ts"]) expect((await go(session, reading(path))).end.status).toBe("done");
+      expect(compressedOf(session)[0]).toContain("of a long output");
+      const faults = (await collect(session.read())).filter((entry) => entry.kind === "fault-raised");
+      expect(faults).toMatchObject([{ fault: "compressor-failed", detail: { tool: "read_file" } }]);
+    },
+  );
+
   test("[PAGE-16] whoever stops the turn does not wait for it", async () => {
     const stop = new AbortController();
     const compressor: Compressor = {

@@ -14,6 +14,7 @@ import {
   isContextFault,
   withFault,
 } from "../context/faults.ts";
+import type { CompressorFailure } from "../context/make-page.ts";
 import { demandPage, type Page } from "../context/page.ts";
 import type { Rule } from "../context/producers.ts";
 import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "../context/recall.ts";
@@ -65,6 +66,8 @@ export class SessionContext {
   #around: { readonly texts: readonly string[]; readonly tokens: number } = { texts: [], tokens: 0 };
   #pages: SessionPages | undefined;
   #project: ProjectRules = NO_PROJECT;
+  /** Of the compressor, by its words: a host that is told once knows where to look. */
+  readonly #uncompressed = new Map<string, CompressorFailure | "told">();
   #lineage = "";
   #view: View | undefined;
   /** So many tokens were too many for the provider, in this window. A larger one is another model's, and not held to it. */
@@ -243,6 +246,13 @@ export class SessionContext {
     return this.#view?.pages.findLast(isUserTurn);
   }
 
+  /** How the compressor has failed since this was last asked. */
+  takeUncompressed(): readonly CompressorFailure[] {
+    const news = [...this.#uncompressed].flatMap(([key, one]) => (one === "told" ? [] : [[key, one] as const]));
+    for (const [key] of news) this.#uncompressed.set(key, "told");
+    return news.map(([, one]) => one);
+  }
+
   /** Takes a view as the one that is sent next, and says what to write about it before. */
   notesOf(view: View): { readonly drafts: readonly RecordDraft[]; readonly events: readonly SliceEvent[] } {
     const spans = this.#chosen(view);
@@ -316,6 +326,10 @@ export class SessionContext {
       counter: this.#counter,
       lineage: this.#lineage,
       prepared: this.#prepared.of,
+      uncompressed: (one: CompressorFailure) => {
+        const key = `${one.tool}: ${one.failure}`;
+        if (!this.#uncompressed.has(key)) this.#uncompressed.set(key, one);
+      },
       ...(compressor === undefined ? {} : { compressor }),
     };
     return new SessionPages(

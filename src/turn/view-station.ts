@@ -87,9 +87,10 @@ export class ViewStation {
     const boundary = tooLong ? "overflow" : "prune";
     const destroys = view.reclaim !== undefined && view.reclaim.why !== "changed";
     if (destroys && unreachable !== undefined) return refuse(this.#ground, boundary, unreachable);
+    const uncompressed = context.takeUncompressed().map((one) => faultRecord("compressor-failed", one));
     const { drafts, events } = context.notesOf(view);
     const crossed: readonly RecordDraft[] = destroys ? [{ kind: "boundary-crossed", boundary }] : [];
-    await this.#options.write([...crossed, ...drafts], events);
+    await this.#options.write([...crossed, ...uncompressed, ...drafts], events);
     if (view.reclaim !== undefined) {
       this.#ground.teller?.moment("context-reclaimed", { ...view.reclaim });
       yield { kind: "reclaimed", reclaim: view.reclaim };
