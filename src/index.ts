@@ -66,7 +66,7 @@ export {
   type ResidencyLevel,
   type RoleMessage,
 } from "./context/kind.ts";
-export { makePage, type PageDeps, type PageSource } from "./context/make-page.ts";
+export { type CompressorFailure, makePage, type PageDeps, type PageSource } from "./context/make-page.ts";
 export { itemTokens, MEDIA_COSTS, type MediaCosts } from "./context/tokens/count.ts";
 export {
   degrade,
