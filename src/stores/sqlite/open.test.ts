@@ -502,7 +502,7 @@ describe("[STORE-29] values that cannot work are refused before anything is touc
   });
 
   test.each(["", "a\0b", undefined, 7, ":memory:"])("a store to look at, or to salvage, at %j", async (path) => {
-    const refusal = { code: "BAD_OPTION", details: { option: "path" } };
+    const refusal = { code: "BAD_OPTION", details: expect.objectContaining({ option: "path" }) };
     await expect(inspectSqlite(path as string)).rejects.toMatchObject(refusal);
     expect(() => [...salvageSqlite(path as string)]).toThrow(expect.objectContaining(refusal));
   });
