@@ -25,19 +25,21 @@ export interface DroppedSecrets {
  */
 export async function dropSecrets(store: Store, session: Session): Promise<DroppedSecrets> {
   await hideInState(session);
-  await session.checkpoint({ tag: "secrets dropped" }, { anew: true });
+  // All that is true lies in it now: it stays, whatever names it tells.
+  const { last: standing } = await session.checkpoint({ tag: "secrets dropped" }, { anew: true });
   const found = await holders(session);
   const seqs = found.map(({ seq }) => seq);
   const reason = "it held a secret that was registered later";
   const agreeing = await agreeingOn(store, session.id, seqs);
-  const { needed } = await dropBodies(store, session.journal, seqs, reason, agreeing);
+  const wanted = seqs.filter((seq) => seq !== standing);
+  const { needed } = await dropBodies(store, session.journal, wanted, reason, agreeing);
   await sweepAway(store, [...new Set(found.flatMap(({ blobs }) => blobs))]);
   await countAnew(session);
   const left = await stillThere(session, seqs);
   await ask(
     store,
     session,
-    left.filter((seq) => !needed.includes(seq)),
+    left.filter((seq) => seq !== standing && !needed.includes(seq)),
   );
   return { dropped: seqs.filter((seq) => !left.includes(seq)), left };
 }

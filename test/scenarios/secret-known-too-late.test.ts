@@ -135,6 +135,28 @@ describe("a secret that is registered later", () => {
     expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [expect.any(Number)] });
   });
 
+  test("[REDACT-17] that stands in the name of a tool costs the session none of its state, and what names it is told as left", async () => {
+    const query = writes<string>("query-late-canary", async (text, call) => {
+      call.dispatch(steps.added(text));
+      return "asked";
+    });
+    const { disk, holdfast, session } = await opened(new MemoryDisk(), { tools: [query] });
+    for (const input of ["a", "b"]) await session.runTool({ name: "query-late-canary", input });
+    await session.checkpoint();
+    await session.close();
+    holdfast.registerSecret("late-canary");
+    for (const _ of ["once", "twice"]) {
+      const { dropped, left } = await holdfast.dropSecrets("s");
+      expect(dropped.length).toBeGreaterThan(0);
+      expect(left).toHaveLength(1); // the checkpoint that it goes on from names the boundaries' tool
+    }
+    expect(await holdfast.verify()).toMatchObject({ ok: true });
+    const again = await opened(disk, { tools: [query] });
+    expect(again.session.state.session.get(steps)).toEqual(["a", "b"]);
+    expect(again.session.recovered).not.toHaveProperty("skippedChanges");
+    await again.session.close();
+  });
+
   test("[REDACT-16] that several sessions show goes when it was dropped from all of them, in whatever order", async () => {
     const { holdfast, session } = await opened();
     await session.append({ kind: "user-said", text: LATE });
