@@ -6,6 +6,7 @@ import { dropBodies } from "../journal/retention.ts";
 import { sessionRows } from "../journal/verify.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import type { AnyPart, Part } from "../state/part.ts";
+import { catalogPart, withoutSecretReason } from "./catalog-part.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 import type { Session } from "./session.ts";
 
@@ -47,9 +48,10 @@ export async function dropSecrets(store: Store, session: Session): Promise<Dropp
 async function hideInState({ state, journal: { redactor } }: Session): Promise<void> {
   const { truth } = state;
   const changes = [...truth.parts.values()].flatMap((part) => {
-    if (part.exact === true) return [];
+    const isCatalog = part.name === catalogPart.name;
+    if (part.exact === true && !isCatalog) return [];
     const data = part.encode(truth.root.get(part.name) as never);
-    const clean = redactor.json(data);
+    const clean = isCatalog ? withoutSecretReason(data, redactor) : redactor.json(data);
     return clean === data ? [] : [{ part, value: part.decode(clean) }];
   });
   if (changes.length === 0) return;

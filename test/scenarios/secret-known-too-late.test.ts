@@ -135,6 +135,21 @@ describe("a secret that is registered later", () => {
     expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [expect.any(Number)] });
   });
 
+  test("[REDACT-10] [BUNDLE-3] is dropped from the reason of a change of the mode, too, and no bundle carries it", async () => {
+    const { holdfast, session } = await opened();
+    await session.setMode("plan", `because of ${LATE}`);
+    await session.checkpoint();
+    await session.close();
+    holdfast.registerSecret(LATE);
+    const bundle = async () => Buffer.concat(await collect(holdfast.exportBundle("s"))).includes(LATE);
+    expect(await bundle()).toBe(false);
+    expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [] });
+    const look = await holdfast.look("s");
+    expect(JSON.stringify([await look.state(), await collect(look.read())])).not.toContain(LATE);
+    expect(await look.mode()).toBe("plan");
+    expect(await bundle()).toBe(false);
+  });
+
   test("[REDACT-17] that stands in the name of a tool costs the session none of its state, and what names it is told as left", async () => {
     const query = writes<string>("query-late-canary", async (text, call) => {
       call.dispatch(steps.added(text));
