@@ -150,6 +150,25 @@ describe("a secret that is registered later", () => {
     expect(await bundle()).toBe(false);
   });
 
+  test("[REDACT-18] leaves no boundary to fork from whose state it was dropped from, and makes no session there", async () => {
+    const { holdfast, session } = await opened(new MemoryDisk(), { tools: [note], slices: [steps, diary] });
+    const ids = [];
+    for (const input of ["a", LATE, "c"]) ids.push((await session.runTool({ name: "note", input })).callId);
+    await session.close();
+    holdfast.registerSecret(LATE);
+    await holdfast.dropSecrets("s");
+    const again = await holdfast.open("s");
+    expect(again.state.session.get(steps)).toEqual(["a", "[redacted:secret]", "c"]);
+    for (const [nth, id] of ids.entries()) {
+      const forking = again.fork({ after: id as never, as: `fork-${nth}` });
+      if (nth > 0) await expect(forking).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+      else await (await forking).close();
+    }
+    expect((await collect(holdfast.sessions())).map(({ id }) => id)).toEqual(["fork-0", "s"]);
+    await (await holdfast.fork("s", { as: "now" })).close();
+    await again.close();
+  });
+
   test("[REDACT-17] that stands in the name of a tool costs the session none of its state, and what names it is told as left", async () => {
     const query = writes<string>("query-late-canary", async (text, call) => {
       call.dispatch(steps.added(text));
