@@ -146,6 +146,10 @@ export class Holdfast implements AsyncDisposable {
 
   /** A fork of this name whose maker died before it was whole is made anew. */
   async #begin(from: string, as: string, after: number | undefined): Promise<SessionRow> {
+    const { anchor, head } = await rowOf(this.store, toSessionId(from));
+    // Its records begin after the anchor, with all that is true in the first: at the anchor itself nobody knows what was.
+    if (anchor.seq > 0 && after === anchor.seq)
+      throw new HoldfastError("FORK_POINT_UNKNOWN", { session: from, after, oldest: after + 1, newest: head.seq });
     const note = (point: number) => forkMark(from, point, false);
     const how = { as, note, ...(after === undefined ? {} : { after }) };
     try {
