@@ -11,7 +11,10 @@ export function redacting(part: AnyPart, redactor: Redactor): AnyPart {
   if (part.exact === true) return part;
   const accept = (before: never, after: never): unknown => {
     const accepted = part.accept === undefined ? after : part.accept(before, after);
-    return isSlice(part) ? redactor.json(accepted as Json, before) : cleanOf(part, redactor, before, accepted);
+    if (!isSlice(part)) return cleanOf(part, redactor, before, accepted);
+    const clean = redactor.json(accepted as Json, before);
+    if (clean !== accepted) part.decode(clean); // whoever opens the session next reads the word, and must be able to
+    return clean;
   };
   return { ...part, accept, decode: (data: Json) => part.decode(redactor.json(data)) };
 }

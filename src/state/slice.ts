@@ -50,17 +50,24 @@ export function defineSlice<T, const R extends Reducers<T>>(
   spec: SliceDefinition<T, R>,
 ): Slice<T, Creators<R>> {
   if (!/^[A-Za-z][\w.-]{0,99}$/.test(name))
-    throw new HoldfastError("BAD_OPTION", { option: "slice name", value: name.slice(0, 80) });
+    throw new HoldfastError("BAD_OPTION", { option: "slice name", value: String(name).slice(0, 80) });
+  const initial = jsonOf(name, spec.initial);
+  validated(name, initial, spec.schema);
   const part: SlicePart<T> = {
     name,
     policy: spec.policy ?? "state",
-    initial: jsonOf(name, spec.initial) as T,
+    initial: initial as T,
     plain: true,
     encode: (value) => value as Json, // checked when it came in
     decode: (data) => validated(name, data, spec.schema),
     admit: (value) => validated(name, jsonOf(name, value), spec.schema),
-    // Only what is new is checked: what both values share was checked when it came in.
-    accept: (before, after) => jsonOf(name, after, before as Json) as T,
+    // Only what is new is checked: what both values share was checked when it came in. But a schema judges the whole, and
+    // what it does not let pass now could be read by no process later: the session would be closed for ever.
+    accept: (before, after) => {
+      const data = jsonOf(name, after, before as Json);
+      if (data !== before) validated(name, data, spec.schema);
+      return data as T;
+    },
     change: (before, after) => {
       const delta = diff(before as Json, after as Json);
       return delta.length === 0 ? undefined : { delta: delta as unknown as Json };

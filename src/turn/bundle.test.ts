@@ -4,7 +4,7 @@ import { steps, writes } from "../../test/support/calls.ts";
 import { look, opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { PNG } from "../../test/support/pictures.ts";
-import { collect, MemoryDisk, memoryStore } from "../../test/support/stores.ts";
+import { collect, MemoryDisk, memoryStore, said } from "../../test/support/stores.ts";
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { verifyBundle } from "../journal/bundle/read.ts";
@@ -75,6 +75,26 @@ describe("an exported session", () => {
     expect(await verifyBundle(pieces(await exporting))).toMatchObject({ ok: true });
     await expect(bundleOf(holdfast, "nobody")).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
   });
+
+  test.each(["cut", "deleted"])(
+    "[BUNDLE-10] of a session that is %s meanwhile is not written to its end",
+    async (how) => {
+      const { holdfast, session } = await opened();
+      await session.append(Array.from({ length: 700 }, (_, nth) => said(`${nth} ${"z".repeat(12_000)}`)));
+      await session.checkpoint();
+      const bundle = holdfast.exportBundle("s")[Symbol.asyncIterator]();
+      for (let written = ""; !written.includes("journal/"); )
+        written = Buffer.from((await bundle.next()).value ?? []).toString("latin1", 0, 100);
+      if (how === "cut") await holdfast.retain(session, { records: 2 });
+      await session.close();
+      if (how === "deleted") await holdfast.delete("s");
+      await holdfast.sweep({ graceMs: 0 });
+      const rest = async () => {
+        while ((await bundle.next()).done !== true) continue;
+      };
+      await expect(rest()).rejects.toMatchObject({ code: "STORE_BUSY", details: { session: "s" } });
+    },
+  );
 
   test("[BUNDLE-3] holds no secret that is known by now, and no file", async () => {
     const { holdfast, session } = await lived();

@@ -1,8 +1,9 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import { type CatalogState, INITIAL_CATALOG, restoreCatalog } from "../catalog/state.ts";
 import { boolean, count, fields, json, oneOf, optional, string } from "../records/shape.ts";
 import type { RecordDraft } from "../records/kinds.ts";
+import type { Redactor } from "../records/redact.ts";
 import type { Part, RootChange } from "../state/part.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
@@ -37,6 +38,13 @@ export const catalogPart: Part<CatalogState> = {
 /** What the journal is told when going back has changed the catalog. */
 export function catalogDrafts(catalog: SessionCatalog, { root }: RootChange): readonly RecordDraft[] {
   return catalog.draftsOf(catalog.own, root.get(catalogPart.name) as CatalogState);
+}
+
+/** The only words of somebody's in a kept catalog, hidden. The same reference when there is nothing to hide. */
+export function withoutSecretReason(data: Json, redactor: Redactor): Json {
+  const { reason = "" } = Object(data) as { readonly reason?: string };
+  const clean = redactor.text(reason);
+  return clean === reason ? data : { ...(data as JsonObject), reason: clean };
 }
 
 function decode(data: Json): CatalogState {

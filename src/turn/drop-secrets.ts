@@ -6,6 +6,7 @@ import { dropBodies } from "../journal/retention.ts";
 import { sessionRows } from "../journal/verify.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import type { AnyPart, Part } from "../state/part.ts";
+import { catalogPart, withoutSecretReason } from "./catalog-part.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 import type { Session } from "./session.ts";
 
@@ -25,19 +26,21 @@ export interface DroppedSecrets {
  */
 export async function dropSecrets(store: Store, session: Session): Promise<DroppedSecrets> {
   await hideInState(session);
-  await session.checkpoint({ tag: "secrets dropped" }, { anew: true });
+  // All that is true lies in it now: it stays, whatever names it tells.
+  const { last: standing } = await session.checkpoint({ tag: "secrets dropped" }, { anew: true });
   const found = await holders(session);
   const seqs = found.map(({ seq }) => seq);
   const reason = "it held a secret that was registered later";
   const agreeing = await agreeingOn(store, session.id, seqs);
-  const { needed } = await dropBodies(store, session.journal, seqs, reason, agreeing);
+  const wanted = seqs.filter((seq) => seq !== standing);
+  const { needed } = await dropBodies(store, session.journal, wanted, reason, agreeing);
   await sweepAway(store, [...new Set(found.flatMap(({ blobs }) => blobs))]);
   await countAnew(session);
   const left = await stillThere(session, seqs);
   await ask(
     store,
     session,
-    left.filter((seq) => !needed.includes(seq)),
+    left.filter((seq) => seq !== standing && !needed.includes(seq)),
   );
   return { dropped: seqs.filter((seq) => !left.includes(seq)), left };
 }
@@ -45,9 +48,10 @@ export async function dropSecrets(store: Store, session: Session): Promise<Dropp
 async function hideInState({ state, journal: { redactor } }: Session): Promise<void> {
   const { truth } = state;
   const changes = [...truth.parts.values()].flatMap((part) => {
-    if (part.exact === true) return [];
+    const isCatalog = part.name === catalogPart.name;
+    if (part.exact === true && !isCatalog) return [];
     const data = part.encode(truth.root.get(part.name) as never);
-    const clean = redactor.json(data);
+    const clean = isCatalog ? withoutSecretReason(data, redactor) : redactor.json(data);
     return clean === data ? [] : [{ part, value: part.decode(clean) }];
   });
   if (changes.length === 0) return;

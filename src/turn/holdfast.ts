@@ -112,6 +112,7 @@ export class Holdfast implements AsyncDisposable {
       const point = made.head.seq - 1;
       const mode = workspace === "memory" ? "memory" : "read-only";
       session = await this.#openMade(made, this.#options, mode);
+      await refuseDropped(session);
       // The point may be older than the mode, and than whom the origin works for: going on from it opens nothing up.
       const origin = await this.#standingOf(from);
       if (origin?.isPlanning !== false) await session.setMode("plan", "it was forked from a session in plan mode");
@@ -144,6 +145,10 @@ export class Holdfast implements AsyncDisposable {
 
   /** A fork of this name whose maker died before it was whole is made anew. */
   async #begin(from: string, as: string, after: number | undefined): Promise<SessionRow> {
+    const { anchor, head } = await rowOf(this.store, toSessionId(from));
+    // Its records begin after the anchor, with all that is true in the first: at the anchor itself nobody knows what was.
+    if (anchor.seq > 0 && after === anchor.seq)
+      throw new HoldfastError("FORK_POINT_UNKNOWN", { session: from, after, oldest: after + 1, newest: head.seq });
     const note = (point: number) => forkMark(from, point, false);
     const how = { as, note, ...(after === undefined ? {} : { after }) };
     try {
@@ -354,6 +359,13 @@ export class Holdfast implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** A state without a change that was dropped on purpose never was: nobody goes on from it. */
+async function refuseDropped({ recovered: { skippedChanges = [] }, journal }: Session): Promise<void> {
+  for (const seq of skippedChanges)
+    for await (const { kind } of journal.read({ from: seq, to: seq }))
+      if (kind === "dropped") throw new HoldfastError("CHECKPOINT_UNKNOWN", { record: seq });
 }
 
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {

@@ -6,6 +6,7 @@ import type { DroppedRecord } from "../records/codec.ts";
 import { type BlobName, isBlobName, toBlobName } from "../records/ids.ts";
 import type { Redactor } from "../records/redact.ts";
 import { redactDraft } from "../records/redact-record.ts";
+import { catalogPart, withoutSecretReason } from "./catalog-part.ts";
 import { type KeptState, keptState } from "./fold.ts";
 import { withoutSecrets } from "./media-secrets.ts";
 import { readPart } from "./said-part.ts";
@@ -82,9 +83,12 @@ export class KeptSecrets {
     const rest = Buffer.from(bytes);
     for (const [part, { from = 0, to = bytes.length }] of places) {
       rest.fill(" ", from, to);
-      if (this.#deps.isExact(part)) continue;
+      const isCatalog = part === catalogPart.name;
+      if (this.#deps.isExact(part) && !isCatalog) continue;
       const text = bytes.subarray(from, to).toString("utf8");
       const parsed = parseJson(text);
+      if (isCatalog && parsed.ok && withoutSecretReason(parsed.value, redactor) !== parsed.value) return true;
+      if (isCatalog) continue;
       if (redactor.knows(text) || (parsed.ok && redactor.json(parsed.value) !== parsed.value)) return true;
     }
     return redactor.knows(rest.toString("utf8"));

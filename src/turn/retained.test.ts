@@ -48,6 +48,21 @@ describe("a session that keeps only so much", () => {
     expect(end).toMatchObject({ status: "done", text: "yes" });
   });
 
+  test("[TURN-86] is forked from where it begins, with its state, and not from before, without any", async () => {
+    const disk = new MemoryDisk();
+    await lived(disk);
+    const { session, holdfast } = await opened(disk, { retention: { records: 30 } });
+    const { anchor } = (await holdfast.look("s")).row;
+    await expect(holdfast.fork("s", { as: "before", after: anchor.seq })).rejects.toMatchObject({
+      code: "FORK_POINT_UNKNOWN",
+      details: { oldest: anchor.seq + 1 },
+    });
+    const fork = await holdfast.fork("s", { as: "there", after: anchor.seq + 1 });
+    expect((await fork.files.list()).length).toBeGreaterThan(0);
+    await fork.close();
+    await session.close();
+  });
+
   test("[JOURNAL-23] keeps the question of a call that waits, so that its answer is told, and cuts when it has ended", async () => {
     const disk = new MemoryDisk();
     const asks = writes("asks", async () => "it was done", { approval: () => true });

@@ -135,6 +135,62 @@ describe("a secret that is registered later", () => {
     expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [expect.any(Number)] });
   });
 
+  test("[REDACT-10] [BUNDLE-3] is dropped from the reason of a change of the mode, too, and no bundle carries it", async () => {
+    const { holdfast, session } = await opened();
+    await session.setMode("plan", `because of ${LATE}`);
+    await session.checkpoint();
+    await session.close();
+    holdfast.registerSecret(LATE);
+    const bundle = async () => Buffer.concat(await collect(holdfast.exportBundle("s"))).includes(LATE);
+    expect(await bundle()).toBe(false);
+    expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [] });
+    const look = await holdfast.look("s");
+    expect(JSON.stringify([await look.state(), await collect(look.read())])).not.toContain(LATE);
+    expect(await look.mode()).toBe("plan");
+    expect(await bundle()).toBe(false);
+  });
+
+  test("[REDACT-18] leaves no boundary to fork from whose state it was dropped from, and makes no session there", async () => {
+    const { holdfast, session } = await opened(new MemoryDisk(), { tools: [note], slices: [steps, diary] });
+    const ids = [];
+    for (const input of ["a", LATE, "c"]) ids.push((await session.runTool({ name: "note", input })).callId);
+    await session.close();
+    holdfast.registerSecret(LATE);
+    await holdfast.dropSecrets("s");
+    const again = await holdfast.open("s");
+    expect(again.state.session.get(steps)).toEqual(["a", "[redacted:secret]", "c"]);
+    for (const [nth, id] of ids.entries()) {
+      const forking = again.fork({ after: id as never, as: `fork-${nth}` });
+      if (nth > 0) await expect(forking).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+      else await (await forking).close();
+    }
+    expect((await collect(holdfast.sessions())).map(({ id }) => id)).toEqual(["fork-0", "s"]);
+    await (await holdfast.fork("s", { as: "now" })).close();
+    await again.close();
+  });
+
+  test("[REDACT-17] that stands in the name of a tool costs the session none of its state, and what names it is told as left", async () => {
+    const query = writes<string>("query-late-canary", async (text, call) => {
+      call.dispatch(steps.added(text));
+      return "asked";
+    });
+    const { disk, holdfast, session } = await opened(new MemoryDisk(), { tools: [query] });
+    for (const input of ["a", "b"]) await session.runTool({ name: "query-late-canary", input });
+    await session.checkpoint();
+    await session.close();
+    holdfast.registerSecret("late-canary");
+    for (const _ of ["once", "twice"]) {
+      const { dropped, left } = await holdfast.dropSecrets("s");
+      expect(dropped.length).toBeGreaterThan(0);
+      expect(left).toHaveLength(1); // the checkpoint that it goes on from names the boundaries' tool
+    }
+    expect(await holdfast.verify()).toMatchObject({ ok: true });
+    const again = await opened(disk, { tools: [query] });
+    expect(again.session.state.session.get(steps)).toEqual(["a", "b"]);
+    expect(again.session.recovered).not.toHaveProperty("skippedChanges");
+    await again.session.close();
+  });
+
   test("[REDACT-16] that several sessions show goes when it was dropped from all of them, in whatever order", async () => {
     const { holdfast, session } = await opened();
     await session.append({ kind: "user-said", text: LATE });

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../base/errors.ts";
 import { sha256 } from "../../base/hash.ts";
 import { type ArchiveFile, TAR_END, tarFile } from "../../base/tar.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
@@ -61,7 +62,13 @@ export async function* writeBundle(store: Store, row: SessionRow, parts: BundleP
 /** Stored records as they are, but for bodies that must not leave. */
 async function* sealed(store: Store, row: SessionRow, hidden: ReadonlySet<number>): AsyncIterable<SealedRecord> {
   for (let from = row.anchor.seq + 1; from <= row.head.seq; ) {
-    const page = await store.reading((read) => read.records(row, { from, to: row.head.seq, limit: PAGE }));
+    const { page, kept } = await store.reading(async (read) => ({
+      page: await read.records(row, { from, to: row.head.seq, limit: PAGE }),
+      kept: await read.session(row.id),
+    }));
+    // What is damaged goes along as it is; what was forgotten meanwhile would look like it.
+    if (page[0]?.seq !== from && (kept === undefined || kept.anchor.seq >= from))
+      throw new HoldfastError("STORE_BUSY", { session: row.id, why: "it was cut or deleted while it was exported" });
     for (const record of page)
       yield hidden.has(record.seq) && record.body !== null ? { ...record, body: null, dropped: HIDDEN } : record;
     const last = page.at(-1);

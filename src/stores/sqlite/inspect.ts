@@ -13,7 +13,7 @@ import { toOwnerId } from "../../records/ids.ts";
 import { closeQuietly } from "./connect.ts";
 import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
-import { placeState, refuseForeign, wholePath } from "./place.ts";
+import { placeState, refuseBadPath, refuseForeign, wholePath } from "./place.ts";
 import { readFrom } from "./read.ts";
 import { SqliteTables } from "./tables.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
@@ -33,6 +33,7 @@ export interface InspectOptions {
  */
 export async function inspectSqlite(file: string, options: InspectOptions = {}): Promise<Store> {
   checkOptions(options, { driver: OBJECT, clock: OBJECT, random: OBJECT });
+  refuseBadPath(file);
   const driver = options.driver ?? (await nodeSqlite());
   try {
     const path = wholePath(file);

@@ -22,8 +22,10 @@ import { HoldfastError } from "../../base/errors.ts";
 import { SeededRandom } from "../../base/random.ts";
 import type { Store } from "../../contracts/store.ts";
 import { begin, expectBodies, rowOf, write } from "../../testing/pen.ts";
+import { inspectSqlite } from "./inspect.ts";
 import { FileLocks } from "./lock.ts";
 import { openSqlite, type SqliteOptions } from "./open.ts";
+import { salvageSqlite } from "./salvage.ts";
 import { APPLICATION_ID, STORE_VERSION } from "./schema.ts";
 import { betterSqlite3, nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
 
@@ -482,6 +484,7 @@ describe("[STORE-29] values that cannot work are refused before anything is touc
     ["path", "a\0b", {}],
     ["path", undefined, {}],
     ["path", 7, {}],
+    ["path", ":memory:", {}], // SQLite's word for no file: here it would be one
     ["durability", undefined, { durability: "eventual" }],
     ["durability", undefined, { durability: null }],
     ["network", undefined, { network: "hope" }],
@@ -496,6 +499,12 @@ describe("[STORE-29] values that cannot work are refused before anything is touc
       details: { option },
     });
     expect(readdirSync(join(place, ".."))).toEqual([]);
+  });
+
+  test.each(["", "a\0b", undefined, 7, ":memory:"])("a store to look at, or to salvage, at %j", async (path) => {
+    const refusal = { code: "BAD_OPTION", details: expect.objectContaining({ option: "path" }) };
+    await expect(inspectSqlite(path as string)).rejects.toMatchObject(refusal);
+    expect(() => [...salvageSqlite(path as string)]).toThrow(expect.objectContaining(refusal));
   });
 
   test("a path that leads nowhere is unreachable", async () => {

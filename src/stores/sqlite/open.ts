@@ -3,16 +3,7 @@ import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import {
-  AMOUNT,
-  BOOLEAN,
-  badOption,
-  checkOptions,
-  FUNCTION,
-  OBJECT,
-  type OptionRules,
-  oneOf,
-} from "../../base/options.ts";
+import { AMOUNT, BOOLEAN, checkOptions, FUNCTION, OBJECT, type OptionRules, oneOf } from "../../base/options.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
 import { makeFolder, syncFolder } from "../../blobs/files/folders.ts";
 import { realFiles } from "../../blobs/files/port.ts";
@@ -33,7 +24,15 @@ import { storeError } from "./failures.ts";
 import { FileLocks } from "./lock.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { ownerName, refuseOtherEngine } from "./engines.ts";
-import { type NetworkPolicy, networkFileSystemAt, placeState, publish, refuseForeign, wholePath } from "./place.ts";
+import {
+  type NetworkPolicy,
+  networkFileSystemAt,
+  placeState,
+  publish,
+  refuseBadPath,
+  refuseForeign,
+  wholePath,
+} from "./place.ts";
 import { SCHEMA } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
@@ -148,9 +147,7 @@ const OPTIONS: OptionRules<SqliteOptions> = {
 
 function refuseBadOptions(file: string, options: SqliteOptions): void {
   checkOptions(options, OPTIONS);
-  // The system would write a lone surrogate as another character: the store would be made under another name.
-  const usable = typeof file === "string" && file !== "" && !file.includes("\0") && file.isWellFormed();
-  if (!usable) throw badOption("path", file, "the path of a file");
+  refuseBadPath(file);
 }
 
 /**

@@ -45,6 +45,16 @@ export function wholePath(file: string): string {
   return path;
 }
 
+/**
+ * What SQLite itself takes for memory would be a file of that name here, with everything in it. And the system would write a
+ * lone surrogate as another character: the store would be made under another name.
+ */
+export function refuseBadPath(file: string): void {
+  if (file === ":memory:") throw badOption("path", file, "the path of a file; memoryStore() keeps sessions in memory");
+  const usable = typeof file === "string" && file !== "" && !file.includes("\0") && file.isWellFormed();
+  if (!usable) throw badOption("path", file, "the path of a file");
+}
+
 export type PlaceState = "absent" | "present";
 
 /** Looks at what lies there without opening it. */

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
 import { flawOf, type SealedRecord } from "../../records/chain.ts";
-import { fileSize, headerOf } from "./place.ts";
+import { fileSize, headerOf, refuseBadPath } from "./place.ts";
 import { APPLICATION_ID, PAGE_BYTES } from "./schema.ts";
 import { readAt, readWal } from "./wal.ts";
 
@@ -17,6 +17,7 @@ export interface SalvagedRecord {
  * cut to nothing may have left a log that holds all of it. For closed stores only, because it opens the database file itself.
  */
 export function* salvageSqlite(path: string): Iterable<SalvagedRecord> {
+  refuseBadPath(path);
   const size = fileSize(path);
   const source = openPages(path);
   const seen = new Set<string>();
