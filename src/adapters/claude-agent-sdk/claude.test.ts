@@ -540,6 +540,16 @@ describe("the life of a turn", () => {
   });
 });
 
+test("[CLAUDE-16] a server's name that the host would write in other letters is refused", async () => {
+  const { session } = await work({ tools: [note] });
+  for (const server of ["my server", "héllo", "a.b", ""])
+    await expect(holdfastOptions(session, {} as Given, { server })).rejects.toMatchObject({ code: "BAD_OPTION" });
+  const { options } = await holdfastOptions(session, {} as { readonly allowedTools?: readonly string[] }, {
+    server: "my-server_2",
+  });
+  expect(options.allowedTools).toContain("mcp__my-server_2__note");
+});
+
 describe("sessions of the host", () => {
   const entry = (
     type: "user" | "assistant",

@@ -1,5 +1,5 @@
 /** `holdfast/adapters/claude-agent-sdk`: a session under the loop of the Claude Agent SDK. */
-import { badOption, checkOptions, oneOf, TEXT } from "../../base/options.ts";
+import { badOption, checkOptions, oneOf, type OptionRule } from "../../base/options.ts";
 import type { Session } from "../../index.ts";
 import { serveTools } from "../tool-server.ts";
 import { HostCalls } from "./hooks.ts";
@@ -37,7 +37,7 @@ export async function holdfastOptions<O extends object>(
   given: O,
   how: UnderClaude = {},
 ): Promise<ClaudeHost<O>> {
-  checkOptions(how, { server: TEXT, fileTools: oneOf("replaced", "kept") });
+  checkOptions(how, { server: SERVER, fileTools: oneOf("replaced", "kept") });
   // The host would not know it, and the file tools would be refused without a word why.
   if ("fileTools" in given) throw badOption("fileTools", given.fileTools, "to stand in the third argument");
   const { server = "holdfast", fileTools = "replaced" } = how;
@@ -90,6 +90,12 @@ export async function holdfastOptions<O extends object>(
     },
   };
 }
+
+/** The host writes any other letter as `_` in the names of tools, and a call of ours would not be known as ours. */
+const SERVER: OptionRule = {
+  wants: "letters, digits, _ or -",
+  fits: (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
+};
 
 /** What the session must not lose is written back first. The host does not wait for it: what was missed is told. */
 async function beforeCompaction(session: Session): Promise<HookOutput> {
