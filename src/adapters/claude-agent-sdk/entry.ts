@@ -4,7 +4,14 @@ import type { Session } from "../../index.ts";
 import { serveTools } from "../tool-server.ts";
 import { HostCalls } from "./hooks.ts";
 import { NativeTools } from "./native-tool.ts";
-import { type ClaudeOptions, FILE_ARGUMENT, type HookInput, type HookMatcher, type HookOutput } from "./vendor.ts";
+import {
+  type ClaudeOptions,
+  FILE_ARGUMENT,
+  type HookInput,
+  type HookMatcher,
+  type HookOutput,
+  hostName,
+} from "./vendor.ts";
 
 export { type LoadRepair, repairOnLoad } from "./session-store.ts";
 export type { SessionKey, SessionStore, StoreEntry } from "./vendor.ts";
@@ -76,7 +83,7 @@ export async function holdfastOptions<O extends object>(
       ...given,
       mcpServers: { ...options.mcpServers, [server]: { type: "sdk", name: server, instance } },
       hooks: merged(options.hooks ?? {}, hooks),
-      allowedTools: [...(options.allowedTools ?? []), ...own.map((name) => `${prefix}${name}`)],
+      allowedTools: [...(options.allowedTools ?? []), ...own.map((name) => `${prefix}${hostName(name)}`)],
       ...(refused.length === 0 && options.disallowedTools === undefined
         ? {}
         : { disallowedTools: [...(options.disallowedTools ?? []), ...refused] }),
