@@ -183,6 +183,16 @@ test("[DOC-14] a consent that is still awaited at the end is open; once the conv
   expect(await repairedText(JSON.stringify(lost))).toContain('"state":"output-error"');
 });
 
+test("[DOC-33] the output of a local shell is that of its call, under either of its names for it", async () => {
+  const call = { type: "local_shell_call", id: "lsh_1", call_id: "call_1", status: "completed", action: {} };
+  for (const named of [{ id: "call_1" }, { call_id: "call_1" }, { id: "out_1", call_id: "call_1" }]) {
+    const output = { type: "local_shell_call_output", ...named, output: "a" };
+    const request = { model: "m", input: [{ role: "user", content: "go" }, call, output] };
+    const found = await examined(JSON.stringify(request));
+    expect([codesOf(found), found.calls, found.outputs]).toEqual([[], 1, 1]);
+  }
+});
+
 const STEPS: readonly Step[] = [
   { say: "user", text: "hello" },
   { call: [{ id: "c1", name: "read" }], text: "I look." },
