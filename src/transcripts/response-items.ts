@@ -61,6 +61,7 @@ function readItem(item: Fields): Reading | undefined {
   const ids = [[field]];
   const id = item[field];
   const server = item["execution"] === "server";
+  if (server && typeof id !== "string") return { message: false, pieces: [whole({ kind: "other", by: "model" })] }; // nobody else's to pair
   if (kind !== undefined) {
     const input = kind === "custom" ? undefined : (item["arguments"] ?? item["action"] ?? item["operation"]);
     const name = item["name"] ?? type.replace(/_call$/, "");

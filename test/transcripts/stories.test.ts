@@ -193,6 +193,27 @@ test("[DOC-33] the output of a local shell is that of its call, under either of 
   }
 });
 
+test("[DOC-34] what has no ids by its nature, functions before tools and a search that the provider runs, is sound", async () => {
+  const go = { role: "user", content: "go" };
+  const legacy = [
+    go,
+    { role: "assistant", content: null, function_call: { name: "x", arguments: "{}" } },
+    { role: "function", name: "x", content: "found" },
+    go,
+  ];
+  const search = [
+    go,
+    { type: "tool_search_call", id: "t1", call_id: null, execution: "server", arguments: {} },
+    { type: "tool_search_output", id: "t2", call_id: null, execution: "server", tools: [] },
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: "done" }] },
+  ];
+  for (const request of [{ messages: legacy }, { model: "m", input: search }]) {
+    const text = JSON.stringify(request);
+    expect(codesOf(await examined(text))).toEqual([]);
+    expect(await repairedText(text)).toBe(text);
+  }
+});
+
 const STEPS: readonly Step[] = [
   { say: "user", text: "hello" },
   { call: [{ id: "c1", name: "read" }], text: "I look." },
