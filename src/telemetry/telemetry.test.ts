@@ -499,6 +499,26 @@ describe("OpenTelemetry", () => {
     expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(WORDS);
   });
 
+  test("[TELEMETRY-12] sees a turn that failed as an error, and one that was stopped as none", async () => {
+    const spans = new InMemorySpanExporter();
+    const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+    const own = {
+      ...api,
+      trace: { getTracer: tracers.getTracer.bind(tracers), setSpan: api.trace.setSpan.bind(api.trace) },
+    };
+    const telemetry = { sinks: [openTelemetry(own as never, { metrics: false })] };
+    const { session } = await opened(undefined, { tools: [step], telemetry } as never);
+    const model = scripted([{ fault: "refused-request" }, { text: "cut", stop: "length" }]);
+    for (const status of ["failed", "stopped"])
+      expect((await watch(session.run("go", { model }))).end.status).toBe(status);
+    await session.close();
+    const turns = spans.getFinishedSpans().filter(({ name }) => name === "invoke_agent holdfast");
+    expect(turns.map(({ status, attributes }) => [status.code, attributes["error.type"]])).toEqual([
+      [api.SpanStatusCode.ERROR, "failed"],
+      [api.SpanStatusCode.UNSET, undefined],
+    ]);
+  });
+
   test("[TELEMETRY-7] gets what was said only when the kernel tells it", async () => {
     const { spans } = await traced({ content: true });
     const outer = spans.find(({ name }) => name === "execute_tool outer");

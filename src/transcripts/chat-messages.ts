@@ -75,6 +75,9 @@ function outputs(message: Fields): readonly Piece[] {
       return { item: returned({ id: at(one, "id") }), path, ids: [[...path, "id"]] };
     });
   }
+  // Functions, as they were before tools, answer the message before them and have no ids.
+  if (message["role"] === "function" && !("tool_call_id" in message) && !("id" in message))
+    return [whole({ kind: "other", by: "host" })];
   const key = "tool_call_id" in message || !("id" in message) ? "tool_call_id" : "id";
   const failed = message["error"] === true || isFields(message["error"]);
   return [{ item: returned({ id: message[key], failed }), path: [], ids: [[key]] }];

@@ -2,7 +2,7 @@ import { sumTotals } from "./counts.ts";
 import { type Detected, detectDocument } from "./detect.ts";
 import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
-import type { Head } from "./head.ts";
+import { FirstBytes, type Head } from "./head.ts";
 import type { LineFlaw } from "./records.ts";
 import { decodeAll } from "../base/text/decode.ts";
 import { textFlaws } from "../base/text/flaws.ts";
@@ -28,6 +28,16 @@ export async function readDocument(
   const detected = detectDocument(value, only);
   if (detected === undefined) return only === undefined ? { unrecognised: "unknown" } : nothing(FORMATS[only]);
   return transcriptOf(detected, { text, value, flaws, bad: text !== whole || broken });
+}
+
+/** A log is not read whole to find that it is none: a longer one with a damaged first line is taken for a log. */
+const LONGEST = 64 * 1024 * 1024;
+
+/** Whether the lines of a file are together one document. */
+export async function isOneDocument(source: Source): Promise<boolean> {
+  const part = new FirstBytes(source, LONGEST);
+  const { text, broken } = await decodeAll(part);
+  return !part.cut && !broken && parsed(text) !== undefined;
 }
 
 /** A file that holds nothing of the format the user named: a session without a word in it. */

@@ -12,6 +12,8 @@ export interface Head {
   readonly several: boolean;
   /** The first line alone opens a document that goes on below. */
   readonly opens: boolean;
+  /** The first line is no record as it stands, and may be the beginning of a document. */
+  readonly begins: boolean;
 }
 
 /** How many records are looked at. Sessions open with bookkeeping, so the first lines alone say little. */
@@ -41,13 +43,17 @@ class HeadReader {
   readonly #records: unknown[] = [];
   #filled = 0;
   #opens = false;
+  #begins = false;
   #sound = false;
 
   /** Takes a line and says whether another one would tell more. */
   takesMore({ line, records: found, value, flaws }: LogLine): boolean {
     if (found.length === 0 && line.bytes.length < 3 && !flaws.includes("bad-line")) return true;
     this.#filled += 1;
-    if (this.#filled === 1) this.#opens = found.length === 0 && isBracket(line.bytes);
+    if (this.#filled === 1) {
+      this.#opens = found.length === 0 && isBracket(line.bytes);
+      this.#begins = value === undefined && OPENING.has(line.bytes.find((byte) => byte > SPACE));
+    }
     this.#sound ||= isFields(value) && Object.keys(value).length > 0;
     if (value !== undefined) this.#records.push(value);
     else for (const text of found) this.#records.push(JSON.parse(text));
@@ -55,9 +61,19 @@ class HeadReader {
   }
 
   head(): Head {
-    return { records: this.#records, sound: this.#sound, several: this.#filled > 1, opens: this.#opens };
+    return {
+      records: this.#records,
+      sound: this.#sound,
+      several: this.#filled > 1,
+      opens: this.#opens,
+      begins: this.#begins,
+    };
   }
 }
+
+/** `[` and `{`. */
+const OPENING: ReadonlySet<number | undefined> = new Set([0x5b, 0x7b]);
+const SPACE = 0x20;
 
 function isBracket(line: Uint8Array): boolean {
   return line.length < 64 && /^\s*[[{]\s*$/.test(new TextDecoder().decode(line));
@@ -76,7 +92,7 @@ async function hasOneLine(source: Source): Promise<boolean> {
 }
 
 /** A source that ends early, and knows whether it did. */
-class FirstBytes implements Source {
+export class FirstBytes implements Source {
   readonly name: string;
   cut = false;
   readonly #source: Source;

@@ -1,6 +1,6 @@
 import { sumTotals } from "./counts.ts";
 import { type Detected, detectDocument, detectLines } from "./detect.ts";
-import { readDocument } from "./document.ts";
+import { isOneDocument, readDocument } from "./document.ts";
 import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { type Head, headOf } from "./head.ts";
@@ -20,7 +20,8 @@ export interface ReadOptions {
 export async function readTranscript(source: Source, options: ReadOptions = {}): Promise<Transcript | Unrecognised> {
   const head = await headOf(source);
   const lines = asLines(head, options.format);
-  if (lines === undefined) return readDocument(source, head, options.format);
+  const isDocument = lines === undefined || (head.begins && (await isOneDocument(source)));
+  if (isDocument) return readDocument(source, head, options.format);
   return readLines(source, lines, options.format !== undefined);
 }
 

@@ -56,9 +56,12 @@ function readItem(item: Fields): Reading | undefined {
   const type = textOf(item["type"]) ?? "message";
   if (type === "message") return message(item);
   const kind = CALLS.get(type);
-  const ids = [["call_id"]];
-  const id = item["call_id"];
+  // The output of a shell names its call as its own id.
+  const field = type === "local_shell_call_output" && item["call_id"] === undefined ? "id" : "call_id";
+  const ids = [[field]];
+  const id = item[field];
   const server = item["execution"] === "server";
+  if (server && typeof id !== "string") return { message: false, pieces: [whole({ kind: "other", by: "model" })] }; // nobody else's to pair
   if (kind !== undefined) {
     const input = kind === "custom" ? undefined : (item["arguments"] ?? item["action"] ?? item["operation"]);
     const name = item["name"] ?? type.replace(/_call$/, "");

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { FORMAT_IDS } from "../../src/transcripts/format.ts";
 import { codesOf, examined, repairedText } from "./in-memory.ts";
+import { SAMPLES, type Step } from "./samples.ts";
 
 /** What happened to somebody, in the format it happened in. All texts are made up. */
 
@@ -180,6 +182,66 @@ test("[DOC-14] a consent that is still awaited at the end is open; once the conv
   expect(codesOf(await examined(JSON.stringify(lost)))).toEqual(["missing-output"]);
   expect(await repairedText(JSON.stringify(lost))).toContain('"state":"output-error"');
 });
+
+test("[DOC-33] the output of a local shell is that of its call, under either of its names for it", async () => {
+  const call = { type: "local_shell_call", id: "lsh_1", call_id: "call_1", status: "completed", action: {} };
+  for (const named of [{ id: "call_1" }, { call_id: "call_1" }, { id: "out_1", call_id: "call_1" }]) {
+    const output = { type: "local_shell_call_output", ...named, output: "a" };
+    const request = { model: "m", input: [{ role: "user", content: "go" }, call, output] };
+    const found = await examined(JSON.stringify(request));
+    expect([codesOf(found), found.calls, found.outputs]).toEqual([[], 1, 1]);
+  }
+});
+
+test("[DOC-34] what has no ids by its nature, functions before tools and a search that the provider runs, is sound", async () => {
+  const go = { role: "user", content: "go" };
+  const legacy = [
+    go,
+    { role: "assistant", content: null, function_call: { name: "x", arguments: "{}" } },
+    { role: "function", name: "x", content: "found" },
+    go,
+  ];
+  const search = [
+    go,
+    { type: "tool_search_call", id: "t1", call_id: null, execution: "server", arguments: {} },
+    { type: "tool_search_output", id: "t2", call_id: null, execution: "server", tools: [] },
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: "done" }] },
+  ];
+  for (const request of [{ messages: legacy }, { model: "m", input: search }]) {
+    const text = JSON.stringify(request);
+    expect(codesOf(await examined(text))).toEqual([]);
+    expect(await repairedText(text)).toBe(text);
+  }
+});
+
+const STEPS: readonly Step[] = [
+  { say: "user", text: "hello" },
+  { call: [{ id: "c1", name: "read" }], text: "I look." },
+  { output: "c1", name: "read", text: "one" },
+  { say: "assistant", text: "done" },
+];
+
+test.each(FORMAT_IDS.filter((format) => !SAMPLES[format].lines))(
+  "[DOC-32] %s: a document is one however its lines are broken",
+  async (format) => {
+    const text = SAMPLES[format].write(STEPS);
+    const value = JSON.parse(text) as unknown;
+    const layouts = [
+      JSON.stringify(value).replaceAll(/([[,])\{/g, "$1\n{"), // an element a line
+      JSON.stringify(value)
+        .replaceAll(/([[,])\{/g, "$1\n{")
+        .replaceAll("}]", "}\n]"), // and the brackets on lines of their own
+      JSON.stringify(value).replaceAll(/\},\{/g, "},\n{"),
+      JSON.stringify(value, undefined, 1).replace("\n", ""),
+    ];
+    for (const layout of layouts) {
+      expect(JSON.parse(layout)).toEqual(value);
+      const found = await examined(layout);
+      expect([found.format, codesOf(found), found.calls, found.outputs]).toEqual([format, [], 1, 1]);
+      expect(await repairedText(layout)).toBe(layout);
+    }
+  },
+);
 
 test("[DOC-31] a call that was denied, or never consented to, is not told as one that may have run", async () => {
   const part = (toolCallId: string, state: string, approval: Fields) => ({

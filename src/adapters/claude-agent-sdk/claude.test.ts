@@ -540,6 +540,34 @@ describe("the life of a turn", () => {
   });
 });
 
+test("[CLAUDE-16] a tool whose name the host writes in other letters is known as ours all the same", async () => {
+  const look2 = defineTool({ name: "fs.look", access: "read", run: () => "seen" });
+  const deploy = defineTool({ name: "de.ploy", access: "write", approval: true, run: () => "deployed" });
+  const { host, ask } = await hosted({}, { tools: [look2, deploy] });
+  const { allowedTools } = host.options as { readonly allowedTools?: readonly string[] };
+  expect(allowedTools).toEqual(expect.arrayContaining(["mcp__holdfast__fs_look", "mcp__holdfast__de_ploy"]));
+  const about = (tool_name: string) => ({ tool_name, tool_input: {}, tool_use_id: tool_name });
+  expect(await ask("PreToolUse", { ...about("mcp__holdfast__fs_look"), permission_mode: "plan" })).toEqual({});
+  expect(await ask("PreToolUse", about("mcp__holdfast__de_ploy"))).toMatchObject({
+    hookSpecificOutput: { permissionDecision: "ask" },
+  });
+  const client = await clientOf(host);
+  const _meta = { "claudecode/toolUseId": "mcp__holdfast__de_ploy" };
+  expect(await client.callTool({ name: "de.ploy", arguments: {}, _meta })).toMatchObject({
+    content: [{ text: "deployed" }],
+  });
+});
+
+test("[CLAUDE-16] a server's name that the host would write in other letters is refused", async () => {
+  const { session } = await work({ tools: [note] });
+  for (const server of ["my server", "héllo", "a.b", ""])
+    await expect(holdfastOptions(session, {} as Given, { server })).rejects.toMatchObject({ code: "BAD_OPTION" });
+  const { options } = await holdfastOptions(session, {} as { readonly allowedTools?: readonly string[] }, {
+    server: "my-server_2",
+  });
+  expect(options.allowedTools).toContain("mcp__my-server_2__note");
+});
+
 describe("sessions of the host", () => {
   const entry = (
     type: "user" | "assistant",

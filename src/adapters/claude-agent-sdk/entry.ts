@@ -1,10 +1,17 @@
 /** `holdfast/adapters/claude-agent-sdk`: a session under the loop of the Claude Agent SDK. */
-import { badOption, checkOptions, oneOf, TEXT } from "../../base/options.ts";
+import { badOption, checkOptions, oneOf, type OptionRule } from "../../base/options.ts";
 import type { Session } from "../../index.ts";
 import { serveTools } from "../tool-server.ts";
 import { HostCalls } from "./hooks.ts";
 import { NativeTools } from "./native-tool.ts";
-import { type ClaudeOptions, FILE_ARGUMENT, type HookInput, type HookMatcher, type HookOutput } from "./vendor.ts";
+import {
+  type ClaudeOptions,
+  FILE_ARGUMENT,
+  type HookInput,
+  type HookMatcher,
+  type HookOutput,
+  hostName,
+} from "./vendor.ts";
 
 export { type LoadRepair, repairOnLoad } from "./session-store.ts";
 export type { SessionKey, SessionStore, StoreEntry } from "./vendor.ts";
@@ -37,7 +44,7 @@ export async function holdfastOptions<O extends object>(
   given: O,
   how: UnderClaude = {},
 ): Promise<ClaudeHost<O>> {
-  checkOptions(how, { server: TEXT, fileTools: oneOf("replaced", "kept") });
+  checkOptions(how, { server: SERVER, fileTools: oneOf("replaced", "kept") });
   // The host would not know it, and the file tools would be refused without a word why.
   if ("fileTools" in given) throw badOption("fileTools", given.fileTools, "to stand in the third argument");
   const { server = "holdfast", fileTools = "replaced" } = how;
@@ -76,7 +83,7 @@ export async function holdfastOptions<O extends object>(
       ...given,
       mcpServers: { ...options.mcpServers, [server]: { type: "sdk", name: server, instance } },
       hooks: merged(options.hooks ?? {}, hooks),
-      allowedTools: [...(options.allowedTools ?? []), ...own.map((name) => `${prefix}${name}`)],
+      allowedTools: [...(options.allowedTools ?? []), ...own.map((name) => `${prefix}${hostName(name)}`)],
       ...(refused.length === 0 && options.disallowedTools === undefined
         ? {}
         : { disallowedTools: [...(options.disallowedTools ?? []), ...refused] }),
@@ -90,6 +97,12 @@ export async function holdfastOptions<O extends object>(
     },
   };
 }
+
+/** The host writes any other letter as `_` in the names of tools, and a call of ours would not be known as ours. */
+const SERVER: OptionRule = {
+  wants: "letters, digits, _ or -",
+  fits: (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
+};
 
 /** What the session must not lose is written back first. The host does not wait for it: what was missed is told. */
 async function beforeCompaction(session: Session): Promise<HookOutput> {

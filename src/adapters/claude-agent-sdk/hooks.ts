@@ -5,7 +5,7 @@ import { EffectDidNotHappen, type PendingCall, type Session, type Tool } from ".
 import { fieldsOf, wordOf } from "../fields.ts";
 import { needsConsent } from "../tool-server.ts";
 import { digestAt, FILE_EFFECT, type NativeTools, OTHER_EFFECT, preImageOf } from "./native-tool.ts";
-import { FILE_ARGUMENT, type HookInput, type HookOutput } from "./vendor.ts";
+import { FILE_ARGUMENT, type HookInput, type HookOutput, hostName } from "./vendor.ts";
 
 /** A call of the host's own, between its two hooks. */
 interface Running {
@@ -51,11 +51,11 @@ export class HostCalls {
   async before(input: HookInput): Promise<HookOutput> {
     const { tool_name: name = "", tool_use_id: id = "", tool_input: args, permission_mode: mode } = input;
     const ours = name.startsWith(this.#setting.prefix) ? name.slice(this.#setting.prefix.length) : undefined;
-    const { transactions } = this.#session;
-    const access = ours === undefined ? this.#setting.natives.accessOf(name) : transactions.tool(ours)?.access;
+    const tool = ours === undefined ? undefined : this.#toolCalled(ours);
+    const access = ours === undefined ? this.#setting.natives.accessOf(name) : tool?.access;
     if (mode === "plan" && access !== "read")
       return denied(`The host is in plan mode and ${name} could change something, so it did not run.`);
-    if (ours !== undefined) return this.#ours(id, transactions.tool(ours), args); // it opens its own call when it is asked for
+    if (ours !== undefined) return this.#ours(id, tool, args); // it opens its own call when it is asked for
     let pending: PendingCall;
     try {
       pending = await this.#session.begin({ name, input: args ?? {}, alias: id });
@@ -136,6 +136,12 @@ export class HostCalls {
 
   get open(): readonly string[] {
     return [...this.#running].map(({ id }) => id);
+  }
+
+  /** A tool of the session's by the host's name for it. */
+  #toolCalled(name: string): Tool | undefined {
+    const { transactions } = this.#session;
+    return transactions.tool(name) ?? transactions.tools.find((tool) => hostName(tool.name) === name);
   }
 
   async #ours(id: string, tool: Tool | undefined, args: unknown): Promise<HookOutput> {

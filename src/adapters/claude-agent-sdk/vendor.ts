@@ -66,6 +66,11 @@ export interface SessionStore {
   load(key: SessionKey): Promise<StoreEntry[] | null>;
 }
 
+/** A tool of a server's as the host calls it: every letter that it does not know becomes `_`. */
+export function hostName(tool: string): string {
+  return tool.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+}
+
 /** What the SDK's own tools touch; what changes only the host's own lists and mode is taken for reading. A tool that is not here is taken for one that reaches outside. */
 export const NATIVE_ACCESS: Readonly<Record<string, "read" | "write" | "execute" | "external">> = {
   Read: "read",

@@ -181,7 +181,7 @@ function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
     .slice(0, 120);
   for (let nth = 1; ; nth += 1) {
     const name = nth === 1 ? letters || "_" : `${letters}_${nth}`;
-    if (!taken.has(name)) return name;
+    if (!taken.has(name) && name !== "__proto__") return name; // that one is no key, and would be refused with the whole list
   }
 }
 

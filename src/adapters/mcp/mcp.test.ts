@@ -59,6 +59,8 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     const { client } = await connect({ ...echo, name: "a/b" }, { ...echo, name: "a b" }, { ...echo, name: "1st" });
     const { tools } = await mcpTools(client);
     expect(tools.map(({ name }) => name)).toEqual(["a_b", "a_b_2", "_st"]);
+    const hostile = await connect({ ...echo, name: "__proto__" }, { ...echo, name: "constructor" });
+    expect((await mcpTools(hostile.client)).tools.map(({ name }) => name)).toEqual(["__proto___2", "constructor"]);
   });
 
   test("[MCP-2] what a server says of its own tool opens nothing, unless it is trusted", async () => {

@@ -32,6 +32,7 @@ const NAMES: { readonly [K in KernelEvent["kind"]]?: Names } = {
       "holdfast.turn.status": status,
       "holdfast.turn.steps": numberIn(spent, "steps"),
       "holdfast.context.thrash": numberIn(context, "thrash"),
+      "error.type": FAILED.has(status) ? status : undefined,
     }),
   },
   "request-begun": {
@@ -74,6 +75,9 @@ const NAMES: { readonly [K in KernelEvent["kind"]]?: Names } = {
     labels: (facts) => ({ ...execution(facts), ...endOf(facts) }),
   },
 };
+
+/** How a turn ends that did not do its work; one that was stopped, or met its limit, did as it was told. */
+const FAILED: ReadonlySet<unknown> = new Set(["failed", "refused", "unfinished"]);
 
 function namesOf(kind: KernelEvent["kind"]): Names {
   return (Object.hasOwn(NAMES, kind) ? NAMES[kind] : undefined) ?? {};
