@@ -17,6 +17,7 @@ import { isImporting } from "../journal/importing.ts";
 import { appendReserved, type JournalDeps } from "../journal/journal.ts";
 import type { Fold } from "../journal/seal-batch.ts";
 import { type OpenOptions, openJournal } from "../journal/open.ts";
+import { rowOf } from "../journal/read.ts";
 import { type RetentionBounds, type Retained, retain } from "../journal/retention.ts";
 import { SWEEP_OPTIONS, type SweepOptions, type SweepReport, sweep } from "../journal/sweep.ts";
 import { sessionRows, type VerifyOptions, type VerifyReport, verify } from "../journal/verify.ts";
