@@ -51,6 +51,7 @@ export class CallChildren {
   /** Takes them back to where they stood. Answers those that refused. */
   async rewind(): Promise<readonly string[]> {
     const [gone, adopted] = [this.#gone, this.#adopted];
+    if (gone.length + adopted.length === 0) return []; // most calls have none
     [this.#gone, this.#adopted] = [[], []];
     const before = await Promise.all(gone);
     return [...before.flat(), ...(await takenBack(adopted, undefined))];
