@@ -321,7 +321,7 @@ describe("an imported session", () => {
     const swept = [here.sweep(), there.sweep()];
     await Promise.all([...swept, here.importBundle(pieces(bytes), { as: "a" }), there.importBundle(pieces(bytes))]);
     const imports = (await Promise.all(swept)).map((report) => report.imports);
-    expect(imports.toSorted((a, b) => a - b)).toEqual([0, 1]);
+    expect(imports.reduce((sum, one) => sum + one)).toBe(1);
     expect((await kept(here.store)).map(({ id }) => id)).toEqual(["a", "s"]);
   });
 

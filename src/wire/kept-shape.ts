@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { boolean, count, fields, json, list, oneOf, optional, type Shape, string } from "../records/shape.ts";
 import { CALL_KINDS, type Item, type Part, WIRE_FORMATS } from "./item.ts";
 import { OUTPUT_STATUSES } from "./status.ts";
@@ -69,7 +69,7 @@ function byWord(field: string, shapes: Readonly<Record<string, Shape<unknown>>>)
   const named = fields({ [field]: oneOf(...Object.keys(shapes)) });
   return {
     fault: (value, path) =>
-      named.fault(value, path) ?? shapes[(value as JsonObject)[field] as string]?.fault(value, path),
+      named.fault(value, path) ?? shapes[(value as Readonly<Record<string, string>>)[field] ?? ""]?.fault(value, path),
   };
 }
 
