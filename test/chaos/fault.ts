@@ -31,9 +31,9 @@ export const fault: Rig = {
       return why === undefined;
     });
     if (parts.includes("driver"))
-      await faultPorts(tally, "sqlite", limit(cases, quick ? 80 : Number.POSITIVE_INFINITY));
-    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 45 : Number.POSITIVE_INFINITY));
-    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 40 : 2_000));
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 55 : Number.POSITIVE_INFINITY));
+    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 30 : Number.POSITIVE_INFINITY));
+    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 28 : 2_000));
     if (parts.includes("commands"))
       for (const driver of ["overlay", "portable"] as const)
         await faultHost(tally, limit(cases, quick ? 14 : 1_000), driver);
