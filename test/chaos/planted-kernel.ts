@@ -56,7 +56,12 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     "failed ? NOTHING_LEFT : this.#undo(callId, savepoint);",
     "failed || savepoint !== undefined ? NOTHING_LEFT : this.#undo(callId, savepoint);",
   ),
-  kernelBug("call-inside-a-rolled-back-part-stands", "src/transaction/inner-calls.ts", "    tell(new Map());\n", ""),
+  kernelBug(
+    "call-inside-a-rolled-back-part-stands",
+    "src/transaction/inner-calls.ts",
+    'inner.outcome = undone({ ...was, effects }, words, "parent-discarded");',
+    "inner.outcome = { ...was, effects };",
+  ),
   kernelBug(
     "abort-unheard",
     "src/transaction/attempt.ts",
