@@ -3,7 +3,7 @@ import { user } from "../../test/histories/items.ts";
 import type { Item } from "../wire/item.ts";
 import { readMessages } from "../wire/project.ts";
 import { answerFrom } from "./answer.ts";
-import { usageOf } from "./anthropic/answer.ts";
+import { countOf } from "./fields.ts";
 
 const stop = { reason: "stop", text: "STOP" } as const;
 
@@ -29,7 +29,10 @@ test("[ADAPT-8] an id that was sent twice is told under the id that was sent", (
   expect(second.renamed).toEqual([{ index: 0, from: "same", to: second.calls[0]?.callId }]);
 });
 
-test("[ADAPT-27] an amount of tokens that is none counts as unknown, and ends no turn", () => {
-  const odd = { input_tokens: -1, output_tokens: Number.NaN, cache_read_input_tokens: -1 };
-  expect(usageOf(odd)).toEqual({ input: 0, output: 0 });
+test("[ADAPT-27] an amount of tokens that is none counts as unknown", () => {
+  expect([0, 7, -1, Number.NaN, Number.POSITIVE_INFINITY, "7", null].map(countOf)).toEqual([
+    0,
+    7,
+    ...Array.from({ length: 5 }, () => undefined),
+  ]);
 });
