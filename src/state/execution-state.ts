@@ -62,10 +62,6 @@ export interface RestoreHow extends RestoreOptions {
 
 const SNAPSHOT_OPTIONS: OptionRules<SnapshotOptions> = { ...SLICE_SELECTION, tag: TEXT, metadata: OBJECT };
 
-function selectionIn({ tag: _tag, metadata: _metadata, ...selection }: SnapshotOptions): SliceSelection {
-  return selection;
-}
-
 /** A misspelt `dryRun` would restore. */
 const RESTORE_HOW: OptionRules<RestoreHow> = {
   ...RESTORE_OPTIONS,
@@ -131,7 +127,8 @@ export class ExecutionState {
   async snapshot(options: SnapshotOptions = {}): Promise<CompositeSnapshot> {
     checkOptions(options, SNAPSHOT_OPTIONS);
     return this.#alone("snapshot", async () => {
-      const session = this.session.snapshot(selectionIn(options));
+      const { tag: _tag, metadata: _metadata, ...selection } = options;
+      const session = this.session.snapshot(selection);
       const resources = new Map<string, unknown>();
       for (const [name, resource] of this.resources.snapshotableResources())
         resources.set(name, await resource.snapshot(options.tag === undefined ? {} : { tag: options.tag }));
@@ -140,8 +137,8 @@ export class ExecutionState {
   }
 
   /** The slices now, and the resources as the last commit left them: no resource is asked, so it takes no time. */
-  snapshotAtBoundary(options: SnapshotOptions): CompositeSnapshot {
-    return this.#composite(this.session.snapshot(selectionIn(options)), this.exclusive.captured, options);
+  snapshotAtBoundary(about: Pick<SnapshotOptions, "tag" | "metadata">): CompositeSnapshot {
+    return this.#composite(this.session.snapshot(), this.exclusive.captured, about);
   }
 
   planRestore(snapshot: CompositeSnapshot, options: RestoreOptions = {}): RestorePlan {
@@ -206,7 +203,7 @@ export class ExecutionState {
   #composite(
     session: CompositeSnapshot["session"],
     resources: ReadonlyMap<string, unknown>,
-    { tag, metadata }: SnapshotOptions,
+    { tag, metadata }: Pick<SnapshotOptions, "tag" | "metadata">,
   ): CompositeSnapshot {
     return {
       snapshotId: this.ids.next(),

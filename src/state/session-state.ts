@@ -68,8 +68,8 @@ export class SessionState {
   }
 
   /** By reference: it costs nothing, and keeping it costs what changes afterwards. */
-  snapshot(selection: SliceSelection = {}): Snapshot {
-    checkOptions(selection, SLICE_SELECTION);
+  snapshot(selection?: SliceSelection): Snapshot {
+    if (selection !== undefined) checkOptions(selection, SLICE_SELECTION); // every call takes two, and chooses nothing
     const { policies } = this.#truth;
     const { parentId, childrenIds, tags } = this.#lineage;
     return {
@@ -83,7 +83,7 @@ export class SessionState {
   }
 
   /** After one call and before the next it is the same one. */
-  #select(selection: SliceSelection): Root {
+  #select(selection: SliceSelection = {}): Root {
     const { root, namesBy } = this.#truth;
     if (selection.policies !== undefined || selection.includeAll === true)
       return selectSlices(root, namesBy, selection);
