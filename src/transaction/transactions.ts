@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkOptions } from "../base/options.ts";
+import { unlessAborted } from "../base/unless-aborted.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
@@ -150,7 +151,13 @@ export class Transactions {
   async #run(call: ToolCall, limits: CallLimits, turn: Promise<unknown> | undefined): Promise<CallOutcome> {
     const { open, done } = await this.#opening(call, limits, this.#options.commitOrder === "call");
     try {
-      if (turn !== undefined) await unlessAborted(turn, open.signal);
+      // Whoever is no longer wanted need not wait for a turn.
+      if (turn !== undefined)
+        await unlessAborted(
+          open.signal,
+          async () => turn,
+          () => undefined,
+        );
       const leave = await this.#slots.enter(open.signal);
       const known = call.known ?? this.#overBudget();
       const ending =
@@ -277,16 +284,6 @@ export class Transactions {
     if (outcome.reason === "evaluation-ended") throw new PromptEvaluationError(outcome);
     return outcome;
   }
-}
-
-/** Whoever is no longer wanted need not wait for a turn. */
-async function unlessAborted(turn: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  const listener = () => aborted.resolve();
-  signal.addEventListener("abort", listener, { once: true });
-  if (signal.aborted) listener();
-  await Promise.race([turn, aborted.promise]);
-  signal.removeEventListener("abort", listener);
 }
 
 const AT_ONCE = Promise.resolve();

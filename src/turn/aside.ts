@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { unlessAborted } from "../base/unless-aborted.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Aside } from "../contracts/aside.ts";
 import type { Usage } from "../contracts/model.ts";
@@ -30,7 +31,10 @@ export async function aside<T>(
   };
   let failure: JsonObject = {};
   try {
-    return await unlessAborted(signal, () => work({ signal, used }));
+    const stopped = (): never => {
+      throw signal.reason;
+    };
+    return await unlessAborted(signal, () => work({ signal, used }), stopped);
   } catch (error) {
     failure = { failure: HoldfastError.is(error) ? error.code : "thrown" };
     throw error;
@@ -40,18 +44,5 @@ export async function aside<T>(
     // A summary that is made without a model is no question to one.
     if (told !== undefined || "failure" in failure)
       teller?.moment("aside-over", { purpose, ...spent, ...failure, elapsedMs: state.clock.monotonic() - begun });
-  }
-}
-
-/** Rejects when the signal aborts first: whoever is asked may never answer. */
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const listener = () => reject(signal.reason);
-  signal.addEventListener("abort", listener, { once: true });
-  try {
-    return await Promise.race([work(), promise]);
-  } finally {
-    signal.removeEventListener("abort", listener);
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { unlessAborted } from "../base/unless-aborted.ts";
 import type { Deadline } from "../transaction/deadline.ts";
 
 /** Why a turn is to stop before the model has finished. */
@@ -53,17 +54,8 @@ export class Stop {
   }
 
   /** What somebody else's code answers, or nothing when the turn is stopped first: it may never answer. */
-  async unlessStopped<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const { signal } = this.#asking;
-    if (signal.aborted) return undefined;
-    const stopped = Promise.withResolvers<undefined>();
-    const listener = () => stopped.resolve(undefined);
-    signal.addEventListener("abort", listener, { once: true });
-    try {
-      return await Promise.race([work(), stopped.promise]);
-    } finally {
-      signal.removeEventListener("abort", listener);
-    }
+  unlessStopped<T>(work: () => Promise<T>): Promise<T | undefined> {
+    return unlessAborted(this.#asking.signal, work, () => undefined);
   }
 
   release(): void {
