@@ -48,7 +48,8 @@ export class Branch {
   readonly #parts: Parts;
   #values = new Map<string, unknown>();
   #intents: Intent[] = [];
-  readonly #sights = new Map<string, Sight>();
+  /** Most calls look at nothing but what their reducers are given. */
+  #sights: Map<string, Sight> | undefined;
   /** The call's own work: whatever is done in no other stretch. */
   readonly whole: Stretch = { around: undefined, opened: 0, takenBack: [] };
   #moment = 0;
@@ -61,7 +62,7 @@ export class Branch {
   /** The slice's value as this call sees it. It counts as read, and so does everything a cache was computed from. */
   get<T>(slice: Slice<T>): T {
     return readSlice(partOf(slice), (part) => {
-      this.#sights.set(part.name, { part: part.name, holds: Object.is });
+      this.#saw(part.name, { part: part.name, holds: Object.is });
       return this.#current(part);
     });
   }
@@ -81,7 +82,7 @@ export class Branch {
 
   /** Looks at a part in a finer way than the whole of it. The same `what` is remembered once. */
   look<V, R>(part: Part<V>, what: string, see: (value: V) => R, same: (then: R, now: R) => boolean): R {
-    this.#sights.set(`${part.name}/${what}`, {
+    this.#saw(`${part.name}/${what}`, {
       part: part.name,
       holds: (then, now) => then === now || same(see(then as V), see(now as V)),
     });
@@ -157,7 +158,7 @@ export class Branch {
 
   /** What of this branch no longer holds in a newer root; empty when it may be committed there. */
   conflictsWith(newest: Root): readonly string[] {
-    if (newest === this.base) return [];
+    if (newest === this.base || this.#sights === undefined) return [];
     return [...this.#sights]
       .filter(([, { part, holds }]) => !holds(this.base.get(part), newest.get(part)))
       .map(([what]) => what);
@@ -196,6 +197,11 @@ export class Branch {
     if (this.#values.has(part)) return this.#values.get(part);
     if (!this.base.has(part)) throw new HoldfastError("SLICE_UNKNOWN", { slice: part });
     return this.base.get(part);
+  }
+
+  #saw(what: string, sight: Sight): void {
+    this.#sights ??= new Map();
+    this.#sights.set(what, sight);
   }
 
   #now(): number {

@@ -114,10 +114,16 @@ export class ExclusiveResources {
     if (refused.length > 0) throw new RestoreFailedError({ call: by, refused: names }, refused);
   }
 
-  /** Notes, for the checkpoint after it, what the holder made of its resources, and what those say that calls share. */
-  async capture(by: string): Promise<void> {
+  /**
+   * Notes, for the checkpoint after it, what the holder made of its resources, and what those say that calls share.
+   * Undefined when there is nothing to note: most calls use none.
+   */
+  capture(by: string): Promise<void> | undefined {
     const names = [...this.#heldBy(by), ...this.#registry.sharedNames];
-    if (names.length === 0) return;
+    return names.length === 0 ? undefined : this.#capture(by, names);
+  }
+
+  async #capture(by: string, names: readonly string[]): Promise<void> {
     const captured = new Map(this.#captured);
     for (const name of names)
       captured.set(name, await this.#registry.restorable(name)?.snapshot({ tag: `post:${by}` }));

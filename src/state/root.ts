@@ -53,7 +53,12 @@ export class Root implements Iterable<readonly [name: string, value: unknown]> {
   }
 
   without(names: Iterable<string>): Root {
-    return this.with([...names].filter((name) => this.has(name)).map((name) => [name, ABSENT]));
+    const values = this.#values.slice();
+    for (const name of names) {
+      const place = this.#places.get(name);
+      if (place !== undefined) values[place] = ABSENT;
+    }
+    return new Root(this.#places, values);
   }
 
   /** The other's values where they are not this one's, undefined for those that the other lacks. */

@@ -87,7 +87,7 @@ export class SessionState {
     const { root, namesBy } = this.#truth;
     if (selection.policies !== undefined || selection.includeAll === true)
       return selectSlices(root, namesBy, selection);
-    if (this.#newest?.root !== root) this.#newest = { root, slices: selectSlices(root, namesBy, {}) };
+    if (this.#newest?.root !== root) this.#newest = { root, slices: root.without(this.#truth.leftOut) };
     return this.#newest.slices;
   }
 

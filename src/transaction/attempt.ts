@@ -26,6 +26,7 @@ export async function attempt(
 ): Promise<Ending> {
   const before = endedBefore(limits);
   if (before !== undefined) return before;
+  if (nothingEnds(limits)) return settled(run);
   const first = Promise.withResolvers<Ending>();
   let over = false;
   void settled(run).then((ending) => (over ? late(ending) : first.resolve(ending)));
@@ -40,6 +41,11 @@ function endedBefore({ signal, callLeft, evaluationLeft }: AttemptLimits): Endin
   if (signal.aborted) return canceled(signal);
   if (evaluationLeft !== undefined && evaluationLeft <= 0) return EVALUATION_ENDED;
   return callLeft !== undefined && callLeft <= 0 ? TIMED_OUT : undefined;
+}
+
+/** But the handler itself. */
+function nothingEnds({ signal, callLeft, evaluationLeft }: AttemptLimits): boolean {
+  return signal === NEVER && callLeft === undefined && evaluationLeft === undefined;
 }
 
 async function settled(run: () => Promise<Ending>): Promise<Ending> {

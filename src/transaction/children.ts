@@ -57,13 +57,18 @@ export class CallChildren {
     return [...before.flat(), ...(await takenBack(adopted, undefined))];
   }
 
-  /** The call has settled: what they did is there to stay. */
-  async release(): Promise<void> {
+  /** The call has settled: what they did is there to stay. Undefined when there are none, as for most calls. */
+  release(): Promise<void> | undefined {
     const adopted = this.#adopted;
+    if (adopted.length === 0) return undefined;
     this.#adopted = [];
     for (const one of adopted) one.over = "kept";
-    for (const { child, rewind } of adopted) if (rewind !== undefined) await released(child);
+    return allReleased(adopted);
   }
+}
+
+async function allReleased(adopted: readonly Adopted[]): Promise<void> {
+  for (const { child, rewind } of adopted) if (rewind !== undefined) await released(child);
 }
 
 /** Newest first. `stay`: those that the call goes on with, when it does. */

@@ -137,6 +137,7 @@ export class EffectBook {
 
   /** What this call did or relied on. */
   of(callId: string): readonly EffectReport[] {
+    if (this.isEmpty) return [];
     return this.#owned([callId]).flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
   }
 

@@ -60,8 +60,10 @@ export async function handle(
   const { tool, input } = view;
   const ending = endingOf(await tool.run(input, call));
   if (ending.kind !== "succeeded") return ending;
-  const objection = await objectionTo(ending.value, tool.validators, { input, attempt: call.attempt });
-  if (objection !== undefined) return objection;
+  if (tool.validators.length > 0) {
+    const objection = await objectionTo(ending.value, tool.validators, { input, attempt: call.attempt });
+    if (objection !== undefined) return objection;
+  }
   remember(view, ending.value, branch, policies, by);
   return ending;
 }

@@ -18,7 +18,7 @@ export class InnerCalls {
   readonly #world: CallWorld;
   /** Those of the last attempt, in the order they began. */
   #inside: readonly InnerCall[] = [];
-  readonly #openings = new Set<Promise<void>>();
+  #openings: readonly Promise<void>[] = [];
   #asked = 0;
 
   constructor(world: CallWorld) {
@@ -47,7 +47,7 @@ export class InnerCalls {
   async announce(inner: InnerCall, call: OpenedCall): Promise<void> {
     const { ledger, state } = this.#world;
     const opening = ledger.opened(call);
-    this.#openings.add(opening);
+    this.#openings = [...this.#openings, opening];
     try {
       await opening;
     } catch (error) {
@@ -56,13 +56,13 @@ export class InnerCalls {
       if (ledger.unsure === true) state.truth.poison(error);
       throw error;
     } finally {
-      this.#openings.delete(opening);
+      this.#openings = this.#openings.filter((other) => other !== opening);
     }
   }
 
   /** Whether a call inside this one was opened must be known before it is closed. */
   openingsSettled(): Promise<unknown> | undefined {
-    return this.#openings.size === 0 ? undefined : Promise.allSettled(this.#openings);
+    return this.#openings.length === 0 ? undefined : Promise.allSettled(this.#openings);
   }
 
   /** What ran inside goes, as the call around it does. */

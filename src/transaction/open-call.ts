@@ -59,7 +59,7 @@ export class OpenCall {
   #handle: CallHandle | undefined;
   #commands: CallCommands | undefined;
   #doomed: Error | undefined;
-  readonly #inner = new Set<CallHandle>();
+  #inner: readonly CallHandle[] = [];
   /** Of this attempt; most calls have no parts. */
   #sideBySide: SideBySide | undefined;
   #stop: LazySignal;
@@ -99,7 +99,8 @@ export class OpenCall {
 
   /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
   async attempt(): Promise<Ending> {
-    await this.endCommands(false);
+    const before = this.endCommands(false);
+    if (before !== undefined) await before;
     const call = this.begin();
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
@@ -149,7 +150,7 @@ export class OpenCall {
   end(): void {
     this.#handle?.close();
     for (const inner of this.#inner) inner.close();
-    this.#inner.clear();
+    this.#inner = [];
     this.#stop.end(HAS_ENDED);
   }
 
@@ -168,12 +169,14 @@ export class OpenCall {
     return this.#doomed ?? this.#commands?.doomed;
   }
 
-  /** Nothing that it started is running afterwards, and without `kept` nothing that its commands changed is left. */
-  async endCommands(kept: boolean): Promise<void> {
-    const commands = this.#commands;
-    if (commands === undefined) return;
-    await commands.end(kept);
-    this.#commands = undefined;
+  /**
+   * Nothing that it started is running afterwards, and without `kept` nothing that its commands changed is left. Undefined
+   * when it started none.
+   */
+  endCommands(kept: boolean): Promise<void> | undefined {
+    return this.#commands?.end(kept).then(() => {
+      this.#commands = undefined;
+    });
   }
 
   /** Started here and nowhere else, so that whoever ends the call knows of them. */
@@ -375,7 +378,7 @@ export class OpenCall {
     if (!NESTABLE[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool, stretch);
-    this.#inner.add(inner);
+    this.#inner = [...this.#inner, inner];
     const run = async (): Promise<Ending> => {
       const admitted = await this.admit(tool, input, id);
       if (!admitted.ok) return admitted.ending;
@@ -389,7 +392,7 @@ export class OpenCall {
     };
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();
-    this.#inner.delete(inner);
+    this.#inner = this.#inner.filter((other) => other !== inner);
     return ending;
   }
 }

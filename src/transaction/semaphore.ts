@@ -1,3 +1,5 @@
+type Leave = () => void;
+
 /** At most so many at once; the others wait in the order they came. */
 export class Semaphore {
   #free: number;
@@ -7,13 +9,15 @@ export class Semaphore {
     this.#free = slots;
   }
 
-  /** A way to leave again, or undefined when the signal aborted while waiting. */
-  async enter(signal: AbortSignal): Promise<(() => void) | undefined> {
+  /** A way to leave again, at once where there is room; undefined when the signal aborted before. */
+  enter(signal: AbortSignal): Leave | undefined | Promise<Leave | undefined> {
     if (signal.aborted) return undefined;
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return this.#leave();
-    }
+    if (this.#free === 0) return this.#wait(signal);
+    this.#free -= 1;
+    return this.#leave();
+  }
+
+  async #wait(signal: AbortSignal): Promise<Leave | undefined> {
     const turn = Promise.withResolvers<boolean>();
     const mine = () => turn.resolve(true);
     this.#waiting.push(mine);
@@ -28,7 +32,7 @@ export class Semaphore {
     return entered ? this.#leave() : undefined;
   }
 
-  #leave(): () => void {
+  #leave(): Leave {
     let left = false;
     return () => {
       if (left) return;

@@ -42,7 +42,8 @@ export async function settle(
     open.isOver = true;
     endFiles(open.branch);
     world.state.exclusive.release(open.call.id);
-    await open.children.release();
+    const released = open.children.release();
+    if (released !== undefined) await released;
   }
 }
 
@@ -109,12 +110,13 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   if (open.doomed !== undefined) return { instead: endingOfThrown(open.doomed) };
   const inside = [...open.inner.superseded, ...open.inner.nested];
   const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(open, world.effects.of(open.call.id), inside) });
-  const outcomes = [...open.inner.superseded, ...open.inner.nested, outcome];
+  const outcomes = [...inside, outcome];
   const pre = boundary(world, outcome, "pre_tool");
   const unlogged = open.branch.savepoint();
   let change: RootChange;
   try {
-    await noteResources(world, open);
+    const noted = noteResources(world, open);
+    if (noted !== undefined) await noted;
     logOutcomes(world, open, outcomes);
     change = open.branch.onto(state.root);
   } catch (error) {
@@ -130,7 +132,8 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
     return { instead: refusal(error) };
   }
   checkpoint(world, outcome, pre);
-  await open.endCommands(true).catch(() => {}); // what it did is kept; what is left of where it ran goes at the next opening
+  const ended = open.endCommands(true);
+  if (ended !== undefined) await ended.catch(() => {}); // what it did is kept; what is left of where it ran goes at the next opening
   return { committed: outcome };
 }
 
@@ -180,13 +183,13 @@ async function write(world: CallWorld, outcomes: readonly CallOutcome[], change:
 }
 
 /** What it made of the resources belongs to what it changed: with it, another process can put them back. */
-async function noteResources({ state }: CallWorld, open: OpenCall): Promise<void> {
+function noteResources({ state }: CallWorld, open: OpenCall): Promise<void> | undefined {
   const { exclusive, truth } = state;
-  const before = exclusive.captured;
-  await exclusive.capture(open.call.id);
-  if (exclusive.captured === before || !truth.parts.has(resourcesPart.name)) return;
-  const now = portable(exclusive.captured, exclusive.origins, state.resources);
-  open.branch.change(resourcesPart, () => now);
+  return exclusive.capture(open.call.id)?.then(() => {
+    if (!truth.parts.has(resourcesPart.name)) return;
+    const now = portable(exclusive.captured, exclusive.origins, state.resources);
+    open.branch.change(resourcesPart, () => now);
+  });
 }
 
 function logOutcomes(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): void {
@@ -249,6 +252,7 @@ function told(
   reports: readonly EffectReport[],
   inside: readonly CallOutcome[],
 ): readonly EffectReport[] {
+  if (reports.length + inside.length + open.lettingGo.left.length === 0) return reports; // most did nothing outside
   const known = new Set(reports.map(effectId));
   const ofThose = inside.flatMap(({ effects }) => effects).filter(({ is }) => is !== "undone");
   const left = [...open.lettingGo.left, ...ofThose];

@@ -158,7 +158,8 @@ export class Transactions {
           async () => turn,
           () => undefined,
         );
-      const leave = await this.#slots.enter(open.signal);
+      const entered = this.#slots.enter(open.signal);
+      const leave = entered instanceof Promise ? await entered : entered;
       const known = call.known ?? this.#overBudget();
       const ending =
         leave === undefined ? canceled(open.signal) : (known ?? (await attemptUntilAccepted(this.#world, open)));

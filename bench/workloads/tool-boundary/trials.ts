@@ -33,9 +33,13 @@ export function calling(keeper: Keeper, where: Where, lengthAt: LengthAt): Trial
       const before = open.written?.() ?? 0;
       const costs = await callAll(open, changes, turn);
       const written = ((open.written?.() ?? before) - before) / (changes.length * changedBytes(shape));
-      return { call: typical(costs.slice(length.warmUp)), written };
+      return { call: typical(costs.slice(length.warmUp)), first: mean(costs.slice(0, FIRST)), written };
     },
-    figures: ({ call, written }) => (written === 0 ? { call } : { call, "written per byte changed": written }),
+    figures: ({ call, first, written }) => ({
+      call,
+      ...(keeper.pace === "fast" ? { "first calls": first } : {}),
+      ...(written === 0 ? {} : { "written per byte changed": written }),
+    }),
     verify: async (_, { open, shape, length }) => {
       await mustHold(open, shape, length.calls);
       await open.close();
@@ -57,7 +61,7 @@ export function returning(keeper: Keeper, where: Where, lengthAt: LengthAt): Tri
       const watch = new Laps(turn);
       const costs: number[] = [];
       // Back and forth, often where it is quick: a single one would measure code that was never compiled.
-      const times = keeper.pace === "fast" ? 5_000 : 20;
+      const times = keeper.pace === "fast" ? 10_000 : 20;
       for (let time = 0; time < times; time += 1) {
         await open.rollback(length.calls - 1 - ((time * 7) % NEWEST));
         costs.push(watch.lap());
@@ -104,6 +108,9 @@ export function committingRaw(where: Where, lengthAt: LengthAt): Trial {
     },
   });
 }
+
+/** What a process pays that makes no more calls. */
+const FIRST = 500;
 
 /** Checkpoints that a rollback leads to: the newest so many. */
 const NEWEST = 20;
@@ -154,5 +161,9 @@ function typical(costs: readonly number[]): number {
   const groups = Array.from({ length: Math.floor(costs.length / together) }, (_, index) =>
     costs.slice(index * together, (index + 1) * together),
   );
-  return median(groups.map((group) => group.reduce((sum, cost) => sum + cost, 0) / group.length));
+  return median(groups.map(mean));
+}
+
+function mean(costs: readonly number[]): number {
+  return costs.reduce((sum, cost) => sum + cost, 0) / costs.length;
 }
