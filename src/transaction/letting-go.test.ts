@@ -3,6 +3,7 @@ import { counter, quiet, rig, steps, writes } from "../../test/support/calls.ts"
 import { ExecutionState } from "../state/execution-state.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
+import type { CallOutcome } from "./outcome.ts";
 import { defineTool } from "./tool.ts";
 import { Transactions } from "./transactions.ts";
 
@@ -157,6 +158,47 @@ describe("a child of a part that is rolled back", () => {
     const { transactions } = rig([work]);
     expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({ ok: true });
     expect([child.session.get(steps), released]).toEqual([["before", "after"], ["released"]]);
+  });
+
+  test("[TX-40] that the part had work for it once more goes on with what it had begun for the call before", async () => {
+    const child = ExecutionState.create({ slices: [steps] });
+    const gate = Promise.withResolvers<void>();
+    const tools = new Transactions(child, {
+      tools: [writes("step", (_, call) => gate.promise.then(() => call.dispatch(steps.added(call.id))))],
+    });
+    const begun: Promise<CallOutcome>[] = [];
+    const step = (id: string) => begun.push(tools.run({ id, name: "step", input: {} }));
+    const work = writes("work", async (_, call) => {
+      await call.child(child);
+      step("before");
+      await failing(call, () => call.child(child).then(() => step("inside")));
+      gate.resolve();
+      return (await Promise.all(begun)).map(({ status }) => status);
+    });
+    const { transactions } = rig([work]);
+    expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({
+      output: ["success", "canceled"],
+    });
+    expect(child.session.get(steps)).toEqual(["before"]);
+  });
+
+  test("[TX-22] what it began for any part of a call is stopped when the whole call is discarded", async () => {
+    const child = ExecutionState.create({ slices: [steps] });
+    const never = new Promise<never>(() => {});
+    const tools = new Transactions(child, { tools: [writes("step", () => never)] });
+    const begun: Promise<CallOutcome>[] = [];
+    const step = (id: string) => begun.push(tools.run({ id, name: "step", input: {} }));
+    const work = writes("work", async (_, call) => {
+      await call.child(child);
+      step("first");
+      await call.transaction(() => call.child(child).then(() => step("second")));
+      await call.child(child);
+      step("third");
+      return boom();
+    });
+    const { transactions } = rig([work]);
+    expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({ ok: false });
+    expect((await Promise.all(begun)).map(({ status }) => status)).toEqual(["canceled", "canceled", "canceled"]);
   });
 
   test("[TX-40] so is one of a call inside that failed", async () => {

@@ -17,14 +17,20 @@ interface MarkGround {
   readonly from: () => (kept: CompositeSnapshot) => Promise<void>;
 }
 
+/** What was begun after a mark and before the next. Forward only: who holds on to an old mark stops all that came since. */
+interface Span {
+  readonly stop: AbortController;
+  next: Span | undefined;
+}
+
 /** Milliseconds: a call that was told to stop and goes on is not waited for any longer. */
 const PATIENCE = 5_000;
 
 /** Where a state stood when a call of another one began to have it work for it. */
 export class Marks {
   readonly #ground: MarkGround;
-  /** Stops what runs in it for whoever marked it. */
-  #stop: AbortController | undefined;
+  /** Stops what is begun in it for whoever marked it last. */
+  #newest: Span | undefined;
   /** Calls whose work was taken back: what is left of their handlers works here no more. */
   readonly #over = new WeakSet<object>();
 
@@ -35,7 +41,7 @@ export class Marks {
   /** The answer takes the state back to where it stands now, after all that runs in it since has ended. */
   async mark(): Promise<TakeBack> {
     const { state, transactions, from } = this.#ground;
-    this.#stop ??= new AbortController();
+    const span = this.#begin();
     const [around] = callsAround();
     const kept = await state.snapshot({ tag: "mark" });
     const takeBack = from();
@@ -43,7 +49,7 @@ export class Marks {
     const before = transactions.effects.owners();
     return async (callGoesOn = false) => {
       if (around !== undefined && !callGoesOn) this.#over.add(around);
-      const left = await this.#stopSince(open);
+      const left = await this.#stopSince(span, open);
       await takeBack(kept);
       // Whoever relies on one by now and did not then; boundaries that are kept would tell only of the newest calls.
       const since = [...transactions.effects.owners()].filter((owner) => !before.has(owner));
@@ -54,20 +60,28 @@ export class Marks {
 
   /** A signal that aborts, too, when what is done for another state's call is taken back. */
   heard(signal: AbortSignal): AbortSignal {
-    return this.#stop === undefined ? signal : AbortSignal.any([signal, this.#stop.signal]);
+    return this.#newest === undefined ? signal : AbortSignal.any([signal, this.#newest.stop.signal]);
   }
 
   /** Refuses what a handler goes on to do here for a call whose work was taken back. */
   refuseLate(): void {
-    if (this.#stop !== undefined && callsAround().some((call) => this.#over.has(call)))
+    if (this.#newest !== undefined && callsAround().some((call) => this.#over.has(call)))
       throw new HoldfastError("CALL_CLOSED", { attempted: "work for a call that was discarded" });
   }
 
+  #begin(): Span {
+    const span: Span = { stop: new AbortController(), next: undefined };
+    if (this.#newest !== undefined) this.#newest.next = span;
+    this.#newest = span;
+    return span;
+  }
+
   /** Calls that were begun since are told to stop, and have ended, or are answered. */
-  async #stopSince(open: ReadonlySet<string>): Promise<readonly string[]> {
+  async #stopSince(span: Span, open: ReadonlySet<string>): Promise<readonly string[]> {
     const { state, transactions } = this.#ground;
-    this.#stop?.abort(TAKEN_BACK);
-    this.#stop = new AbortController();
+    this.#begin(); // for whatever is begun from here on
+    for (let at: Span | undefined = span; at !== undefined && at !== this.#newest; at = at.next)
+      at.stop.abort(TAKEN_BACK);
     const running = () => transactions.pending.filter((callId) => !open.has(callId));
     if (running().length === 0) return [];
     const enough = new AbortController();
