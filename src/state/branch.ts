@@ -158,8 +158,8 @@ export class Branch {
 
   /** What of this branch no longer holds in a newer root; empty when it may be committed there. */
   conflictsWith(newest: Root): readonly string[] {
-    if (newest === this.base || this.#sights === undefined) return [];
-    return [...this.#sights]
+    if (newest === this.base) return [];
+    return [...(this.#sights ?? [])]
       .filter(([, { part, holds }]) => !holds(this.base.get(part), newest.get(part)))
       .map(([what]) => what);
   }

@@ -29,6 +29,8 @@ export interface Ground {
   readonly story: Story;
   /** Aborts when nothing can be written any more. */
   readonly signal: AbortSignal | undefined;
+  /** Aborts when it is about to be closed. */
+  readonly closing?: AbortSignal;
   /** Records and what they change in the state: durable together, or not at all. */
   write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[], contents?: readonly NewBlob[]): Promise<void>;
   /** Prepares content for the records that will name it, without secrets where it is text. */

@@ -115,10 +115,10 @@ class Turn {
     this.#ground = ground;
     this.#options = options;
     this.#question = { model: options.model };
-    const { state, signal } = ground;
+    const { state, signal, closing } = ground;
     this.budget = new RunBudget(options.limits ?? {}, state, within);
     const { deadline } = this.budget;
-    this.stop = new Stop({ user: options.signal, lost: signal, deadline, clock: state.clock });
+    this.stop = new Stop({ user: options.signal, lost: signal, closing, deadline, clock: state.clock });
     const { maxOutputTokens: answer, window } = options;
     const write: Ground["write"] = (...what) => this.#write(...what);
     this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, budget: this.budget, write });
@@ -388,6 +388,7 @@ class Turn {
 const MARKS: Readonly<Record<Exclude<StopCause, "lost">, string>> = {
   aborted: "The user stopped the turn here. What had not ended was canceled.",
   left: "The turn was stopped here. What had not ended was canceled.",
+  closed: "The session was closed here. What had not ended was canceled.",
   time: "The turn ran out of time here. What had not ended was canceled.",
 };
 

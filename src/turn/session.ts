@@ -44,6 +44,7 @@ import { decideIn } from "./decide.ts";
 import type { WaitingCall, Reply } from "./waiting.ts";
 import { rewoundBy } from "./rewound-by.ts";
 import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
+import { Leaving } from "./leaving.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { OpenAppendOptions } from "./reserved.ts";
@@ -89,6 +90,7 @@ export class Session implements AsyncDisposable {
   #calls = 0;
   readonly #ground: Ground;
   readonly #marks: Marks;
+  readonly #leaving: Leaving;
   #closed: Promise<void> | undefined;
 
   constructor(parts: SessionParts<Session>) {
@@ -120,6 +122,8 @@ export class Session implements AsyncDisposable {
     const { state, transactions } = parts;
     const marks = new Marks({ state, transactions, from: () => rewoundBy(parts, this.catalog) });
     this.#marks = marks;
+    const leaving = new Leaving(parts.journal.signal);
+    this.#leaving = leaving;
     this.#ground = {
       id: this.id,
       state: parts.state,
@@ -130,6 +134,9 @@ export class Session implements AsyncDisposable {
       teller: parts.teller,
       get signal() {
         return marks.heard(parts.journal.signal);
+      },
+      get closing() {
+        return leaving.closing;
       },
       get head() {
         return parts.journal.head.seq;
@@ -238,7 +245,7 @@ export class Session implements AsyncDisposable {
       await keeping;
       this.#refuseRunning(); // somebody else was waiting, too
     }
-    return yield* runTurn(this.#ground, input, options);
+    return yield* this.#leaving.following(runTurn(this.#ground, input, options));
   }
 
   /** Calls that wait for somebody's consent or answer, whichever process opened them. */
@@ -373,13 +380,17 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Commits what is dirty, waits for what is under way, puts files in place that still wait, and gives session and folder
-   * free. Refused, with the session still open, when something dirty cannot be committed; `leave: "staged"` lets the next
+   * Stops what runs here, which ends as canceled, commits what is dirty, puts files in place that still wait, and gives
+   * session and folder free. Refused from inside a call of its own, and, with the session still open, when something dirty cannot be committed; `leave: "staged"` lets the next
    * opening commit it.
    */
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions(options, CLOSE_OPTIONS);
-    if (this.#closed === undefined && options.leave === undefined) await this.#exit();
+    this.state.truth.gate.refuseInside();
+    if (this.#closed === undefined) {
+      await this.#leaving.stopAll(this.transactions, this.state.clock);
+      if (options.leave === undefined) await this.#exit();
+    }
     this.#closed ??= this.#close();
     return this.#closed;
   }
@@ -427,7 +438,7 @@ export class Session implements AsyncDisposable {
   #while(limits: CallLimits = {}): CallLimits {
     checkOptions(limits, CALL_LIMITS);
     this.#marks.refuseLate();
-    const signal = this.#marks.heard(this.journal.signal);
+    const signal = this.#marks.heard(this.#leaving.signal);
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
   }
 

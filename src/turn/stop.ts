@@ -3,11 +3,11 @@ import { unlessAborted } from "../base/unless-aborted.ts";
 import type { Deadline } from "../transaction/deadline.ts";
 
 /** Why a turn is to stop before the model has finished. */
-export type StopCause = "aborted" | "time" | "left" | "lost";
+export type StopCause = "aborted" | "time" | "left" | "closed" | "lost";
 
 /**
- * The one signal of a turn: whoever stops it, the user, the clock, a reader who walks away or a lost lease, is heard at
- * every point. Nothing is left on the signals of others when the turn is over.
+ * The one signal of a turn: whoever stops it, the user, the clock, a reader who walks away, who closes the session or a lost
+ * lease, is heard at every point. Nothing is left on the signals of others when the turn is over.
  */
 export class Stop {
   readonly #asking = new AbortController();
@@ -18,11 +18,13 @@ export class Stop {
   constructor(sources: {
     readonly user: AbortSignal | undefined;
     readonly lost: AbortSignal | undefined;
+    readonly closing: AbortSignal | undefined;
     readonly deadline: Deadline | undefined;
     readonly clock: Clock;
   }) {
     this.#on(sources.user, "aborted");
     this.#on(sources.lost, "lost");
+    this.#on(sources.closing, "closed");
     const { deadline, clock } = sources;
     if (deadline === undefined) return;
     const over = new AbortController();
@@ -74,6 +76,7 @@ export class Stop {
 const WORDS: Readonly<Record<StopCause, string>> = {
   aborted: "The user stopped the turn.",
   left: "Nobody follows the turn any more.",
+  closed: "The session was closed.",
   time: "The time for the turn is up.",
   lost: "The session can no longer be written.",
 };

@@ -1,0 +1,92 @@
+import type { Clock } from "../base/clock.ts";
+import type { Transactions } from "../transaction/transactions.ts";
+import type { RunEnd, RunEvent } from "./events.ts";
+
+/** Milliseconds: whoever was told to stop and does not end is closed by the next opening. */
+const PATIENCE = 5_000;
+
+type TurnEvents = AsyncGenerator<RunEvent, RunEnd, undefined>;
+
+/**
+ * Stops what runs in a session before it is closed, and waits for its end: closed under them, no call could be written down
+ * as ended, and its folder would be somebody else's while a command still worked in it.
+ */
+export class Leaving {
+  readonly #turns = new Set<FollowedTurn>();
+  readonly #lost: AbortSignal;
+  #closing = new AbortController();
+  #signal: AbortSignal;
+
+  /** `lost` aborts when nothing can be written any more. */
+  constructor(lost: AbortSignal) {
+    this.#lost = lost;
+    this.#signal = this.#both();
+  }
+
+  /** For calls: aborts when the session is about to be closed, and when nothing can be written any more. */
+  get signal(): AbortSignal {
+    return this.#signal;
+  }
+
+  /** Aborts when the session is about to be closed. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** A turn as somebody follows it: it can be walked to its end without them. */
+  async *following(turn: TurnEvents): TurnEvents {
+    const followed = new FollowedTurn(turn);
+    this.#turns.add(followed);
+    try {
+      for (;;) {
+        const told = await followed.next();
+        if (told.done === true) return told.value;
+        yield told.value;
+      }
+    } finally {
+      this.#turns.delete(followed);
+      await turn.return(undefined as never); // where whoever followed it has walked away
+    }
+  }
+
+  async stopAll(transactions: Pick<Transactions, "pending" | "ended">, clock: Clock): Promise<void> {
+    const { pending } = transactions;
+    if (pending.length + this.#turns.size === 0) return;
+    this.#closing.abort(CLOSED);
+    this.#closing = new AbortController(); // should it not be closed after all, it goes on
+    this.#signal = this.#both();
+    const over = [transactions.ended(pending), ...[...this.#turns].map((turn) => turn.walkToItsEnd())];
+    const enough = new AbortController();
+    const late = clock.sleep(PATIENCE, enough.signal).catch(() => {});
+    await Promise.race([Promise.allSettled(over), late]); // whoever follows a turn that failed is told by it
+    enough.abort();
+  }
+
+  #both(): AbortSignal {
+    return AbortSignal.any([this.#lost, this.#closing.signal]);
+  }
+}
+
+/** A turn whose events somebody follows. Those of a part that was walked without them are kept, and follow. */
+class FollowedTurn {
+  readonly #turn: TurnEvents;
+  readonly #ahead: Promise<IteratorResult<RunEvent, RunEnd>>[] = [];
+
+  constructor(turn: TurnEvents) {
+    this.#turn = turn;
+  }
+
+  next(): Promise<IteratorResult<RunEvent, RunEnd>> {
+    return this.#ahead.shift() ?? this.#turn.next();
+  }
+
+  async walkToItsEnd(): Promise<void> {
+    for (;;) {
+      const next = this.#turn.next();
+      this.#ahead.push(next);
+      if ((await next).done === true) return;
+    }
+  }
+}
+
+const CLOSED = new DOMException("The session was closed.", "AbortError");
