@@ -1,4 +1,6 @@
 import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { SessionId } from "../records/ids.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 
@@ -13,18 +15,21 @@ type TurnEvents = AsyncGenerator<RunEvent, RunEnd, undefined>;
  */
 export class Leaving {
   readonly #turns = new Set<FollowedTurn>();
+  readonly #session: SessionId;
   readonly #lost: AbortSignal;
   #closing = new AbortController();
   #signal: AbortSignal;
 
   /** `lost` aborts when nothing can be written any more. */
-  constructor(lost: AbortSignal) {
+  constructor(session: SessionId, lost: AbortSignal) {
+    this.#session = session;
     this.#lost = lost;
     this.#signal = this.#both();
   }
 
   /** For calls: aborts when the session is about to be closed, and when nothing can be written any more. */
   get signal(): AbortSignal {
+    this.refuse();
     return this.#signal;
   }
 
@@ -49,17 +54,26 @@ export class Leaving {
     }
   }
 
+  /** What begins now would be left open. */
+  refuse(): void {
+    if (this.#closing.signal.aborted) throw new HoldfastError("JOURNAL_CLOSED", { session: this.#session });
+  }
+
   async stopAll(transactions: Pick<Transactions, "pending" | "ended">, clock: Clock): Promise<void> {
     const { pending } = transactions;
-    if (pending.length + this.#turns.size === 0) return;
     this.#closing.abort(CLOSED);
-    this.#closing = new AbortController(); // should it not be closed after all, it goes on
-    this.#signal = this.#both();
+    if (pending.length + this.#turns.size === 0) return;
     const over = [transactions.ended(pending), ...[...this.#turns].map((turn) => turn.walkToItsEnd())];
     const enough = new AbortController();
     const late = clock.sleep(PATIENCE, enough.signal).catch(() => {});
     await Promise.race([Promise.allSettled(over), late]); // whoever follows a turn that failed is told by it
     enough.abort();
+  }
+
+  /** It could not be closed, and goes on. */
+  stay(): void {
+    this.#closing = new AbortController();
+    this.#signal = this.#both();
   }
 
   #both(): AbortSignal {

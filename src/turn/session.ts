@@ -122,7 +122,7 @@ export class Session implements AsyncDisposable {
     const { state, transactions } = parts;
     const marks = new Marks({ state, transactions, from: () => rewoundBy(parts, this.catalog) });
     this.#marks = marks;
-    const leaving = new Leaving(parts.journal.signal);
+    const leaving = new Leaving(this.id, parts.journal.signal);
     this.#leaving = leaving;
     this.#ground = {
       id: this.id,
@@ -245,6 +245,7 @@ export class Session implements AsyncDisposable {
       await keeping;
       this.#refuseRunning(); // somebody else was waiting, too
     }
+    this.#leaving.refuse();
     return yield* this.#leaving.following(runTurn(this.#ground, input, options));
   }
 
@@ -387,16 +388,24 @@ export class Session implements AsyncDisposable {
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions(options, CLOSE_OPTIONS);
     this.state.truth.gate.refuseInside();
-    if (this.#closed === undefined) {
-      await this.#leaving.stopAll(this.transactions, this.state.clock);
-      if (options.leave === undefined) await this.#exit();
-    }
-    this.#closed ??= this.#close();
+    this.#closed ??= this.#leave(options);
     return this.#closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #leave({ leave }: CloseOptions): Promise<void> {
+    try {
+      await this.#leaving.stopAll(this.transactions, this.state.clock);
+      if (leave === undefined) await this.#exit();
+    } catch (error) {
+      this.#closed = undefined;
+      this.#leaving.stay();
+      throw error;
+    }
+    await this.#close();
   }
 
   /** A session that can write no more, or has nothing to write, just ends: what is staged is in the journal. */

@@ -68,6 +68,12 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     "[onAbort(limits.signal, first.resolve), onDeadline",
     "[onAbort(new AbortController().signal, first.resolve), onDeadline",
   ),
+  kernelBug(
+    "session-closed-under-its-calls",
+    "src/turn/session.ts",
+    "      await this.#leaving.stopAll(this.transactions, this.state.clock);\n",
+    "",
+  ),
   kernelBug("call-ends-twice", "src/transaction/pending.ts", "    this.#ended = true;\n", ""),
   kernelBug(
     "true-before-it-is-written",

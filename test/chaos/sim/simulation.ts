@@ -46,6 +46,8 @@ export interface Operation {
 
 export const LEASE_MS = 1_000;
 const MOST_UNDER_WAY = 8;
+/** How long a session that is closed waits for what does not stop. */
+const CLOSING_MS = 5_000;
 
 /** The whole kernel on one machine, in one thread, with every choice drawn from a seed. */
 export class Simulation {
@@ -214,11 +216,13 @@ export class Simulation {
     this.#opening = true;
     const opening = async () => {
       try {
-        if (process.session !== undefined) await this.close(process.session).catch(() => {});
+        const closedCalmly = await this.#closeCalmly(process);
         process.use(await process.holdfast.open(id, { leaseMs: LEASE_MS }), this.faultsPassed);
         this.count("openings");
         if (this.main !== process) return; // it slept, and another has opened the session since
         if (process.session === undefined) return;
+        const left = process.session.recovered.closedCalls;
+        if (closedCalmly && left.length > 0) this.oracle.wrong.push(`closing left ${left.join(", ")} open`);
         this.oracle.rewinding(process.session.id, "opened");
         this.oracle.checkQuiet(process.session);
       } finally {
@@ -226,6 +230,19 @@ export class Simulation {
       }
     };
     this.follow("open", [], opening, ["SESSION_BUSY", "LEASE_LOST"]); // it may have slept meanwhile
+  }
+
+  /** Whether nothing kept it from closing all that ran. */
+  async #closeCalmly(process: SimProcess): Promise<boolean> {
+    const { session, usable } = process;
+    if (session === undefined) return false;
+    const begun = this.scheduler.now;
+    const closed = await this.close(session).then(
+      () => true,
+      () => false,
+    );
+    const calm = process.faultsBefore(session) === this.faults && this.scheduler.now - begun < CLOSING_MS;
+    return closed && calm && usable === session;
   }
 
   async #take(name: string, random: SeededRandom): Promise<void> {
