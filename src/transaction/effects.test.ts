@@ -235,6 +235,19 @@ describe("an effect", () => {
     expect(charged?.attempts).toBe(2);
   });
 
+  test("[TX-25] is undone later, too, when the store refused the undoing of one before it", async () => {
+    const { did, spec } = bank();
+    const { transactions, ledger } = rig([paying(spec)]);
+    expect(await transactions.run({ id: "c1", name: "charge", input: { keys: ["a", "b", "c"] } })).toMatchObject({
+      ok: true,
+    });
+    ledger.failOn = "effect-undoing";
+    await expect(transactions.undoEffects(["c1"])).rejects.toThrow();
+    ledger.failOn = undefined;
+    await transactions.undoEffects(["another"]);
+    expect(did.map((one) => one.slice(0, 8))).toEqual(["pay a", "pay b", "pay c", "refund c", "refund b", "refund a"]);
+  });
+
   test.each(["effect-undoing", "effect-undone", "effect-not-undone"])(
     "[TX-25] whose undoing the store refused at %s is undone with the next discarded call, and before its key is used again",
     async (line) => {

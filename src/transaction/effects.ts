@@ -253,9 +253,16 @@ export class EffectBook {
 
   async #release(owned: readonly Known[], gone: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     const reports: EffectReport[] = [];
-    for (const known of owned.toReversed()) {
-      for (const callId of gone) known.owners.delete(callId);
-      if (known.owners.size === 0) reports.push(await this.#undo(known, specOf));
+    const isFree = ({ owners }: Known) => {
+      for (const callId of gone) owners.delete(callId);
+      return owners.size === 0;
+    };
+    try {
+      for (const known of owned.toReversed()) if (isFree(known)) reports.push(await this.#undo(known, specOf));
+    } catch (error) {
+      // The store refused one: the others are still to be undone, and found again.
+      for (const known of owned.filter(isFree)) letGo(known);
+      throw error;
     }
     return reports;
   }
@@ -275,19 +282,16 @@ export class EffectBook {
   }
 
   async #undoNow(known: Known, specOf: SpecOf): Promise<EffectReport> {
+    letGo(known);
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
-    if (standing.is !== "done" && standing.is !== "undoing")
-      return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    if (standing.is !== "undoing") return reportOf(entry, standing) ?? { ...about, is: "undone" };
     const { result } = standing;
     const spec = isMarked(JSON.stringify([entry.args, result])) ? SECRET_LOST : specOf(entry.tool, entry.name);
     // An earlier process may have undone it, and nobody here can: it stays what it is.
-    if (standing.is === "undoing" && standing.begun && spec?.undo === undefined)
-      return reportOf(entry, standing) ?? { ...about, is: "undone" };
-    // Nobody relies on it: if the store refuses the next line, it is still to be undone.
-    if (standing.is === "done") known.standing = { is: "undoing", result, begun: false };
+    if (standing.begun && spec?.undo === undefined) return reportOf(entry, standing) ?? { ...about, is: "undone" };
     // Written down first: cut off in the middle, it must not be taken for one that still stands.
-    if (!(standing.is === "undoing" && standing.begun) && spec?.undo !== undefined) {
+    if (!standing.begun && spec?.undo !== undefined) {
       await this.#ledger.effectUndone(entry, "undoing");
       known.standing = { is: "undoing", result, begun: true };
     }
@@ -339,6 +343,12 @@ export class EffectBook {
       ({ standing, owners }) => standing.is !== "undone" && callIds.some((callId) => owners.has(callId)),
     );
   }
+}
+
+/** Nobody relies on it any more: until it is undone, it is still to be. */
+function letGo(known: Known): void {
+  const { standing } = known;
+  if (standing.is === "done") known.standing = { is: "undoing", result: standing.result, begun: false };
 }
 
 /** Undoing with a word in a secret's place would undo something else, or nothing. */
