@@ -242,7 +242,7 @@ describe("an effect", () => {
       ok: true,
     });
     ledger.failOn = "effect-undoing";
-    await expect(transactions.undoEffects(["c1"])).rejects.toThrow();
+    await expect(transactions.undoEffects(["c1"])).rejects.toThrow("cannot write effect-undoing");
     ledger.failOn = undefined;
     await transactions.undoEffects(["another"]);
     expect(did.map((one) => one.slice(0, 8))).toEqual(["pay a", "pay b", "pay c", "refund c", "refund b", "refund a"]);
