@@ -382,8 +382,8 @@ export class Session implements AsyncDisposable {
 
   /**
    * Stops what runs here, which ends as canceled, commits what is dirty, puts files in place that still wait, and gives
-   * session and folder free. Refused from inside a call of its own, and, with the session still open, when something dirty cannot be committed; `leave: "staged"` lets the next
-   * opening commit it.
+   * session and folder free. Refused from inside a call of its own and, with the session still open, when something dirty
+   * cannot be committed; `leave: "staged"` lets the next opening commit it.
    */
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions(options, CLOSE_OPTIONS);
