@@ -54,6 +54,31 @@ describe("glob", () => {
 });
 
 describe("grep", () => {
+  test("[TOOL-20] where it has looked into no file it says so, and not that nothing matches", async () => {
+    const { said } = await withTools({ "src/a.ts": "TODO\n" });
+    expect(await said("grep", { pattern: "TODO", glob: "*.ts" })).toBe(
+      "[no file matches *.ts; **/ before it looks into every folder]",
+    );
+    expect(await said("grep", { pattern: "TODO", glob: "lib/**" })).toBe("[no file matches lib/**]");
+    expect(await said("grep", { pattern: "TODO", glob: "x".repeat(9_000) })).toMatch(/^.{0,400}$/);
+    expect(await (await withTools()).said("grep", { pattern: "TODO" })).toBe("[there is no file to look into]");
+  });
+
+  test("[TOOL-20] what may be text in another encoding is named, and so is a file that was named and is none", async () => {
+    const { said } = await withTools({
+      "latin.c": Buffer.from("// caf\xe9 TODO\n", "latin1"),
+      "notes.txt": Buffer.from("\uFEFFTODO\n", "utf16le"),
+      "a.out": Uint8Array.of(0x7f, 0xff, 0, 1),
+      zeros: "TODO\0",
+    });
+    const passed = "[no line matches]\n[passed over: latin.c (not UTF-8 text), notes.txt (not UTF-8 text)]";
+    expect(await said("grep", { pattern: "TODO" })).toBe(passed);
+    for (const path of ["a.out", "zeros", "latin.c"])
+      expect(await said("grep", { pattern: "TODO", path })).toBe(
+        `[no line matches]\n[passed over: ${path} (not UTF-8 text)]`,
+      );
+  });
+
   test("[TOOL-10] lines with their places; binary files and machines' folders are passed over", async () => {
     const { said } = await withTools(TREE);
     expect(await said("grep", { pattern: "^export|TODO" })).toBe(
