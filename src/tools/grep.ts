@@ -70,7 +70,7 @@ const NO_LINES = ["FILE_NOT_FOUND", "FILE_SPECIAL", "FILE_IS_FOLDER", "FILE_BAD_
 /** The lines of a file as people count them, or nothing when it is no text: which is said when it was named, or may be some. */
 async function linesOf(call: Call, file: string, unreadable: Unreadable, isNamed: boolean): Promise<readonly string[]> {
   try {
-    const read = await call.files.readText(file);
+    const read = (await call.files.readText(file)).replace(/^\uFEFF/, ""); // a mark, and no part of the first line
     if (!read.includes("\0")) return read === "" ? [] : read.replace(/\r?\n$/, "").split(/\r?\n/);
     if (isNamed) unreadable.addForeign(file);
     return [];

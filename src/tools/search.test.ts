@@ -54,6 +54,17 @@ describe("glob", () => {
 });
 
 describe("grep", () => {
+  test("[TOOL-21] the mark that some editors begin a file with is no part of its first line", async () => {
+    const { said, text } = await withTools({ "a.cs": "\uFEFFusing System;\nusing A;\n", "b.cs": "\uFEFF" });
+    expect(await said("grep", { pattern: "^using" })).toBe("a.cs:1:using System;\na.cs:2:using A;");
+    const read = await said("read_file", { path: "a.cs" });
+    expect(read).toBe("1\tusing System;\n2\tusing A;");
+    expect(await said("read_file", { path: "b.cs" })).toBe("[b.cs is empty]");
+    const edits = [{ find: read.split("\n")[0]?.slice(2) ?? "", replace: "using B;" }];
+    expect(await said("edit_file", { path: "a.cs", edits })).toBe("Edited a.cs: 1 place, at line 1.");
+    expect(await text("a.cs")).toBe("\uFEFFusing B;\nusing A;\n");
+  });
+
   test("[TOOL-20] where it has looked into no file it says so, and not that nothing matches", async () => {
     const { said } = await withTools({ "src/a.ts": "TODO\n" });
     expect(await said("grep", { pattern: "TODO", glob: "*.ts" })).toBe(
