@@ -180,6 +180,19 @@ describe("the end of a file", () => {
   });
 });
 
+test("[TOOL-23] a file that only its diff --git line names is changed with the others, and half a rename is refused", async () => {
+  const { said, text } = await withTools({ a: "1\n", b: "1\n" });
+  const hunk = "@@ -1 +1 @@\n-1\n+2\n";
+  const patch = `diff --git a/a b/a\nindex 1..2 100644\n${hunk}diff --git a/b b/b\n--- a/b\n+++ b/b\n${hunk}`;
+  expect(await said("apply_patch", { patch })).toBe("Updated a.\nUpdated b.");
+  expect([await text("a"), await text("b")]).toEqual(["2\n", "2\n"]);
+  for (const half of ["rename from a\n", "rename to c\n", "diff --git a/a b/c\nrename to c\n"])
+    expect(await said("apply_patch", { patch: `${half}--- a/b\n+++ b/b\n@@ -1 +1 @@\n-2\n+3\n` })).toMatch(
+      /^Line \d of/,
+    );
+  expect([await text("a"), await text("b")]).toEqual(["2\n", "2\n"]);
+});
+
 describe("what it refuses", () => {
   test("[TOOL-9] one answer names every file and hunk that stands in the way, and nothing is changed", async () => {
     const { run, text, session } = await withTools(files);

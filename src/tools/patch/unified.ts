@@ -39,12 +39,12 @@ export function parseUnified(lines: readonly string[]): ParsedPatch {
       const path = gitPath(line.slice("diff --git ".length)) ?? UNNAMED;
       begin(path, path, false);
     } else if (line.startsWith("rename from ")) {
-      const from = unquoted(line.slice("rename from ".length));
-      if (open?.from === UNNAMED) open.from = from;
-      else begin(from, NOWHERE, false);
-    } else if (line.startsWith("rename to ") && open !== undefined) {
-      open.to = unquoted(line.slice("rename to ".length));
-      open.told = true;
+      const next = lines[at + 1] ?? "";
+      if (!next.startsWith("rename to ")) return fail(at + 1, "After the rename from line comes the rename to line.");
+      const [from, to] = [unquoted(line.slice("rename from ".length)), unquoted(next.slice("rename to ".length))];
+      if (open?.from === UNNAMED) [open.from, open.to, open.told] = [from, to, true];
+      else begin(from, to, true);
+      at += 1;
     } else if (what !== undefined && open !== undefined) {
       // A file that is made or deleted empty, or only gets another mode, has no other line.
       if (what === "new file") open.from = NOWHERE;
@@ -64,6 +64,7 @@ export function parseUnified(lines: readonly string[]): ParsedPatch {
       const read = hunkFrom(lines, at);
       if ("why" in read) return fail(read.at, read.why);
       open.hunks.push(read.hunk);
+      open.told = true; // also without the --- and +++ lines: left out, it would be missing in what is told as done
       at = read.end - 1;
     } else if (line.startsWith("@@"))
       return fail(
