@@ -419,6 +419,10 @@ export const ERROR_CODES = {
     says: "The folder lies on another file system than the workspace, where files cannot be moved aside. Nothing was changed.",
     tryThis: "Open that folder as a workspace of its own.",
   },
+  WORKSPACE_NO_LINKS: {
+    says: "The file system of the workspace has no hard links, without which a new file could replace somebody else's. Nothing was changed.",
+    tryThis: "Move the workspace to a file system that has them; FAT, exFAT and some network shares have none.",
+  },
   FILE_GONE: {
     says: "What files held at that point is nowhere any more: a command wrote them, which is not copied, and somebody else has changed them since.",
     tryThis:

@@ -21,6 +21,22 @@ test.each<[string, readonly string[], readonly string[]]>([
   expect(others.filter((path) => glob.matches(path.split("/")))).toEqual([]);
 });
 
+test.each<[string, readonly string[], readonly string[]]>([
+  ["\\{a,b\\}.ts", ["{a,b}.ts"], ["a.ts", "\\a.ts"]],
+  ["{a\\,b,c\\}}", ["a,b", "c}"], ["a", "b"]],
+  ["\\{{a,b}", ["{a", "{b"], ["a"]],
+  ["{a,b\\", ["{a,b\\"], ["a"]],
+])("[FILE-18] a brace or comma behind a backslash is itself: %s", (pattern, matching, others) => {
+  const glob = globOf(pattern);
+  expect(matching.filter((path) => !glob.matches(path.split("/")))).toEqual([]);
+  expect(others.filter((path) => glob.matches(path.split("/")))).toEqual([]);
+});
+
+test("[FILE-18] a pattern that is longer than any path is refused, and one that is as long is read", () => {
+  expect(() => globOf("{a}".repeat(20_000))).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
+  expect(globOf("{a}".repeat(1_365)).matches(["a".repeat(1_365)])).toBe(true);
+});
+
 test("[FILE-10] a pattern that would become hundreds is refused", () => {
   expect(() => globOf("{a,b}".repeat(10))).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
 });

@@ -8,10 +8,12 @@ export interface Glob {
 }
 
 const MOST_ALTERNATIVES = 256;
+const LONGEST_PATTERN = 4_096; // as the longest path
 const ANY_DEPTH = "**";
 
 /** `*` and `?` inside a name, `**` over any number of folders, `[a-z]` one of, `{a,b}` either. */
 export function globOf(pattern: string): Glob {
+  if (pattern.length > LONGEST_PATTERN) throw tooMuch(pattern);
   const alternatives = expanded(pattern).map((one) => one.split("/").filter((name) => name !== "" && name !== "."));
   return {
     matches: (names) => alternatives.some((parts) => matchesAll(parts, names)),
@@ -98,14 +100,26 @@ function fits(token: string, letter: string): boolean {
 
 /** `a{b,c{d,e}}` written out. A pattern that would become hundreds is refused: it is a mistake or an attack. */
 function expanded(pattern: string): readonly string[] {
-  const open = pattern.indexOf("{");
+  const open = unescaped(pattern, "{");
   const close = open < 0 ? -1 : closing(pattern, open);
   if (open < 0 || close < 0) return [pattern];
   const [head, tail] = [pattern.slice(0, open), pattern.slice(close + 1)];
   const made = choices(pattern.slice(open + 1, close)).flatMap((choice) => expanded(`${head}${choice}${tail}`));
-  if (made.length > MOST_ALTERNATIVES)
-    throw new HoldfastError("BAD_OPTION", { option: "pattern", value: pattern.slice(0, 80) });
+  if (made.length > MOST_ALTERNATIVES) throw tooMuch(pattern);
   return made;
+}
+
+function tooMuch(pattern: string): HoldfastError {
+  return new HoldfastError("BAD_OPTION", { option: "pattern", value: pattern.slice(0, 80) });
+}
+
+/** Where a letter stands that no backslash makes a mere letter. */
+function unescaped(text: string, letter: string): number {
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === letter) return at;
+    if (text[at] === "\\") at += 1;
+  }
+  return -1;
 }
 
 function closing(text: string, open: number): number {
@@ -114,6 +128,7 @@ function closing(text: string, open: number): number {
     if (text[at] === "{") depth += 1;
     if (text[at] === "}") depth -= 1;
     if (depth === 0) return at;
+    if (text[at] === "\\") at += 1;
   }
   return -1;
 }
@@ -121,7 +136,7 @@ function closing(text: string, open: number): number {
 function choices(text: string): readonly string[] {
   const found: string[] = [""];
   let depth = 0;
-  for (const letter of text) {
+  for (const [letter] of text.matchAll(/\\?[^]/gu)) {
     if (letter === "{") depth += 1;
     if (letter === "}") depth -= 1;
     if (letter === "," && depth === 0) found.push("");

@@ -6,6 +6,7 @@ import { type LinePattern, linePattern, literalPattern } from "./pattern/pattern
 
 const MOST_AROUND = 10;
 const LONGEST_SHOWN = 300;
+const LOOKED_AT = 8_192;
 
 /** Lines by what they hold. The pattern is run by a matcher that needs one pass, whatever the pattern. */
 export function grepTool(limits: ToolLimits): Tool {
@@ -32,11 +33,14 @@ export function grepTool(limits: ToolLimits): Tool {
       try {
         const report = new Report(limit, around, limits.bytes);
         const unreadable = new Unreadable();
-        for (const file of await filesIn(call, path, glob, unreadable)) {
+        const files = await filesIn(call, path, glob, unreadable);
+        for (const file of files) {
           if (report.isFull) break;
-          report.search(file, await linesOf(call, file, unreadable), made.pattern);
+          report.search(file, await linesOf(call, file, unreadable, file === path), made.pattern);
         }
-        return [report.text, ...unreadable.words].join("\n");
+        // Taken for the answer that nothing is there, it would be believed.
+        const said = files.length === 0 ? noFile(glob) : report.text;
+        return [said, ...unreadable.words].join("\n");
       } catch (error) {
         return fileFailure(call, path, error);
       }
@@ -54,21 +58,39 @@ async function filesIn(call: Call, path: string, glob: string, unreadable: Unrea
   return call.files.glob(plainPath(glob), { path, exclude: passedOver(glob, path), passedOver: unreadable.add });
 }
 
-/** What is no text, and a link that leads to none. */
-const NO_TEXT = ["FILE_NOT_TEXT", "FILE_NOT_FOUND", "FILE_SPECIAL", "FILE_IS_FOLDER", "FILE_BAD_PATH"] as const;
+function noFile(glob: string): string {
+  if (glob === "**") return "[there is no file to look into]";
+  const deeper = glob.includes("/") ? "" : "; **/ before it looks into every folder";
+  return `[no file matches ${cut(glob)}${deeper}]`;
+}
 
-/** The lines of a file as people count them, or nothing when it is no text. */
-async function linesOf(call: Call, file: string, unreadable: Unreadable): Promise<readonly string[]> {
+/** What holds no lines, and a link that leads to nothing. */
+const NO_LINES = ["FILE_NOT_FOUND", "FILE_SPECIAL", "FILE_IS_FOLDER", "FILE_BAD_PATH"] as const;
+
+/** The lines of a file as people count them, or nothing when it is no text: which is said when it was named, or may be some. */
+async function linesOf(call: Call, file: string, unreadable: Unreadable, isNamed: boolean): Promise<readonly string[]> {
   try {
-    const read = await call.files.readText(file);
-    if (read.includes("\0") || read === "") return [];
-    return read.replace(/\r?\n$/, "").split(/\r?\n/);
+    const read = (await call.files.readText(file)).replace(/^\uFEFF/, ""); // a mark, and no part of the first line
+    if (!read.includes("\0")) return read === "" ? [] : read.replace(/\r?\n$/, "").split(/\r?\n/);
+    if (isNamed) unreadable.addForeign(file);
+    return [];
   } catch (error) {
-    if (HoldfastError.is(error) && NO_TEXT.some((code) => code === error.code)) return [];
+    if (HoldfastError.is(error) && NO_LINES.some((code) => code === error.code)) return [];
+    if (HoldfastError.is(error, "FILE_NOT_TEXT")) {
+      if (isNamed || (await mayBeText(call, file))) unreadable.addForeign(file);
+      return [];
+    }
     if (!HoldfastError.is(error, "FILE_NOT_READABLE") && !HoldfastError.is(error, "FILE_TOO_LARGE")) throw error;
     unreadable.add(file, error);
     return [];
   }
+}
+
+/** In an older encoding, or in UTF-16, which says so. Anything else that is not UTF-8 holds a NUL near its beginning. */
+async function mayBeText({ files }: Call, file: string): Promise<boolean> {
+  for await (const piece of files.readStream(file, { from: 0, to: LOOKED_AT }))
+    return !piece.includes(0) || /^(\xff\xfe|\xfe\xff)/.test(Buffer.from(piece.subarray(0, 2)).toString("latin1"));
+  return false;
 }
 
 class Report {

@@ -18,12 +18,17 @@ export function plainPath(path: string): string {
     .replace(/^\.$/, "");
 }
 
-/** What a search passed over because it may not be read, or is too large to be: said at its end. */
+/** What a search passed over because it may not or cannot be read, or is too large to be: said at its end. */
 export class Unreadable {
   readonly #places: string[] = [];
 
   readonly add = (path: string, why: HoldfastError): void => {
     this.#places.push(`${path} (${why.code === "FILE_TOO_LARGE" ? "too large" : "not readable"})`);
+  };
+
+  /** What may be text to people, in an encoding that is not looked into. */
+  readonly addForeign = (path: string): void => {
+    this.#places.push(`${path} (not UTF-8 text)`);
   };
 
   /** Nothing, or one line more. */

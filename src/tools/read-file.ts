@@ -40,7 +40,7 @@ export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media 
 
   async function numbered(call: Call, path: string, range: { readonly from: number; readonly lines: number }) {
     const reader = new LineReader(range.from, range.lines, lineLength, mostBytes);
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    const decoder = new TextDecoder("utf-8", { fatal: true }); // without the mark that some editors begin a file with
     try {
       for await (const piece of call.files.readStream(path)) {
         if (piece.includes(0)) return binary(call, path);

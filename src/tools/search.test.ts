@@ -54,6 +54,42 @@ describe("glob", () => {
 });
 
 describe("grep", () => {
+  test("[TOOL-21] the mark that some editors begin a file with is no part of its first line", async () => {
+    const { said, text } = await withTools({ "a.cs": "\uFEFFusing System;\nusing A;\n", "b.cs": "\uFEFF" });
+    expect(await said("grep", { pattern: "^using" })).toBe("a.cs:1:using System;\na.cs:2:using A;");
+    const read = await said("read_file", { path: "a.cs" });
+    expect(read).toBe("1\tusing System;\n2\tusing A;");
+    expect(await said("read_file", { path: "b.cs" })).toBe("[b.cs is empty]");
+    const edits = [{ find: read.split("\n")[0]?.slice(2) ?? "", replace: "using B;" }];
+    expect(await said("edit_file", { path: "a.cs", edits })).toBe("Edited a.cs: 1 place, at line 1.");
+    expect(await text("a.cs")).toBe("\uFEFFusing B;\nusing A;\n");
+  });
+
+  test("[TOOL-20] where it has looked into no file it says so, and not that nothing matches", async () => {
+    const { said } = await withTools({ "src/a.ts": "TODO\n" });
+    expect(await said("grep", { pattern: "TODO", glob: "*.ts" })).toBe(
+      "[no file matches *.ts; **/ before it looks into every folder]",
+    );
+    expect(await said("grep", { pattern: "TODO", glob: "lib/**" })).toBe("[no file matches lib/**]");
+    expect(await said("grep", { pattern: "TODO", glob: "x".repeat(9_000) })).toMatch(/^.{0,400}$/);
+    expect(await (await withTools()).said("grep", { pattern: "TODO" })).toBe("[there is no file to look into]");
+  });
+
+  test("[TOOL-20] what may be text in another encoding is named, and so is a file that was named and is none", async () => {
+    const { said } = await withTools({
+      "latin.c": Buffer.from("// caf\xe9 TODO\n", "latin1"),
+      "notes.txt": Buffer.from("\uFEFFTODO\n", "utf16le"),
+      "a.out": Uint8Array.of(0x7f, 0xff, 0, 1),
+      zeros: "TODO\0",
+    });
+    const passed = "[no line matches]\n[passed over: latin.c (not UTF-8 text), notes.txt (not UTF-8 text)]";
+    expect(await said("grep", { pattern: "TODO" })).toBe(passed);
+    for (const path of ["a.out", "zeros", "latin.c"])
+      expect(await said("grep", { pattern: "TODO", path })).toBe(
+        `[no line matches]\n[passed over: ${path} (not UTF-8 text)]`,
+      );
+  });
+
   test("[TOOL-10] lines with their places; binary files and machines' folders are passed over", async () => {
     const { said } = await withTools(TREE);
     expect(await said("grep", { pattern: "^export|TODO" })).toBe(

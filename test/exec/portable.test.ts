@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -91,6 +91,30 @@ test.each([1, 2])(
     expect(portrait(at.root, { times: false })).toEqual(left);
   },
 );
+
+test("[HOST-21] a folder that was moved to rescue goes with its time, and what will not go keeps nobody out", async () => {
+  const at = freshRoot();
+  const one = await withCommands("portable", {}, at);
+  const odd = String.raw`"$(printf 'odd\377')"`; // a name that is no text is moved whole
+  const { ok } = await one.sh(`mkdir ${odd} && echo in > ${odd}/file`);
+  expect(ok).toBe(false);
+  await one.session.close();
+  await one.holdfast.close();
+  const rescue = join(at.root, ".holdfast/workspace/rescue");
+  expect(readdirSync(rescue)).toHaveLength(2); // with its note
+  const root = { root: at.root, rescue: { ageMs: 0 } };
+  const removeTree = () => {
+    throw Object.assign(new Error("the disk"), { code: "EACCES" });
+  };
+  await pause(5);
+  const kept = await work({ workspace: { ...root, port: { ...realHost, removeTree } } }, at);
+  expect((await kept.run(({ files }) => files.writeText("mine", "mine"))).ok).toBe(true);
+  await kept.session.close();
+  await kept.holdfast.close();
+  expect(readdirSync(rescue).length).toBeGreaterThan(0);
+  await work({ workspace: root }, at);
+  expect(readdirSync(rescue)).toEqual([]);
+});
 
 const EXEC = ".holdfast/workspace/exec";
 

@@ -344,6 +344,22 @@ describe("one workspace", () => {
     expect((await files.list("data")).map(({ name }) => name)).toEqual(["holdfast.dbx"]);
     await expect(files.delete("data", { recursive: true })).rejects.toEqual(coded("FILE_NOT_COVERED"));
   });
+
+  test.each([
+    ["the store is named through a link to the workspace", "via", "via/data/holdfast.db"],
+    ["only the workspace is", "via", "root/data/holdfast.db"],
+    ["only the store is", "root", "via/data/holdfast.db"],
+  ])("[HOST-22] a store in the workspace is ours whichever way it is named: %s", async (_, root, store) => {
+    const at = freshRoot();
+    const beside = (name: string) => join(at.root, "..", name);
+    symlinkSync(at.root, beside("via"));
+    const { files } = await work({}, { root: beside(root), store: beside(store) });
+    for (const path of ["data/holdfast.db", "data/holdfast.db-wal"]) {
+      await expect(files.delete(path)).rejects.toEqual(coded("FILE_BAD_PATH"));
+      await expect(files.writeText(path, "x")).rejects.toEqual(coded("FILE_BAD_PATH"));
+    }
+    expect(await files.list("data")).toEqual([]);
+  });
 });
 
 describe("the two plans that are written down", () => {

@@ -162,6 +162,25 @@ describe("limits and what is not covered", () => {
     await expect(files.writeText("mounted/f", "x")).rejects.toEqual(coded("FILE_OTHER_DEVICE"));
     await files.writeText("beside", "x");
   });
+
+  test.each(["EPERM", "ENOTSUP"])(
+    "[HOST-23] on a file system without hard links, which says %s, a call is refused before the decision, and so is the next",
+    async (system) => {
+      const at = freshRoot();
+      const linkAs = () => {
+        throw Object.assign(new Error(system), { code: system });
+      };
+      const { files, on } = await work({ workspace: { root: at.root, port: { ...realHost, linkAs } } }, at);
+      writeFileSync(on("old"), "old");
+      const refused = coded("WORKSPACE_NO_LINKS");
+      await expect(files.writeText("new", "x")).rejects.toEqual(refused);
+      await expect(files.writeText("old", "x")).rejects.toEqual(refused);
+      await expect(files.delete("old")).rejects.toEqual(refused);
+      expect((await files.list()).map(({ name }) => name)).toEqual(["old"]);
+      expect(await files.readText("old")).toBe("old");
+      expect(execFileSync("find", [at.root, "-name", ".holdfast-*"], { encoding: "utf8" })).toBe("");
+    },
+  );
 });
 
 describe("other systems", () => {

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { dirname, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { type HostPort, isSystem, nameText } from "./port.ts";
 
@@ -35,11 +35,15 @@ export function refuseHuge(port: HostPort, root: string, most: number = MOST_NAM
   }
 }
 
-/** Where a path of ours lies in the workspace, or undefined when it lies outside. */
+/**
+ * Where a path of ours lies in the workspace, or undefined when it lies outside. The root is known by its real path, and
+ * this one may lead through a link: taken for outside, a store would be a file like any other.
+ */
 export function placeIn(root: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
-  const inside = relative(root, resolve(path)).split(sep).join("/");
-  return inside === "" || inside.startsWith("..") ? undefined : inside;
+  const real = join(realOf(dirname(resolve(path))), basename(path)); // it may not be there yet
+  const inside = relative(root, real).split(sep).join("/");
+  return inside === "" || /^\.\.(\/|$)/.test(inside) ? undefined : inside;
 }
 
 function isAbove(folder: string, path: string): boolean {

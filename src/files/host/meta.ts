@@ -82,6 +82,19 @@ export function workspaceId(port: HostPort, { home }: Places, fresh: () => strin
   return id;
 }
 
+const WITHOUT_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
+
+/** Whether a file can have a second name here: new content gets its own by one, because a link replaces nobody's file. */
+export function hasLinks(port: HostPort, { home, temporary }: Places): boolean {
+  try {
+    port.linkAs(home.at(ID), temporary.at(ID));
+  } catch (error) {
+    return !isSystem(error, ...WITHOUT_LINKS);
+  }
+  port.unlink(temporary.at(ID));
+  return true;
+}
+
 export function writeAll(port: HostPort, handle: number, bytes: Uint8Array, position = 0): void {
   for (let at = 0; at < bytes.length; ) {
     const written = port.write(handle, bytes, at, bytes.length - at, position + at);

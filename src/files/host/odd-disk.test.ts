@@ -125,9 +125,10 @@ describe("a folder that is to be a workspace", () => {
     expect([
       placeIn(root, undefined),
       placeIn(root, join(root, "d/g")),
+      placeIn(root, join(root, "..d/g")),
       placeIn(root, scratch),
       placeIn(root, root),
-    ]).toEqual([undefined, "d/g", undefined, undefined]);
+    ]).toEqual([undefined, "d/g", "..d/g", undefined, undefined]);
   });
 });
 

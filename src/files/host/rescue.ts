@@ -136,30 +136,46 @@ export class Rescue {
       .filter((name) => !name.endsWith(NOTE))
       .flatMap((name) => {
         const stat = port.stat(folder.at(name));
-        return stat === undefined ? [] : [{ name, size: stat.size, since: Number(stat.ctimeNs / 1_000_000n) }];
+        return stat === undefined ? [] : [{ name, stat, since: Number(stat.ctimeNs / 1_000_000n) }];
       })
       .toSorted((a, b) => b.since - a.since);
     // Some room to spare, or every look would find one file too many.
-    const share = this.#fits({ files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) }) ? 1 : ROOM;
+    const share = this.#fits({ files: files.length, bytes: files.reduce((sum, { stat }) => sum + stat.size, 0) })
+      ? 1
+      : ROOM;
     let [kept, bytes, removed, freed] = [0, 0, 0, 0];
     let first = Number.POSITIVE_INFINITY;
-    for (const { name, size, since } of files) {
+    for (const { name, stat, since } of files) {
       kept += 1;
-      bytes += size;
+      bytes += stat.size;
       const crowded = !this.#fits({ files: kept, bytes }, share) && kept > 1 && !noted.has(name);
-      if (spared.has(name) || !(crowded || since < oldest)) {
+      if (spared.has(name) || !(crowded || since < oldest) || !this.#removed(name, stat, noted.has(name))) {
         first = since;
         continue;
       }
-      port.unlink(folder.at(name));
-      if (noted.has(name)) port.unlink(folder.at(`${name}${NOTE}`));
       kept -= 1;
-      bytes -= size;
+      bytes -= stat.size;
       removed += 1;
-      freed += size;
+      freed += stat.size;
     }
     this.#held = { files: kept, bytes, oldest: first };
     return { removed, bytes: freed };
+  }
+
+  /**
+   * Also a folder, which came here whole because it was in the way. False when the system does not let it go: it is tried
+   * again, and room that is not made is no reason to keep anybody out of the workspace.
+   */
+  #removed(name: string, { kind }: HostStat, isNoted: boolean): boolean {
+    const [port, folder] = [this.#port, this.#folder];
+    try {
+      if (kind === "folder") port.removeTree(folder.at(name));
+      else port.unlink(folder.at(name));
+      if (isNoted) port.unlink(folder.at(`${name}${NOTE}`));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #remember(key: string, name: string): void {

@@ -14,7 +14,7 @@ import { HostRoot } from "./folders.ts";
 import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
 import type { Intent } from "./intent.ts";
 import { bounded, RESCUE_BOUNDS, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
-import { closePlaces, makePlaces, openPlaces, PLACES, type Places, workspaceId } from "./meta.ts";
+import { closePlaces, hasLinks, makePlaces, openPlaces, PLACES, type Places, workspaceId } from "./meta.ts";
 import { placesOfContent } from "./new-trees.ts";
 import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
@@ -62,6 +62,8 @@ export class Workspace {
   #stuck: Planned | undefined;
   /** Prepared, and the store has not said whether it was decided. */
   #doubted: Planned | undefined;
+  /** Found out when it is opened: after a decision it would be too late. */
+  #hasLinks = true;
   #last: Promise<unknown> = Promise.resolve();
   #slot: Slot = 0;
   #order = 0;
@@ -256,6 +258,7 @@ export class Workspace {
     await this.execs.recover(this.#deps.endStrays ?? (async () => {}), (names) => this.sync(names));
     await this.#syncFolders();
     this.#clearTemporary();
+    this.#hasLinks = hasLinks(this.#root.port, this.#places);
     await this.#slots.emptyBoth(newest?.slot ?? 1, this.#deps.sync);
     for (const place of [[], [OWN_FOLDER], PLACES.home, PLACES.exec]) this.#unsynced.add(place.join("/"));
     await this.#syncFolders();
@@ -325,6 +328,7 @@ export class Workspace {
   #ready(exec?: string): Promise<readonly Diverged[]> {
     return inOurWords(this.path, async () => {
       this.execs.refuseOthers(exec);
+      if (!this.#hasLinks) throw new HoldfastError("WORKSPACE_NO_LINKS", { root: this.path });
       return this.#finish();
     });
   }

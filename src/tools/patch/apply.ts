@@ -44,12 +44,14 @@ function linesAfter(after: readonly string[], before: readonly Line[]): readonly
 
 /** The index of its first line, or why there is none. */
 function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | string {
-  const { before, anchors, line } = hunk;
+  const { before, anchors, line, ends } = hunk;
   const start = afterAnchors(lines, anchors, from);
   if (typeof start === "string") return start;
   if (before.length === 0) return insertion(lines, hunk, start);
-  const places = matches(lines, before, start);
+  const found = matches(lines, before, start);
+  const places = ends === undefined ? found : atEnd(lines, found, hunk);
   const [first] = places;
+  if (first === undefined && found.length > 0) return notAtEnd(found);
   if (first === undefined) return nowhere(lines, hunk, from);
   if (places.length === 1 || anchors.length > 0) return first; // after an anchor the next place is the one that is meant
   if (line !== undefined && places.includes(line - 1)) return line - 1;
@@ -57,9 +59,21 @@ function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | s
   return `its lines stand in ${places.length} places, at line ${at}. Give more lines around them, or name what they are in after @@.`;
 }
 
+/** A mark at the wrong place does no harm where there is only one; a last line break would be one line more, or less. */
+function atEnd(lines: readonly string[], found: readonly number[], { before, ends }: Hunk): readonly number[] {
+  const end = lines.length - before.length;
+  const last = found.filter((at) => at === end || (ends === "lines" && at === end - 1 && lines.at(-1) === ""));
+  return last.length === 0 && ends === "lines" && found.length === 1 ? found : last;
+}
+
+function notAtEnd(places: readonly number[]): string {
+  const at = numbersWords(places.map((place) => place + 1));
+  return `its lines stand at line ${at}, and the patch says that the file ends with them, with or without a line break as it says.`;
+}
+
 /** New lines beside nothing: behind the anchor, at the line that is named, or at the end of the file. */
-function insertion(lines: readonly string[], { anchors, line }: Hunk, start: number): number | string {
-  if (anchors.length > 0) return start;
+function insertion(lines: readonly string[], { anchors, line, ends }: Hunk, start: number): number | string {
+  if (anchors.length > 0 && ends === undefined) return start;
   const end = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   if (line === undefined) return end;
   if (line > end) return `it begins after line ${line}, and the file has ${end}.`;

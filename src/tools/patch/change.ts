@@ -19,6 +19,8 @@ export interface Hunk {
   readonly anchors: readonly string[];
   /** Where it stood when the patch was made, from 1; of an insertion, the line before it. */
   readonly line?: number;
+  /** It stands at the end of the file: of its `text`, or of its `lines`, whether or not a line break follows the last. */
+  readonly ends?: "text" | "lines";
 }
 
 export type ParsedPatch =
@@ -34,6 +36,7 @@ export class HunkLines {
   #last: "both" | "before" | "after" | undefined;
   #openBefore = false;
   #openAfter = false;
+  #isLast = false;
 
   constructor(anchors: readonly string[], line?: number) {
     this.#anchors = anchors;
@@ -60,11 +63,23 @@ export class HunkLines {
     return this.#last === undefined;
   }
 
+  /** Nothing of the file comes after it. */
+  endFile(): void {
+    this.#isLast = true;
+  }
+
   end(): Hunk {
     // A file that ends in a line break has an empty line after it; one side without has none.
     const before = this.#openAfter && !this.#openBefore ? [...this.#before, ""] : this.#before;
     const after = this.#openBefore && !this.#openAfter ? [...this.#after, ""] : this.#after;
-    return { before, after, anchors: this.#anchors, ...(this.#line === undefined ? {} : { line: this.#line }) };
+    const place = { ...(this.#line === undefined ? {} : { line: this.#line }), ...this.#ends() };
+    return { before, after, anchors: this.#anchors, ...place };
+  }
+
+  /** Only the last line of a file has no line break. Where both sides have none, the hunk does not change that. */
+  #ends(): Pick<Hunk, "ends"> {
+    if (this.#openBefore !== this.#openAfter) return { ends: "text" };
+    return this.#openBefore || this.#isLast ? { ends: "lines" } : {};
   }
 
   #put(side: "both" | "before" | "after", text: string): void {

@@ -74,8 +74,11 @@ function updateOf(path: string, body: readonly string[]): FileChange | Fault {
       open = new HunkLines([...anchors]);
       continue;
     }
-    if (line.trim() === END_OF_FILE) continue;
     open ??= new HunkLines([]);
+    if (line.trimEnd() === END_OF_FILE) {
+      open.endFile();
+      continue;
+    }
     if (!open.take(line)) return { at, why: "A line of a hunk begins with a space, - or +." };
   }
   close();

@@ -136,6 +136,63 @@ describe("what it changes", () => {
   });
 });
 
+describe("the end of a file", () => {
+  const twice = "class A\nfoo\n  return 1\nbar\nfoo\n  return 1\n";
+  const unified = (...lines: readonly string[]) => ["--- a/f", "+++ b/f", ...lines, ""].join("\n");
+  const UNENDED = "\\ No newline at end of file";
+
+  test.each([
+    [
+      "the last of several places, also behind an anchor",
+      twice,
+      enveloped("*** Update File: f", "@@ class A", " foo", "-  return 1", "+  return 2", "*** End of File"),
+      twice.replace(/1\n$/, "2\n"),
+    ],
+    [
+      "new lines, whatever anchor is named",
+      twice,
+      enveloped("*** Update File: f", "@@ class A", "+end", "*** End of File"),
+      `${twice}end\n`,
+    ],
+    [
+      "a line of the file that reads like the mark",
+      "a\n*** End of File\nb\n",
+      enveloped("*** Update File: f", " *** End of File", "-b", "+c"),
+      "a\n*** End of File\nc\n",
+    ],
+    ["a line break that is added", "a\nfoo\nfoo", unified("@@ -3 +3 @@", "-foo", UNENDED, "+foo"), "a\nfoo\nfoo\n"],
+    ["a line break that is taken", "foo\n\nfoo\n", unified("@@ -3 +3 @@", "-foo", "+foo", UNENDED), "foo\n\nfoo"],
+  ])("[TOOL-19] a hunk that says it ends the file is made there: %s", async (_, before, patch, after) => {
+    const { said, text } = await withTools({ f: before });
+    expect(await said("apply_patch", { patch })).toBe("Updated f.");
+    expect(await text("f")).toBe(after);
+  });
+
+  test.each([
+    ["other lines follow", "a\nfoo\nb\n", unified("@@ -2 +2 @@", "-foo", UNENDED, "+foo")],
+    ["blank lines follow", "foo\n\nb\n", unified("@@ -1 +1 @@", "-foo", "+foo", UNENDED)],
+    ["the line has its break", "foo\n", unified("@@ -1 +1 @@", "-foo", UNENDED, "+foo")],
+    ["several places", "a\na\nb\n", enveloped("*** Update File: f", "-a", "+c", "*** End of File")],
+  ])("[TOOL-19] and is refused where the file does not end with its lines: %s", async (_, before, patch) => {
+    const { said, text } = await withTools({ f: before });
+    expect(await said("apply_patch", { patch })).toContain("the patch says that the file ends with them");
+    expect(await text("f")).toBe(before);
+  });
+});
+
+test("[TOOL-23] a file that only its diff --git line names is changed with the others, and half a rename is refused", async () => {
+  const { said, text } = await withTools({ a: "1\n", b: "1\n" });
+  const hunk = "@@ -1 +1 @@\n-1\n+2\n";
+  const patch = `diff --git a/a b/a\nindex 1..2 100644\n${hunk}diff --git a/b b/b\n--- a/b\n+++ b/b\n${hunk}`;
+  expect(await said("apply_patch", { patch })).toBe("Updated a.\nUpdated b.");
+  expect([await text("a"), await text("b")]).toEqual(["2\n", "2\n"]);
+  for (const half of ["rename from a\n", "rename to c\n", "diff --git a/a b/c\nrename to c\n"])
+    expect(await said("apply_patch", { patch: `${half}--- a/b\n+++ b/b\n@@ -1 +1 @@\n-2\n+3\n` })).toMatch(
+      /^Line \d of/,
+    );
+  expect([await text("a"), await text("b")]).toEqual(["2\n", "2\n"]);
+});
+
 describe("what it refuses", () => {
   test("[TOOL-9] one answer names every file and hunk that stands in the way, and nothing is changed", async () => {
     const { run, text, session } = await withTools(files);

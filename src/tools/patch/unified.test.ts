@@ -13,6 +13,22 @@ test("[TOOL-9] a rename is a move, with and without a change of what it says", (
   expect(changed).toMatchObject({ ok: true, changes: [{ path: "old.txt", to: "new.txt", hunks: [{}] }] });
 });
 
+test("[TOOL-22] a file that gets another name and another mode is moved and gets it, and the next file is another", () => {
+  const header = ["diff --git a/old.sh b/new.sh", "old mode 100644", "new mode 100755"];
+  const rename = ["similarity index 60%", "rename from old.sh", "rename to new.sh"];
+  const lines = ["--- a/old.sh", "+++ b/new.sh", "@@ -1 +1 @@", "-one", "+two"];
+  const next = ["diff --git a/b b/b", "old mode 100755", "new mode 100644"];
+  const moved = { kind: "update", path: "old.sh", to: "new.sh", mode: 0o755 };
+  const other = { kind: "update", path: "b", hunks: [], mode: 0o644 };
+  expect(parsed(...header, ...rename, ...next)).toEqual({ ok: true, changes: [{ ...moved, hunks: [] }, other] });
+  for (const named of [[...rename, ...lines], lines])
+    expect(parsed(...header, ...named, ...next)).toMatchObject({
+      ok: true,
+      changes: [{ ...moved, hunks: [{ before: ["one"] }] }, other],
+    });
+  expect(parsed(...header, "@@ -1 +1 @@", "-one", "+two")).toMatchObject({ ok: false, line: 4 });
+});
+
 test("[TOOL-9] two files in one patch are two changes, though they follow each other at once", () => {
   const lines = (name: string) => [`--- a/${name}\t2026-01-01`, `+++ b/${name}`, "@@ -1 +1 @@", "-one", "+two"];
   expect(parsed(...lines("a"), ...lines("b"), ...lines("b"))).toMatchObject({

@@ -2,6 +2,8 @@ import { type FileChange, type Hunk, HunkLines, type ParsedPatch } from "./chang
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const NOWHERE = "/dev/null";
+/** Of a file that gets another name, until the lines below say both. */
+const UNNAMED = "";
 /** What `git diff` says between files, and what nothing depends on. */
 const AROUND = /^(diff |index |similarity |dissimilarity |old mode )/;
 const MODE = /^(new|new file|deleted file) mode (?:100)?([0-7]{3})$/;
@@ -34,30 +36,35 @@ export function parseUnified(lines: readonly string[]): ParsedPatch {
     const [, what, mode = ""] = MODE.exec(line) ?? [];
     if (line.startsWith("diff --git ")) {
       close();
-      const path = gitPath(line.slice("diff --git ".length));
-      if (path !== undefined) begin(path, path, false);
-    } else if (line.startsWith("rename from ")) begin(unquoted(line.slice("rename from ".length)), NOWHERE, false);
-    else if (line.startsWith("rename to ") && open !== undefined) {
-      open.to = unquoted(line.slice("rename to ".length));
-      open.told = true;
+      const path = gitPath(line.slice("diff --git ".length)) ?? UNNAMED;
+      begin(path, path, false);
+    } else if (line.startsWith("rename from ")) {
+      const next = lines[at + 1] ?? "";
+      if (!next.startsWith("rename to ")) return fail(at + 1, "After the rename from line comes the rename to line.");
+      const [from, to] = [unquoted(line.slice("rename from ".length)), unquoted(next.slice("rename to ".length))];
+      if (open?.from === UNNAMED) [open.from, open.to, open.told] = [from, to, true];
+      else begin(from, to, true);
+      at += 1;
     } else if (what !== undefined && open !== undefined) {
       // A file that is made or deleted empty, or only gets another mode, has no other line.
       if (what === "new file") open.from = NOWHERE;
       if (what === "deleted file") open.to = NOWHERE;
       else open.mode = Number.parseInt(mode, 8);
-      open.told = true;
+      open.told = open.from !== UNNAMED;
     } else if (line.startsWith("--- ")) {
       const next = lines[at + 1] ?? "";
       if (!next.startsWith("+++ ")) return fail(at + 1, "After the --- line comes the +++ line.");
       const [from, to] = pathsOf(line, next);
+      if (open?.from === UNNAMED) [open.from, open.to] = [from, to];
       if (open?.from !== from || open.to !== to || open.hunks.length > 0) begin(from, to, true);
       if (open !== undefined) open.told = true;
       at += 1;
     } else if (HUNK.test(line)) {
-      if (open === undefined) return fail(at, "A hunk stands before any --- and +++ line.");
+      if (open === undefined || open.from === UNNAMED) return fail(at, "A hunk stands before any --- and +++ line.");
       const read = hunkFrom(lines, at);
       if ("why" in read) return fail(read.at, read.why);
       open.hunks.push(read.hunk);
+      open.told = true; // also without the --- and +++ lines: left out, it would be missing in what is told as done
       at = read.end - 1;
     } else if (line.startsWith("@@"))
       return fail(
