@@ -57,7 +57,7 @@ export class Leaving {
     this.#signal = this.#both();
     const over = [transactions.ended(pending), ...[...this.#turns].map((turn) => turn.walkToItsEnd())];
     const enough = new AbortController();
-    const late = clock.sleep(PATIENCE, enough.signal).catch(() => {});
+    const late = clock.sleep(PATIENCE, enough.signal, "keep-alive").catch(() => {});
     await Promise.race([Promise.allSettled(over), late]); // whoever follows a turn that failed is told by it
     enough.abort();
   }
