@@ -1,4 +1,7 @@
 import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { SessionId } from "../records/ids.ts";
+import { Gate } from "../state/gate.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 
@@ -14,6 +17,8 @@ type TurnEvents = AsyncGenerator<RunEvent, RunEnd, undefined>;
 export class Leaving {
   readonly #turns = new Set<FollowedTurn>();
   readonly #lost: AbortSignal;
+  readonly #door = new Gate();
+  #leavers = 0;
   #closing = new AbortController();
   #signal: AbortSignal;
 
@@ -47,6 +52,24 @@ export class Leaving {
       this.#turns.delete(followed);
       await turn.return(undefined as never); // where whoever followed it has walked away
     }
+  }
+
+  /**
+   * Closes the session, one of several who do so at a time. Nothing begins from here on, unless that is refused: a loop goes
+   * on when its call was canceled, and what it began would be left open.
+   */
+  async through(close: () => Promise<void>): Promise<void> {
+    this.#leavers += 1;
+    try {
+      await this.#door.run(close);
+    } catch (error) {
+      this.#leavers -= 1;
+      throw error;
+    }
+  }
+
+  refuseLate(session: SessionId): void {
+    if (this.#leavers > 0) throw new HoldfastError("JOURNAL_CLOSED", { session });
   }
 
   async stopAll(transactions: Pick<Transactions, "pending" | "ended">, clock: Clock): Promise<void> {

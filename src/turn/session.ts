@@ -387,11 +387,12 @@ export class Session implements AsyncDisposable {
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions(options, CLOSE_OPTIONS);
     this.state.truth.gate.refuseInside();
-    if (this.#closed === undefined) {
+    await this.#leaving.through(async () => {
+      if (this.#closed !== undefined) return;
       await this.#leaving.stopAll(this.transactions, this.state.clock);
       if (options.leave === undefined) await this.#exit();
-    }
-    this.#closed ??= this.#close();
+      this.#closed = this.#close();
+    });
     return this.#closed;
   }
 
@@ -437,6 +438,7 @@ export class Session implements AsyncDisposable {
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
   #while(limits: CallLimits = {}): CallLimits {
     checkOptions(limits, CALL_LIMITS);
+    this.#leaving.refuseLate(this.id);
     this.#marks.refuseLate();
     const signal = this.#marks.heard(this.#leaving.signal);
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
@@ -451,6 +453,7 @@ export class Session implements AsyncDisposable {
   }
 
   #refuseRunning(): void {
+    this.#leaving.refuseLate(this.id);
     refuseRunning(this.#ground);
   }
 
