@@ -135,9 +135,7 @@ export class Session implements AsyncDisposable {
       get signal() {
         return marks.heard(parts.journal.signal);
       },
-      get closing() {
-        return leaving.closing;
-      },
+      leaving,
       get head() {
         return parts.journal.head.seq;
       },
