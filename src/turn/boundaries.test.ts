@@ -182,7 +182,7 @@ describe("every boundary", () => {
     const closing = await Promise.allSettled([session.close(), session.close()]);
     expect(closing).toMatchObject([0, 1].map(() => ({ reason: { code: "BOUNDARY_REFUSED" } })));
     expect((await say(session, "still there?")).sent).toHaveLength(1);
-    await Promise.all([expect(session.close()).rejects.toThrow(), session.close({ leave: "staged" })]);
+    await Promise.all([expect(session.close()).rejects.toThrow("boundary"), session.close({ leave: "staged" })]);
   });
 
   test("[BOUNDARY-1] an exit that is refused can leave what is staged to the next opening", async () => {

@@ -49,8 +49,11 @@ export class Leaving {
         yield told.value;
       }
     } finally {
-      this.#turns.delete(followed);
-      await turn.return(undefined as never); // where whoever followed it has walked away
+      try {
+        await turn.return(undefined as never); // where whoever followed it has walked away
+      } finally {
+        this.#turns.delete(followed); // its end is written down by now
+      }
     }
   }
 

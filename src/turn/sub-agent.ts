@@ -76,7 +76,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
       const turn = runTurn(own, task, { ...optionsOf(agent, within?.ask), signal: call.signal }, within?.budget);
       // Or it would be closed under a turn that was stopped, which could then not write down its end.
       const end = await finished(own.leaving?.following(turn) ?? turn, (event) => {
-        if (event.kind === "call-opened") call.progress(`${event.tool}\n`);
+        if (event.kind === "call-opened" && !call.signal.aborted) call.progress(`${event.tool}\n`);
       });
       return told(end) ?? call.fail(`agent-${end.status}`, whyNot(end));
     },
