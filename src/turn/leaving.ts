@@ -3,19 +3,16 @@ import { HoldfastError } from "../base/errors.ts";
 import type { SessionId } from "../records/ids.ts";
 import { Gate } from "../state/gate.ts";
 import type { Transactions } from "../transaction/transactions.ts";
-import type { RunEnd, RunEvent } from "./events.ts";
 
 /** Milliseconds: whoever was told to stop and does not end is closed by the next opening. */
 const PATIENCE = 5_000;
-
-type TurnEvents = AsyncGenerator<RunEvent, RunEnd, undefined>;
 
 /**
  * Stops what runs in a session before it is closed, and waits for its end: closed under them, no call could be written down
  * as ended, and its folder would be somebody else's while a command still worked in it.
  */
 export class Leaving {
-  readonly #turns = new Set<FollowedTurn>();
+  readonly #turns = new Set<FollowedTurn<unknown, unknown>>();
   readonly #lost: AbortSignal;
   readonly #door = new Gate();
   #leavers = 0;
@@ -39,7 +36,7 @@ export class Leaving {
   }
 
   /** A turn as somebody follows it: it can be walked to its end without them. */
-  async *following(turn: TurnEvents): TurnEvents {
+  async *following<E, R>(turn: AsyncGenerator<E, R, undefined>): AsyncGenerator<E, R, undefined> {
     const followed = new FollowedTurn(turn);
     this.#turns.add(followed);
     try {
@@ -94,15 +91,15 @@ export class Leaving {
 }
 
 /** A turn whose events somebody follows. Those of a part that was walked without them are kept, and follow. */
-class FollowedTurn {
-  readonly #turn: TurnEvents;
-  readonly #ahead: Promise<IteratorResult<RunEvent, RunEnd>>[] = [];
+class FollowedTurn<E, R> {
+  readonly #turn: AsyncGenerator<E, R, undefined>;
+  readonly #ahead: Promise<IteratorResult<E, R>>[] = [];
 
-  constructor(turn: TurnEvents) {
+  constructor(turn: AsyncGenerator<E, R, undefined>) {
     this.#turn = turn;
   }
 
-  next(): Promise<IteratorResult<RunEvent, RunEnd>> {
+  next(): Promise<IteratorResult<E, R>> {
     return this.#ahead.shift() ?? this.#turn.next();
   }
 
