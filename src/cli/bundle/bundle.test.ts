@@ -34,6 +34,25 @@ describe("holdfast export, import and verify of a file", () => {
     expect((await at.run("show", "theirs", ...fresh)).out).toContain("Write three files, please.");
   });
 
+  test("[BUNDLE-6] what cannot be imported makes no store", async () => {
+    await threeWrites(at.folder);
+    await at.run("export", "work");
+    const fresh = ["--store", "fresh/theirs.db"];
+    mkdirSync(join(at.folder, "fresh"));
+    writeFileSync(join(at.folder, "junk.tar"), "junk");
+    const altered = readFileSync(join(at.folder, "work.bundle.tar"));
+    altered.write("WRITE", altered.indexOf("Write three"));
+    writeFileSync(join(at.folder, "altered.tar"), altered);
+    expect(await at.run("import", "gone.tar", ...fresh)).toMatchObject({ code: 2 });
+    expect(await at.run("import", "junk.tar", ...fresh)).toMatchObject({ code: 1 });
+    expect(await at.run("import", "altered.tar", ...fresh)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("BUNDLE_DAMAGED"),
+    });
+    expect(await at.run("import", "work.bundle.tar", "--as", "q q", ...fresh)).toMatchObject({ code: 2 });
+    expect(readdirSync(join(at.folder, "fresh"))).toEqual([]);
+  });
+
   test("[BUNDLE-6] never replaces a file, and leaves none when there is nothing to export", async () => {
     await threeWrites(at.folder);
     writeFileSync(join(at.folder, "mine.tar"), "mine");
