@@ -56,7 +56,10 @@ describe("holdfast export, import and verify of a file", () => {
   test("[BUNDLE-6] never replaces a file, and leaves none when there is nothing to export", async () => {
     await threeWrites(at.folder);
     writeFileSync(join(at.folder, "mine.tar"), "mine");
-    expect(await at.run("export", "work", "--out", "mine.tar")).toMatchObject({ code: 2 });
+    expect(await at.run("export", "work", "--out", "mine.tar")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("it is there already; name another file with --out"),
+    });
     expect(readFileSync(join(at.folder, "mine.tar"), "utf8")).toBe("mine");
     expect(await at.run("export", "wrok")).toMatchObject({ code: 3, err: expect.stringContaining("work") });
     expect(existsSync(join(at.folder, "wrok.bundle.tar"))).toBe(false);
