@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const home = resolve(import.meta.dirname, "..");
-const names = readdirSync(join(home, "examples")).map((file) => file.replace(/\.ts$/, ""));
+const names = readdirSync(join(home, "examples")).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
 const [name] = process.argv.slice(2);
 if (name === undefined || !names.includes(name)) {
   console.error(`USAGE: npm run example NAME\ntry: one of ${names.join(", ")}`);

@@ -233,6 +233,10 @@ export const ERROR_CODES = {
     says: "The session has grown since this writer last looked. Nothing was written.",
     tryThis: "Open the session again; a second writer used the same lease, which should not happen.",
   },
+  OUTPUT_FAILED: {
+    says: "Standard output cannot be written, so what was asked for was not told in full.",
+    tryThis: "Make room where the output goes, or send it elsewhere, and give the command again.",
+  },
   JOURNAL_CLOSED: {
     says: "The journal is closed.",
     tryThis: "Open the session again.",

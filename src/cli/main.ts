@@ -121,8 +121,10 @@ function processTerminal(): Terminal {
   const { stdout } = process;
   // Whoever reads us may stop (`| head`): that is no failure of ours, and there is nobody left to tell.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit();
+    if (error.code === "EPIPE") process.exit();
+    for (const line of failureLines(new HoldfastError("OUTPUT_FAILED", { system: error.code ?? error.message })))
+      process.stderr.write(`${line}\n`);
+    process.exit(1);
   });
   return {
     out: (line) => void stdout.write(`${line}\n`),

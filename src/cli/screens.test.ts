@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { BIN, desk, program, threeWrites } from "../../test/support/cli.ts";
 import { openTerminal } from "../../test/support/terminal.ts";
@@ -40,6 +42,20 @@ describe("every screen", () => {
       expect(JSON.parse(out)).toMatchObject({ ok: code === 0 });
       expect(out.trim().split("\n")).toHaveLength(1);
     }
+  });
+
+  test("[CLI-33] an output that has no room ends the command with a code and a remedy, whatever it wrote", () => {
+    const full = openSync("/dev/full", "w");
+    for (const argv of [["--help"], ["config", "--json"]]) {
+      const { status, stderr } = spawnSync(process.execPath, [BIN, ...argv], {
+        encoding: "utf8",
+        cwd: at.folder,
+        stdio: ["ignore", full, "pipe"],
+      });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^OUTPUT_FAILED: .*ENOSPC.*\ntry: .*\n$/);
+    }
+    closeSync(full);
   });
 
   test("[CLI-12] takes control characters out of what a session says, so that no text moves the cursor", async () => {

@@ -73,7 +73,8 @@ function onDeadline(
   const left = Math.min(evaluation, call);
   if (left === Number.POSITIVE_INFINITY) return undefined;
   const stop = new AbortController();
-  clock.sleep(left, stop.signal).then(
+  // Or the process would end with the call open, where its handler waits for what nothing brings.
+  clock.sleep(left, stop.signal, "keep-alive").then(
     () => end(evaluation <= call ? EVALUATION_ENDED : TIMED_OUT),
     () => {}, // the handler was in time
   );

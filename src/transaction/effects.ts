@@ -319,7 +319,7 @@ export class EffectBook {
   /** An undo that never answers must not hold the session for ever. */
   async #inTime(work: () => Promise<void>): Promise<void> {
     const done = new AbortController();
-    const late = this.#clock.sleep(UNDO_MS, done.signal).then(() => {
+    const late = this.#clock.sleep(UNDO_MS, done.signal, "keep-alive").then(() => {
       throw new Error(`no answer within ${UNDO_MS} ms`);
     });
     late.catch(() => {}); // aborted when the work was in time

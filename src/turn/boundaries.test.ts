@@ -175,6 +175,16 @@ describe("every boundary", () => {
     for (let turn = 0; turn < 30; turn += 1) expect(text).toContain(`note ${turn}`);
   });
 
+  test("[TURN-88] a session that two could not close goes on, and a third closes it in another way", async () => {
+    const { session, fault } = await withShelfDown();
+    await session.writeback.stage(noted("no emoji", "project"));
+    fault.down = true;
+    const closing = await Promise.allSettled([session.close(), session.close()]);
+    expect(closing).toMatchObject([0, 1].map(() => ({ reason: { code: "BOUNDARY_REFUSED" } })));
+    expect((await say(session, "still there?")).sent).toHaveLength(1);
+    await Promise.all([expect(session.close()).rejects.toThrow("boundary"), session.close({ leave: "staged" })]);
+  });
+
   test("[BOUNDARY-1] an exit that is refused can leave what is staged to the next opening", async () => {
     const { session, fault, deps } = await withShelfDown();
     await session.writeback.stage(noted("no emoji", "project"));

@@ -9,6 +9,7 @@ import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Transactions } from "../transaction/transactions.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Decide } from "./decide.ts";
+import type { Leaving } from "./leaving.ts";
 import type { RunBudget } from "./limits.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { ReadContent } from "./show-media.ts";
@@ -29,8 +30,8 @@ export interface Ground {
   readonly story: Story;
   /** Aborts when nothing can be written any more. */
   readonly signal: AbortSignal | undefined;
-  /** Aborts when it is about to be closed. */
-  readonly closing?: AbortSignal;
+  /** Tells when it is about to be closed, and walks its turns to their end then. */
+  readonly leaving?: Pick<Leaving, "closing" | "following">;
   /** Records and what they change in the state: durable together, or not at all. */
   write(drafts: readonly RecordDraft[], events?: readonly SliceEvent[], contents?: readonly NewBlob[]): Promise<void>;
   /** Prepares content for the records that will name it, without secrets where it is text. */

@@ -1,35 +1,32 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { SessionId } from "../records/ids.ts";
+import { Gate } from "../state/gate.ts";
 import type { Transactions } from "../transaction/transactions.ts";
-import type { RunEnd, RunEvent } from "./events.ts";
 
 /** Milliseconds: whoever was told to stop and does not end is closed by the next opening. */
 const PATIENCE = 5_000;
-
-type TurnEvents = AsyncGenerator<RunEvent, RunEnd, undefined>;
 
 /**
  * Stops what runs in a session before it is closed, and waits for its end: closed under them, no call could be written down
  * as ended, and its folder would be somebody else's while a command still worked in it.
  */
 export class Leaving {
-  readonly #turns = new Set<FollowedTurn>();
-  readonly #session: SessionId;
+  readonly #turns = new Set<FollowedTurn<unknown, unknown>>();
   readonly #lost: AbortSignal;
+  readonly #door = new Gate();
+  #leavers = 0;
   #closing = new AbortController();
   #signal: AbortSignal;
 
   /** `lost` aborts when nothing can be written any more. */
-  constructor(session: SessionId, lost: AbortSignal) {
-    this.#session = session;
+  constructor(lost: AbortSignal) {
     this.#lost = lost;
     this.#signal = this.#both();
   }
 
   /** For calls: aborts when the session is about to be closed, and when nothing can be written any more. */
   get signal(): AbortSignal {
-    this.refuse();
     return this.#signal;
   }
 
@@ -39,7 +36,7 @@ export class Leaving {
   }
 
   /** A turn as somebody follows it: it can be walked to its end without them. */
-  async *following(turn: TurnEvents): TurnEvents {
+  async *following<E, R>(turn: AsyncGenerator<E, R, undefined>): AsyncGenerator<E, R, undefined> {
     const followed = new FollowedTurn(turn);
     this.#turns.add(followed);
     try {
@@ -49,31 +46,43 @@ export class Leaving {
         yield told.value;
       }
     } finally {
-      this.#turns.delete(followed);
-      await turn.return(undefined as never); // where whoever followed it has walked away
+      try {
+        await turn.return(undefined as never); // where whoever followed it has walked away
+      } finally {
+        this.#turns.delete(followed); // its end is written down by now
+      }
     }
   }
 
-  /** What begins now would be left open. */
-  refuse(): void {
-    if (this.#closing.signal.aborted) throw new HoldfastError("JOURNAL_CLOSED", { session: this.#session });
+  /**
+   * Closes the session, one of several who do so at a time. Nothing begins from here on, unless that is refused: a loop goes
+   * on when its call was canceled, and what it began would be left open.
+   */
+  async through(close: () => Promise<void>): Promise<void> {
+    this.#leavers += 1;
+    try {
+      await this.#door.run(close);
+    } catch (error) {
+      this.#leavers -= 1;
+      throw error;
+    }
+  }
+
+  refuseLate(session: SessionId): void {
+    if (this.#leavers > 0) throw new HoldfastError("JOURNAL_CLOSED", { session });
   }
 
   async stopAll(transactions: Pick<Transactions, "pending" | "ended">, clock: Clock): Promise<void> {
     const { pending } = transactions;
-    this.#closing.abort(CLOSED);
     if (pending.length + this.#turns.size === 0) return;
+    this.#closing.abort(CLOSED);
+    this.#closing = new AbortController(); // should it not be closed after all, it goes on
+    this.#signal = this.#both();
     const over = [transactions.ended(pending), ...[...this.#turns].map((turn) => turn.walkToItsEnd())];
     const enough = new AbortController();
-    const late = clock.sleep(PATIENCE, enough.signal).catch(() => {});
+    const late = clock.sleep(PATIENCE, enough.signal, "keep-alive").catch(() => {});
     await Promise.race([Promise.allSettled(over), late]); // whoever follows a turn that failed is told by it
     enough.abort();
-  }
-
-  /** It could not be closed, and goes on. */
-  stay(): void {
-    this.#closing = new AbortController();
-    this.#signal = this.#both();
   }
 
   #both(): AbortSignal {
@@ -82,15 +91,15 @@ export class Leaving {
 }
 
 /** A turn whose events somebody follows. Those of a part that was walked without them are kept, and follow. */
-class FollowedTurn {
-  readonly #turn: TurnEvents;
-  readonly #ahead: Promise<IteratorResult<RunEvent, RunEnd>>[] = [];
+class FollowedTurn<E, R> {
+  readonly #turn: AsyncGenerator<E, R, undefined>;
+  readonly #ahead: Promise<IteratorResult<E, R>>[] = [];
 
-  constructor(turn: TurnEvents) {
+  constructor(turn: AsyncGenerator<E, R, undefined>) {
     this.#turn = turn;
   }
 
-  next(): Promise<IteratorResult<RunEvent, RunEnd>> {
+  next(): Promise<IteratorResult<E, R>> {
     return this.#ahead.shift() ?? this.#turn.next();
   }
 

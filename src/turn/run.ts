@@ -115,10 +115,16 @@ class Turn {
     this.#ground = ground;
     this.#options = options;
     this.#question = { model: options.model };
-    const { state, signal, closing } = ground;
+    const { state, signal, leaving } = ground;
     this.budget = new RunBudget(options.limits ?? {}, state, within);
     const { deadline } = this.budget;
-    this.stop = new Stop({ user: options.signal, lost: signal, closing, deadline, clock: state.clock });
+    this.stop = new Stop({
+      user: options.signal,
+      lost: signal,
+      closing: leaving?.closing,
+      deadline,
+      clock: state.clock,
+    });
     const { maxOutputTokens: answer, window } = options;
     const write: Ground["write"] = (...what) => this.#write(...what);
     this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, budget: this.budget, write });

@@ -122,7 +122,7 @@ export class Session implements AsyncDisposable {
     const { state, transactions } = parts;
     const marks = new Marks({ state, transactions, from: () => rewoundBy(parts, this.catalog) });
     this.#marks = marks;
-    const leaving = new Leaving(this.id, parts.journal.signal);
+    const leaving = new Leaving(parts.journal.signal);
     this.#leaving = leaving;
     this.#ground = {
       id: this.id,
@@ -135,9 +135,7 @@ export class Session implements AsyncDisposable {
       get signal() {
         return marks.heard(parts.journal.signal);
       },
-      get closing() {
-        return leaving.closing;
-      },
+      leaving,
       get head() {
         return parts.journal.head.seq;
       },
@@ -245,7 +243,6 @@ export class Session implements AsyncDisposable {
       await keeping;
       this.#refuseRunning(); // somebody else was waiting, too
     }
-    this.#leaving.refuse();
     return yield* this.#leaving.following(runTurn(this.#ground, input, options));
   }
 
@@ -388,24 +385,17 @@ export class Session implements AsyncDisposable {
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions(options, CLOSE_OPTIONS);
     this.state.truth.gate.refuseInside();
-    this.#closed ??= this.#leave(options);
+    await this.#leaving.through(async () => {
+      if (this.#closed !== undefined) return;
+      await this.#leaving.stopAll(this.transactions, this.state.clock);
+      if (options.leave === undefined) await this.#exit();
+      this.#closed = this.#close();
+    });
     return this.#closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #leave({ leave }: CloseOptions): Promise<void> {
-    try {
-      await this.#leaving.stopAll(this.transactions, this.state.clock);
-      if (leave === undefined) await this.#exit();
-    } catch (error) {
-      this.#closed = undefined;
-      this.#leaving.stay();
-      throw error;
-    }
-    await this.#close();
   }
 
   /** A session that can write no more, or has nothing to write, just ends: what is staged is in the journal. */
@@ -446,6 +436,7 @@ export class Session implements AsyncDisposable {
   /** A writer that has lost its lease can end no call: whoever runs for it is told at once. */
   #while(limits: CallLimits = {}): CallLimits {
     checkOptions(limits, CALL_LIMITS);
+    this.#leaving.refuseLate(this.id);
     this.#marks.refuseLate();
     const signal = this.#marks.heard(this.#leaving.signal);
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
@@ -460,6 +451,7 @@ export class Session implements AsyncDisposable {
   }
 
   #refuseRunning(): void {
+    this.#leaving.refuseLate(this.id);
     refuseRunning(this.#ground);
   }
 

@@ -219,6 +219,28 @@ describe("a call that is discarded", () => {
     expect((await look(child)).steps).toEqual([]);
   });
 
+  test("[AGENT-11] its own journal has the turn to its end, also when it was stopped", async () => {
+    const begun = Promise.withResolvers<void>();
+    const hang = defineTool({
+      name: "hang",
+      access: "write",
+      run: () => {
+        begun.resolve();
+        return new Promise<never>(() => {});
+      },
+    });
+    const one = await withHelper([{ calls: [{ name: "hang", input: {} }] }], {}, { tools: [hang] });
+    const turn = watch(one.session.run("go", { model: scripted([delegates("wait")]) }));
+    await begun.promise;
+    await one.session.close();
+    expect((await turn).end.status).toBe("aborted");
+    const told = await Promise.all(
+      [await childOf(one.holdfast), "s"].map(async (id) => collect((await one.holdfast.look(id)).read())),
+    );
+    for (const entries of told) expect(entries.map(({ kind }) => kind)).toContain("turn-ended");
+    expect(JSON.stringify(told)).not.toMatch(/JOURNAL_CLOSED|CALL_CLOSED/);
+  });
+
   test.each<readonly [string, Script, Partial<SubAgent>, string]>([
     ["stops without an end", [{ text: "half", stop: "length" }], {}, "stopped without finishing"],
     ["cannot be asked", [{ fault: "not-allowed" }], {}, "did not answer"],

@@ -72,14 +72,11 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
       call.note({ speaker: "agent" });
       await child.state.session.dispatch(Plan.set({ objective: objectiveOf(task), status: "active" }));
       const { within } = ground;
-      const turn = runTurn(
-        groundOf(child),
-        task,
-        { ...optionsOf(agent, within?.ask), signal: call.signal },
-        within?.budget,
-      );
-      const end = await finished(turn, (event) => {
-        if (event.kind === "call-opened") call.progress(`${event.tool}\n`);
+      const own = groundOf(child);
+      const turn = runTurn(own, task, { ...optionsOf(agent, within?.ask), signal: call.signal }, within?.budget);
+      // Or it would be closed under a turn that was stopped, which could then not write down its end.
+      const end = await finished(own.leaving?.following(turn) ?? turn, (event) => {
+        if (event.kind === "call-opened" && !call.signal.aborted) call.progress(`${event.tool}\n`);
       });
       return told(end) ?? call.fail(`agent-${end.status}`, whyNot(end));
     },

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { HoldfastError } from "../../src/base/errors.ts";
 import { defineTool } from "../../src/transaction/tool.ts";
 import type { RunEvent } from "../../src/turn/events.ts";
 import { OPTIONS, opened } from "../support/durable.ts";
@@ -22,6 +23,14 @@ function endless() {
 }
 
 const asked = { name: "endless", input: {} };
+const NOTE = {
+  kind: "preference",
+  page: "style",
+  field: "notes",
+  op: "append",
+  value: "Short sentences.",
+  scope: "project",
+} as const;
 
 describe("a session that is closed while something runs in it", () => {
   test("[TURN-87] closes its calls as canceled before it is let go", async () => {
@@ -89,6 +98,41 @@ describe("a session that is closed while something runs in it", () => {
     const { session } = await opened(new MemoryDisk(), { tools: [...(OPTIONS.tools ?? []), own] });
     expect(await session.runTool({ name: "own", input: {} })).toMatchObject({ ok: false, reason: "STATE_INSIDE_CALL" });
     expect(await session.runTool({ name: "step", input: { n: "a" } })).toMatchObject({ ok: true });
+  });
+
+  test("[TURN-88] begins nothing more, for a loop that goes on after its call was canceled", async () => {
+    const { begun, options } = endless();
+    const disk = new MemoryDisk();
+    const { session } = await opened(disk, options);
+    const loop = (async () => {
+      await session.runTool(asked);
+      const next = await Promise.allSettled([
+        session.runTool(asked),
+        session.begin(asked),
+        watch(session.run("go", { model: scripted([{ text: "never" }]) })),
+      ]);
+      return next.map((one) => one.status === "rejected" && HoldfastError.is(one.reason) && one.reason.code);
+    })();
+    await begun;
+    await session.close();
+    expect(await loop).toEqual(["JOURNAL_CLOSED", "JOURNAL_CLOSED", "JOURNAL_CLOSED"]);
+    const again = await opened(disk, options);
+    expect(again.session.recovered.closedCalls).toEqual([]);
+    const kinds = (await Array.fromAsync(again.session.read())).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "call-opened" || kind === "user-said")).toEqual(["call-opened"]);
+  });
+
+  test("[TURN-88] is closed once by several who close it at the same time", async () => {
+    const { begun, options } = endless();
+    const disk = new MemoryDisk();
+    const { session } = await opened(disk, options);
+    const turn = watch(session.run("go", { model: scripted([{ calls: [asked] }]) }));
+    await begun;
+    await session.writeback.stage(NOTE);
+    await Promise.all([session.close(), session.close(), session.close({ leave: "staged" })]);
+    await turn;
+    const kinds = (await Array.fromAsync((await opened(disk, options)).session.read())).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "boundary-crossed")).toHaveLength(1);
   });
 
   test("[TURN-87] waits for nobody who does not stop", async () => {

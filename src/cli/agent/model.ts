@@ -5,11 +5,11 @@ import { nearest } from "../nearest.ts";
 
 const PROVIDERS = { anthropic: anthropicModel, openai: openaiModel } as const;
 type Provider = keyof typeof PROVIDERS;
+const FORMS = "anthropic:NAME, openai:NAME or URL#NAME";
 
 /** `anthropic:NAME`, `openai:NAME`, or the address of a server that speaks OpenAI's chat, with the model behind a `#`. */
 export function modelOf(given: string | undefined, env: Terminal["env"]): Promise<Model> {
-  if (given === undefined)
-    throw bad("name one: --model anthropic:NAME, openai:NAME or URL#NAME, or set `model` in holdfast.toml");
+  if (given === undefined) throw bad(`name one: --model ${FORMS}, or set \`model\` in holdfast.toml`);
   if (/^https?:\/\//.test(given)) return compatibleModel(given, env);
   const at = given.includes(":") ? given.indexOf(":") : given.length;
   const [provider, name] = [given.slice(0, at), given.slice(at + 1)];
@@ -17,7 +17,9 @@ export function modelOf(given: string | undefined, env: Terminal["env"]): Promis
   if (isKnown && name !== "") return PROVIDERS[provider as Provider](name, env);
   if (isKnown) throw bad(`which model? ${provider}:NAME`);
   const meant = nearest(provider, Object.keys(PROVIDERS));
-  throw bad(`there is no ${given}${meant === undefined ? "" : `; did you mean ${meant}:${name || "NAME"}?`}`);
+  throw bad(
+    `there is no ${given}; ${meant === undefined ? `say ${FORMS}` : `did you mean ${meant}:${name || "NAME"}?`}`,
+  );
 }
 
 /** Keys are looked for here, so that a missing one is told before anything is written. */

@@ -34,10 +34,32 @@ describe("holdfast export, import and verify of a file", () => {
     expect((await at.run("show", "theirs", ...fresh)).out).toContain("Write three files, please.");
   });
 
+  test("[BUNDLE-6] what cannot be imported makes no store", async () => {
+    await threeWrites(at.folder);
+    await at.run("export", "work");
+    const fresh = ["--store", "fresh/theirs.db"];
+    mkdirSync(join(at.folder, "fresh"));
+    writeFileSync(join(at.folder, "junk.tar"), "junk");
+    const altered = readFileSync(join(at.folder, "work.bundle.tar"));
+    altered.write("WRITE", altered.indexOf("Write three"));
+    writeFileSync(join(at.folder, "altered.tar"), altered);
+    expect(await at.run("import", "gone.tar", ...fresh)).toMatchObject({ code: 2 });
+    expect(await at.run("import", "junk.tar", ...fresh)).toMatchObject({ code: 1 });
+    expect(await at.run("import", "altered.tar", ...fresh)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("BUNDLE_DAMAGED"),
+    });
+    expect(await at.run("import", "work.bundle.tar", "--as", "q q", ...fresh)).toMatchObject({ code: 2 });
+    expect(readdirSync(join(at.folder, "fresh"))).toEqual([]);
+  });
+
   test("[BUNDLE-6] never replaces a file, and leaves none when there is nothing to export", async () => {
     await threeWrites(at.folder);
     writeFileSync(join(at.folder, "mine.tar"), "mine");
-    expect(await at.run("export", "work", "--out", "mine.tar")).toMatchObject({ code: 2 });
+    expect(await at.run("export", "work", "--out", "mine.tar")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("it is there already; name another file with --out"),
+    });
     expect(readFileSync(join(at.folder, "mine.tar"), "utf8")).toBe("mine");
     expect(await at.run("export", "wrok")).toMatchObject({ code: 3, err: expect.stringContaining("work") });
     expect(existsSync(join(at.folder, "wrok.bundle.tar"))).toBe(false);

@@ -34,7 +34,8 @@ export async function writeWhole(option: string, path: string, pieces: AsyncIter
   } catch (error) {
     if (HoldfastError.is(error) || error instanceof Interrupted) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw new HoldfastError("BAD_OPTION", { option, value: path, system: String(code) }, { cause: error });
+    const why = code === "EEXIST" ? { why: `it is there already; name another file with ${option}` } : {};
+    throw new HoldfastError("BAD_OPTION", { option, value: path, system: String(code), ...why }, { cause: error });
   } finally {
     rmSync(temporary, { force: true });
     finished();

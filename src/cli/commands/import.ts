@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import { type Holdfast, toSessionId, verifyBundle } from "../../index.ts";
+import { type BundleSource, type Holdfast, toSessionId, verifyBundle } from "../../index.ts";
 import { bundleAt } from "../bundle/file.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { readConfig } from "../config/config.ts";
+import { untilInterrupted } from "../interrupted.ts";
 import { flagOf, STORE_OPTION, textOf, usage } from "../options.ts";
 import { inStore, kernelOn, lookingAt, type Place } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
@@ -29,12 +30,13 @@ export const importCommand: CommandBody = {
     const bundle = bundleAt(resolve(terminal.cwd, path));
     const as = textOf(parsed, "as");
     const json = flagOf(parsed, "json");
+    const isFirst = !existsSync(String((await readConfig(parsed, terminal)).values.store));
     if (flagOf(parsed, "dry-run")) {
       const judged = await verifyBundle(bundle);
-      const { store } = (await readConfig(parsed, terminal)).values;
-      if (!existsSync(String(store))) return plan(undefined, judged, as, json, terminal); // the import makes it
+      if (isFirst) return plan(undefined, judged, as, json, terminal); // the import makes the store
       return lookingAt(parsed, terminal, async (place) => plan(await kernelOn(place), judged, as, json, terminal));
     }
+    if (isFirst) await mustBeImportable(bundle, as);
     const take = async (place: Place): Promise<ExitCode> => {
       const holdfast = await kernelOn(place);
       const { signal } = place;
@@ -54,6 +56,13 @@ export const importCommand: CommandBody = {
     return inStore(parsed, terminal, take, { tidies: true, makes: true });
   },
 };
+
+/** Or a store would be made for nothing, and be taken for one whose sessions are gone. */
+async function mustBeImportable(bundle: BundleSource, as: string | undefined): Promise<void> {
+  const { ok, faults, session } = await untilInterrupted(() => verifyBundle(bundle));
+  if (!ok) throw new HoldfastError("BUNDLE_DAMAGED", { faults: faults.slice(0, 5) });
+  toSessionId(as ?? session);
+}
 
 type Judged = Awaited<ReturnType<typeof verifyBundle>>;
 
