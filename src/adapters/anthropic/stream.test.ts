@@ -59,6 +59,12 @@ test("[ADAPT-30] a compaction that is streamed holds what one that came whole ho
   });
 });
 
+test("[ADAPT-30] a compaction that failed stays without a summary", () => {
+  const failed = { type: "compaction", content: null };
+  const { reader } = read(start, block(0, failed), grow(0, { type: "compaction_delta", content: null }), end);
+  expect(reader.draft().items[0]?.origin?.pieces[0]).toEqual(failed);
+});
+
 test("[ADAPT-19] events and deltas of a later version are named, not swallowed", () => {
   const { reader } = read(
     start,

@@ -134,7 +134,7 @@ const GROWTH: Readonly<Record<string, (open: OpenBlock, delta: Fields) => ModelE
   },
   // Sent back without its summary it would be all that is left of the conversation, and say nothing.
   compaction_delta: (open, { type: _type, content, ...sealed }) => {
-    append(open, "content", content);
+    if (asText(content) !== undefined) append(open, "content", content); // null where there is no summary
     open.block = { ...open.block, ...sealed };
     return undefined;
   },
