@@ -136,7 +136,9 @@ function readMessage(piece: Fields): Item | string {
 
 function readItem(type: string, piece: Fields): Item {
   if (type === "reasoning") {
-    const text = asList(piece["summary"]).map((part) => (isFields(part) ? (asText(part["text"]) ?? "") : ""));
+    // Open models show their reasoning as it is, beside a summary or without one.
+    const shown = [...asList(piece["summary"]), ...asList(piece["content"])];
+    const text = shown.map((part) => (isFields(part) ? (asText(part["text"]) ?? "") : ""));
     const seal = asText(piece["encrypted_content"]);
     return { kind: "reasoning", text: text.join("\n"), ...(seal === undefined ? {} : { signature: seal }) };
   }
