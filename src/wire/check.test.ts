@@ -140,6 +140,18 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
     [go, says([{ type: "image_url", image_url: { url: "https://example.invalid/a.png" } }])],
   ],
   ["[WIRE-35]", "openai-responses", [go, says([{ type: "input_image", image_url: "https://example.invalid/a.png" }])]],
+  ["[WIRE-39]", "openai-responses", [{ role: "user", content: [{ type: "output_text", text: "go" }] }]],
+  ["[WIRE-39]", "openai-responses", [{ role: "developer", content: [{ type: "text", text: "be brief" }] }]],
+  ["[WIRE-39]", "openai-responses", [go, says([{ type: "input_text", text: "well" }])]],
+  [
+    "[WIRE-39]",
+    "openai-responses",
+    [
+      go,
+      { type: "function_call", call_id: "A", name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: "A", output: [{ type: "output_text", text: "done" }] },
+    ],
+  ],
   ["[WIRE-35]", "anthropic", [go, says([picture("image/png")]), go]],
   ["[WIRE-35]", "anthropic", [{ role: "user", content: [picture("image/svg+xml")] }]],
   ["[WIRE-35]", "anthropic", [{ role: "user", content: [picture("image/png", "")] }]],

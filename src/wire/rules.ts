@@ -331,4 +331,13 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.mediaNotTaken(turns),
   },
+  {
+    id: "WIRE-39",
+    demands: "A text is of the type that the provider takes from whoever says it.",
+    errors: {
+      "openai-responses":
+        "Invalid value: '…'. Supported values are: 'input_text', 'input_image', and 'input_file' (from the assistant: 'output_text' and 'refusal').",
+    },
+    check: ({ turns }) => form.mistypedTexts(turns),
+  },
 ];

@@ -123,6 +123,16 @@ export function mediaNotTaken(turns: readonly Turn[]): readonly Breach[] {
   );
 }
 
+export function mistypedTexts(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    turn.blocks.flatMap((block) =>
+      (block.is === "text" || block.is === "result") && block.mistyped !== undefined
+        ? [{ at: turn.at, detail: block.mistyped }]
+        : [],
+    ),
+  );
+}
+
 export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) =>
     callsOf(turn)

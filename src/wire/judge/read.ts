@@ -54,7 +54,7 @@ function responses(item: Raw): Omit<Turn, "at"> {
   if (type === "message") {
     return {
       role: known(item["role"], { developer: "system" }),
-      blocks: plain(item["content"], ["input_text", "output_text", "text"], item["role"] !== "assistant"),
+      blocks: spoken(item["content"], item["role"] === "assistant"),
     };
   }
   const space = SPACES.get(type);
@@ -79,6 +79,7 @@ function responses(item: Raw): Omit<Turn, "at"> {
           name: text(item["name"]),
           space,
           formed: FORMED.get(type)?.(item) ?? isTexts(item["output"]),
+          ...mistyped(list(item["output"]).find((part) => isMistyped(part, false))),
         },
       ],
     };
@@ -87,6 +88,25 @@ function responses(item: Raw): Omit<Turn, "at"> {
     role: "assistant",
     blocks: [{ is: "call", id, name: text(item["name"]) ?? UNNAMED.get(type) ?? "", space, sealed: false, formed }],
   };
+}
+
+/** Texts of the assistant are of a type of their own, and so are everybody else's. */
+function spoken(content: unknown, byAssistant: boolean): readonly Block[] {
+  const parts = list(content);
+  return plain(content, ["input_text", "output_text", "text"], !byAssistant).map((block, nth): Block => {
+    const part = parts[nth];
+    if (part === undefined || !isMistyped(part, byAssistant)) return block;
+    return { is: "text", text: text(part["text"]) ?? text(part["refusal"]) ?? "", ...mistyped(part) };
+  });
+}
+
+function isMistyped({ type }: Raw, byAssistant: boolean): boolean {
+  if (type === "text") return true;
+  return byAssistant ? type === "input_text" : type === "output_text" || type === "refusal";
+}
+
+function mistyped(part: Raw | undefined): { readonly mistyped?: string } {
+  return part === undefined ? {} : { mistyped: text(part["type"]) ?? "" };
 }
 
 /** A shell's output may carry its call's id in the place of its own. */

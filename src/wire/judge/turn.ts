@@ -13,7 +13,8 @@ export interface Turn {
 }
 
 export type Block =
-  | { readonly is: "text"; readonly text: string }
+  /** `mistyped`: the type of a text that the provider does not take from who says it. */
+  | { readonly is: "text"; readonly text: string; readonly mistyped?: string }
   /** `refused`: what the provider does not take in this place. */
   | { readonly is: "media"; readonly refused?: string }
   | { readonly is: "thought"; readonly sealed: boolean }
@@ -39,6 +40,8 @@ export type Block =
       readonly media?: boolean;
       /** Holds media that is taken from nobody, of this kind. */
       readonly refused?: string;
+      /** Holds a text of a type that is not a result's. */
+      readonly mistyped?: string;
     }
   | { readonly is: "ask"; readonly approval: string; readonly id: string | undefined }
   | { readonly is: "consent"; readonly approval: string }
