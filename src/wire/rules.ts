@@ -340,4 +340,17 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.mistypedTexts(turns),
   },
+  {
+    id: "WIRE-40",
+    demands: "The content of a message is a text or a list.",
+    errors: {
+      "openai-chat":
+        "Invalid type for 'messages[N].content': expected one of a string or array of objects, but got … instead.",
+      "openai-compatible": "unquoted: the content of a message is a text or a list of parts.",
+      "openai-responses":
+        "Invalid type for 'input[N].content': expected one of an array of objects or string, but got … instead.",
+      anthropic: "messages.N.content: Input should be a valid list",
+    },
+    check: ({ turns }) => form.formlessContent(turns),
+  },
 ];

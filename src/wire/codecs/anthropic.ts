@@ -26,6 +26,7 @@ import {
   asText,
   decodeWith,
   type Fields,
+  FORMLESS,
   inlineText,
   inputObject,
   isFields,
@@ -54,7 +55,7 @@ function readMessage(message: Fields, at: number): readonly Read[] | string {
   if (typeof content === "string" || content === undefined || content === null) {
     return [plain(role, step, content === undefined || content === null ? [] : [content as string])];
   }
-  if (!Array.isArray(content)) return "content is neither text nor a list";
+  if (!Array.isArray(content)) return FORMLESS;
   const read: Read[] = [];
   let run: unknown[] = [];
   const flush = () => {

@@ -25,7 +25,9 @@ import {
   asText,
   decodeWith,
   type Fields,
+  FORMLESS,
   inputText,
+  isContent,
   isFields,
   ownPiece,
   mediaSource,
@@ -52,12 +54,16 @@ export const openaiChat: Codec = {
 
 function readMessage(message: Fields, at: number, custom: Set<string>): readonly Read[] | string {
   const whole = [message];
-  switch (message["role"]) {
+  const { role, content } = message;
+  const mayMiss = role !== "user" && role !== "system" && role !== "developer";
+  const missing = content === undefined || content === null;
+  if (role !== "tool" && !isContent(content) && !(mayMiss && missing)) return FORMLESS;
+  switch (role) {
     case "system":
     case "developer":
-      return [{ item: { kind: "system", role: message["role"], parts: readParts(message["content"]) }, pieces: whole }];
+      return [{ item: { kind: "system", role, parts: readParts(content) }, pieces: whole }];
     case "user":
-      return [{ item: { kind: "user", parts: readParts(message["content"]) }, pieces: whole }];
+      return [{ item: { kind: "user", parts: readParts(content) }, pieces: whole }];
     case "assistant":
       return readAssistant(message, at, custom);
     case "tool":
@@ -65,7 +71,7 @@ function readMessage(message: Fields, at: number, custom: Set<string>): readonly
     case "function": // the older form of a result: still taken, and bound to its call by place alone
       return [{ item: { kind: "other", by: "host" }, pieces: whole }];
     default:
-      return `unknown role ${JSON.stringify(message["role"])}`;
+      return `unknown role ${JSON.stringify(role)}`;
   }
 }
 

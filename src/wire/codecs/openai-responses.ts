@@ -17,7 +17,9 @@ import {
   asText,
   decodeWith,
   type Fields,
+  FORMLESS,
   inputText,
+  isContent,
   isFields,
   ownPiece,
   mediaSource,
@@ -126,6 +128,7 @@ function withId(item: Item, piece: Fields): Item {
 
 function readMessage(piece: Fields): Item | string {
   const { role, content } = piece;
+  if (!isContent(content)) return FORMLESS;
   const parts = typeof content === "string" ? [textPart(content)] : asList(content).map(readPart);
   const phase = asText(piece["phase"]);
   if (role === "user") return { kind: "user", parts };

@@ -133,6 +133,10 @@ export function mistypedTexts(turns: readonly Turn[]): readonly Breach[] {
   );
 }
 
+export function formlessContent(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap(({ at, formless }) => (formless === true ? [{ at, detail: "no text and no list" }] : []));
+}
+
 export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) =>
     callsOf(turn)

@@ -43,7 +43,11 @@ function chat(message: Raw): Omit<Turn, "at"> {
   });
   const beside = BESIDE.some((field) => !!message[field]);
   const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"], role !== "assistant");
-  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls] };
+  return {
+    role: known(role, { developer: "system", function: "tool" }),
+    blocks: [...said, ...calls],
+    formless: isFormless(content, role === "assistant" || role === "function"),
+  };
 }
 
 /** Where a chat answer may stand instead of its content. */
@@ -55,6 +59,7 @@ function responses(item: Raw): Omit<Turn, "at"> {
     return {
       role: known(item["role"], { developer: "system" }),
       blocks: spoken(item["content"], item["role"] === "assistant"),
+      formless: isFormless(item["content"], false),
     };
   }
   const space = SPACES.get(type);
@@ -179,7 +184,7 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
     const refused = refusedMedia(block, role);
     return refused === undefined ? { is: "media" } : { is: "media", refused };
   });
-  return { role, blocks };
+  return { role, blocks, formless: isFormless(content, true) };
 }
 
 const INLINE: ReadonlyMap<string, RegExp> = new Map([
@@ -294,6 +299,12 @@ function raw(value: unknown): Raw {
 
 function list(value: unknown): readonly Raw[] {
   return Array.isArray(value) ? value.map(raw) : [];
+}
+
+/** What may be missing is judged elsewhere, as blank. */
+function isFormless(content: unknown, mayMiss: boolean): boolean {
+  if (content === undefined || content === null) return !mayMiss;
+  return typeof content !== "string" && !Array.isArray(content);
 }
 
 /** A text, or blocks of it. */

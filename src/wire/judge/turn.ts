@@ -6,6 +6,8 @@ export interface Turn {
   readonly at: number;
   readonly role: "system" | "user" | "assistant" | "tool" | "unknown";
   readonly blocks: readonly Block[];
+  /** Its content is neither a text nor a list, where it must be one. */
+  readonly formless?: boolean;
   /** Has a list of calls without a call in it. */
   readonly emptyCalls?: boolean;
   /** The id by which the provider knows it, where no two may share one. */
