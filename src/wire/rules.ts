@@ -353,4 +353,15 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.formlessContent(turns),
   },
+  {
+    id: "WIRE-41",
+    demands: "A picture, a recording and a file say what they show, where the provider looks for it.",
+    errors: {
+      "openai-chat": "Missing required parameter: 'messages[N].content[M].….url'.",
+      "openai-compatible": "unquoted: a picture, a recording and a file say what they show.",
+      "openai-responses": "unquoted: a picture and a file have their data, an address or the id of a file.",
+      anthropic: "messages.N.content.M.….source: Field required",
+    },
+    check: ({ turns }) => form.bareMedia(turns),
+  },
 ];

@@ -138,8 +138,8 @@ function readPart(piece: unknown): Part {
   if (typeof piece === "string") return textPart(piece);
   const block = isFields(piece) ? piece : {};
   if (block["type"] === "text") return textPart(asText(block["text"]) ?? "", { format: FORMAT, piece });
-  const source = isFields(block["source"]) ? block["source"] : undefined;
-  if ((block["type"] === "image" || block["type"] === "document") && source !== undefined) {
+  if (block["type"] === "image" || block["type"] === "document") {
+    const source = isFields(block["source"]) ? block["source"] : {};
     const media = readSource(source, asText(block["title"]));
     return { type: block["type"] === "image" ? "image" : "file", media, origin: { format: FORMAT, piece } };
   }

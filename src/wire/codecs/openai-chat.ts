@@ -134,24 +134,28 @@ function readParts(content: unknown): readonly Part[] {
     const part = isFields(piece) ? piece : {};
     if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
     if (part["type"] === "refusal") return textPart(asText(part["refusal"]) ?? "", { format: FORMAT, piece });
-    if (part["type"] === "image_url" && isFields(part["image_url"])) {
-      return {
-        type: "image",
-        media: mediaSource({ url: part["image_url"]["url"] }),
-        origin: { format: FORMAT, piece },
-      };
-    }
-    if (part["type"] === "input_audio" && isFields(part["input_audio"])) {
-      return {
-        type: "audio",
-        media: readSound(part["input_audio"]),
-        origin: { format: FORMAT, piece },
-      };
-    }
-    if (part["type"] === "file" && isFields(part["file"]))
-      return { type: "file", media: readFile(part["file"]), origin: { format: FORMAT, piece } };
-    return { type: "other", origin: { format: FORMAT, piece } };
+    const origin = { format: FORMAT, piece } as const;
+    if (part["type"] === "image_url") return readPicture(part);
+    if (part["type"] === "input_audio")
+      return { type: "audio", media: readSound(fieldsIn(part["input_audio"])), origin };
+    if (part["type"] === "file") return { type: "file", media: readFile(fieldsIn(part["file"])), origin };
+    return { type: "other", origin };
   });
+}
+
+/** Hosts write its address alone, which is refused: it is read as the picture that they meant. */
+function readPicture(part: Fields): Part {
+  const { image_url: shown } = part;
+  const piece = typeof shown === "string" ? { ...part, image_url: { url: shown } } : part;
+  return {
+    type: "image",
+    media: mediaSource({ url: fieldsIn(piece["image_url"])["url"] }),
+    origin: { format: FORMAT, piece },
+  };
+}
+
+function fieldsIn(value: unknown): Fields {
+  return isFields(value) ? value : {};
 }
 
 function encode(items: readonly Item[], how: Encoding): Encoded {

@@ -217,8 +217,10 @@ function readPart(piece: unknown): Part {
     const { image_url: url, file_id: fileId } = part;
     return { type: "image", media: mediaSource({ url, fileId }), origin };
   }
-  if (type === "input_audio" && isFields(part["input_audio"]))
-    return { type: "audio", media: readSound(part["input_audio"]), origin };
+  if (type === "input_audio") {
+    const sound = part["input_audio"];
+    return { type: "audio", media: readSound(isFields(sound) ? sound : {}), origin };
+  }
   if (type === "input_file") return { type: "file", media: readFile(part), origin };
   return { type: "other", origin: { format: FORMAT, piece } };
 }

@@ -133,6 +133,14 @@ export function mistypedTexts(turns: readonly Turn[]): readonly Breach[] {
   );
 }
 
+export function bareMedia(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    turn.blocks.flatMap((block) =>
+      block.is === "media" && block.bare !== undefined ? [{ at: turn.at, detail: block.bare }] : [],
+    ),
+  );
+}
+
 export function formlessContent(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap(({ at, formless }) => (formless === true ? [{ at, detail: "no text and no list" }] : []));
 }

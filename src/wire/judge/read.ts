@@ -182,7 +182,7 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
     }
     if (type.endsWith("_tool_use") || type.endsWith("_tool_result")) return { is: "own" };
     const refused = refusedMedia(block, role);
-    return refused === undefined ? { is: "media" } : { is: "media", refused };
+    return refused === undefined ? { is: "media", ...bare(block) } : { is: "media", refused };
   });
   return { role, blocks, formless: isFormless(content, true) };
 }
@@ -278,8 +278,24 @@ function plain(content: unknown, texts: readonly string[], takesMedia: boolean):
   return list(content).map((part): Block => {
     const type = text(part["type"]) ?? "";
     if (texts.includes(type)) return { is: "text", text: text(part["text"]) ?? "" };
-    return !takesMedia && OPENAI_MEDIA.test(type) ? { is: "media", refused: type } : { is: "media" };
+    return !takesMedia && OPENAI_MEDIA.test(type) ? { is: "media", refused: type } : { is: "media", ...bare(part) };
   });
+}
+
+/** Where parts say what they show. */
+const SHOWN: ReadonlyMap<unknown, (part: Raw) => unknown> = new Map<unknown, (part: Raw) => unknown>([
+  ["image_url", (part) => raw(part["image_url"])["url"]],
+  ["input_audio", (part) => raw(part["input_audio"])["data"]],
+  ["file", (part) => raw(part["file"])["file_data"] ?? raw(part["file"])["file_id"]],
+  ["input_image", (part) => part["image_url"] ?? part["file_id"]],
+  ["input_file", (part) => part["file_data"] ?? part["file_url"] ?? part["file_id"]],
+  ["image", (part) => raw(part["source"])["type"]],
+  ["document", (part) => raw(part["source"])["type"]],
+]);
+
+function bare(part: Raw): { readonly bare?: string } {
+  const shown = SHOWN.get(part["type"]);
+  return shown === undefined || text(shown(part)) !== undefined ? {} : { bare: text(part["type"]) ?? "" };
 }
 
 const OPENAI_MEDIA = /^(image_url|file|input_image|input_audio|input_file)$/;

@@ -17,8 +17,8 @@ export interface Turn {
 export type Block =
   /** `mistyped`: the type of a text that the provider does not take from who says it. */
   | { readonly is: "text"; readonly text: string; readonly mistyped?: string }
-  /** `refused`: what the provider does not take in this place. */
-  | { readonly is: "media"; readonly refused?: string }
+  /** `refused`: what the provider does not take in this place. `bare`: what does not say what it shows. */
+  | { readonly is: "media"; readonly refused?: string; readonly bare?: string }
   | { readonly is: "thought"; readonly sealed: boolean }
   | {
       readonly is: "call";
