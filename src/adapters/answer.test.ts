@@ -29,6 +29,30 @@ test("[ADAPT-8] an id that was sent twice is told under the id that was sent", (
   expect(second.renamed).toEqual([{ index: 0, from: "same", to: second.calls[0]?.callId }]);
 });
 
+/** An answer that the limit cut, read from a message of a provider's own. */
+function cut(message: object, format: "anthropic" | "openai-chat") {
+  const { items } = readMessages([message], format);
+  return answerFrom({ items, id: "r", unread: [] }, { reason: "length", text: "cut" }, { items: [user()] });
+}
+
+test("[ADAPT-28] a call that the limit cut before its first argument is partial, and one behind which more was said is not", () => {
+  const use = { type: "tool_use", id: "a", name: "deploy", input: {} };
+  const asked = { id: "a", type: "function", function: { name: "deploy", arguments: "" } };
+  const answers = [
+    cut({ role: "assistant", content: [use] }, "anthropic"),
+    cut({ role: "assistant", content: null, tool_calls: [asked] }, "openai-chat"),
+  ];
+  for (const { calls, items } of answers) {
+    expect(calls).toEqual([]);
+    expect(items).toMatchObject([{ kind: "call", name: "deploy", partial: true }]);
+  }
+  const said = cut({ role: "assistant", content: [use, { type: "text", text: "And th" }] }, "anthropic");
+  const whole = { ...asked, function: { name: "deploy", arguments: "{}" } };
+  const told = cut({ role: "assistant", content: null, tool_calls: [whole] }, "openai-chat");
+  for (const { calls } of [said, told])
+    expect(calls).toMatchObject([{ name: "deploy", input: { ok: true, value: {} } }]);
+});
+
 test("[ADAPT-27] an amount of tokens that is none counts as unknown", () => {
   expect([0, 7, -1, Number.NaN, Number.POSITIVE_INFINITY, "7", null].map(countOf)).toEqual([
     0,

@@ -59,12 +59,21 @@ function freeStep(id: string | undefined, { items }: ModelRequest): string | und
   return step;
 }
 
-/** The limit fell inside the last call's arguments: nobody asked for what is left of them. */
+/**
+ * The limit fell inside the last call's arguments, or before them: nobody asked for what is left. A call that ends the answer
+ * with none at all cannot be told from one whose arguments never came, and would be run with every default.
+ */
 function markCut(items: readonly Item[], stop: StopReason): readonly Item[] {
   const last = items.findLastIndex(isOurs);
   const item = items[last];
-  if (stop !== "length" || item?.kind !== "call" || inputOf(item).ok) return items;
-  return items.with(last, { ...item, partial: true });
+  if (stop !== "length" || item?.kind !== "call") return items;
+  const begun = last < items.length - 1 || !isBare(item);
+  return begun && inputOf(item).ok ? items : items.with(last, { ...item, partial: true });
+}
+
+function isBare({ input = {}, inputText }: CallItem): boolean {
+  if (inputText !== undefined) return inputText.trim() === "";
+  return isObject(input) && Object.keys(input as object).length === 0;
 }
 
 function askedCalls(items: readonly Item[]): readonly AskedCall[] {

@@ -48,6 +48,21 @@ describe("known shapes", () => {
     }
   });
 
+  test("[REDACT-19] whoever is called like a secret in an address takes nothing behind the password along", () => {
+    const addresses = [
+      ["https://x-access-token:", "ghs_abcdefghijklmnopqrstuvwxyz0123456789", "@github.com/owner/repo.git"],
+      ["https://x-access-token:", "abcd1234abcd99", "@github.com/owner/repo.git"],
+      ["https://api_key:", "abcd1234abcd99", "@host/v1/x?y=1"],
+      ["postgres://db_password:", "abcd1234", "@db.internal:5432/app"],
+    ];
+    for (const [before, password, behind] of addresses) {
+      const told = new Redactor().text(`git clone ${before}${password}${behind} and go on`);
+      expect(told).toMatch(/\[redacted:[\w-]+\]/);
+      expect(told.replace(/\[redacted:[\w-]+\]/, "")).toBe(`git clone ${before}${behind} and go on`);
+      expect(new Redactor().text(told)).toBe(told);
+    }
+  });
+
   test("[REDACT-1] addresses without a password stay as they are", () => {
     for (const address of [
       "https://user@host",

@@ -3,8 +3,8 @@ import type { Item, Origin } from "./item.ts";
 import type { WireProfile } from "./profiles.ts";
 
 /**
- * What a chat message may be read with and not be sent with: a list of calls without a call, as many servers answer, and a
- * role that only OpenAI knows. Whatever else the message carries stays.
+ * What a chat message may be read with and not be sent with: a list of calls without a call, as many servers answer, a role
+ * that only OpenAI knows, and the address of a picture in place of the picture. Whatever else the message carries stays.
  */
 export function chatForm(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   if (profile.format !== "openai-chat") return items;
@@ -19,6 +19,9 @@ export function chatForm(items: readonly Item[], profile: WireProfile, told: Adj
       told.push({ kind: "blank-dropped", at });
       const { tool_calls: _calls, ...message } = origin.message;
       (copy ??= items.slice())[at] = { ...item, origin: withMessage(origin, message) };
+    } else if (origin !== undefined && "parts" in item && item.kind !== "output" && hasBareAddress(origin.message)) {
+      told.push({ kind: "part-replaced", at }); // its part was read as the provider takes it
+      (copy ??= items.slice())[at] = { ...item, origin: { ...origin, changed: true } };
     }
   }
   return copy ?? items;
@@ -27,6 +30,12 @@ export function chatForm(items: readonly Item[], profile: WireProfile, told: Adj
 function hasEmptyCalls(message: object): message is { readonly tool_calls: readonly never[] } {
   const { tool_calls: calls } = message as { readonly tool_calls?: unknown };
   return Array.isArray(calls) && calls.length === 0;
+}
+
+function hasBareAddress(message: object): boolean {
+  const { content } = message as { readonly content?: unknown };
+  const isBare = (part: unknown) => typeof (part as { image_url?: unknown } | null)?.image_url === "string";
+  return Array.isArray(content) && content.some(isBare);
 }
 
 /** A message that is one item as a whole, in another form. */

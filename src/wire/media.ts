@@ -29,8 +29,8 @@ export function isTooLarge({ media: { base64 = "" } }: Media, { mediaBytes }: Wi
 /** Whether its content stands in the piece it was read from: texts and addresses of Anthropic's have no type to refuse. */
 export function isSentAlong({ origin, media: { fileId } }: Media): boolean {
   if (fileId !== undefined) return false;
-  const { source } = (origin?.piece ?? {}) as { readonly source?: { readonly type?: unknown } };
-  return source === undefined || source.type === "base64";
+  const { source } = (origin?.piece ?? {}) as { readonly source?: { readonly type?: unknown } | null };
+  return typeof source?.type !== "string" || source.type === "base64";
 }
 
 const IN_WORDS = /^text\/|[/+](json|xml|(x-)?yaml|toml|csv|sql|(x-)?(java|type)script|x-sh)$/;

@@ -69,6 +69,7 @@ function isAway({ media: { url, base64, blob } }: Media): boolean {
 /** Read here before, and therefore taken here; but a type that is always refused was never taken. */
 function isAtHome(part: Media, item: Spoken, profile: WireProfile): boolean {
   if (part.origin?.format !== profile.format) return false;
+  if (profile.format.startsWith("openai-") && item.kind !== "output" && isOnlyPiece(part)) return false; // it shows nothing
   const isNoUsers = item.kind === "system" || (item.kind === "assistant" && profile.assistantMedia !== "refused");
   return isNoUsers || !profile.refusesUserMedia || !isSentAlong(part);
 }

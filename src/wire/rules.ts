@@ -331,4 +331,37 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.mediaNotTaken(turns),
   },
+  {
+    id: "WIRE-39",
+    demands: "A text is of the type that the provider takes from whoever says it.",
+    errors: {
+      "openai-responses":
+        "Invalid value: '…'. Supported values are: 'input_text', 'input_image', and 'input_file' (from the assistant: 'output_text' and 'refusal').",
+    },
+    check: ({ turns }) => form.mistypedTexts(turns),
+  },
+  {
+    id: "WIRE-40",
+    demands: "The content of a message is a text or a list.",
+    errors: {
+      "openai-chat":
+        "Invalid type for 'messages[N].content': expected one of a string or array of objects, but got … instead.",
+      "openai-compatible": "unquoted: the content of a message is a text or a list of parts.",
+      "openai-responses":
+        "Invalid type for 'input[N].content': expected one of an array of objects or string, but got … instead.",
+      anthropic: "messages.N.content: Input should be a valid list",
+    },
+    check: ({ turns }) => form.formlessContent(turns),
+  },
+  {
+    id: "WIRE-41",
+    demands: "A picture, a recording and a file say what they show, where the provider looks for it.",
+    errors: {
+      "openai-chat": "Missing required parameter: 'messages[N].content[M].….url'.",
+      "openai-compatible": "unquoted: a picture, a recording and a file say what they show.",
+      "openai-responses": "unquoted: a picture and a file have their data, an address or the id of a file.",
+      anthropic: "messages.N.content.M.….source: Field required",
+    },
+    check: ({ turns }) => form.bareMedia(turns),
+  },
 ];

@@ -11,6 +11,7 @@ import type { Adjustment } from "./adjustment.ts";
 import { chatForm } from "./chat-form.ts";
 import type { WireProfile } from "./profiles.ts";
 import { replaceMedia } from "./replace-media.ts";
+import { responsesForm } from "./responses-form.ts";
 import { resultMedia } from "./result-media.ts";
 import { tellSilentFailures } from "./silent-failure.ts";
 
@@ -19,6 +20,7 @@ type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) 
 /** The passes, in order. Each returns the list it was given when it has nothing to do. */
 const PASSES: readonly Shape[] = [
   chatForm,
+  responsesForm,
   replaceMedia,
   tellSilentFailures,
   dropBlankParts,

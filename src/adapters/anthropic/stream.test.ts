@@ -43,6 +43,28 @@ test("[ADAPT-19] redacted thinking, citations and unknown fields of a block are 
   });
 });
 
+test("[ADAPT-30] a compaction that is streamed holds what one that came whole holds: its summary and its seal", () => {
+  const { reader } = read(
+    start,
+    block(0, { type: "compaction", content: null }),
+    grow(0, { type: "compaction_delta", content: "What was said", encrypted_content: "opaque" }),
+    block(1, { type: "text", text: "" }),
+    grow(1, { type: "text_delta", text: "Go on" }),
+    end,
+  );
+  const { items, unread } = reader.draft();
+  expect(unread).toEqual([]);
+  expect(items[0]?.origin?.message).toMatchObject({
+    content: [{ type: "compaction", content: "What was said", encrypted_content: "opaque" }, { text: "Go on" }],
+  });
+});
+
+test("[ADAPT-30] a compaction that failed stays without a summary", () => {
+  const failed = { type: "compaction", content: null };
+  const { reader } = read(start, block(0, failed), grow(0, { type: "compaction_delta", content: null }), end);
+  expect(reader.draft().items[0]?.origin?.pieces[0]).toEqual(failed);
+});
+
 test("[ADAPT-19] events and deltas of a later version are named, not swallowed", () => {
   const { reader } = read(
     start,

@@ -132,6 +132,12 @@ const GROWTH: Readonly<Record<string, (open: OpenBlock, delta: Fields) => ModelE
     open.json += text;
     return open.call === undefined ? undefined : { kind: "call-delta", index: open.call, arguments: text };
   },
+  // Sent back without its summary it would be all that is left of the conversation, and say nothing.
+  compaction_delta: (open, { type: _type, content, ...sealed }) => {
+    if (asText(content) !== undefined) append(open, "content", content); // null where there is no summary
+    open.block = { ...open.block, ...sealed };
+    return undefined;
+  },
   citations_delta: (open, delta) => {
     open.block = { ...open.block, citations: [...asList(open.block["citations"]), delta["citation"]] };
     return undefined;

@@ -1,3 +1,4 @@
+import { URL_PASSWORD } from "./addresses.ts";
 import { BACKSLASH, COLON, EQUALS, exact, GREATER, oneOf, PERCENT, roughLetters } from "./letters.ts";
 import { mayNameSecret, namesSecret } from "./names.ts";
 import { Scan } from "./scan.ts";
@@ -27,6 +28,8 @@ export function assignedSecret(scan: Scan, mark: number, width = 1): boolean {
   if (end < 3) return false;
   if (!mayNameSecret(letters[end - 3] as number, letters[end - 2] as number, letters[end - 1] as number)) return false;
   const from = valueFrom(letters, mark, width);
+  // The user of an address, called like a secret: the address knows where its password ends, and the host stays readable.
+  if (from === scan.dueFrom && scan.dueMark === URL_PASSWORD) return false;
   if (!findValue(scan, from) || !mayBeSecret(scan.value) || !namesSecret(letters, end, scan.hiddenTo)) return false;
   const { to } = scan.value;
   const next = letters[to] as number;

@@ -1,3 +1,4 @@
+import { ANTHROPIC_FIELDS, ANTHROPIC_TOOL_FIELDS, unknownField } from "./body-fields.ts";
 import { type Body, isBody, listIn, nameIn } from "./dialect.ts";
 import { ANTHROPIC_BLOCKS, ANTHROPIC_RESULT_BLOCKS, partFault } from "./part-types.ts";
 import { isSealed } from "./seal.ts";
@@ -8,6 +9,8 @@ export function anthropicBodyFault(body: Body): string | undefined {
   if (typeof body["max_tokens"] !== "number") return "max_tokens: Field required";
   if (!Array.isArray(body["messages"])) return "messages: Field required";
   if (body["messages"].length === 0) return "messages: at least one message is required";
+  const unknown = unknownField(body, ANTHROPIC_FIELDS);
+  if (unknown !== undefined) return `${unknown}: Extra inputs are not permitted`;
   return toolFault(body) ?? thinkingFault(body) ?? cacheFault(body) ?? messagesFault(listIn(body["messages"]));
 }
 
@@ -15,11 +18,16 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
 function toolFault(body: Body): string | undefined {
   for (const [at, tool] of listIn(body["tools"]).entries()) {
+    if ((tool["type"] ?? "custom") !== "custom") continue; // the provider's own: it knows them
     if (!TOOL_NAME.test(nameIn(tool["name"])))
       return `tools.${at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
     if (!isBody(tool["input_schema"]) || tool["input_schema"]["type"] !== "object")
       return `tools.${at}.custom.input_schema.type: Field required`;
+    const unknown = unknownField(tool, ANTHROPIC_TOOL_FIELDS);
+    if (unknown !== undefined) return `tools.${at}.custom.${unknown}: Extra inputs are not permitted`;
   }
+  const names = listIn(body["tools"]).flatMap(({ name }) => (name === undefined ? [] : [name]));
+  if (new Set(names).size < names.length) return "tools: Tool names must be unique.";
   if (body["tools"] === undefined && body["tool_choice"] !== undefined)
     return "tool_choice: `tools` must be defined when `tool_choice` is specified";
   return undefined;

@@ -1,4 +1,5 @@
 import type { ScriptedAnswer } from "../../records/script.ts";
+import { CHAT_FIELDS, unknownField } from "./body-fields.ts";
 import {
   argumentsText,
   type Asked,
@@ -22,7 +23,7 @@ export const openaiChatDialect: Dialect = {
   path: /^\/v1\/chat\/completions$/,
   profile: "openai-chat",
   refuseCaller: openaiCaller,
-  refuseBody,
+  refuseBody: (body) => refuseBody(body) ?? argumentFault(body),
   messagesOf: (body) => (Array.isArray(body["messages"]) ? body["messages"] : []),
   asked,
   streams: (body) => body["stream"] === true,
@@ -38,6 +39,12 @@ export const openaiCompatibleDialect: Dialect = {
   profile: "openai-compatible",
   refuseBody: (body) => refuseBody(body) ?? echoFault(listIn(body["messages"])),
 };
+
+/** Servers that only speak the language take what they do not know. */
+function argumentFault(body: Body): string | undefined {
+  const field = unknownField(body, CHAT_FIELDS);
+  return field === undefined ? undefined : `Unrecognized request argument supplied: ${field}`;
+}
 
 function echoFault(messages: readonly Body[]): string | undefined {
   const at = messages.findIndex((message) => "reasoning_content" in message);

@@ -1,4 +1,5 @@
 import type { ScriptedAnswer, ScriptedCall } from "../../records/script.ts";
+import { RESPONSES_FIELDS, unknownField } from "./body-fields.ts";
 import {
   argumentsText,
   type Asked,
@@ -53,6 +54,8 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 function refuseBody(body: Body): string | undefined {
   if (typeof body["model"] !== "string") return "Missing required parameter: 'model'.";
   if (body["input"] === undefined) return "Missing required parameter: 'input'.";
+  const unknown = unknownField(body, RESPONSES_FIELDS);
+  if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
   for (const [at, tool] of listIn(body["tools"]).entries()) {
     if (tool["type"] !== "function") continue;
     const name = nameIn(tool["name"]);

@@ -286,6 +286,7 @@ describe("a body that no provider would read", () => {
   };
   const go = [{ role: "user", content: "go" }];
   const thinking = { type: "enabled", budget_tokens: 2_000 };
+  const now = { name: "now", input_schema: { type: "object" } };
   const claude = { model: "m", max_tokens: 4_000, messages: go };
   const flat = (parameters: object) => ({ type: "function", name: "now", parameters });
   const nested = (parameters: object) => ({ type: "function", function: { name: "now", parameters } });
@@ -360,6 +361,37 @@ describe("a body that no provider would read", () => {
   ])("[ADAPT-26] %s refuses parts of a type that it does not know (%#)", async (path, body, words) => {
     const whole = path === "anthropic" ? { ...claude, ...body } : { model: "m", ...body };
     expect(await post(path, whole)).toEqual([400, expect.stringMatching(words)]);
+  });
+
+  test.each<readonly [keyof typeof PATHS, object, RegExp]>([
+    ["chat", { messages: go, tool_chioce: "auto" }, /^Unrecognized request argument supplied: tool_chioce$/],
+    ["responses", { input: go, max_tokens: 10 }, /^Unknown parameter: 'max_tokens'\.$/],
+    ["anthropic", { response_format: {} }, /^response_format: Extra inputs are not permitted$/],
+    ["anthropic", { tools: [{ ...now, parameters: {} }] }, /^tools\.0\.custom\.parameters: Extra inputs are not/],
+    ["anthropic", { tools: [now, { ...now, description: "again" }] }, /^tools: Tool names must be unique\.$/],
+  ])(
+    "[ADAPT-32] %s refuses fields that it does not know, and Anthropic two tools of one name (%#)",
+    async (...given) => {
+      const [path, body, words] = given;
+      const whole = path === "anthropic" ? { ...claude, ...body } : { model: "m", ...body };
+      expect(await post(path, whole)).toEqual([400, expect.stringMatching(words)]);
+    },
+  );
+
+  test("[ADAPT-32] a server that only speaks OpenAI's language takes fields of its own", async () => {
+    await using other = await startProviderServer({ script: [{ text: "hi" }], compatible: true });
+    const body = JSON.stringify({ model: "m", messages: go, repetition_penalty: 1.1 });
+    const { status } = await fetch(`${other.url}${PATHS.chat}`, { method: "POST", headers, body });
+    expect(status).toBe(200);
+  });
+
+  test("[ADAPT-33] the provider's own tools need no schema, and those of a server no name", async () => {
+    const tools = [
+      { type: "web_search_20250305", name: "web_search", max_uses: 2 },
+      { type: "mcp_toolset", mcp_server_name: "files" },
+      { type: "mcp_toolset", mcp_server_name: "mail" },
+    ];
+    expect(await post("anthropic", { ...claude, tools })).toEqual([200, ""]);
   });
 
   test("[ADAPT-25] outputs of calls that the provider keeps are taken where the body goes on from them", async () => {

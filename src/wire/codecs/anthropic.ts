@@ -26,6 +26,7 @@ import {
   asText,
   decodeWith,
   type Fields,
+  FORMLESS,
   inlineText,
   inputObject,
   isFields,
@@ -54,7 +55,7 @@ function readMessage(message: Fields, at: number): readonly Read[] | string {
   if (typeof content === "string" || content === undefined || content === null) {
     return [plain(role, step, content === undefined || content === null ? [] : [content as string])];
   }
-  if (!Array.isArray(content)) return "content is neither text nor a list";
+  if (!Array.isArray(content)) return FORMLESS;
   const read: Read[] = [];
   let run: unknown[] = [];
   const flush = () => {
@@ -137,8 +138,8 @@ function readPart(piece: unknown): Part {
   if (typeof piece === "string") return textPart(piece);
   const block = isFields(piece) ? piece : {};
   if (block["type"] === "text") return textPart(asText(block["text"]) ?? "", { format: FORMAT, piece });
-  const source = isFields(block["source"]) ? block["source"] : undefined;
-  if ((block["type"] === "image" || block["type"] === "document") && source !== undefined) {
+  if (block["type"] === "image" || block["type"] === "document") {
+    const source = isFields(block["source"]) ? block["source"] : {};
     const media = readSource(source, asText(block["title"]));
     return { type: block["type"] === "image" ? "image" : "file", media, origin: { format: FORMAT, piece } };
   }

@@ -25,7 +25,9 @@ import {
   asText,
   decodeWith,
   type Fields,
+  FORMLESS,
   inputText,
+  isContent,
   isFields,
   ownPiece,
   mediaSource,
@@ -52,12 +54,16 @@ export const openaiChat: Codec = {
 
 function readMessage(message: Fields, at: number, custom: Set<string>): readonly Read[] | string {
   const whole = [message];
-  switch (message["role"]) {
+  const { role, content } = message;
+  const mayMiss = role !== "user" && role !== "system" && role !== "developer";
+  const missing = content === undefined || content === null;
+  if (role !== "tool" && !isContent(content) && !(mayMiss && missing)) return FORMLESS;
+  switch (role) {
     case "system":
     case "developer":
-      return [{ item: { kind: "system", role: message["role"], parts: readParts(message["content"]) }, pieces: whole }];
+      return [{ item: { kind: "system", role, parts: readParts(content) }, pieces: whole }];
     case "user":
-      return [{ item: { kind: "user", parts: readParts(message["content"]) }, pieces: whole }];
+      return [{ item: { kind: "user", parts: readParts(content) }, pieces: whole }];
     case "assistant":
       return readAssistant(message, at, custom);
     case "tool":
@@ -65,7 +71,7 @@ function readMessage(message: Fields, at: number, custom: Set<string>): readonly
     case "function": // the older form of a result: still taken, and bound to its call by place alone
       return [{ item: { kind: "other", by: "host" }, pieces: whole }];
     default:
-      return `unknown role ${JSON.stringify(message["role"])}`;
+      return `unknown role ${JSON.stringify(role)}`;
   }
 }
 
@@ -128,24 +134,28 @@ function readParts(content: unknown): readonly Part[] {
     const part = isFields(piece) ? piece : {};
     if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
     if (part["type"] === "refusal") return textPart(asText(part["refusal"]) ?? "", { format: FORMAT, piece });
-    if (part["type"] === "image_url" && isFields(part["image_url"])) {
-      return {
-        type: "image",
-        media: mediaSource({ url: part["image_url"]["url"] }),
-        origin: { format: FORMAT, piece },
-      };
-    }
-    if (part["type"] === "input_audio" && isFields(part["input_audio"])) {
-      return {
-        type: "audio",
-        media: readSound(part["input_audio"]),
-        origin: { format: FORMAT, piece },
-      };
-    }
-    if (part["type"] === "file" && isFields(part["file"]))
-      return { type: "file", media: readFile(part["file"]), origin: { format: FORMAT, piece } };
-    return { type: "other", origin: { format: FORMAT, piece } };
+    const origin = { format: FORMAT, piece } as const;
+    if (part["type"] === "image_url") return readPicture(part);
+    if (part["type"] === "input_audio")
+      return { type: "audio", media: readSound(fieldsIn(part["input_audio"])), origin };
+    if (part["type"] === "file") return { type: "file", media: readFile(fieldsIn(part["file"])), origin };
+    return { type: "other", origin };
   });
+}
+
+/** Hosts write its address alone, which is refused: it is read as the picture that they meant. */
+function readPicture(part: Fields): Part {
+  const { image_url: shown } = part;
+  const piece = typeof shown === "string" ? { ...part, image_url: { url: shown } } : part;
+  return {
+    type: "image",
+    media: mediaSource({ url: fieldsIn(piece["image_url"])["url"] }),
+    origin: { format: FORMAT, piece },
+  };
+}
+
+function fieldsIn(value: unknown): Fields {
+  return isFields(value) ? value : {};
 }
 
 function encode(items: readonly Item[], how: Encoding): Encoded {

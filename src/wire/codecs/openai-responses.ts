@@ -17,7 +17,9 @@ import {
   asText,
   decodeWith,
   type Fields,
+  FORMLESS,
   inputText,
+  isContent,
   isFields,
   ownPiece,
   mediaSource,
@@ -126,6 +128,7 @@ function withId(item: Item, piece: Fields): Item {
 
 function readMessage(piece: Fields): Item | string {
   const { role, content } = piece;
+  if (!isContent(content)) return FORMLESS;
   const parts = typeof content === "string" ? [textPart(content)] : asList(content).map(readPart);
   const phase = asText(piece["phase"]);
   if (role === "user") return { kind: "user", parts };
@@ -136,7 +139,9 @@ function readMessage(piece: Fields): Item | string {
 
 function readItem(type: string, piece: Fields): Item {
   if (type === "reasoning") {
-    const text = asList(piece["summary"]).map((part) => (isFields(part) ? (asText(part["text"]) ?? "") : ""));
+    // Open models show their reasoning as it is, beside a summary or without one.
+    const shown = [...asList(piece["summary"]), ...asList(piece["content"])];
+    const text = shown.map((part) => (isFields(part) ? (asText(part["text"]) ?? "") : ""));
     const seal = asText(piece["encrypted_content"]);
     return { kind: "reasoning", text: text.join("\n"), ...(seal === undefined ? {} : { signature: seal }) };
   }
@@ -212,8 +217,10 @@ function readPart(piece: unknown): Part {
     const { image_url: url, file_id: fileId } = part;
     return { type: "image", media: mediaSource({ url, fileId }), origin };
   }
-  if (type === "input_audio" && isFields(part["input_audio"]))
-    return { type: "audio", media: readSound(part["input_audio"]), origin };
+  if (type === "input_audio") {
+    const sound = part["input_audio"];
+    return { type: "audio", media: readSound(isFields(sound) ? sound : {}), origin };
+  }
   if (type === "input_file") return { type: "file", media: readFile(part), origin };
   return { type: "other", origin: { format: FORMAT, piece } };
 }

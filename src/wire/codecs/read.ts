@@ -17,6 +17,13 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Why a message cannot be read whose content is in no form, or missing where it is demanded. */
+export const FORMLESS = "content is neither text nor a list";
+
+export function isContent(value: unknown): boolean {
+  return typeof value === "string" || Array.isArray(value);
+}
+
 /** An item before it knows its place in the message: the pieces it was read from come beside it. */
 export interface Read {
   readonly item: Item;

@@ -123,6 +123,28 @@ export function mediaNotTaken(turns: readonly Turn[]): readonly Breach[] {
   );
 }
 
+export function mistypedTexts(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    turn.blocks.flatMap((block) =>
+      (block.is === "text" || block.is === "result") && block.mistyped !== undefined
+        ? [{ at: turn.at, detail: block.mistyped }]
+        : [],
+    ),
+  );
+}
+
+export function bareMedia(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    turn.blocks.flatMap((block) =>
+      block.is === "media" && block.bare !== undefined ? [{ at: turn.at, detail: block.bare }] : [],
+    ),
+  );
+}
+
+export function formlessContent(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap(({ at, formless }) => (formless === true ? [{ at, detail: "no text and no list" }] : []));
+}
+
 export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) =>
     callsOf(turn)

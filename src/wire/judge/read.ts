@@ -43,7 +43,11 @@ function chat(message: Raw): Omit<Turn, "at"> {
   });
   const beside = BESIDE.some((field) => !!message[field]);
   const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"], role !== "assistant");
-  return { role: known(role, { developer: "system", function: "tool" }), blocks: [...said, ...calls] };
+  return {
+    role: known(role, { developer: "system", function: "tool" }),
+    blocks: [...said, ...calls],
+    formless: isFormless(content, role === "assistant" || role === "function"),
+  };
 }
 
 /** Where a chat answer may stand instead of its content. */
@@ -54,7 +58,8 @@ function responses(item: Raw): Omit<Turn, "at"> {
   if (type === "message") {
     return {
       role: known(item["role"], { developer: "system" }),
-      blocks: plain(item["content"], ["input_text", "output_text", "text"], item["role"] !== "assistant"),
+      blocks: spoken(item["content"], item["role"] === "assistant"),
+      formless: isFormless(item["content"], false),
     };
   }
   const space = SPACES.get(type);
@@ -79,6 +84,7 @@ function responses(item: Raw): Omit<Turn, "at"> {
           name: text(item["name"]),
           space,
           formed: FORMED.get(type)?.(item) ?? isTexts(item["output"]),
+          ...mistyped(list(item["output"]).find((part) => isMistyped(part, false))),
         },
       ],
     };
@@ -87,6 +93,25 @@ function responses(item: Raw): Omit<Turn, "at"> {
     role: "assistant",
     blocks: [{ is: "call", id, name: text(item["name"]) ?? UNNAMED.get(type) ?? "", space, sealed: false, formed }],
   };
+}
+
+/** Texts of the assistant are of a type of their own, and so are everybody else's. */
+function spoken(content: unknown, byAssistant: boolean): readonly Block[] {
+  const parts = list(content);
+  return plain(content, ["input_text", "output_text", "text"], !byAssistant).map((block, nth): Block => {
+    const part = parts[nth];
+    if (part === undefined || !isMistyped(part, byAssistant)) return block;
+    return { is: "text", text: text(part["text"]) ?? text(part["refusal"]) ?? "", ...mistyped(part) };
+  });
+}
+
+function isMistyped({ type }: Raw, byAssistant: boolean): boolean {
+  if (type === "text") return true;
+  return byAssistant ? type === "input_text" : type === "output_text" || type === "refusal";
+}
+
+function mistyped(part: Raw | undefined): { readonly mistyped?: string } {
+  return part === undefined ? {} : { mistyped: text(part["type"]) ?? "" };
 }
 
 /** A shell's output may carry its call's id in the place of its own. */
@@ -157,9 +182,9 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
     }
     if (type.endsWith("_tool_use") || type.endsWith("_tool_result")) return { is: "own" };
     const refused = refusedMedia(block, role);
-    return refused === undefined ? { is: "media" } : { is: "media", refused };
+    return refused === undefined ? { is: "media", ...bare(block) } : { is: "media", refused };
   });
-  return { role, blocks };
+  return { role, blocks, formless: isFormless(content, true) };
 }
 
 const INLINE: ReadonlyMap<string, RegExp> = new Map([
@@ -253,8 +278,24 @@ function plain(content: unknown, texts: readonly string[], takesMedia: boolean):
   return list(content).map((part): Block => {
     const type = text(part["type"]) ?? "";
     if (texts.includes(type)) return { is: "text", text: text(part["text"]) ?? "" };
-    return !takesMedia && OPENAI_MEDIA.test(type) ? { is: "media", refused: type } : { is: "media" };
+    return !takesMedia && OPENAI_MEDIA.test(type) ? { is: "media", refused: type } : { is: "media", ...bare(part) };
   });
+}
+
+/** Where parts say what they show. */
+const SHOWN: ReadonlyMap<unknown, (part: Raw) => unknown> = new Map<unknown, (part: Raw) => unknown>([
+  ["image_url", (part) => raw(part["image_url"])["url"]],
+  ["input_audio", (part) => raw(part["input_audio"])["data"]],
+  ["file", (part) => raw(part["file"])["file_data"] ?? raw(part["file"])["file_id"]],
+  ["input_image", (part) => part["image_url"] ?? part["file_id"]],
+  ["input_file", (part) => part["file_data"] ?? part["file_url"] ?? part["file_id"]],
+  ["image", (part) => raw(part["source"])["type"]],
+  ["document", (part) => raw(part["source"])["type"]],
+]);
+
+function bare(part: Raw): { readonly bare?: string } {
+  const shown = SHOWN.get(part["type"]);
+  return shown === undefined || text(shown(part)) !== undefined ? {} : { bare: text(part["type"]) ?? "" };
 }
 
 const OPENAI_MEDIA = /^(image_url|file|input_image|input_audio|input_file)$/;
@@ -274,6 +315,12 @@ function raw(value: unknown): Raw {
 
 function list(value: unknown): readonly Raw[] {
   return Array.isArray(value) ? value.map(raw) : [];
+}
+
+/** What may be missing is judged elsewhere, as blank. */
+function isFormless(content: unknown, mayMiss: boolean): boolean {
+  if (content === undefined || content === null) return !mayMiss;
+  return typeof content !== "string" && !Array.isArray(content);
 }
 
 /** A text, or blocks of it. */

@@ -6,6 +6,8 @@ export interface Turn {
   readonly at: number;
   readonly role: "system" | "user" | "assistant" | "tool" | "unknown";
   readonly blocks: readonly Block[];
+  /** Its content is neither a text nor a list, where it must be one. */
+  readonly formless?: boolean;
   /** Has a list of calls without a call in it. */
   readonly emptyCalls?: boolean;
   /** The id by which the provider knows it, where no two may share one. */
@@ -13,9 +15,10 @@ export interface Turn {
 }
 
 export type Block =
-  | { readonly is: "text"; readonly text: string }
-  /** `refused`: what the provider does not take in this place. */
-  | { readonly is: "media"; readonly refused?: string }
+  /** `mistyped`: the type of a text that the provider does not take from who says it. */
+  | { readonly is: "text"; readonly text: string; readonly mistyped?: string }
+  /** `refused`: what the provider does not take in this place. `bare`: what does not say what it shows. */
+  | { readonly is: "media"; readonly refused?: string; readonly bare?: string }
   | { readonly is: "thought"; readonly sealed: boolean }
   | {
       readonly is: "call";
@@ -39,6 +42,8 @@ export type Block =
       readonly media?: boolean;
       /** Holds media that is taken from nobody, of this kind. */
       readonly refused?: string;
+      /** Holds a text of a type that is not a result's. */
+      readonly mistyped?: string;
     }
   | { readonly is: "ask"; readonly approval: string; readonly id: string | undefined }
   | { readonly is: "consent"; readonly approval: string }

@@ -83,6 +83,16 @@ test("[ADAPT-19] custom calls keep their text, unknown fields are carried, unkno
   expect(said.unread).toEqual(["audio"]);
 });
 
+test("[ADAPT-29] arguments that a server sends as an object are the call's, in pieces and whole", () => {
+  const asked = { id: "a", type: "function", function: { name: "grep", arguments: { n: 1 } } };
+  const whole = { id: "c", choices: [{ message: { role: "assistant", content: null, tool_calls: [asked] } }] };
+  for (const piece of [calls({ index: 0, ...asked }), whole]) {
+    expect(seen(answer(piece))).toEqual([["a", "grep", { n: 1 }]]);
+    const told = [...new ChatReader().read(piece)];
+    expect(told).toEqual([{ kind: "call-delta", index: 0, name: "grep", arguments: '{"n":1}' }]);
+  }
+});
+
 test("[ADAPT-5] a seal beside a call or behind a text is carried, also in pieces", () => {
   const seal = (text: string) => ({ extra_content: { google: { thought_signature: text } } });
   const called = answer(

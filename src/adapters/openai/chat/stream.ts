@@ -80,7 +80,7 @@ export class ChatReader implements AnswerReader {
     const custom = isFields(delta["custom"]);
     const body = fieldsOf(delta["function"] ?? delta["custom"]);
     const call = this.#callOf(delta, wordOf(body["name"]), custom);
-    const text = asText(body[custom ? "input" : "arguments"]) ?? "";
+    const text = argumentsText(body[custom ? "input" : "arguments"]);
     call.text += text;
     call.beside = { ...call.beside, ...besideOf(delta) };
     const name = call.name === "" ? {} : { name: call.name };
@@ -126,6 +126,11 @@ export class ChatReader implements AnswerReader {
       ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls.map(written) }),
     };
   }
+}
+
+/** Some servers send arguments as the object they stand for. Read as none, the call would be run with its defaults. */
+function argumentsText(value: unknown): string {
+  return asText(value) ?? (isFields(value) ? JSON.stringify(value) : "");
 }
 
 function besideOf({

@@ -57,6 +57,28 @@ test("[ADAPT-19] a server whose last event lists no items is read from the items
   expect([stop?.reason, id]).toEqual(["stop", "resp_1"]);
 });
 
+test("[ADAPT-31] reasoning that a server shows as it is, and not in a summary, is told and kept, streamed or whole", () => {
+  const thought = { type: "reasoning", id: "rs_1", summary: [] };
+  const content = ["First", "Then"].map((text) => ({ type: "reasoning_text", text }));
+  const response = { id: "r", object: "response", status: "completed", output: [{ ...thought, content }, message] };
+  const streamed = [
+    { type: "response.output_item.added", output_index: 0, item: thought },
+    ...content.flatMap((part, content_index) => [
+      { type: "response.content_part.added", output_index: 0, content_index, part: { ...part, text: "" } },
+      { type: "response.reasoning_text.delta", output_index: 0, content_index, delta: part.text },
+    ]),
+    { type: "response.output_item.done", output_index: 0, item: { ...thought, content } },
+    { type: "response.completed", response },
+  ];
+  for (const pieces of [streamed, [response]]) {
+    const reader = new ResponsesReader();
+    const told = pieces.flatMap((piece) => [...reader.read(piece)]);
+    const texts = told.flatMap((event) => (event.kind === "reasoning-delta" ? [event.text] : []));
+    expect(texts.join("")).toBe("First\nThen");
+    expect(reader.draft().items[0]).toMatchObject({ kind: "reasoning", text: "First\nThen" });
+  }
+});
+
 test("[ADAPT-10] a response that failed in the middle is a failure with its code and words, however it is told", () => {
   const error = { code: "rate_limit_exceeded", message: "slow down" };
   for (const event of [

@@ -15,6 +15,11 @@ interface OpenItem {
 const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
 const ENDS: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.cancelled"]);
 
+const THOUGHTS: ReadonlySet<string> = new Set([
+  "response.reasoning_summary_text.delta",
+  "response.reasoning_text.delta",
+]);
+
 /** Puts the events of a response together. Events it does not know lose nothing: the last one carries every item whole. */
 export class ResponsesReader implements AnswerReader {
   #response: Fields = {};
@@ -79,13 +84,12 @@ export class ResponsesReader implements AnswerReader {
 
   *#delta(type: string, event: Fields): Generator<ModelEvent> {
     const open = this.#open.get(countOf(event["output_index"]) ?? 0);
-    if (type === "response.reasoning_summary_part.added" && (countOf(event["summary_index"]) ?? 0) > 0)
-      yield { kind: "reasoning-delta", text: "\n" };
+    if (isNextThought(type, event, open)) yield { kind: "reasoning-delta", text: "\n" };
     const text = asText(event["delta"]);
     if (text === undefined || text === "") return;
     if (open !== undefined) open.text += text;
     if (type === "response.output_text.delta" || type === "response.refusal.delta") yield { kind: "text-delta", text };
-    else if (type === "response.reasoning_summary_text.delta") yield { kind: "reasoning-delta", text };
+    else if (THOUGHTS.has(type)) yield { kind: "reasoning-delta", text };
     else if (open?.call !== undefined) yield { kind: "call-delta", index: open.call, arguments: text };
   }
 
@@ -110,6 +114,13 @@ export class ResponsesReader implements AnswerReader {
     const all = [...this.#done].concat([...this.#open].map(([at, open]) => [at, cutItem(open)]));
     return all.sort(([one], [other]) => one - other).map(([, item]) => item);
   }
+}
+
+/** A part of reasoning behind another, of its summary or of itself: they are lines of one text. */
+function isNextThought(type: string, event: Fields, open: OpenItem | undefined): boolean {
+  if (type === "response.reasoning_summary_part.added") return (countOf(event["summary_index"]) ?? 0) > 0;
+  const begins = type === "response.content_part.added" && fieldsOf(event["part"])["type"] === "reasoning_text";
+  return begins && open !== undefined && open.text !== "";
 }
 
 function cutItem({ item, call, text }: OpenItem): Fields {
