@@ -139,8 +139,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "undo-not-written-before",
     EFFECTS,
-    'if (!(standing.is === "undoing" && standing.begun) && spec?.undo !== undefined) {',
-    'if (standing.is === "done" && spec === undefined) {',
+    "if (!standing.begun && spec?.undo !== undefined) {",
+    "if (!standing.begun && spec === undefined) {",
   ),
   kernelBug(
     "rewind-leaves-effects",

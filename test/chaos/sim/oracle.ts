@@ -37,6 +37,8 @@ export class Oracle {
   /** Of each call's last attempt: what it noted, and the effects that it got. */
   readonly #notes = new Map<string, string[]>();
   readonly #got = new Map<string, Set<string>>();
+  /** How calls inside others ended, by their ids. */
+  readonly #endedInside = new Map<string, string>();
   readonly #outside: Outside[] = [];
   /** Handlers at work, and calls aborted before theirs had returned. */
   readonly #working = new Set<string>();
@@ -58,7 +60,7 @@ export class Oracle {
       {
         notesOf: (callId) => this.#notes.get(callId) ?? [],
         hadReturned: (callId) => this.#returned.has(callId) && !this.#hosted.has(callId),
-        gotEffect: (callId, id) => this.#got.get(callId)?.has(id) ?? false,
+        gotEffect: (callId, id) => this.#hasGot(callId, id),
         changeOf: (state, record) => this.#changeOf(state, record),
       },
       boxes,
@@ -86,6 +88,7 @@ export class Oracle {
       const record = this.#read(sealed);
       const seq = this.#records.get(batch.session)?.push(record) ?? 0;
       story.hear(record);
+      if (record.kind === "call-closed") this.#endedInside.set(record.callId, record.status);
       this.#writeback(batch.session).hear(record, seq);
     }
   }
@@ -110,6 +113,7 @@ export class Oracle {
     const [call = ""] = news.call.split(".");
     if (news.is === "began" && call === news.call) {
       this.#notes.set(call, []);
+      for (const asker of this.#got.keys()) if (asker.startsWith(`${call}.`)) this.#got.delete(asker);
       this.#got.set(call, new Set());
       this.#working.add(call);
       if (![...this.#stories.values()].some(({ open, closed }) => open.has(call) || closed.has(call)))
@@ -118,8 +122,7 @@ export class Oracle {
     if (news.is === "returned" && call === news.call) this.#working.delete(call);
     if (call === news.call && (news.is === "began" || news.is === "returned"))
       this.#returned[news.is === "began" ? "delete" : "add"](call);
-    // What it was answered last: a call inside it may have got it, and lost it with its own failure.
-    if (news.is === "effect") this.#got.get(call)?.[news.got.startsWith("did ") ? "add" : "delete"](news.id);
+    if (news.is === "effect") this.#heardOf(news.call, news.id, news.got.startsWith("did "));
     if (news.is === "noted") this.#notes.get(call)?.push(news.text);
     // One that another process closed after a crash or a long sleep cannot know; its commit will be refused.
     const ended = [...this.#stories.values()].map((story) => story.closed.get(call));
@@ -129,6 +132,22 @@ export class Oracle {
       ended.some((closed) => closed !== undefined && closed.reason !== "interrupted")
     )
       this.wrong.push(`call ${call} had ended, and could still ${news.op}`);
+  }
+
+  /** What it was answered last. */
+  #heardOf(asker: string, id: string, did: boolean): void {
+    const got = this.#got.get(asker) ?? new Set();
+    this.#got.set(asker, got);
+    got[did ? "add" : "delete"](id);
+  }
+
+  /** Itself, or a call inside it that did not lose it with its own failure. */
+  #hasGot(callId: string, id: string): boolean {
+    return [...this.#got].some(
+      ([asker, got]) =>
+        got.has(id) &&
+        (asker === callId || (asker.startsWith(`${callId}.`) && this.#endedInside.get(asker) === "success")),
+    );
   }
 
   /** Somebody else runs it, once. */
