@@ -1,6 +1,6 @@
 import { type Call, defineTool, type Failure, type FileKind, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, text } from "./arguments.ts";
-import { plainPath } from "./look.ts";
+import { misplaced, plainPath } from "./look.ts";
 import { applyHunks } from "./patch/apply.ts";
 import type { FileChange } from "./patch/change.ts";
 import { parsePatch } from "./patch/parse.ts";
@@ -23,6 +23,10 @@ export function applyPatchTool(): Tool {
       const twice = repeated(changes);
       if (twice !== undefined) return call.fail("bad-patch", `The patch names ${twice} twice. Put its hunks together.`);
       const faults: string[] = [];
+      for (const given of parsed.changes.flatMap(madeBy)) {
+        const fault = await misplaced(call, given);
+        if (fault !== undefined) faults.push(`${given}: ${fault}`);
+      }
       for (const change of changes) faults.push(...(await lookAt(call, change)).faults);
       if (faults.length > 0) return failed(call, faults);
       const done: string[] = [];
@@ -95,6 +99,12 @@ async function carryOut({ files }: Call, change: FileChange, text: string | unde
   if (change.mode !== undefined) await files.chmod(at, change.mode);
   if (kind === "add") return `Added ${path}.`;
   return change.to === undefined ? `Updated ${path}.` : `Moved ${path} to ${change.to}.`;
+}
+
+/** Where it makes a file. */
+function madeBy(change: FileChange): readonly string[] {
+  if (change.kind === "add") return [change.path];
+  return change.kind === "update" && change.to !== undefined ? [change.to] : [];
 }
 
 function withPlainPaths(change: FileChange): FileChange {

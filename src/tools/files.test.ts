@@ -102,6 +102,24 @@ describe("write_file", () => {
     expect(await text("src/a.txt")).toBe("three");
   });
 
+  test("[TOOL-24] a path of the whole disk makes no file in folders of that name, by any tool", async () => {
+    const { run, said, session } = await withTools({ "src/a.txt": "a" });
+    const there = "/disk/project/src/b.txt";
+    const why = "Paths are relative to the workspace, and there is no disk in it.";
+    expect(await run("write_file", { path: there, text: "x" })).toMatchObject({
+      reason: "FILE_BAD_PATH",
+      output: expect.stringContaining(`${why} If a new folder is meant, say disk/project/src/b.txt.`),
+    });
+    for (const change of [`Add File: ${there}\n+x`, `Update File: src/a.txt\n*** Move to: ${there}\n@@\n-a\n+b`]) {
+      const patch = `*** Begin Patch\n*** ${change}\n*** End Patch`;
+      expect(await said("apply_patch", { patch })).toContain(`${there}: ${why}`);
+    }
+    expect(await session.files.list()).toMatchObject([{ name: "src" }]);
+    expect(await said("write_file", { path: "/src/b.txt", text: "x" })).toContain("Created src/b.txt");
+    expect(await said("write_file", { path: "/c.txt", text: "x" })).toContain("Created c.txt");
+    expect(await said("write_file", { path: "new/d.txt", text: "x" })).toContain("Created new/d.txt");
+  });
+
   test("[TOOL-7] where a folder stands nothing is written", async () => {
     const { run, text } = await withTools({ "src/a.txt": "a" });
     expect(await run("write_file", { path: "src", text: "x" })).toMatchObject({ ok: false, reason: "FILE_IS_FOLDER" });

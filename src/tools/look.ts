@@ -18,6 +18,17 @@ export function plainPath(path: string): string {
     .replace(/^\.$/, "");
 }
 
+/**
+ * What is wrong with the place of a new file. A model that has seen a path of the whole disk, say in what a command put out,
+ * names it so: taken for one of the workspace, the file would be made where nobody looks for it.
+ */
+export async function misplaced({ files }: Call, given: string): Promise<string | undefined> {
+  const path = plainPath(given);
+  const [folder = "", ...below] = path.split("/");
+  if (!given.startsWith("/") || below.length === 0 || (await files.exists(folder))) return undefined;
+  return `Paths are relative to the workspace, and there is no ${folder} in it. If a new folder is meant, say ${path}.`;
+}
+
 /** What a search passed over because it may not or cannot be read, or is too large to be: said at its end. */
 export class Unreadable {
   readonly #places: string[] = [];

@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, text } from "./arguments.ts";
 import { lineCount } from "./lines.ts";
-import { fileFailure, plainPath } from "./look.ts";
+import { fileFailure, misplaced, plainPath } from "./look.ts";
 
 /** A whole file, new or in the place of the old one. */
 export function writeFileTool(): Tool {
@@ -15,6 +15,8 @@ export function writeFileTool(): Tool {
     run: async ({ path: given, text: content }, call) => {
       const path = plainPath(given);
       try {
+        const elsewhere = await misplaced(call, given);
+        if (elsewhere !== undefined) return call.fail("FILE_BAD_PATH", elsewhere);
         const replaced = await call.files.exists(path);
         await call.files.writeText(path, content);
         return `${replaced ? "Replaced" : "Created"} ${path}: ${lineCount(content)} lines.`;
