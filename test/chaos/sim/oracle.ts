@@ -37,8 +37,8 @@ export class Oracle {
   /** Of each call's last attempt: what it noted, and the effects that it got. */
   readonly #notes = new Map<string, string[]>();
   readonly #got = new Map<string, Set<string>>();
-  /** How calls inside others ended, by their ids. */
-  readonly #endedInside = new Map<string, string>();
+  /** Calls that succeeded, in whichever session: a fork closes for itself those that were open where it began. */
+  readonly #succeeded = new Set<string>();
   readonly #outside: Outside[] = [];
   /** Handlers at work, and calls aborted before theirs had returned. */
   readonly #working = new Set<string>();
@@ -88,7 +88,7 @@ export class Oracle {
       const record = this.#read(sealed);
       const seq = this.#records.get(batch.session)?.push(record) ?? 0;
       story.hear(record);
-      if (record.kind === "call-closed") this.#endedInside.set(record.callId, record.status);
+      if (record.kind === "call-closed" && record.status === "success") this.#succeeded.add(record.callId);
       this.#writeback(batch.session).hear(record, seq);
     }
   }
@@ -145,8 +145,7 @@ export class Oracle {
   #hasGot(callId: string, id: string): boolean {
     return [...this.#got].some(
       ([asker, got]) =>
-        got.has(id) &&
-        (asker === callId || (asker.startsWith(`${callId}.`) && this.#endedInside.get(asker) === "success")),
+        got.has(id) && (asker === callId || (asker.startsWith(`${callId}.`) && this.#succeeded.has(asker))),
     );
   }
 
