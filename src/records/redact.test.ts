@@ -63,6 +63,29 @@ describe("known shapes", () => {
     }
   });
 
+  test("[REDACT-20] what says who asks is hidden in headers and in the files that tools keep it in", () => {
+    const kept = Buffer.from("robot:h7Gk29sLq0Zx81").toString("base64");
+    const token = "abcdefghij1234567890KLMN";
+    const told = [
+      ["Authorization: token ", token, "\nAccept: */*"],
+      ['{"authorization": "Token ', token, '"}'],
+      ["-H 'Authorization: ApiKey ", token, "' https://host"],
+      ['{"auths":{"https://index.docker.io/v1/":{"auth":"', kept, '"}}}'],
+      ["//host/:_auth=", kept, "\n"],
+    ];
+    for (const [before, secret, behind] of told) {
+      const said = new Redactor().text(`${before}${secret}${behind}`);
+      expect(said).toMatch(/\[redacted:[\w-]+\]/);
+      expect(said.replace(/\[redacted:[\w-]+\]/, "")).toBe(`${before}${behind}`);
+    }
+    const innocent = [
+      '{"auth": "scram-sha-256"}',
+      "_auth=enabled123",
+      "the token abcdefghij1234567890KLMN of the list",
+    ];
+    for (const text of innocent) expect(new Redactor().text(text)).toBe(text);
+  });
+
   test("[REDACT-1] addresses without a password stay as they are", () => {
     for (const address of [
       "https://user@host",

@@ -14,9 +14,21 @@ export const SPECIALS: readonly Candidate[] = [
   special(URL_PASSWORD, "://", urlPassword),
   special(URL_PASSWORD, "%3A%2F%2F", escapedUrlPassword),
   ...["%3D", "%3A"].map((head) => special(ASSIGNED_SECRET, head, (scan, at) => assignedSecret(scan, at, head.length))),
-  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20"].map((head) => special(BEARER_TOKEN, head, bearerOf(head))),
-  ...["Basic ", "basic ", "Basic%20"].map((head) => special(BASIC_CREDENTIALS, head, basicOf(head))),
+  ...["Bearer ", "bearer ", "BEARER ", "Bearer%20", ...authorized("token Token TOKEN ApiKey apikey Api-Key")].map(
+    (head) => special(BEARER_TOKEN, head, bearerOf(head)),
+  ),
+  // As headers carry them, and as a package manager and a container engine keep them in files.
+  ...["Basic ", "basic ", "Basic%20", "_auth=", "_auth = ", 'auth":"', 'auth": "'].map((head) =>
+    special(BASIC_CREDENTIALS, head, basicOf(head)),
+  ),
 ];
+
+/** Schemes that say much else, too, where no header stands before them: in its own form, and as a field of an object. */
+function authorized(schemes: string): readonly string[] {
+  return schemes
+    .split(" ")
+    .flatMap((scheme) => ["uthorization: ", 'uthorization": "', "uthorization': '"].map((name) => `${name}${scheme} `));
+}
 
 function special(mark: Mark, head: string, find: Candidate["find"]): Candidate {
   return { head, mark, needsDigit: false, startsWord: false, find };
