@@ -5,7 +5,7 @@ import { readSlice } from "./read-slice.ts";
 import { ResourceRegistry, type Snapshotable } from "./resources.ts";
 import type { Root } from "./root.ts";
 import { partOf, type Slice, type SliceEvent } from "./slice.ts";
-import { SLICE_SELECTION, type SliceSelection, type Snapshot, selectSlices } from "./snapshot.ts";
+import { leftOut, SLICE_SELECTION, type SliceSelection, type Snapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
 /** Where a state stands among others: which it came from, which came from it, what its owner calls it. */
@@ -23,12 +23,15 @@ export class SessionState {
   readonly #truth: Truth;
   readonly #clock: Clock;
   readonly #lineage: Lineage;
+  /** Unless somebody chooses. */
+  readonly #leftOut: readonly string[];
   #newest: { readonly root: Root; readonly slices: Root } | undefined;
 
   constructor(truth: Truth, clock: Clock, lineage: Lineage) {
     this.#truth = truth;
     this.#clock = clock;
     this.#lineage = lineage;
+    this.#leftOut = leftOut(truth.namesBy, {});
   }
 
   /** The whole value of a slice; a cache is computed when it is empty. */
@@ -86,8 +89,8 @@ export class SessionState {
   #select(selection: SliceSelection = {}): Root {
     const { root, namesBy } = this.#truth;
     if (selection.policies !== undefined || selection.includeAll === true)
-      return selectSlices(root, namesBy, selection);
-    if (this.#newest?.root !== root) this.#newest = { root, slices: root.without(this.#truth.leftOut) };
+      return root.without(leftOut(namesBy, selection));
+    if (this.#newest?.root !== root) this.#newest = { root, slices: root.without(this.#leftOut) };
     return this.#newest.slices;
   }
 

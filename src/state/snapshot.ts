@@ -47,15 +47,13 @@ export const SLICE_SELECTION: OptionRules<SliceSelection> = {
   includeAll: BOOLEAN,
 };
 
-/** The chosen part of a root. */
-export function selectSlices(
-  root: Root,
+/** The parts that a snapshot does not hold. */
+export function leftOut(
   namesBy: Readonly<Record<SlicePolicy, readonly string[]>>,
   { policies = ["state"], includeAll }: SliceSelection,
-): Root {
-  if (includeAll === true) return root;
-  const unwanted = SLICE_POLICIES.filter((policy) => !policies.includes(policy));
-  return root.without(unwanted.flatMap((policy) => namesBy[policy]));
+): readonly string[] {
+  if (includeAll === true) return [];
+  return SLICE_POLICIES.filter((policy) => !policies.includes(policy)).flatMap((policy) => namesBy[policy]);
 }
 
 /** What differs between two snapshots: each part's change as data, and the resources by name. */

@@ -38,8 +38,6 @@ export class Truth {
   readonly parts: Parts;
   readonly policies: ReadonlyMap<string, SlicePolicy>;
   readonly namesBy: Readonly<Record<SlicePolicy, readonly string[]>>;
-  /** What a snapshot does not hold unless it is asked for. */
-  readonly leftOut: readonly string[];
   readonly gate: Gate = new Gate();
   readonly #ledger: StateLedger;
   readonly #freeze: boolean;
@@ -55,7 +53,6 @@ export class Truth {
     const namesBy = (policy: SlicePolicy) =>
       [...this.policies].flatMap(([name, one]) => (one === policy ? [name] : []));
     this.namesBy = { state: namesBy("state"), log: namesBy("log"), cache: namesBy("cache") };
-    this.leftOut = [...this.namesBy.log, ...this.namesBy.cache];
     this.#ledger = options.ledger ?? NO_STATE_LEDGER;
     this.#freeze = options.development ?? false;
     const start = options.root;

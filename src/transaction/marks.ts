@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { overWithin } from "../base/over-within.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { callsAround } from "../state/gate.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
@@ -84,10 +85,7 @@ export class Marks {
       at.stop.abort(TAKEN_BACK);
     const running = () => transactions.pending.filter((callId) => !open.has(callId));
     if (running().length === 0) return [];
-    const enough = new AbortController();
-    const late = state.clock.sleep(PATIENCE, enough.signal).catch(() => {});
-    await Promise.race([transactions.ended(running()), late]);
-    enough.abort();
+    await overWithin(state.clock, PATIENCE, [transactions.ended(running())]);
     return running();
   }
 }

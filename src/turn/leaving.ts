@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { overWithin } from "../base/over-within.ts";
 import type { SessionId } from "../records/ids.ts";
 import { Gate } from "../state/gate.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -79,10 +80,7 @@ export class Leaving {
     this.#closing = new AbortController(); // should it not be closed after all, it goes on
     this.#signal = this.#both();
     const over = [transactions.ended(pending), ...[...this.#turns].map((turn) => turn.walkToItsEnd())];
-    const enough = new AbortController();
-    const late = clock.sleep(PATIENCE, enough.signal, "keep-alive").catch(() => {});
-    await Promise.race([Promise.allSettled(over), late]); // whoever follows a turn that failed is told by it
-    enough.abort();
+    await overWithin(clock, PATIENCE, over); // whoever follows a turn that failed is told by it
   }
 
   #both(): AbortSignal {
