@@ -5,6 +5,7 @@ import type { Random } from "../base/random.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, SentRequest } from "../contracts/model.ts";
 import type { RunEvent } from "./events.ts";
 import type { RunBudget } from "./limits.ts";
+import { untilStopped } from "./model-events.ts";
 import type { Teller } from "./teller.ts";
 
 /** How often, and how patiently, a model is asked again. */
@@ -112,7 +113,7 @@ function overOf(asked: Asked): JsonObject {
 }
 
 async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
-  const { model, request, signal, budget } = asking;
+  const { model, request, signal, budget, clock } = asking;
   const evaluation = `${asking.evaluation}.${attempt}`;
   const use = (answer: PartialAnswer) => {
     if (answer.usage !== undefined) budget.use(evaluation, answer.usage, model.name);
@@ -121,9 +122,11 @@ async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEv
   inspect(); // also for a model that shows nothing of what it sends
   const events = model.ask(request, { signal, inspect });
   yield* asking.insisted(); // before anything leaves: a model shows its body when it is asked
-  for await (const event of events) {
+  let said = "";
+  for await (const event of untilStopped(events, signal, clock)) {
     switch (event.kind) {
       case "text-delta":
+        said += event.text;
         yield { kind: "text", text: event.text };
         break;
       case "reasoning-delta":
@@ -144,7 +147,12 @@ async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEv
         return { failure: event.failure, partial: event.partial, attempt };
     }
   }
-  throw new HoldfastError("MODEL_UNFINISHED");
+  if (!signal.aborted) throw new HoldfastError("MODEL_UNFINISHED");
+  return { failure: UNHEARD, partial: said === "" ? NOTHING : saying(said), attempt };
+}
+
+function saying(text: string): PartialAnswer {
+  return { ...NOTHING, items: [{ kind: "assistant", parts: [{ type: "text", text }] }] };
 }
 
 /** How long to wait, or undefined when asking again is no use. Spread by chance, so that many do not come back at once. */
@@ -166,6 +174,12 @@ const ABORTED: ModelFailure = {
   message: "The turn was stopped while it waited to ask again.",
   retryable: false,
   reached: "no",
+};
+const UNHEARD: ModelFailure = {
+  kind: "aborted",
+  message: "The turn was stopped, and the model did not say how far it came.",
+  retryable: false,
+  reached: "maybe",
 };
 const EMPTY: ModelFailure = {
   kind: "unreadable",

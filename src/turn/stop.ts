@@ -29,7 +29,7 @@ export class Stop {
     if (deadline === undefined) return;
     const over = new AbortController();
     this.#release.push(() => over.abort());
-    clock.sleep(Math.max(0, deadline.left), over.signal).then(
+    clock.sleep(Math.max(0, deadline.left), over.signal, "keep-alive").then(
       () => this.now("time"),
       () => {}, // the turn was in time
     );

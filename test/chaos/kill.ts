@@ -21,14 +21,19 @@ export const kill: Rig = {
   quickCases: 16,
   async run(tally, { cases, seed, extra, quick }) {
     const parts = partsFrom({ extra }, ["records", "sweeps", "files", "commands"]);
-    if (parts.includes("files")) await killFiles(tally, quick ? Math.ceil(cases / 3) : cases, seed);
+    const works: [cases: number, work: (cases: number) => Promise<void>][] = [];
+    if (parts.includes("files"))
+      works.push([Math.ceil(quick ? cases / 3 : cases), (lives) => killFiles(tally, lives, seed)]);
     for (const driver of parts.includes("commands") ? (["overlay", "portable"] as const) : []) {
       const why = driverMissing(driver);
       if (why !== undefined) tally.skipped.push(`${driver}: ${why}`);
-      else await killFiles(tally, Math.ceil(quick ? cases / 3 : cases / 2), seed, driver);
+      else works.push([Math.ceil(quick ? cases / 3 : cases / 2), (lives) => killFiles(tally, lives, seed, driver)]);
     }
-    if (parts.includes("records")) await killRecords(tally, cases, { seed });
-    if (parts.includes("sweeps")) await killRecords(tally, Math.ceil(cases / 4), { seed, steps: SWEEPS });
+    if (parts.includes("records")) works.push([cases, (lives) => killRecords(tally, lives, { seed })]);
+    if (parts.includes("sweeps"))
+      works.push([Math.ceil(cases / 4), (lives) => killRecords(tally, lives, { seed, steps: SWEEPS })]);
+    tally.expected = works.reduce((sum, [lives]) => sum + lives, 0);
+    for (const [lives, work] of works) await work(lives);
   },
 };
 

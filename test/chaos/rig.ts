@@ -32,20 +32,21 @@ export class Tally {
   readonly rig: string;
   readonly random: SeededRandom;
   cases = 0;
+  /** Cases in all, where that is known. */
+  expected: number;
   readonly violations: string[] = [];
   readonly notes: Record<string, number> = {};
   /** Parts that could not run here, and why. */
   readonly skipped: string[] = [];
   readonly #replay: string;
   readonly #untilRed: boolean;
-  readonly #expected: number;
   readonly #started = performance.now();
   #said = performance.now();
 
   constructor(rig: string, options: RigOptions, argv: readonly string[]) {
     this.rig = rig;
     this.random = new SeededRandom(`${rig}/${options.seed}`);
-    this.#expected = options.cases;
+    this.expected = options.cases;
     this.#untilRed = options.extra.has("until-red");
     this.#replay = `npm run chaos -- ${rig} --seed ${options.seed} ${argv.join(" ")}`.trim();
   }
@@ -61,7 +62,7 @@ export class Tally {
     if (this.#untilRed && wrong.length > 0) throw new Enough();
     if (performance.now() - this.#said < 2_000) return;
     this.#said = performance.now();
-    const of = this.#expected > 0 ? ` of ${this.#expected}` : "";
+    const of = this.expected > 0 ? ` of ${this.expected}` : "";
     process.stderr.write(
       `${this.rig}: ${this.cases}${of} cases, ${this.violations.length} violations, ${this.seconds.toFixed(0)} s\n`,
     );

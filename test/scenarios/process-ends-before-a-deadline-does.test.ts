@@ -56,3 +56,15 @@ test("[TURN-87] a session is closed also when the model does not stop and nothin
   `);
   expect(await child.said("")).toBe("closed");
 });
+
+test("[TX-41] a turn whose model never answers ends when its time is up", async () => {
+  const child = alone(`
+    const session = await open();
+    const model = { ...scripted([]), ask: async function* () { await never(); } };
+    const turn = session.run("go", { model, limits: { timeMs: 2_000 } });
+    let step;
+    do step = await turn.next(); while (!step.done);
+    say(step.value.limit);
+  `);
+  expect(await child.said("")).toBe("timeMs");
+});
