@@ -61,7 +61,7 @@ async function withShelfDown(more: SessionOptions = {}) {
   const options = { ...OPTIONS, tools: [read], context: { window: 32_000 }, ids: countingIds(), ...more };
   const holdfast = new Holdfast({ ...deps, store }, options);
   const session = await holdfast.open("s");
-  return { session, fault, deps };
+  return { holdfast, session, fault, deps };
 }
 
 describe("every boundary", () => {
@@ -194,6 +194,15 @@ describe("every boundary", () => {
     const again = (await open(deps.disk)).session;
     expect(again.recovered.staged).toEqual(["s.000001"]);
     expect(again.writeback.pending).toEqual([]);
+  });
+
+  test("[TURN-89] a kernel that is closed leaves what no exit can commit to the next opening", async () => {
+    const { holdfast, session, fault, deps } = await withShelfDown();
+    await session.writeback.stage(noted("no emoji", "project"));
+    fault.down = true;
+    await holdfast.close();
+    await expect(say(session, "still there?")).rejects.toMatchObject({ code: "JOURNAL_CLOSED" });
+    expect((await open(deps.disk)).session.recovered.staged).toEqual(["s.000001"]);
   });
 });
 

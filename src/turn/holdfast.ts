@@ -34,6 +34,7 @@ import { FORK_OPTIONS, HOLDFAST_OPTIONS, type HoldfastOptions } from "./holdfast
 import { refuseReserved } from "./reserved.ts";
 import { type Around, resumeSession, type SessionOptions } from "./resume.ts";
 import type { Session } from "./session.ts";
+import { SessionsInUse } from "./sessions-in-use.ts";
 import { OPENING_OPTIONS } from "./session-options.ts";
 import type { ForkOptions } from "./session-parts.ts";
 import { isShelf, refuseShelfId, Shelves } from "./shelves.ts";
@@ -63,6 +64,7 @@ export class Holdfast implements AsyncDisposable {
   readonly #workspaces: Workspaces;
   readonly #redactor: Redactor;
   readonly #openSessions: OpenSessions;
+  readonly #inUse = new SessionsInUse();
 
   constructor(deps: JournalDeps, options: SessionOptions = {}) {
     this.#redactor = deps.redactor ?? new Redactor();
@@ -82,10 +84,10 @@ export class Holdfast implements AsyncDisposable {
     // Nobody makes a shelf by opening it.
     const how = isShelf(id) ? { ...opening, create: false } : opening;
     const session = await this.#openWith(id, this.#options, undefined, how);
-    if (recent === undefined) return session;
+    if (recent === undefined) return this.#inUse.given(session);
     try {
       await session.prune({ keep: recent });
-      return session;
+      return this.#inUse.given(session);
     } catch (error) {
       await session.close({ leave: "staged" });
       throw error;
@@ -103,7 +105,7 @@ export class Holdfast implements AsyncDisposable {
     if (options.workspace !== undefined && this.#options.workspace === undefined)
       throw new HoldfastError("BAD_OPTION", { option: "workspace", value: "the session has none to fork" });
     refuseShelfId(options.as);
-    return this.#openSessions.making(options.as, () => this.#fork(from, options));
+    return this.#inUse.given(await this.#openSessions.making(options.as, () => this.#fork(from, options)));
   }
 
   async #fork(from: string, { workspace, as, after }: ForkOptions & { readonly after?: number }): Promise<Session> {
@@ -247,6 +249,7 @@ export class Holdfast implements AsyncDisposable {
         teller,
         fork: (after, { as, workspace }) =>
           this.fork(id, { as, after, ...(workspace === undefined ? {} : { workspace }) }),
+        left: () => this.#inUse.closed(opened),
         child: (name, tools, catalog) => this.#openWith(name, { ...shared, tools }, as, { parent: { id, catalog } }),
       };
       const standingOf = (other: string) => this.#standingOf(other);
@@ -348,12 +351,16 @@ export class Holdfast implements AsyncDisposable {
     return verify(this.store, options);
   }
 
-  /** Closes the store. Sessions still open lose it without harm: what they had acknowledged is there. */
+  /**
+   * Closes the sessions that are still open, as `session.close()` does, and the store. What of them is dirty and cannot be
+   * committed is left to the next opening. Refused, with nothing closed, from inside a call of one of them.
+   */
   async close(): Promise<void> {
+    this.#inUse.refuseInside();
     try {
-      await this.#workspaces.close();
+      await this.#inUse.closeAll();
     } finally {
-      await this.store.close();
+      await this.#workspaces.close().finally(() => this.store.close());
     }
   }
 

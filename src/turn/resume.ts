@@ -90,7 +90,7 @@ export interface SessionOptions
 }
 
 /** What a session has of its kernel: among it, forks and sessions that work for it. */
-export interface Around extends Pick<SessionParts<Session>, "fork" | "workspaces" | "shelves" | "teller"> {
+export interface Around extends Pick<SessionParts<Session>, "fork" | "left" | "workspaces" | "shelves" | "teller"> {
   readonly child: (id: string, tools: readonly Tool[], parent: SessionCatalog) => Promise<Session>;
 }
 
@@ -126,7 +126,7 @@ async function revive(
   options: SessionOptions & { readonly family: Family },
   { around, blobs, rebuilt, files, isFork }: Revived,
 ): Promise<Session> {
-  const { fork, child, workspaces, shelves, teller } = around;
+  const { fork, left, child, workspaces, shelves, teller } = around;
   teller.begin(journal.folded.history);
   const wereOpen = journal.folded.openCalls;
   const recovered = await recover(journal, rebuilt.skipped);
@@ -224,6 +224,7 @@ async function revive(
     transactions,
     recovered: staged.length === 0 ? recovered : { ...recovered, staged: staged.map(({ id }) => id) },
     fork,
+    left,
     story,
     workspaces,
     shelves,

@@ -50,6 +50,8 @@ export interface SessionParts<S = unknown> {
   readonly exec?: ExecHost;
   /** Opens a session that shares this one's records up to `after`. */
   readonly fork: (after: number, options: ForkOptions) => Promise<S>;
+  /** Tells whoever opened it that it was closed. */
+  readonly left: () => void;
 }
 
 export interface ForkOptions {

@@ -405,7 +405,7 @@ export class Session implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { files, workspaces, journal, teller } = this.#parts;
+    const { files, workspaces, journal, teller, left } = this.#parts;
     this.catalog.leave();
     teller.moment("session-closed");
     try {
@@ -414,7 +414,7 @@ export class Session implements AsyncDisposable {
       await this.state.truth.gate.run(async () => {}); // a commit under way is let through first
       await workspaces.leave(files.workspace);
     } finally {
-      await journal.close();
+      await journal.close().finally(left);
     }
   }
 
