@@ -288,6 +288,24 @@ describe("a call that does not succeed", () => {
     ]);
   });
 
+  test("[TX-39] of parts one after another each takes back its own", async () => {
+    const world = boxed(
+      writes("tool", async (_input: unknown, call) => {
+        const part = (value: number, fails: boolean) =>
+          call.transaction(async () => {
+            (await call.resource(BOX)).value = value;
+            if (fails) throw new Error("not this part");
+          });
+        await part(1, false);
+        await part(2, true).catch(() => {});
+        await part(3, false);
+        await part(4, true).catch(() => {});
+      }),
+    );
+    const outcome = await world.transactions.run({ id: "c1", name: "tool", input: {} });
+    expect([outcome.ok, world.state.resources.get(BOX).value]).toEqual([true, 3]);
+  });
+
   test("[TX-39] a savepoint cannot wait for a resource, so a call that has one fails as a whole", async () => {
     const world = boxed(
       writes("tool", async (_input: unknown, call) => {
