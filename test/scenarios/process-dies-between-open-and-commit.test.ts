@@ -28,7 +28,7 @@ test("[TURN-6] [K42] [K45] on a real disk: committed calls are there, the one th
   await session.runTools(["a", "b"].map((name) => ({ name: "edit", input: { path: name } })));
   void session.runTool({ name: "edit", input: { path: "c", hang: true } }).catch(() => {});
   while (session.openCalls.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  await first.close(); // the lease is never released and the call never ends: what a killed process leaves
+  await first.store.close(); // the lease is never released and the call never ends: what a killed process leaves
 
   const second = await open();
   const again = await second.open("s");
