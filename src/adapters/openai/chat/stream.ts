@@ -7,6 +7,8 @@ import { itemsOf, stopOf, usageOf } from "./answer.ts";
 
 interface OpenCall {
   readonly index: number;
+  /** As which the server counts it. */
+  readonly at: number | undefined;
   id: string;
   readonly custom: boolean;
   name: string;
@@ -30,7 +32,7 @@ export class ChatReader implements AnswerReader {
   readonly #texts: Record<string, string> = {};
   #carried: unknown;
   readonly #calls: OpenCall[] = [];
-  readonly #byIndex = new Map<number, OpenCall>();
+  readonly #lastAt = new Map<number | undefined, OpenCall>();
   readonly #unread = new Set<string>();
 
   *read(piece: unknown): Generator<ModelEvent> {
@@ -89,22 +91,42 @@ export class ChatReader implements AnswerReader {
 
   /**
    * Which call a delta continues. Some servers count every call as the first, or do not count, so a new id opens a new
-   * call, and so does a name where nothing is counted.
+   * call, one that is known goes on with its own, and a name opens one where nothing is counted.
    */
   #callOf(delta: Fields, name: string | undefined, custom: boolean): OpenCall {
     const at = countOf(delta["index"]);
     const id = wordOf(delta["id"]);
-    const known = at === undefined ? this.#calls.at(-1) : this.#byIndex.get(at);
-    const another = id !== undefined && known !== undefined && known.id !== "" && known.id !== id;
-    if (known !== undefined && !another && !(at === undefined && name !== undefined)) {
-      if (known.id === "") known.id = id ?? "";
+    const opens = at === undefined && name !== undefined;
+    const known = opens ? undefined : (this.#callUnder(id, at) ?? this.#callAt(id, at));
+    if (known !== undefined) {
+      known.id ||= id ?? "";
       known.name ||= name ?? "";
-      return known;
     }
-    const call: OpenCall = { index: this.#calls.length, id: id ?? "", custom, name: name ?? "", text: "", beside: {} };
-    this.#calls.push(call);
-    if (at !== undefined) this.#byIndex.set(at, call);
+    const call = known ?? {
+      index: this.#calls.length,
+      at,
+      id: id ?? "",
+      custom,
+      name: name ?? "",
+      text: "",
+      beside: {},
+    };
+    if (known === undefined) this.#calls.push(call);
+    this.#lastAt.set(at, call);
+    this.#lastAt.set(undefined, call);
     return call;
+  }
+
+  /** Two calls may share an id and be counted apart, so the number must be the same. */
+  #callUnder(id: string | undefined, at: number | undefined): OpenCall | undefined {
+    if (id === undefined) return undefined;
+    return this.#calls.find((call) => call.id === id && (at === undefined || call.at === at));
+  }
+
+  /** The call that spoke last under a number, or of all where nothing is counted, unless it is known by another id. */
+  #callAt(id: string | undefined, at: number | undefined): OpenCall | undefined {
+    const last = this.#lastAt.get(at);
+    return id !== undefined && last !== undefined && last.id !== "" ? undefined : last;
   }
 
   #hasSpoken(): boolean {
