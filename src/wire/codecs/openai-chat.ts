@@ -39,6 +39,7 @@ import {
   writtenFile,
   writtenSound,
 } from "./read.ts";
+import { holds, isThinking, isThought, THOUGHT_FIELDS, thinkingIn } from "./chat-thoughts.ts";
 import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "openai-chat";
@@ -77,7 +78,7 @@ function readMessage(message: Fields, at: number, custom: Set<string>): readonly
 
 function readAssistant(message: Fields, step: number, custom: Set<string>): readonly Read[] {
   const calls = asList(message["tool_calls"]);
-  const parts = readParts(message["content"]);
+  const parts = readParts(spokenIn(message["content"]));
   const read: Read[] = [];
   if (calls.length === 0 && textOf(parts).trim() === "" && speaksBeside(message))
     return [{ item: { kind: "other", by: "model", step }, pieces: [message] }];
@@ -92,10 +93,15 @@ function readAssistant(message: Fields, step: number, custom: Set<string>): read
 }
 
 /** Where an answer may stand instead of its content: a refusal, a recording, the older form of a call, a thought. */
-const BESIDE = ["refusal", "audio", "function_call", "reasoning_content", "reasoning", "reasoning_details"];
+const BESIDE: readonly string[] = ["refusal", "audio", "function_call", ...THOUGHT_FIELDS];
 
 function speaksBeside(message: Fields): boolean {
-  return BESIDE.some((field) => message[field] !== undefined && message[field] !== null && message[field] !== "");
+  return BESIDE.some((field) => holds(message[field])) || isThought(message);
+}
+
+/** Thinking stands beside what is said, though it came in one list with it: to another provider it would be words. */
+function spokenIn(content: unknown): unknown {
+  return Array.isArray(content) && content.some(isThinking) ? content.filter((part) => !isThinking(part)) : content;
 }
 
 function readCall(call: Fields, step: number): CallItem {
@@ -201,15 +207,16 @@ function assistant(bundle: Bundle, how: Encoding): readonly object[] {
   const texts = bundle.items.filter((item) => item.kind === "assistant");
   const calls = bundle.items.filter((item) => item.kind === "call");
   const { tool_calls: _calls, content: _content, ...shell } = shellsOf(bundle);
-  const message = { ...shell, role: "assistant", content: texts.length === 0 ? null : content(texts) };
+  const thoughts = messagesOf(bundle).flatMap((message) => thinkingIn(message["content"]));
+  const silent = texts.length === 0 && thoughts.length === 0;
+  const message = { ...shell, role: "assistant", content: silent ? null : content(texts, thoughts) };
   return [calls.length === 0 ? message : { ...message, tool_calls: calls.flatMap((call) => write(call, how)) }];
 }
 
 /** The fields of all messages that became one: a second thought is kept below the first, not instead of it. */
-function shellsOf({ items }: Bundle): Fields {
-  const shells = new Set(items.flatMap(({ origin }) => (origin?.format === FORMAT ? [origin.message as Fields] : [])));
+function shellsOf(bundle: Bundle): Fields {
   const fields: Record<string, unknown> = {};
-  for (const shell of shells) {
+  for (const shell of messagesOf(bundle)) {
     for (const [key, value] of Object.entries(shell)) {
       const before = fields[key];
       if (before === undefined || before === null || before === "") fields[key] = value;
@@ -223,14 +230,18 @@ function shellsOf({ items }: Bundle): Fields {
   return fields;
 }
 
+function messagesOf({ items }: Bundle): readonly Fields[] {
+  return [...new Set(items.flatMap(({ origin }) => (origin?.format === FORMAT ? [origin.message as Fields] : [])))];
+}
+
 /** Text as a string where text is all there is; texts that must stay apart, and anything else, as parts. */
-function content(items: readonly Item[]): string | readonly unknown[] {
+function content(items: readonly Item[], thoughts: readonly Fields[] = []): string | readonly unknown[] {
   const parts = items.flatMap((item) => (item as AssistantItem).parts);
   const phases = new Set(items.map((item) => (item as AssistantItem).phase));
-  if (parts.every((part) => part.type === "text") && phases.size < 2) {
+  if (parts.every((part) => part.type === "text") && phases.size < 2 && thoughts.length === 0) {
     return items.map((item) => textOf((item as AssistantItem).parts)).join("\n");
   }
-  return parts.flatMap(writePart);
+  return [...thoughts, ...parts.flatMap(writePart)];
 }
 
 function writePart(part: Part): readonly unknown[] {

@@ -4,6 +4,7 @@ import type { AnswerReader } from "../../ask.ts";
 import { type Fields, isFields, asList, asText } from "../../../wire/codecs/read.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
+import { type Grown, GrowingList } from "./growing.ts";
 
 interface OpenCall {
   readonly index: number;
@@ -19,7 +20,8 @@ interface OpenCall {
 
 /** Where Google's server keeps the seals of texts and calls, without which it refuses the next request. */
 const CARRIED = "extra_content";
-const REASONING = ["reasoning_content", "reasoning"] as const;
+/** What is put together in a list of its own. */
+const LISTED: ReadonlySet<string> = new Set(["role", "content", "reasoning_details", "tool_calls"]);
 
 /** Puts chat chunks together; a whole completion is one chunk that has it all. */
 export class ChatReader implements AnswerReader {
@@ -30,6 +32,9 @@ export class ChatReader implements AnswerReader {
   /** A message that came whole, kept as it came. */
   #whole: Fields | undefined;
   readonly #texts: Record<string, string> = {};
+  readonly #content = new GrowingList();
+  readonly #details = new GrowingList();
+  #thought = "";
   #carried: unknown;
   readonly #calls: OpenCall[] = [];
   readonly #lastAt = new Map<number | undefined, OpenCall>();
@@ -52,7 +57,7 @@ export class ChatReader implements AnswerReader {
   draft(): Draft {
     const message = this.#whole ?? this.#message();
     return {
-      items: this.#hasSpoken() || this.#finish !== undefined ? itemsOf(message) : [],
+      items: this.#hasSpoken() || this.#finish !== undefined ? itemsOf(message, this.#thought) : [],
       unread: [...this.#unread],
       ...(this.#id === undefined ? {} : { id: this.#id }),
       ...(this.#model === undefined ? {} : { model: this.#model }),
@@ -62,20 +67,55 @@ export class ChatReader implements AnswerReader {
   }
 
   *#delta(delta: Fields): Generator<ModelEvent> {
+    const content = this.#grow(this.#content, "content", delta);
+    yield* this.#think(delta, content);
+    for (const { part, words } of content) {
+      if (part["type"] === "text" && words !== "") yield { kind: "text-delta", text: words };
+    }
     for (const [field, value] of Object.entries(delta)) {
-      if (value === null || field === "role") continue;
+      if (value === null || value === undefined || LISTED.has(field)) continue;
       const text = asText(value);
-      if (field === "tool_calls") for (const call of asList(value)) yield this.#call(fieldsOf(call));
-      else if (field === CARRIED) this.#carried = value;
+      if (field === CARRIED) this.#carried = value;
       else if (text === undefined) {
         if (this.#whole === undefined) this.#unread.add(field); // a whole message keeps what it came with
       } else {
         this.#texts[field] = (this.#texts[field] ?? "") + text;
-        if (text === "") continue;
-        if (field === "content" || field === "refusal") yield { kind: "text-delta", text };
-        if ((REASONING as readonly string[]).includes(field)) yield { kind: "reasoning-delta", text };
+        if (field === "refusal" && text !== "") yield { kind: "text-delta", text };
       }
     }
+    for (const call of asList(delta["tool_calls"])) yield this.#call(fieldsOf(call));
+  }
+
+  /** Servers tell one thought under several names at once: the first that says something is told. */
+  *#think(delta: Fields, content: readonly Grown[]): Generator<ModelEvent> {
+    const details = this.#grow(this.#details, "reasoning_details", delta);
+    const thinking = content.filter(({ part }) => part["type"] === "thinking");
+    const named = wordOf(delta["reasoning_content"]) ?? wordOf(delta["reasoning"]);
+    const text = named ?? (this.#inLines(details) || this.#inLines(thinking));
+    if (text === "") return;
+    this.#thought += text;
+    yield { kind: "reasoning-delta", text };
+  }
+
+  /** Thoughts that are parts of their own are lines of one text. */
+  #inLines(thoughts: readonly Grown[]): string {
+    let text = "";
+    for (const { words, opens } of thoughts) {
+      const behind = opens && words !== "" && this.#thought + text !== "";
+      text += behind ? `\n${words}` : words;
+    }
+    return text;
+  }
+
+  #grow(list: GrowingList, field: string, delta: Fields): readonly Grown[] {
+    const value = delta[field];
+    return (typeof value === "string" ? [value] : asList(value)).flatMap((piece) => {
+      if (piece === "") return []; // how most streams begin: before a thought it would be a blank text
+      if (isFields(piece)) return [list.add(piece)];
+      if (typeof piece === "string") return [list.add({ type: "text", text: piece })];
+      if (this.#whole === undefined) this.#unread.add(field);
+      return [];
+    });
   }
 
   #call(delta: Fields): ModelEvent {
@@ -131,23 +171,35 @@ export class ChatReader implements AnswerReader {
 
   #hasSpoken(): boolean {
     return (
-      this.#calls.length > 0 || this.#carried !== undefined || Object.values(this.#texts).some((text) => text !== "")
+      this.#calls.length > 0 ||
+      this.#carried !== undefined ||
+      this.#details.parts.length > 0 ||
+      this.#content.parts.some((part) => part["type"] !== "text" || part["text"] !== "") ||
+      Object.values(this.#texts).some((text) => text !== "")
     );
   }
 
   /** The message as the provider would have sent it whole. */
   #message(): Fields {
-    const { content = "", refusal, ...others } = this.#texts;
+    const { refusal, ...others } = this.#texts;
+    const content = plainly(this.#content.parts);
     const silent = content === "" && (this.#calls.length > 0 || refusal !== undefined);
     return {
       role: "assistant",
       content: silent ? null : content,
       ...(refusal === undefined ? {} : { refusal }),
       ...others,
+      ...(this.#details.parts.length === 0 ? {} : { reasoning_details: this.#details.parts }),
       ...(this.#carried === undefined ? {} : { [CARRIED]: this.#carried }),
       ...(this.#calls.length === 0 ? {} : { tool_calls: this.#calls.map(written) }),
     };
   }
+}
+
+/** Texts that are nothing but text are one: servers that send a list take no list back. */
+function plainly(parts: readonly Fields[]): string | readonly Fields[] {
+  const isPlain = (part: Fields) => part["type"] === "text" && Object.keys(part).length === 2;
+  return parts.every(isPlain) ? parts.map((part) => asText(part["text"]) ?? "").join("") : [...parts];
 }
 
 /** Some servers send arguments as the object they stand for. Read as none, the call would be run with its defaults. */
