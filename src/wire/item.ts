@@ -60,6 +60,8 @@ export interface Origin {
   readonly of: number;
   /** The pieces are no longer those of the message. */
   readonly changed?: boolean;
+  /** The message is not the one that was given: what stood in it as no part is one here. */
+  readonly mended?: boolean;
 }
 
 /** The piece a part was read from; written back as it is, in the format it came from. */

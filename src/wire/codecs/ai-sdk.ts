@@ -14,11 +14,11 @@ import {
 import { readMedia } from "./ai-sdk-media.ts";
 import { typeOf } from "../media.ts";
 import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, roleOf, shellOf } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import {
   asJson,
   asList,
   asText,
-  decodeWith,
   type Fields,
   inputObject,
   isFields,

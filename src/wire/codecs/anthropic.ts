@@ -20,11 +20,11 @@ import {
   roleOf,
   shellOf,
 } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import {
   asJson,
   asList,
   asText,
-  decodeWith,
   type Fields,
   FORMLESS,
   inlineText,

@@ -20,10 +20,10 @@ import {
   roleOf,
   shellOf,
 } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import {
   asList,
   asText,
-  decodeWith,
   type Fields,
   FORMLESS,
   inputText,
@@ -56,15 +56,22 @@ export const openaiChat: Codec = {
 function readMessage(message: Fields, at: number, custom: Set<string>): readonly Read[] | string {
   const whole = [message];
   const { role, content } = message;
-  const mayMiss = role !== "user" && role !== "system" && role !== "developer";
+  const calls = asList(message["tool_calls"]);
+  const mayMiss = (role !== "user" && role !== "system" && role !== "developer") || calls.length > 0;
   const missing = content === undefined || content === null;
   if (role !== "tool" && !isContent(content) && !(mayMiss && missing)) return FORMLESS;
   switch (role) {
     case "system":
     case "developer":
-      return [{ item: { kind: "system", role, parts: readParts(content) }, pieces: whole }];
+      return [
+        ...(missing ? [] : [{ item: { kind: "system", role, parts: readParts(content) } as const, pieces: whole }]),
+        ...readCalls(calls, at, custom),
+      ];
     case "user":
-      return [{ item: { kind: "user", parts: readParts(content) }, pieces: whole }];
+      return [
+        ...(missing ? [] : [{ item: { kind: "user", parts: readParts(content) } as const, pieces: whole }]),
+        ...readCalls(calls, at, custom),
+      ];
     case "assistant":
       return readAssistant(message, at, custom);
     case "tool":
@@ -84,12 +91,15 @@ function readAssistant(message: Fields, step: number, custom: Set<string>): read
     return [{ item: { kind: "other", by: "model", step }, pieces: [message] }];
   if (calls.length === 0 || parts.length > 0)
     read.push({ item: { kind: "assistant", step, parts }, pieces: [message] });
-  for (const call of calls) {
+  return [...read, ...readCalls(calls, step, custom)];
+}
+
+function readCalls(calls: readonly unknown[], step: number, custom: Set<string>): readonly Read[] {
+  return calls.map((call) => {
     const item = readCall(isFields(call) ? call : {}, step);
     if (item.callKind === "custom" && item.callId !== undefined) custom.add(item.callId);
-    read.push({ item, pieces: [call] });
-  }
-  return read;
+    return { item, pieces: [call] };
+  });
 }
 
 /** Where an answer may stand instead of its content: a refusal, a recording, the older form of a call, a thought. */
@@ -197,10 +207,15 @@ function rebuild(bundle: Bundle, how: Encoding): readonly object[] {
     case "output":
       return bundle.items.map((item) => write(item, how)[0] as object);
     case "user":
-      return [{ ...shellOf(bundle, FORMAT), role: "user", content: content(bundle.items) }];
+      return [user(bundle)];
     default:
       return assistant(bundle, how);
   }
+}
+
+function user(bundle: Bundle): object {
+  const { tool_calls: _calls, ...shell } = shellOf(bundle, FORMAT); // not the user's: they stand in an answer of their own
+  return { ...shell, role: "user", content: content(bundle.items) };
 }
 
 function assistant(bundle: Bundle, how: Encoding): readonly object[] {
