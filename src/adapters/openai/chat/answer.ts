@@ -34,9 +34,11 @@ function saysNothing({ parts }: AssistantItem): boolean {
 
 const STOPS: Readonly<Record<string, StopReason>> = {
   stop: "stop",
+  eos: "stop",
   tool_calls: "tool-calls",
   function_call: "tool-calls",
   length: "length",
+  model_length: "length",
   content_filter: "content-filter",
 };
 

@@ -2,6 +2,7 @@ import type { ModelEvent, Usage } from "../../../contracts/model.ts";
 import type { Draft } from "../../answer.ts";
 import type { AnswerReader } from "../../ask.ts";
 import { type Fields, isFields, asList, asText } from "../../../wire/codecs/read.ts";
+import { ToldFailure } from "../../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
 import { type Grown, GrowingList } from "./growing.ts";
@@ -29,6 +30,8 @@ export class ChatReader implements AnswerReader {
   #model: string | undefined;
   #usage: Usage | undefined;
   #finish: string | undefined;
+  /** Which of several answers is read. */
+  #choice: number | undefined;
   /** A message that came whole, kept as it came. */
   #whole: Fields | undefined;
   readonly #texts: Record<string, string> = {};
@@ -44,10 +47,13 @@ export class ChatReader implements AnswerReader {
     const chunk = fieldsOf(piece);
     this.#id ??= wordOf(chunk["id"]);
     this.#model ??= wordOf(chunk["model"]);
-    const choice = fieldsOf(asList(chunk["choices"])[0]);
+    const choice = this.#choiceIn(chunk);
+    const error = chunk["error"] ?? choice["error"];
+    if (wordOf(error) !== undefined || Object.keys(fieldsOf(error)).length > 0) throw new ToldFailure(error);
     if (isFields(choice["message"])) this.#whole = choice["message"];
     yield* this.#delta(fieldsOf(choice["delta"] ?? choice["message"]));
     this.#finish = wordOf(choice["finish_reason"]) ?? this.#finish;
+    if (this.#finish === "error") throw new ToldFailure({ message: "The server ended its answer with an error." });
     if (isFields(chunk["usage"])) {
       this.#usage = usageOf(chunk["usage"]);
       yield { kind: "usage", usage: this.#usage };
@@ -64,6 +70,14 @@ export class ChatReader implements AnswerReader {
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
       ...(this.#finish === undefined ? {} : { stop: stopOf(this.#finish, message) }),
     };
+  }
+
+  /** Whoever asks for several answers has them in one stream: read as one, their words would run together. */
+  #choiceIn(chunk: Fields): Fields {
+    const choices = asList(chunk["choices"]).map(fieldsOf);
+    const [first] = choices;
+    if (first !== undefined) this.#choice ??= countOf(first["index"]) ?? 0;
+    return choices.find((choice) => (countOf(choice["index"]) ?? this.#choice) === this.#choice) ?? {};
   }
 
   *#delta(delta: Fields): Generator<ModelEvent> {
