@@ -46,3 +46,12 @@ test("[ADAPT-2] thinking and arguments with which a block begins are told like t
   ]);
   expect(draft.items).toMatchObject([{ text: "hm" }, { kind: "call", input: { q: 1 } }]);
 });
+
+test("[ADAPT-2] arguments that come in pieces are told as they come, and none at all are not told", () => {
+  const grow = { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"q":1}' } };
+  const call = (input: object) => block(0, { type: "tool_use", id: "toolu_1", name: "grep", input });
+  const told = (...events: readonly object[]) =>
+    read(start, ...events, stop(0), end).told.map((event) => (event.kind === "call-delta" ? event.arguments : event));
+  expect(told(call({ q: 0 }), grow)).toEqual(["", '{"q":1}']);
+  expect(told(call({}))).toEqual([""]);
+});

@@ -50,10 +50,17 @@ export function stopOf(finish: string, message: Fields): { readonly reason: Stop
 export function usageOf(usage: Fields): Usage {
   const cacheRead = countOf(fieldsOf(usage["prompt_tokens_details"])["cached_tokens"]);
   const reasoning = countOf(fieldsOf(usage["completion_tokens_details"])["reasoning_tokens"]);
+  const input = countOf(usage["prompt_tokens"]) ?? 0;
+  const answer = countOf(usage["completion_tokens"]) ?? 0;
   return {
-    input: countOf(usage["prompt_tokens"]) ?? 0,
-    output: countOf(usage["completion_tokens"]) ?? 0,
+    input,
+    output: answer + besides(reasoning ?? 0, answer, (countOf(usage["total_tokens"]) ?? 0) - input),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };
+}
+
+/** What xAI thinks it counts beside the answer, OpenAI within it: left out, it would be spent and meet no bound. */
+function besides(reasoning: number, answer: number, output: number): number {
+  return reasoning > answer || output === answer + reasoning ? reasoning : 0;
 }

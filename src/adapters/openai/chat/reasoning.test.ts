@@ -198,3 +198,21 @@ test("[ADAPT-37] an answer of nothing but reasoning can be sent back, with its r
     expect(JSON.stringify(sentBack(said, false) ?? "nothing was said")).not.toContain("hm");
   }
 });
+
+test("[ADAPT-42] reasoning that is counted beside the answer is output, and what is counted within it is not counted twice", () => {
+  const used = (prompt: number, completion: number, reasoning: number, total?: number) =>
+    heard({
+      choices: [],
+      usage: {
+        prompt_tokens: prompt,
+        completion_tokens: completion,
+        completion_tokens_details: { reasoning_tokens: reasoning },
+        ...(total === undefined ? {} : { total_tokens: total }),
+      },
+    }).usage;
+  expect(used(12, 20, 10, 42)).toEqual({ input: 12, output: 30, reasoning: 10 });
+  expect(used(12, 2, 317)).toEqual({ input: 12, output: 319, reasoning: 317 }); // a part is not more than the whole
+  expect(used(12, 20, 10, 32)).toEqual({ input: 12, output: 20, reasoning: 10 });
+  expect(used(12, 20, 10)).toEqual({ input: 12, output: 20, reasoning: 10 });
+  expect(used(12, 20, 0, 32)).toEqual({ input: 12, output: 20, reasoning: 0 });
+});
