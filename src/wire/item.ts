@@ -209,6 +209,21 @@ export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
+/**
+ * What somebody said as one text. Parts of the user's and of instructions are each a thing for itself, a reminder, a number, a
+ * rule, and keep their own lines; an answer's are cut anywhere, also within a word.
+ */
+export function spokenText(item: SystemItem | UserItem | AssistantItem): string {
+  if (item.kind === "assistant") return textOf(item.parts);
+  let all = "";
+  for (const part of item.parts) {
+    const text = part.type === "text" ? part.text : "";
+    const apart = all === "" || text === "" || all.endsWith("\n") || text.startsWith("\n");
+    all += apart ? text : `\n${text}`;
+  }
+  return all;
+}
+
 /** What a tool returned, as parts: a structured result has a text for formats that know only text. */
 export function resultParts(output: OutputItem): readonly Part[] {
   if (output.parts.length > 0 || output.value === undefined) return output.parts;

@@ -5,7 +5,7 @@ import {
   type Part,
   resultParts,
   resultText,
-  textOf,
+  spokenText,
   type ToolCallId,
   toolCallId,
 } from "../item.ts";
@@ -192,7 +192,7 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const current = cut.slice(turn + 1).flatMap((bundle) => bundle.items);
   const writer = new Writer(how, sent.some(isSealed) || current.some(isForeignCall));
   const messages = cut.map((bundle, at) => writer.content(bundle, at, at > turn));
-  const instructions = items.flatMap((item) => (item.kind === "system" ? [textOf(item.parts)] : []));
+  const instructions = items.flatMap((item) => (item.kind === "system" ? [spokenText(item)] : []));
   return { messages, instructions, omitted };
 }
 

@@ -6,6 +6,7 @@ import {
   type Part,
   resultParts,
   resultText,
+  spokenText,
   textOf,
   toolCallId,
 } from "../item.ts";
@@ -254,7 +255,7 @@ function content(items: readonly Item[], thoughts: readonly Fields[] = []): stri
   const parts = items.flatMap((item) => (item as AssistantItem).parts);
   const phases = new Set(items.map((item) => (item as AssistantItem).phase));
   if (parts.every((part) => part.type === "text") && phases.size < 2 && thoughts.length === 0) {
-    return items.map((item) => textOf((item as AssistantItem).parts)).join("\n");
+    return items.map((item) => spokenText(item as AssistantItem)).join("\n");
   }
   return [...thoughts, ...parts.flatMap(writePart)];
 }
