@@ -49,7 +49,7 @@ function isOf(type: string, number: number): (part: Fields) => boolean {
 }
 
 /** The words of a part: a text, or a list of texts. */
-export function wordsOf(part: Fields): string {
+function wordsOf(part: Fields): string {
   const said = part[fieldOf(part)];
   return (
     asText(said) ??
