@@ -62,6 +62,8 @@ export interface SdkError {
   readonly cause: unknown;
   /** No answer of the provider stands behind it. */
   readonly connection: "timed-out" | "failed" | undefined;
+  /** The message is the provider's own. */
+  readonly told: boolean;
   /** Thrown by a parser, or by code that met what it did not expect: never the request's fault. */
   readonly nonsense: boolean;
   /** The class of the error, which says where to look when it is an adapter's own. */
@@ -108,11 +110,13 @@ export function readSdkError(thrown: unknown): SdkError {
   const fields = isFields(thrown) ? thrown : {};
   const body = isFields(fields["error"]) ? fields["error"] : {};
   const inner = isFields(body["error"]) ? body["error"] : body;
-  const status = typeof fields["status"] === "number" ? fields["status"] : undefined;
+  const status = typeof fields["status"] === "number" ? fields["status"] : toldStatus(inner["code"]);
+  const words = wordOf(inner["message"]) ?? wordOf(fields["error"]);
   const headers = fields["headers"] instanceof Headers ? fields["headers"] : undefined;
   const maker = (thrown as { readonly constructor?: { readonly name?: string } } | undefined)?.constructor?.name ?? "";
   return {
-    message: wordOf(inner["message"]) ?? wordOf(fields["message"]) ?? String(thrown),
+    message: words ?? wordOf(fields["message"]) ?? String(thrown),
+    told: words !== undefined,
     status,
     headers,
     code: wordOf(inner["code"]),
@@ -124,6 +128,22 @@ export function readSdkError(thrown: unknown): SdkError {
     maker,
     connection: maker.includes("Timeout") ? "timed-out" : isUnconnected(thrown, maker) ? "failed" : undefined,
   };
+}
+
+/** In the middle of an answer the status is gone already: gateways then name it as the code of the error. */
+export function toldStatus(code: unknown): number | undefined {
+  const status = countOf(code);
+  return status !== undefined && status >= 400 && status < 600 ? status : undefined;
+}
+
+/** A failure that stands where an answer was to come; read like any error of the SDK. */
+export class ToldFailure extends Error {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    super("The answer is an error.");
+    this.error = error;
+  }
 }
 
 /** What the language throws at code that is wrong, or met what it did not expect. No SDK refuses a request so. */
@@ -147,11 +167,11 @@ function unreadable(maker: string): string {
 }
 
 function kindOf(error: SdkError, begun: boolean): ModelFailureKind {
-  const { status, connection, type, code, cause, nonsense, message } = error;
+  const { status, connection, type, code, told, cause, nonsense, message } = error;
   if (connection === "timed-out") return "timed-out";
   if (connection === "failed") return begun ? "cut" : "unreachable";
   if (status !== undefined) return BY_STATUS[status] ?? (status >= 500 ? "provider-broken" : "refused-request");
-  if (type !== undefined || code !== undefined) return "provider-broken"; // an error told inside the stream
+  if (type !== undefined || code !== undefined || told) return "provider-broken"; // an error told inside the stream
   // A socket that went away under the answer is the cause of its error; an answer that makes no sense has none.
   if (cause !== undefined) return "cut";
   if (begun || nonsense) return "unreadable";

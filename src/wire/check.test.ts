@@ -161,6 +161,26 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
   ],
   ["[WIRE-41]", "openai-chat", [{ role: "user", content: [{ type: "file", file: { filename: "a.pdf" } }] }]],
   ["[WIRE-41]", "openai-responses", [{ role: "user", content: [{ type: "input_image" }] }]],
+  ["[WIRE-42]", "openai-chat", [{ role: "user", content: ["go", { type: "text", text: "on" }] }]],
+  ["[WIRE-42]", "openai-compatible", [go, says([null, { type: "text", text: "on" }])]],
+  ["[WIRE-42]", "openai-responses", [{ role: "user", content: ["go"] }]],
+  ["[WIRE-42]", "anthropic", [{ role: "user", content: ["go"] }]],
+  ["[WIRE-42]", "gemini", [{ role: "user", parts: ["go"] }]],
+  ["[WIRE-42]", "ai-sdk", [{ role: "user", content: ["go"] }]],
+  [
+    "[WIRE-43]",
+    "anthropic",
+    [
+      {
+        role: "user",
+        content: [
+          { type: "thinking", thinking: "hm", signature: "s" },
+          { type: "text", text: "go" },
+        ],
+      },
+    ],
+  ],
+  ["[WIRE-43]", "gemini", [{ role: "user", parts: [{ text: "go" }, { thought: true, text: "hm" }] }]],
   ["[WIRE-40]", "openai-chat", [{ role: "user", content: 5 }]],
   ["[WIRE-40]", "openai-chat", [{ role: "user", content: null }]],
   ["[WIRE-40]", "openai-responses", [{ role: "user", content: { type: "input_text", text: "go" } }]],

@@ -60,6 +60,8 @@ export interface Origin {
   readonly of: number;
   /** The pieces are no longer those of the message. */
   readonly changed?: boolean;
+  /** The message is not the one that was given: what stood in it as no part is one here. */
+  readonly mended?: boolean;
 }
 
 /** The piece a part was read from; written back as it is, in the format it came from. */
@@ -205,6 +207,21 @@ export function isPairable(item: Item): item is PairableHistoryItem {
 /** The plain text of a message or an output. */
 export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/**
+ * What somebody said as one text. Parts of the user's and of instructions are each a thing for itself, a reminder, a number, a
+ * rule, and keep their own lines; an answer's are cut anywhere, also within a word.
+ */
+export function spokenText(item: SystemItem | UserItem | AssistantItem): string {
+  if (item.kind === "assistant") return textOf(item.parts);
+  let all = "";
+  for (const part of item.parts) {
+    const text = part.type === "text" ? part.text : "";
+    const apart = all === "" || text === "" || all.endsWith("\n") || text.startsWith("\n");
+    all += apart ? text : `\n${text}`;
+  }
+  return all;
 }
 
 /** What a tool returned, as parts: a structured result has a text for formats that know only text. */

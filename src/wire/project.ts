@@ -2,7 +2,7 @@ import { fingerprint } from "../base/fingerprint.ts";
 import type { Adjustment } from "./adjustment.ts";
 import { aiSdk } from "./codecs/ai-sdk.ts";
 import { anthropic } from "./codecs/anthropic.ts";
-import type { Codec, Decoded, Decoding, Encoded } from "./codecs/codec.ts";
+import { type Codec, type Decoded, type Decoding, type Encoded, isMisplaced } from "./codecs/codec.ts";
 import { gemini } from "./codecs/gemini.ts";
 import { openaiChat } from "./codecs/openai-chat.ts";
 import { openaiResponses } from "./codecs/openai-responses.ts";
@@ -47,6 +47,7 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
     const besides = item.kind === "system" && profile.format === "anthropic" && item.origin?.format === "anthropic";
     if (besides) adjustments.push({ kind: "instructions-lifted", at });
   }
+  tellMended(items, profile.format, adjustments);
   const joined = (at: number) => void adjustments.push({ kind: "messages-joined", at });
   const split = (at: number) => void adjustments.push({ kind: "message-split", at });
   const unnamed = (at: number) => void adjustments.push({ kind: "item-id-dropped", at });
@@ -60,6 +61,19 @@ export function writeMessages(items: readonly Item[], choice: ProfileChoice): Wr
   });
   if (aliases.size > 0) adjustments.push({ kind: "id-aliased", at: 0 });
   return { ...encoded, messages, adjustments, aliases };
+}
+
+/** What was read otherwise than it was given, once for each message, and what will stand under another role. */
+function tellMended(items: readonly Item[], format: WireFormat, told: Adjustment[]): void {
+  const mended = new Set<object>();
+  for (const [at, item] of items.entries()) {
+    const { origin } = item;
+    if (origin?.mended === true && origin.format === format && !mended.has(origin.message)) {
+      told.push({ kind: "part-replaced", at });
+      mended.add(origin.message);
+    }
+    if (isMisplaced(item, format)) told.push({ kind: "role-rewritten", at });
+  }
 }
 
 /** An id in a provider's own alphabet, derived, so that call and output meet under it in every process. */

@@ -364,4 +364,30 @@ export const WIRE_RULES: readonly WireRule[] = [
     },
     check: ({ turns }) => form.bareMedia(turns),
   },
+  {
+    id: "WIRE-42",
+    demands: "In a list of parts stands nothing but parts.",
+    errors: {
+      "openai-chat": "Invalid type for 'messages[N].content[M]': expected an object, but got a string instead.",
+      "openai-compatible": "unquoted: the content of a message is a text or a list of parts.",
+      "openai-responses": "Invalid type for 'input[N].content[M]': expected an object, but got a string instead.",
+      anthropic: "messages.N.content.M: Input should be a valid dictionary or object to extract fields from",
+      gemini: "unquoted: every part of a content is an object.",
+      "ai-sdk": "AI_InvalidPromptError: The messages do not match the ModelMessage[] schema.",
+    },
+    check: ({ turns }) => form.looseParts(turns),
+  },
+  {
+    id: "WIRE-43",
+    demands: "Calls and thoughts are the assistant's, and results are not.",
+    errors: {
+      "openai-chat": "unquoted: only a message of the assistant has 'tool_calls'.",
+      "openai-compatible": "unquoted: only a message of the assistant has 'tool_calls'.",
+      anthropic:
+        "messages.N: `tool_use` blocks can only be in `assistant` messages (of results: `tool_result` blocks can only be in `user` messages)",
+      gemini: "unquoted: a function call is the model's, and a function response the user's.",
+      "ai-sdk": "AI_InvalidPromptError: The messages do not match the ModelMessage[] schema.",
+    },
+    check: ({ turns, profile }) => form.misplaced(turns, profile),
+  },
 ];

@@ -39,7 +39,7 @@ export function stopOf(finish: unknown): { readonly reason: StopReason; readonly
 
 /** The SDK calls a refusal a filter; only what the provider said can tell them apart. */
 function reasonOf(word: string, finish: unknown, raw: string | undefined): StopReason {
-  if (raw === "pause_turn") return "paused";
+  if (raw === "pause_turn" || raw === "compaction") return "paused";
   const unfiltered = raw === "refusal" || raw === "stop" || (raw === undefined && typeof finish !== "string");
   return word === "content-filter" && unfiltered ? "refusal" : (STOPS[word] ?? "other");
 }

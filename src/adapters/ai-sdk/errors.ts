@@ -1,7 +1,7 @@
 import { parseJson } from "../../base/json.ts";
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
 import { type Fields, isFields } from "../../wire/codecs/read.ts";
-import { failureFrom, kindInWords, type SdkError } from "../failure.ts";
+import { failureFrom, kindInWords, type SdkError, toldStatus } from "../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../fields.ts";
 
 /** The providers' names of errors, of all that the SDK may stand before, where the status alone would mislead. */
@@ -52,12 +52,13 @@ function readError(thrown: unknown): SdkError {
   const body = bodyOf(thrown);
   const code = countOf(fields["statusCode"]);
   // A body that was promised with a 200 and broke off under the reader: no answer of the provider stands behind it.
-  const status = code === undefined || code < 400 ? undefined : code;
+  const status = (code === undefined || code < 400 ? undefined : code) ?? toldStatus(body["code"]);
   const headers = new Headers(fieldsOf(fields["responseHeaders"]) as Record<string, string>);
   const requestId = headers.get("x-request-id") ?? headers.get("request-id") ?? wordOf(body["request_id"]);
   const names = namesOf(thrown);
   const unread = names.some((name) => UNREAD.includes(name));
   return {
+    told: wordOf(body["message"]) !== undefined,
     message: wordOf(body["message"]) ?? wordOf(fields["message"]) ?? String(thrown),
     status,
     headers,

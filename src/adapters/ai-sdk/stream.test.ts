@@ -28,6 +28,7 @@ test("[ADAPT-6] the words of every major for the end of an answer are read", () 
   });
   expect(answer(finish({ unified: "content-filter", raw: "refusal" }))?.stop).toBe("refusal");
   expect(answer(finish({ unified: "other", raw: "pause_turn" }))?.stop).toBe("paused");
+  expect(answer(finish({ unified: "other", raw: "compaction" }))?.stop).toBe("paused");
 });
 
 test("[ADAPT-9] an ending without a reason is no ending", () => {

@@ -51,7 +51,7 @@ export class StreamReader implements AnswerReader {
         this.#keep(event, type, kept);
         return;
       case "tool-input-start":
-        yield this.#startCall(event, kept);
+        yield* this.#startCall(event, kept);
         return;
       case "tool-input-delta":
         yield* this.#growCall(event);
@@ -118,12 +118,12 @@ export class StreamReader implements AnswerReader {
     if (open !== undefined) open.part = { ...open.part, ...kept };
   }
 
-  #startCall(event: Fields, kept: Fields): ModelEvent {
+  *#startCall(event: Fields, kept: Fields): Generator<ModelEvent> {
     const { id, toolName } = event;
     const call = event["providerExecuted"] === true ? undefined : this.#calls++;
     const part = { type: "tool-call", toolCallId: id, toolName, ...executed(event), ...kept };
     this.#add(`tool-input-start ${String(id)}`, part, call);
-    return { kind: "call-delta", index: call ?? -1, name: asText(toolName) ?? "", arguments: "" };
+    if (call !== undefined) yield { kind: "call-delta", index: call, name: asText(toolName) ?? "", arguments: "" };
   }
 
   *#growCall(event: Fields): Generator<ModelEvent> {

@@ -17,6 +17,7 @@ const STOPS: Readonly<Record<string, StopReason>> = {
   model_context_window_exceeded: "length",
   refusal: "refusal",
   pause_turn: "paused",
+  compaction: "paused", // as who asks to see its summary is told: taken for an end, the answer would never come
 };
 
 export function stopOf(reason: string): { readonly reason: StopReason; readonly text: string } {

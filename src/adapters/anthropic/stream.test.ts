@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { user } from "../../../test/histories/items.ts";
 import type { ModelEvent } from "../../contracts/model.ts";
+import { checkWire } from "../../wire/check.ts";
+import { writeMessages } from "../../wire/project.ts";
 import { MessagesReader } from "./stream.ts";
 
 function read(...events: readonly object[]): {
@@ -103,4 +106,28 @@ test("[ADAPT-6] a pause, a stop sequence, a full window and a word of a later ve
     ["pause_turn", "stop_sequence", "model_context_window_exceeded", "novel"].map((word) => stop(word)?.reason),
   ).toEqual(["paused", "stop", "length", "other"]);
   expect(stop("novel")?.text).toBe("novel");
+});
+
+test("[ADAPT-38] a pause after a compaction is a pause, and its block goes back as it came", () => {
+  const { reader } = read(
+    start,
+    block(0, { type: "compaction", content: null }),
+    grow(0, { type: "compaction_delta", content: "So far.", encrypted_content: "s" }),
+    { type: "message_delta", delta: { stop_reason: "compaction" } },
+  );
+  const { stop, items } = reader.draft();
+  expect(stop).toEqual({ reason: "paused", text: "compaction" });
+  const messages = writeMessages([user(), ...items], "anthropic").messages;
+  expect(checkWire(messages, "anthropic")).toEqual([]);
+  expect(messages.at(-1)).toEqual({
+    role: "assistant",
+    content: [{ type: "compaction", content: "So far.", encrypted_content: "s" }],
+  });
+});
+
+test("[ADAPT-6] a refusal is one, and a window that is full is a limit", () => {
+  const stop = (stop_reason: string) =>
+    read(start, { type: "message_delta", delta: { stop_reason } }).reader.draft().stop;
+  expect(stop("refusal")).toEqual({ reason: "refusal", text: "refusal" });
+  expect(stop("model_context_window_exceeded")?.reason).toBe("length");
 });

@@ -3,6 +3,7 @@ import type { ModelEvent, Usage } from "../../contracts/model.ts";
 import type { Draft } from "../answer.ts";
 import type { AnswerReader } from "../ask.ts";
 import { type Fields, isFields, asList, asText } from "../../wire/codecs/read.ts";
+import { ToldFailure } from "../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
 
@@ -31,6 +32,7 @@ export class MessagesReader implements AnswerReader {
       case "message_start":
         this.#message = fieldsOf(event["message"]);
         this.#counts = fieldsOf(this.#message["usage"]);
+        if (isFields(this.#message["usage"])) this.#usage = usageOf(this.#counts); // all that is known if the answer breaks off
         return;
       case "content_block_start":
         yield* this.#start(at, fieldsOf(event["content_block"]));
@@ -46,6 +48,10 @@ export class MessagesReader implements AnswerReader {
         yield* this.#whole(event);
         return;
       case "content_block_stop":
+        yield* this.#close(this.#blocks[at]);
+        return;
+      case "error":
+        throw new ToldFailure(event); // the SDK throws it itself; other clients hand it on
       case "message_stop":
       case "ping":
         return;
@@ -59,7 +65,7 @@ export class MessagesReader implements AnswerReader {
     const model = wordOf(this.#message["model"]);
     const spoken = this.#blocks.length > 0 || this.#stop !== undefined;
     return {
-      items: spoken ? itemsOf(this.#blocks.map(written)) : [],
+      items: spoken ? itemsOf(this.#blocks.filter(Boolean).map(written)) : [], // a server that does not count from 0 leaves holes
       unread: [...this.#unread],
       ...(id === undefined ? {} : { id }),
       ...(model === undefined ? {} : { model }),
@@ -74,7 +80,17 @@ export class MessagesReader implements AnswerReader {
     const name = wordOf(block["name"]);
     if (call !== undefined)
       yield { kind: "call-delta", index: call, ...(name === undefined ? {} : { name }), arguments: "" };
-    if (wordOf(block["text"]) !== undefined) yield { kind: "text-delta", text: block["text"] as string };
+    const text = wordOf(block["text"]);
+    if (text !== undefined) yield { kind: "text-delta", text };
+    const thought = wordOf(block["thinking"]);
+    if (thought !== undefined) yield { kind: "reasoning-delta", text: thought };
+  }
+
+  /** Arguments that came with their block, and not in pieces. */
+  *#close(open: OpenBlock | undefined): Generator<ModelEvent> {
+    const { input } = open?.block ?? {};
+    if (open?.call === undefined || open.json !== "" || !isFields(input) || Object.keys(input).length === 0) return;
+    yield { kind: "call-delta", index: open.call, arguments: JSON.stringify(input) };
   }
 
   *#delta(open: OpenBlock | undefined, delta: Fields): Generator<ModelEvent> {
@@ -102,8 +118,6 @@ export class MessagesReader implements AnswerReader {
     for (const [at, block] of asList(message["content"]).entries()) {
       const fields = fieldsOf(block);
       yield* this.#start(at, fields);
-      const thought = wordOf(fields["thinking"]);
-      if (thought !== undefined) yield { kind: "reasoning-delta", text: thought };
       const call = this.#blocks[at]?.call;
       if (call !== undefined)
         yield { kind: "call-delta", index: call, arguments: JSON.stringify(fields["input"] ?? {}) };

@@ -7,18 +7,18 @@ import {
   type Part,
   resultParts,
   resultText,
+  spokenText,
   type SystemItem,
-  textOf,
   toolCallId,
 } from "../item.ts";
 import { readMedia } from "./ai-sdk-media.ts";
 import { typeOf } from "../media.ts";
 import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, roleOf, shellOf } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import {
   asJson,
   asList,
   asText,
-  decodeWith,
   type Fields,
   inputObject,
   isFields,
@@ -191,7 +191,7 @@ function isSendable(item: Item): boolean {
 function rebuild(bundle: Bundle, how: Encoding): object {
   const { role } = bundle;
   if (role === "system")
-    return { role, content: bundle.items.map((item) => textOf((item as SystemItem).parts)).join("\n") };
+    return { role, content: bundle.items.map((item) => spokenText(item as SystemItem)).join("\n") };
   const content = bundle.items.flatMap((item) => write(item, how));
   return {
     ...shellOf(bundle, FORMAT),

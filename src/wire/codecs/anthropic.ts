@@ -6,6 +6,7 @@ import {
   type Part,
   resultParts,
   resultText,
+  spokenText,
   textOf,
   toolCallId,
 } from "../item.ts";
@@ -20,11 +21,11 @@ import {
   roleOf,
   shellOf,
 } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import {
   asJson,
   asList,
   asText,
-  decodeWith,
   type Fields,
   FORMLESS,
   inlineText,
@@ -183,7 +184,7 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
 }
 
 function instruction(item: Item): readonly string[] {
-  return item.kind === "system" ? [textOf(item.parts)] : [];
+  return item.kind === "system" ? [spokenText(item)] : [];
 }
 
 /** Thinking is sealed by its provider, and only a block that was read here can be written here. */

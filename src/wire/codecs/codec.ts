@@ -127,12 +127,13 @@ function isSameMessage(one: Origin | undefined, other: Origin | undefined): bool
 
 /** The message a bundle was read from, when nothing in it was added, taken, moved or changed. */
 export function pristine(
-  { items }: Bundle,
+  { role, items }: Bundle,
   format: WireFormat,
   write: (item: Item) => readonly unknown[],
 ): object | undefined {
   const origin = items[0]?.origin;
-  if (origin?.format !== format || items.length !== origin.of) return undefined;
+  if (origin?.format !== format || items.length !== origin.of || !isSpokenBy(origin.message, role, format))
+    return undefined;
   for (let nth = 0; nth < items.length; nth += 1) {
     const item = items[nth] as Item;
     const from = item.origin;
@@ -140,6 +141,24 @@ export function pristine(
       return undefined;
   }
   return origin.message;
+}
+
+/** Whether a message is one in which that role speaks. Some formats know the tool for itself, to others it is the user. */
+function isSpokenBy(message: object, role: Role, format: WireFormat): boolean {
+  const { role: said } = message as { readonly role?: unknown };
+  const byModel = said === "assistant" || said === "model";
+  if (role === "assistant") return byModel;
+  if (role === "tool" && format === "ai-sdk") return said === "tool";
+  return !byModel;
+}
+
+/** Whether an item was read from a message in which its role does not speak: the codec writes it into another. */
+export function isMisplaced(item: Item, format: WireFormat): boolean {
+  const { kind, origin } = item;
+  if (origin?.format !== format || format === "openai-responses" || kind === "other") return false;
+  // The AI SDK keeps results of the host's beside their calls, too: such a message is split, and nothing in it was wrong.
+  const kept = format === "ai-sdk" && kind === "output" && isSpokenBy(origin.message, "assistant", format);
+  return !kept && !isSpokenBy(origin.message, roleOf(item), format);
 }
 
 /** The fields of the message a rebuilt one continues, so that what this version does not know is not lost. */

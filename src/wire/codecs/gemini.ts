@@ -5,7 +5,7 @@ import {
   type Part,
   resultParts,
   resultText,
-  textOf,
+  spokenText,
   type ToolCallId,
   toolCallId,
 } from "../item.ts";
@@ -21,12 +21,12 @@ import {
   roleOf,
   shellOf,
 } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import { UnnamedCalls } from "./gemini-ids.ts";
 import {
   asJson,
   asList,
   asText,
-  decodeWith,
   type Fields,
   inputObject,
   isFields,
@@ -58,7 +58,7 @@ function readContent(message: Fields, step: number, unnamed: UnnamedCalls): read
     if (run.length > 0) read.push(plain(role, step, run));
     run = [];
   };
-  if (role === "model") unnamed.beginAnswer();
+  if (isAnswer(message["parts"], role)) unnamed.beginAnswer();
   const answers = answeredIds(message["parts"], step, unnamed);
   for (const [nth, piece] of asList(message["parts"]).entries()) {
     const item = readPart(isFields(piece) ? piece : {}, step, { nth, unnamed, answers });
@@ -70,6 +70,11 @@ function readContent(message: Fields, step: number, unnamed: UnnamedCalls): read
   }
   flush();
   return read.length === 0 ? [plain(role, step, [])] : read;
+}
+
+/** Calls are an answer's, under whatever role they stand: else a response without an id would find none. */
+function isAnswer(parts: readonly unknown[], role: string): boolean {
+  return role === "model" || parts.some((part) => isFields(part) && isFields(part["functionCall"]));
 }
 
 interface Reading {
@@ -187,7 +192,7 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const current = cut.slice(turn + 1).flatMap((bundle) => bundle.items);
   const writer = new Writer(how, sent.some(isSealed) || current.some(isForeignCall));
   const messages = cut.map((bundle, at) => writer.content(bundle, at, at > turn));
-  const instructions = items.flatMap((item) => (item.kind === "system" ? [textOf(item.parts)] : []));
+  const instructions = items.flatMap((item) => (item.kind === "system" ? [spokenText(item)] : []));
   return { messages, instructions, omitted };
 }
 

@@ -6,6 +6,7 @@ import {
   type Part,
   resultParts,
   resultText,
+  spokenText,
   textOf,
   toolCallId,
 } from "../item.ts";
@@ -20,10 +21,10 @@ import {
   roleOf,
   shellOf,
 } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import {
   asList,
   asText,
-  decodeWith,
   type Fields,
   FORMLESS,
   inputText,
@@ -39,6 +40,7 @@ import {
   writtenFile,
   writtenSound,
 } from "./read.ts";
+import { holds, isThinking, isThought, THOUGHT_FIELDS, thinkingIn } from "./chat-thoughts.ts";
 import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "openai-chat";
@@ -55,15 +57,22 @@ export const openaiChat: Codec = {
 function readMessage(message: Fields, at: number, custom: Set<string>): readonly Read[] | string {
   const whole = [message];
   const { role, content } = message;
-  const mayMiss = role !== "user" && role !== "system" && role !== "developer";
+  const calls = asList(message["tool_calls"]);
+  const mayMiss = (role !== "user" && role !== "system" && role !== "developer") || calls.length > 0;
   const missing = content === undefined || content === null;
   if (role !== "tool" && !isContent(content) && !(mayMiss && missing)) return FORMLESS;
   switch (role) {
     case "system":
     case "developer":
-      return [{ item: { kind: "system", role, parts: readParts(content) }, pieces: whole }];
+      return [
+        ...(missing ? [] : [{ item: { kind: "system", role, parts: readParts(content) } as const, pieces: whole }]),
+        ...readCalls(calls, at, custom),
+      ];
     case "user":
-      return [{ item: { kind: "user", parts: readParts(content) }, pieces: whole }];
+      return [
+        ...(missing ? [] : [{ item: { kind: "user", parts: readParts(content) } as const, pieces: whole }]),
+        ...readCalls(calls, at, custom),
+      ];
     case "assistant":
       return readAssistant(message, at, custom);
     case "tool":
@@ -77,25 +86,33 @@ function readMessage(message: Fields, at: number, custom: Set<string>): readonly
 
 function readAssistant(message: Fields, step: number, custom: Set<string>): readonly Read[] {
   const calls = asList(message["tool_calls"]);
-  const parts = readParts(message["content"]);
+  const parts = readParts(spokenIn(message["content"]));
   const read: Read[] = [];
   if (calls.length === 0 && textOf(parts).trim() === "" && speaksBeside(message))
     return [{ item: { kind: "other", by: "model", step }, pieces: [message] }];
   if (calls.length === 0 || parts.length > 0)
     read.push({ item: { kind: "assistant", step, parts }, pieces: [message] });
-  for (const call of calls) {
+  return [...read, ...readCalls(calls, step, custom)];
+}
+
+function readCalls(calls: readonly unknown[], step: number, custom: Set<string>): readonly Read[] {
+  return calls.map((call) => {
     const item = readCall(isFields(call) ? call : {}, step);
     if (item.callKind === "custom" && item.callId !== undefined) custom.add(item.callId);
-    read.push({ item, pieces: [call] });
-  }
-  return read;
+    return { item, pieces: [call] };
+  });
 }
 
 /** Where an answer may stand instead of its content: a refusal, a recording, the older form of a call, a thought. */
-const BESIDE = ["refusal", "audio", "function_call", "reasoning_content", "reasoning", "reasoning_details"];
+const BESIDE: readonly string[] = ["refusal", "audio", "function_call", ...THOUGHT_FIELDS];
 
 function speaksBeside(message: Fields): boolean {
-  return BESIDE.some((field) => message[field] !== undefined && message[field] !== null && message[field] !== "");
+  return BESIDE.some((field) => holds(message[field])) || isThought(message);
+}
+
+/** Thinking stands beside what is said, though it came in one list with it: to another provider it would be words. */
+function spokenIn(content: unknown): unknown {
+  return Array.isArray(content) && content.some(isThinking) ? content.filter((part) => !isThinking(part)) : content;
 }
 
 function readCall(call: Fields, step: number): CallItem {
@@ -191,25 +208,31 @@ function rebuild(bundle: Bundle, how: Encoding): readonly object[] {
     case "output":
       return bundle.items.map((item) => write(item, how)[0] as object);
     case "user":
-      return [{ ...shellOf(bundle, FORMAT), role: "user", content: content(bundle.items) }];
+      return [user(bundle)];
     default:
       return assistant(bundle, how);
   }
+}
+
+function user(bundle: Bundle): object {
+  const { tool_calls: _calls, ...shell } = shellOf(bundle, FORMAT); // not the user's: they stand in an answer of their own
+  return { ...shell, role: "user", content: content(bundle.items) };
 }
 
 function assistant(bundle: Bundle, how: Encoding): readonly object[] {
   const texts = bundle.items.filter((item) => item.kind === "assistant");
   const calls = bundle.items.filter((item) => item.kind === "call");
   const { tool_calls: _calls, content: _content, ...shell } = shellsOf(bundle);
-  const message = { ...shell, role: "assistant", content: texts.length === 0 ? null : content(texts) };
+  const thoughts = messagesOf(bundle).flatMap((message) => thinkingIn(message["content"]));
+  const silent = texts.length === 0 && thoughts.length === 0;
+  const message = { ...shell, role: "assistant", content: silent ? null : content(texts, thoughts) };
   return [calls.length === 0 ? message : { ...message, tool_calls: calls.flatMap((call) => write(call, how)) }];
 }
 
 /** The fields of all messages that became one: a second thought is kept below the first, not instead of it. */
-function shellsOf({ items }: Bundle): Fields {
-  const shells = new Set(items.flatMap(({ origin }) => (origin?.format === FORMAT ? [origin.message as Fields] : [])));
+function shellsOf(bundle: Bundle): Fields {
   const fields: Record<string, unknown> = {};
-  for (const shell of shells) {
+  for (const shell of messagesOf(bundle)) {
     for (const [key, value] of Object.entries(shell)) {
       const before = fields[key];
       if (before === undefined || before === null || before === "") fields[key] = value;
@@ -223,14 +246,18 @@ function shellsOf({ items }: Bundle): Fields {
   return fields;
 }
 
+function messagesOf({ items }: Bundle): readonly Fields[] {
+  return [...new Set(items.flatMap(({ origin }) => (origin?.format === FORMAT ? [origin.message as Fields] : [])))];
+}
+
 /** Text as a string where text is all there is; texts that must stay apart, and anything else, as parts. */
-function content(items: readonly Item[]): string | readonly unknown[] {
+function content(items: readonly Item[], thoughts: readonly Fields[] = []): string | readonly unknown[] {
   const parts = items.flatMap((item) => (item as AssistantItem).parts);
   const phases = new Set(items.map((item) => (item as AssistantItem).phase));
-  if (parts.every((part) => part.type === "text") && phases.size < 2) {
-    return items.map((item) => textOf((item as AssistantItem).parts)).join("\n");
+  if (parts.every((part) => part.type === "text") && phases.size < 2 && thoughts.length === 0) {
+    return items.map((item) => spokenText(item as AssistantItem)).join("\n");
   }
-  return parts.flatMap(writePart);
+  return [...thoughts, ...parts.flatMap(writePart)];
 }
 
 function writePart(part: Part): readonly unknown[] {

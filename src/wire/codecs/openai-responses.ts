@@ -10,12 +10,12 @@ import {
   toolCallId,
 } from "../item.ts";
 import type { Codec, Encoded, Encoding } from "./codec.ts";
+import { decodeWith } from "./decode.ts";
 import { commandText, commandsStatus } from "./command-outcome.ts";
 import {
   asJson,
   asList,
   asText,
-  decodeWith,
   type Fields,
   FORMLESS,
   inputText,

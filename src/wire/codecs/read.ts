@@ -1,7 +1,6 @@
 import type { Json } from "../../base/json.ts";
-import type { CallItem, Item, MediaSource, Origin, Part, PartOrigin, WireFormat } from "../item.ts";
+import type { CallItem, Item, MediaSource, Part, PartOrigin, WireFormat } from "../item.ts";
 import { base64Of } from "../media.ts";
-import type { Decoded, Malformed } from "./codec.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -28,31 +27,6 @@ export function isContent(value: unknown): boolean {
 export interface Read {
   readonly item: Item;
   readonly pieces: readonly unknown[];
-}
-
-/** Reads messages one by one; a message that yields no item is malformed, never skipped in silence. */
-export function decodeWith(
-  format: WireFormat,
-  messages: readonly unknown[],
-  read: (message: Fields, at: number) => readonly Read[] | string,
-): Decoded {
-  const items: Item[] = [];
-  const malformed: Malformed[] = [];
-  for (let at = 0; at < messages.length; at += 1) {
-    const message = messages[at];
-    const found = isFields(message) ? read(message, at) : "not an object";
-    if (typeof found === "string") {
-      malformed.push({ at, why: found });
-      continue;
-    }
-    for (let nth = 0; nth < found.length; nth += 1) {
-      const { item, pieces } = found[nth] as Read;
-      // The item was made a moment ago and nobody else has seen it: a copy of each would cost more than reading it.
-      (item as { origin?: Origin }).origin = { format, message: message as object, at, pieces, nth, of: found.length };
-      items.push(item);
-    }
-  }
-  return { items, malformed };
 }
 
 /** A call's arguments as an object, for formats that take nothing else. Text that never was JSON is kept as text. */

@@ -1,7 +1,7 @@
 import type { WireProfile } from "../profiles.ts";
 import { isSendable } from "../text.ts";
 import type { Breach } from "./pairs.ts";
-import { callsOf, resultsOf, type Turn } from "./turn.ts";
+import { type Block, callsOf, resultsOf, type Turn } from "./turn.ts";
 
 /** Rules about the form of messages, apart from pairing. */
 
@@ -144,6 +144,25 @@ export function bareMedia(turns: readonly Turn[]): readonly Breach[] {
 export function formlessContent(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap(({ at, formless }) => (formless === true ? [{ at, detail: "no text and no list" }] : []));
 }
+
+export function looseParts(turns: readonly Turn[]): readonly Breach[] {
+  return turns.flatMap(({ at, loose }) => (loose === true ? [{ at, detail: "no part" }] : []));
+}
+
+/** What only the assistant says, and what it never says. */
+export function misplaced(turns: readonly Turn[], { format }: WireProfile): readonly Breach[] {
+  const replies = format === "ai-sdk" ? ["tool"] : ["user", "tool"];
+  return turns.flatMap(({ at, role, blocks }) => {
+    if (role === "unknown" || format === "openai-responses") return []; // there everything is an item of its own
+    return blocks.flatMap(({ is }) => {
+      const wrong = MODELS.has(is) ? role !== "assistant" : REPLIES.has(is) && !replies.includes(role);
+      return wrong ? [{ at, detail: `${is} under ${role}` }] : [];
+    });
+  });
+}
+
+const MODELS: ReadonlySet<Block["is"]> = new Set(["call", "thought", "ask"] as const);
+const REPLIES: ReadonlySet<Block["is"]> = new Set(["result", "consent"] as const);
 
 export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
   return turns.flatMap((turn) =>

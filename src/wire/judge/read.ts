@@ -15,7 +15,10 @@ const READERS: Readonly<Record<WireFormat, Reader>> = {
 export function readTurns(messages: readonly unknown[], format: WireFormat): readonly Turn[] {
   return messages.map((message, at) => {
     if (!isRaw(message)) return { at, role: "unknown", blocks: [] };
-    return { at, ...READERS[format](message) };
+    const listed = format === "gemini" ? message["parts"] : message["content"];
+    const loose = Array.isArray(listed) && !listed.every(isRaw);
+    const turn = READERS[format](message);
+    return { at, ...turn, ...(loose && turn.role !== "tool" ? { loose } : {}) }; // a tool's is judged as a result
   });
 }
 

@@ -8,6 +8,8 @@ export interface Turn {
   readonly blocks: readonly Block[];
   /** Its content is neither a text nor a list, where it must be one. */
   readonly formless?: boolean;
+  /** In the list of its content stands something that is no part. */
+  readonly loose?: boolean;
   /** Has a list of calls without a call in it. */
   readonly emptyCalls?: boolean;
   /** The id by which the provider knows it, where no two may share one. */

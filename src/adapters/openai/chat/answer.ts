@@ -1,20 +1,23 @@
 import type { StopReason, Usage } from "../../../contracts/model.ts";
-import type { Item } from "../../../wire/item.ts";
+import { isThought } from "../../../wire/codecs/chat-thoughts.ts";
+import type { AssistantItem, Item } from "../../../wire/item.ts";
 import { readMessages } from "../../../wire/project.ts";
 import type { Fields } from "../../../wire/codecs/read.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 
-/** A chat message as items. Its reasoning, where a server sends one, is an item too; the message keeps it as it came. */
-export function itemsOf(message: Fields): readonly Item[] {
-  const thought = wordOf(message["reasoning_content"]) ?? wordOf(message["reasoning"]);
-  const items = readMessages([message], "openai-chat").items.map((item) => spoken(item, message, thought));
-  return thought === undefined ? items : [{ kind: "reasoning", text: thought }, ...items];
+/**
+ * A chat message as items. Its reasoning, where a server sends one, is an item too, with the words that were told of it; the
+ * message keeps it as it came.
+ */
+export function itemsOf(message: Fields, thought: string): readonly Item[] {
+  const items = readMessages([message], "openai-chat").items.map((item) => spoken(item, message));
+  return thought === "" ? items : [{ kind: "reasoning", text: thought }, ...items];
 }
 
-/** What stands beside an empty content: a refusal is what the model said; a thought alone said nothing. */
-function spoken(item: Item, { refusal, content }: Fields, thought: string | undefined): Item {
-  const said = wordOf(refusal) ?? (thought === undefined ? undefined : "");
-  const silent = item.kind === "other" || (item.kind === "assistant" && wordOf(content) === undefined);
+/** What stands beside an empty content: a refusal is what the model said; a thought alone, or its seal, said nothing. */
+function spoken(item: Item, message: Fields): Item {
+  const said = wordOf(message["refusal"]) ?? (isThought(message) ? "" : undefined);
+  const silent = item.kind === "other" || (item.kind === "assistant" && saysNothing(item));
   if (!silent || said === undefined) return item;
   const { step, origin } = item;
   return {
@@ -25,11 +28,17 @@ function spoken(item: Item, { refusal, content }: Fields, thought: string | unde
   };
 }
 
+function saysNothing({ parts }: AssistantItem): boolean {
+  return parts.every((part) => part.type === "text" && part.text === "");
+}
+
 const STOPS: Readonly<Record<string, StopReason>> = {
   stop: "stop",
+  eos: "stop",
   tool_calls: "tool-calls",
   function_call: "tool-calls",
   length: "length",
+  model_length: "length",
   content_filter: "content-filter",
 };
 
@@ -41,10 +50,17 @@ export function stopOf(finish: string, message: Fields): { readonly reason: Stop
 export function usageOf(usage: Fields): Usage {
   const cacheRead = countOf(fieldsOf(usage["prompt_tokens_details"])["cached_tokens"]);
   const reasoning = countOf(fieldsOf(usage["completion_tokens_details"])["reasoning_tokens"]);
+  const input = countOf(usage["prompt_tokens"]) ?? 0;
+  const answer = countOf(usage["completion_tokens"]) ?? 0;
   return {
-    input: countOf(usage["prompt_tokens"]) ?? 0,
-    output: countOf(usage["completion_tokens"]) ?? 0,
+    input,
+    output: answer + besides(reasoning ?? 0, answer, (countOf(usage["total_tokens"]) ?? 0) - input),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };
+}
+
+/** What xAI thinks it counts beside the answer, OpenAI within it: left out, it would be spent and meet no bound. */
+function besides(reasoning: number, answer: number, output: number): number {
+  return reasoning > answer || output === answer + reasoning ? reasoning : 0;
 }

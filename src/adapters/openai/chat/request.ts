@@ -1,6 +1,8 @@
 import type { ModelRequest } from "../../../contracts/model.ts";
+import { holds, isThinking, isThought, THOUGHT_FIELDS } from "../../../wire/codecs/chat-thoughts.ts";
+import { asList, type Fields } from "../../../wire/codecs/read.ts";
 import { writeMessages } from "../../../wire/project.ts";
-import { fieldsOf } from "../../fields.ts";
+import { fieldsOf, wordOf } from "../../fields.ts";
 import { wholeSchema, writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
 import type { SentShape } from "../../sent.ts";
@@ -10,7 +12,7 @@ import type { Writing } from "../writing.ts";
 export function chatBody(request: ModelRequest, how: Writing): object {
   const { tools = [], toolChoice, maxOutputTokens, temperature, reasoning } = request;
   const written = writeMessages(request.items, how.profile).messages;
-  const messages = written.map((message) => asAsked(message, how.echoReasoning));
+  const messages = written.map((message) => asAsked(message, how));
   const offered = tools.length === 0 ? {} : { tools: offers(tools) };
   mustBeSendable({ messages, ...offered }, how.profile);
   return {
@@ -27,14 +29,28 @@ export function chatBody(request: ModelRequest, how: Writing): object {
 }
 
 /** Fields that an answer has and a request may not. */
-const ANSWER_ONLY = ["annotations"] as const;
-/** The names under which servers send reasoning beside the text. Some demand it back, most refuse it. */
-const REASONING = ["reasoning_content", "reasoning", "reasoning_details"] as const;
+const ANSWER_ONLY: readonly string[] = ["annotations"];
+/** Nor reasoning beside the text: some servers demand it back, most refuse it. */
+const WITHOUT_REASONING: readonly string[] = [...ANSWER_ONLY, ...THOUGHT_FIELDS];
 
-function asAsked(message: object, echoReasoning: boolean): object {
-  const unwanted = echoReasoning ? ANSWER_ONLY : [...ANSWER_ONLY, ...REASONING];
-  if (!unwanted.some((field) => field in message)) return message;
-  return Object.fromEntries(Object.entries(message).filter(([field]) => !unwanted.includes(field as never)));
+function asAsked(message: object, { echoReasoning, profile }: Writing): object {
+  const unwanted = echoReasoning ? ANSWER_ONLY : WITHOUT_REASONING;
+  const kept = unwanted.some((field) => field in message)
+    ? Object.fromEntries(Object.entries(message).filter(([field]) => !unwanted.includes(field)))
+    : message;
+  if (echoReasoning || !isThought(fieldsOf(message))) return kept;
+  return { ...kept, content: saidIn(fieldsOf(kept), profile.refusesBlank) };
+}
+
+/** What is said beside a thought that stays here. Nothing at all would be refused, in every later request. */
+function saidIn(message: Fields, refusesBlank: boolean): unknown {
+  const { content } = message;
+  const parts = asList(content).filter((part) => !isThinking(part));
+  const texts = parts.map((part) => wordOf(fieldsOf(part)["text"]));
+  const said = !Array.isArray(content) ? content : texts.includes(undefined) ? parts : texts.join("");
+  if (holds(said)) return said;
+  if (["tool_calls", "refusal", "audio", "function_call"].some((field) => holds(message[field]))) return null;
+  return refusesBlank ? "[no text]" : "";
 }
 
 const offers = writtenOnce(({ name, description, input }) => {

@@ -72,6 +72,43 @@ test("[ADAPT-19] calls whose pieces come interleaved are put together", () => {
   ]);
 });
 
+test("[ADAPT-34] calls under one number whose pieces come interleaved are put together by their ids", () => {
+  const said = answer(
+    calls(part({ index: 0, id: "a" }, "grep", '{"n"'), part({ index: 0, id: "b" }, "read", '{"m"')),
+    calls(part({ index: 0, id: "a" }, undefined, ": 1"), part({ index: 0, id: "b" }, undefined, ": 2")),
+    calls(part({ index: 0, id: "a" }, undefined, "}")),
+    calls(part({ index: 0, id: "b" }, undefined, "")),
+    calls(part({ index: 0 }, undefined, "}")), // without an id it goes on with the call that spoke last
+  );
+  expect(seen(said)).toEqual([
+    ["a", "grep", { n: 1 }],
+    ["b", "read", { m: 2 }],
+  ]);
+});
+
+test("[ADAPT-34] calls that nobody counted are put together by their ids", () => {
+  const said = answer(
+    calls(part({ id: "a" }, "grep", '{"n"'), part({ id: "b" }, "read", '{"m"')),
+    calls(part({ id: "a" }, undefined, ": 1}"), part({ id: "b" }, undefined, ": 2}")),
+  );
+  expect(seen(said)).toEqual([
+    ["a", "grep", { n: 1 }],
+    ["b", "read", { m: 2 }],
+  ]);
+});
+
+test("[ADAPT-8] two calls under one id that are counted apart stay two", () => {
+  const said = answer(
+    calls(part({ index: 0, id: "a" }, "grep", '{"n": 1}')),
+    calls(part({ index: 1, id: "a" }, "grep", '{"n": 2}')),
+    calls(part({ index: 1, id: "a" }, undefined, " ")),
+  );
+  expect(said.calls.map(({ input }) => input)).toEqual([
+    { ok: true, value: { n: 1 } },
+    { ok: true, value: { n: 2 } },
+  ]);
+});
+
 test("[ADAPT-19] custom calls keep their text, unknown fields are carried, unknown values are named", () => {
   const said = answer(
     calls({ index: 0, id: "a", type: "custom", custom: { name: "patch", input: "*** " } }),

@@ -2,6 +2,7 @@ import type { ModelEvent, Usage } from "../../../contracts/model.ts";
 import type { Draft } from "../../answer.ts";
 import type { AnswerReader } from "../../ask.ts";
 import { type Fields, isFields, asList, asText } from "../../../wire/codecs/read.ts";
+import { ToldFailure } from "../../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
 
@@ -37,7 +38,7 @@ export class ResponsesReader implements AnswerReader {
     else if (type === "response.output_item.added") yield* this.#added(event);
     else if (type === "response.output_item.done") this.#closed(event);
     else if (type === "error")
-      throw new ResponseFailed(event); // the SDK throws it itself from version 7 on
+      throw failed(event); // the SDK throws it itself from version 7 on
     else yield* this.#delta(type, event);
   }
 
@@ -57,7 +58,7 @@ export class ResponsesReader implements AnswerReader {
 
   *#state(type: string, response: Fields): Generator<ModelEvent> {
     this.#response = response;
-    if (type === "response.failed") throw new ResponseFailed(response["error"]);
+    if (type === "response.failed") throw failed(response["error"]);
     if (!ENDS.has(type)) return;
     const output = asList(response["output"]);
     this.#finished = output.length > 0 ? output : this.#outputSoFar(); // some servers end with an empty list
@@ -131,13 +132,8 @@ function cutItem({ item, call, text }: OpenItem): Fields {
   return cut;
 }
 
-/** The provider gave up in the middle; read like any error of the SDK. */
-class ResponseFailed extends Error {
-  readonly error: unknown;
-
-  constructor(error: unknown) {
-    super("The response failed.");
-    const { code, message } = fieldsOf(error);
-    this.error = { type: "server_error", code, message };
-  }
+/** The provider gave up in the middle. */
+function failed(error: unknown): ToldFailure {
+  const { code, message } = fieldsOf(error);
+  return new ToldFailure({ type: "server_error", code, message });
 }
