@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
 import { sameEntry } from "../files/host/entry.ts";
+import { inOurWords, readError } from "../files/host/failures.ts";
 import { layInto } from "../files/host/lay.ts";
 import { stage, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { isHostPart, type HostPart } from "../files/host/session.ts";
@@ -15,6 +16,7 @@ import { nameOfBytes } from "../records/blob-name.ts";
 import type { Branch } from "../state/branch.ts";
 import {
   argvOf,
+  checkExecOptions,
   type ExecCommand,
   type ExecLimits,
   type ExecOptions,
@@ -22,7 +24,12 @@ import {
   type ExecResult,
   limitsOf,
 } from "./command.ts";
-import type { BackgroundCommand, BackgroundOptions, Backgrounds } from "./background.ts";
+import {
+  type BackgroundCommand,
+  type BackgroundOptions,
+  type Backgrounds,
+  checkBackgroundOptions,
+} from "./background.ts";
 import type { Drivers } from "./choose.ts";
 import type { DriverDeps, Enclosure } from "./driver.ts";
 import { here } from "./here.ts";
@@ -51,15 +58,19 @@ export interface ExecHost {
 }
 
 /** Starts a command that runs on, unprotected, when its call has ended. */
-export function startBackground(
+export async function startBackground(
   host: ExecHost,
   { branch, clock }: Pick<CommandsCall, "branch" | "clock">,
   command: ExecCommand,
-  { cwd, env, shownBytes }: BackgroundOptions,
+  options: BackgroundOptions,
 ): Promise<BackgroundCommand> {
-  partOnDisk(branch);
+  checkBackgroundOptions(options);
+  const { cwd, env, shownBytes } = options;
+  const part = partOnDisk(branch);
   const { workspace, backgrounds } = host;
-  const folder = `${workspace.path}/${namesIn(cwd ?? "").join("/")}`;
+  // What the call itself has made is not on the disk yet, where the command runs.
+  const onDisk = branch.base.get(WORKSPACE_PART) as WorkspaceValue;
+  const folder = `${workspace.path}/${await folderOf(new View(part.host, onDisk), cwd)}`;
   const ground = { folder, clock, env: environment(here.env, host.env, env), mark: workspace.freshExec() };
   return backgrounds.start(command, ground, shownBytes);
 }
@@ -129,9 +140,10 @@ export class CallCommands {
 
   async #run(command: ExecCommand, options: ExecOptions): Promise<ExecResult> {
     const { call, part } = this.#ready();
+    checkExecOptions(options);
     const argv = argvOf(command);
     const limits = limitsOf(this.#host.limits, options.limits);
-    const cwd = namesIn(options.cwd ?? "").join("/");
+    const cwd = await folderOf(new View(part.host, call.branch.peek(part)), options.cwd);
     const enclosure = await this.#enclosed();
     if (options.uncovered !== "report") this.#refuseUncovered(enclosure.uncovered);
     enclosure.changing?.();
@@ -289,6 +301,21 @@ function partOnDisk(branch: Branch): HostPart {
   const part = branch.part(WORKSPACE_PART);
   if (!isHostPart(part) || part.host.mode !== "host") throw new HoldfastError("EXEC_UNAVAILABLE");
   return part;
+}
+
+/**
+ * Where a command is to run. Told by the shell, a folder that is not there would come with a code that may be the command's
+ * own; and through a link a command would begin outside the workspace, where nothing of it is undone.
+ */
+function folderOf(view: View, cwd = ""): Promise<string> {
+  const names = namesIn(cwd);
+  const look = async () => {
+    const { node } = view.locate(names, true);
+    if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path: cwd });
+    if (node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path: cwd });
+    return names.join("/");
+  };
+  return inOurWords(cwd, look, readError);
 }
 
 /** It is in the tree as it is to be: a command left it so, or undid what was done to it. */

@@ -49,9 +49,10 @@ export class Unreadable {
 }
 
 /** A refusal of the files, in words for the model, with what is there instead. */
-export async function fileFailure(call: Call, path: string, error: unknown): Promise<Failure> {
+export async function fileFailure(call: Call, path: string, error: unknown, besides = ""): Promise<Failure> {
   if (!HoldfastError.is(error)) throw error;
-  if (error.code === "FILE_NOT_FOUND") return call.fail(error.code, `There is no ${path}.${await nearby(call, path)}`);
+  if (error.code === "FILE_NOT_FOUND")
+    return call.fail(error.code, `There is no ${path}.${besides}${await nearby(call, path)}`);
   if (error.code === "FILE_IS_FOLDER")
     return call.fail(
       error.code,
