@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
 import { sameEntry } from "../files/host/entry.ts";
-import { inOurWords, readError } from "../files/host/failures.ts";
+import { hostError, inOurWords, readError } from "../files/host/failures.ts";
 import { layInto } from "../files/host/lay.ts";
 import { stage, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { isHostPart, type HostPart } from "../files/host/session.ts";
@@ -146,7 +146,7 @@ export class CallCommands {
     const cwd = await folderOf(new View(part.host, call.branch.peek(part)), options.cwd);
     const enclosure = await this.#enclosed();
     if (options.uncovered !== "report") this.#refuseUncovered(enclosure.uncovered);
-    enclosure.changing?.();
+    await this.#orDoomed(() => enclosure.changing?.());
     await this.#lay(enclosure, part);
     this.runs += 1;
     const bounds = boundsOf(limits, part.host.disk.root.port.platform);
@@ -165,7 +165,10 @@ export class CallCommands {
       ask: (group) => enclosure.ask(group),
       endStrays: () => enclosure.endStrays(),
     }).catch((error: unknown) => this.#notRun(enclosure, part, error));
-    const found = await enclosure.difference();
+    const found = await this.#orDoomed(() => enclosure.difference()).catch((error: unknown) => {
+      this.#note(command, spawned, enclosure, enclosure.uncovered); // what it put out is kept, however the call ends
+      throw error;
+    });
     const uncovered = [...enclosure.uncovered, ...found.uncovered];
     const note = this.#note(command, spawned, enclosure, uncovered);
     call.signal.throwIfAborted();
@@ -185,8 +188,19 @@ export class CallCommands {
 
   /** What was laid out for it is in the tree now, and would be taken for somebody else's work at the commit. */
   async #notRun(enclosure: Enclosure, part: HostPart, error: unknown): Promise<never> {
-    if (HoldfastError.is(error, "EXEC_NOT_STARTED")) this.#stage(part, await enclosure.difference());
+    if (HoldfastError.is(error, "EXEC_NOT_STARTED"))
+      this.#stage(part, await this.#orDoomed(() => enclosure.difference()));
     throw error;
+  }
+
+  /** Of what is not known nothing can be kept; in place it would stay, without a record, if the tool went on. */
+  async #orDoomed<T>(look: () => T | Promise<T>): Promise<T> {
+    try {
+      return await look();
+    } catch (error) {
+      const told = hostError(error, "");
+      throw told instanceof Error ? this.doom(told) : told;
+    }
   }
 
   #ready(): { readonly call: CommandsCall; readonly part: HostPart } {
