@@ -17,8 +17,8 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   const faults: string[] = [];
   const made: (readonly Line[])[] = []; // joined at the end: a long file has more lines than a call has arguments
   let done = 0;
-  for (const [nth, hunk] of hunks.entries()) {
-    const found = placeOf(lines, hunk, done);
+  for (const [nth, given] of hunks.entries()) {
+    const { hunk, found } = placed(lines, given, done);
     if (typeof found === "string") {
       faults.push(`hunk ${nth + 1} of ${hunks.length}: ${found}`);
       continue;
@@ -40,6 +40,20 @@ function linesAfter(after: readonly string[], before: readonly Line[]): readonly
     from = same + 1;
     return before[same] as Line;
   });
+}
+
+/** With the empty lines at its end where they stand in the file; else without those that only separate it from the next. */
+function placed(
+  lines: readonly string[],
+  hunk: Hunk,
+  from: number,
+): { readonly hunk: Hunk; readonly found: number | string } {
+  const { before, after, gap = 0 } = hunk;
+  const isOnlyGap = gap > 0 && before.length === gap; // taken for a line of the file, it would be the next empty one
+  const found = isOnlyGap ? undefined : placeOf(lines, hunk, from);
+  if (found !== undefined && (gap === 0 || typeof found === "number")) return { hunk, found };
+  const bare = { ...hunk, before: before.slice(0, -gap), after: after.slice(0, -gap) };
+  return { hunk: bare, found: placeOf(lines, bare, from) };
 }
 
 /** The index of its first line, or why there is none. */

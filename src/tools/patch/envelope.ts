@@ -74,6 +74,7 @@ function updateOf(path: string, body: readonly string[]): FileChange | Fault {
       open = new HunkLines([...anchors]);
       continue;
     }
+    if (open === undefined && line === "") continue;
     open ??= new HunkLines([]);
     if (line.trimEnd() === END_OF_FILE) {
       open.endFile();
