@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { defineTool, type ExecEnd, type ExecResult, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
 import { fileFailure, plainPath } from "./look.ts";
@@ -63,8 +64,10 @@ function reportOf(result: ExecResult): string {
     ENDS[result.end](result),
     ...(stdout.bytes === 0 ? [] : [stdout.text.trimEnd()]),
     ...(stderr.bytes === 0 ? [] : [`stderr:\n${stderr.text.trimEnd()}`]),
-    ...(sum === 0 ? [] : [`Changed: ${paths.slice(0, 20).join(", ")}${sum > 20 ? ` and ${sum - 20} more` : ""}.`]),
+    ...(sum === 0
+      ? []
+      : [`Changed: ${paths.slice(0, 20).map(shownName).join(", ")}${sum > 20 ? ` and ${sum - 20} more` : ""}.`]),
     ...(strays === 0 ? [] : [`${strays} processes that it had left running were ended.`]),
-    ...protection.uncovered.map(({ path, why }) => `Not covered: ${path} (${why}).`),
+    ...protection.uncovered.map(({ path, why }) => `Not covered: ${shownName(path)} (${why}).`),
   ].join("\n");
 }
