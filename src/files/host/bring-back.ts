@@ -78,6 +78,8 @@ class BringingBack {
   readonly #manifest: ReadonlyMap<string, Known>;
   /** Where a file with several names is in place again, by what the system called it before. */
   readonly #shared = new Map<string, string>();
+  /** Names of every file that has several, as the manifest has them. */
+  #names: ReadonlyMap<string, readonly string[]> | undefined;
   /** Modes of folders that were closed to us. */
   readonly #closed = new Map<string, number>();
   #moved = 0;
@@ -241,12 +243,26 @@ class BringingBack {
     const back = this.#shared.get(file);
     if (back !== undefined) return back;
     const { root } = this.#ground;
-    for (const [other, known] of this.#manifest) {
-      if (other === path || known.stat.links < 2 || fileOf(known) !== file) continue;
+    for (const other of this.#namesOf().get(file) ?? []) {
+      if (other === path) continue;
       const now = root.port.stat(`${root.path}/${other}`);
       if (now !== undefined && now.ino === was.stat.ino && now.dev === was.stat.dev) return other;
     }
     return undefined;
+  }
+
+  /** Gathered once: a package manager may give every file of a large tree a second name, elsewhere. */
+  #namesOf(): ReadonlyMap<string, readonly string[]> {
+    if (this.#names !== undefined) return this.#names;
+    const names = new Map<string, string[]>();
+    for (const [path, known] of this.#manifest) {
+      if (known.stat.links < 2) continue;
+      const others = names.get(fileOf(known));
+      if (others === undefined) names.set(fileOf(known), [path]);
+      else others.push(path);
+    }
+    this.#names = names;
+    return names;
   }
 
   #in<T>(path: string, work: (folder: Folder, name: string) => T): T {
