@@ -166,6 +166,32 @@ describe("what it changes", () => {
   });
 });
 
+test.each([
+  ["whose every line becomes another", Array.from({ length: 40_000 }, (_, n) => `line ${n}`)],
+  ["of which every line is the same", Array.from({ length: 40_000 }, () => "same")],
+])("[TOOL-16] a hunk of a long file %s takes time with its length, and not with the square of it", (_, lines) => {
+  const before = lines.slice(0, 30_000);
+  const began = performance.now();
+  const applied = applyHunks(lines.join("\n"), [
+    { before, after: before.map((line) => `${line}!`), anchors: [], line: 1 },
+  ]);
+  expect(performance.now() - began).toBeLessThan(3_000); // with the square it takes half a minute
+  expect(applied).toEqual({ ok: true, text: lines.map((line, at) => (at < 30_000 ? `${line}!` : line)).join("\n") });
+});
+
+test("[TOOL-9] lines are found wherever a plain look finds them, however they repeat", () => {
+  const some = fc.array(fc.constantFrom("a", "b"), { maxLength: 12 });
+  fc.assert(
+    fc.property(some, fc.array(fc.constantFrom("a", "b"), { minLength: 1, maxLength: 4 }), (lines, before) => {
+      const places = lines.flatMap((_, at) => (before.every((line, nth) => lines[at + nth] === line) ? [at] : []));
+      const applied = applyHunks(lines.join("\n"), [{ before, after: ["x"], anchors: [] }]);
+      const [at = 0] = places;
+      const text = [...lines.slice(0, at), "x", ...lines.slice(at + before.length)].join("\n");
+      expect(applied).toMatchObject(places.length === 1 ? { ok: true, text } : { ok: false });
+    }),
+  );
+});
+
 describe("the end of a file", () => {
   const twice = "class A\nfoo\n  return 1\nbar\nfoo\n  return 1\n";
   const unified = (...lines: readonly string[]) => ["--- a/f", "+++ b/f", ...lines, ""].join("\n");
