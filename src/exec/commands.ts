@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
-import { sameEntry } from "../files/host/entry.ts";
+import { type HostEntry, sameEntry } from "../files/host/entry.ts";
 import { hostError, inOurWords, readError } from "../files/host/failures.ts";
 import { layInto } from "../files/host/lay.ts";
 import { stage, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
@@ -103,6 +103,8 @@ export class CallCommands {
   readonly #call: CommandsCall;
   #enclosure: Enclosure | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  /** What the newest command left otherwise than it was before the first. */
+  #left: ReadonlyMap<string, HostEntry> = new Map();
   /** How many have been started. */
   runs = 0;
   /** Why the call can no longer be kept. */
@@ -228,6 +230,7 @@ export class CallCommands {
     const view = new View(part.host, now);
     const fresh = this.#staged(now).filter((one) => !isLeft(one, enclosure.id));
     if (fresh.length === 0) return;
+    if (enclosure.inside === this.#host.workspace.path) await this.#orDoomed(() => this.#refuseTheirs(part, fresh));
     const laid = fresh.map(({ path, touched, staged: { content } }) => ({
       path,
       to: touched.now,
@@ -237,10 +240,20 @@ export class CallCommands {
     await layInto({ workspace: part.host.disk.root, exec: enclosure.id, inside: enclosure.inside }, laid);
   }
 
+  /** The files themselves are about to be replaced: somebody else's would be gone, and nobody would have said so. */
+  async #refuseTheirs({ host: { disk } }: HostPart, fresh: readonly StagedPath[]): Promise<void> {
+    for (const { path, staged } of fresh) {
+      const expected = this.#left.get(path) ?? staged.from;
+      if (!sameEntry(await disk.entry(namesIn(path), expected), expected))
+        throw new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else" });
+    }
+  }
+
   /** What they did is the call's own change from here on; what an earlier one did and this one undid is none. */
   #stage(part: HostPart, { changes }: StagedDifference): void {
     const { branch } = this.#call;
     const now = branch.peek(part);
+    this.#left = new Map(changes.map(({ path, to }) => [path, to]));
     const changed = new Set(changes.map(({ path }) => path));
     const undone = this.#staged(now).flatMap(({ path, staged: { from } }) =>
       changed.has(path) ? [] : [{ path, from, to: from, content: { at: path } }],

@@ -124,6 +124,34 @@ eachDriver((driver) => {
     expect(["real/ran", "mine/f", "never"].map((path) => existsSync(on(path)))).toEqual([true, true, false]);
   });
 
+  test.each([
+    { when: "before the first command", first: undefined },
+    { when: "between two commands", first: "true" },
+    { when: "after a command had written it", first: "echo once > f" },
+    { when: "after a command had removed it", first: "rm f" },
+  ])("[EXEC-34] what somebody else writes where the call has written, $when, is not lost", async ({ first }) => {
+    const said: unknown[] = [];
+    const tool = hands(async (_, call) => {
+      if (first !== undefined) await call.exec(first);
+      await call.files.writeText("f", "ours");
+      await call.files.writeText("new/g", "ours");
+      if (theirs) put("f", "theirs");
+      said.push((await call.exec("cat f new/g")).stdout.text);
+      await call.files.writeText("f", "ours again");
+      said.push((await call.exec("cat f")).stdout.text);
+      return "kept";
+    });
+    let theirs = true;
+    const { session, put, text, rescued } = await withCommands(driver, { tools: [tool] });
+    put("f", "original");
+    const { ok, reason } = await session.runTool({ name: "hands", input: {} });
+    expect([ok, reason]).toEqual([false, expect.stringMatching(/conflict/i)]);
+    expect([text("f"), ...rescued()]).toContain("theirs");
+    theirs = false;
+    const alone = await session.runTool({ name: "hands", input: {} });
+    expect([alone.ok, said.slice(-2), text("f")]).toEqual([true, ["oursours", "ours again"], "ours again"]);
+  });
+
   test("[EXEC-30] an option that cannot work or does not exist is refused by its name, and nothing runs", async () => {
     const { sh, results } = await withCommands(driver);
     for (const [option, options] of [
