@@ -9,6 +9,28 @@ import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("portable");
 
+test("[EXEC-35] a file that somebody makes while the one that a command removed is written back is not lost", async () => {
+  const at = freshRoot();
+  let comes = false;
+  const port: HostPort = {
+    ...realHost,
+    write: (handle, bytes, offset, length, position) => {
+      if (comes && Buffer.from(bytes).toString() === "original") {
+        comes = false;
+        writeFileSync(join(at.root, "f"), "theirs");
+      }
+      return realHost.write(handle, bytes, offset, length, position);
+    },
+  };
+  const one = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+  one.put("f", "original");
+  await one.sh("true");
+  comes = true;
+  await one.sh("rm f", { undo: true });
+  expect([comes, one.text("f"), one.rescued()]).toEqual([false, "original", ["theirs"]]);
+  expect(one.session.workspace?.rescued()).toMatchObject([{ path: "f", whose: "theirs" }]);
+});
+
 test("[EXEC-32] a command whose work could not be looked at is undone, also when its tool goes on", async () => {
   const at = freshRoot();
   let fails = false;
