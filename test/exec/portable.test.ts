@@ -31,6 +31,34 @@ test("[EXEC-35] a file that somebody makes while the one that a command removed 
   expect(one.session.workspace?.rescued()).toMatchObject([{ path: "f", whose: "theirs" }]);
 });
 
+test("[EXEC-36] undoing that is done again replaces nothing that the first attempt had brought to rescue", async () => {
+  const at = freshRoot();
+  let fails = false;
+  const port: HostPort = {
+    ...realHost,
+    rename: (from, to) => {
+      if (fails && from.endsWith("/a")) throw Object.assign(new Error("the disk"), { code: "EIO" });
+      realHost.rename(from, to);
+    },
+  };
+  const one = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+  for (const path of ["a", "b"]) one.put(path, "original");
+  fails = true;
+  await one.sh("printf ours > a; printf theirs > b", { undo: true }).catch(() => {});
+  expect(one.rescued()).toEqual(["theirs"]);
+  fails = false;
+  await one.session.close().catch(() => {});
+  await one.holdfast.close().catch(() => {});
+  const next = await work({}, at);
+  expect([next.text("a"), next.text("b"), next.rescued()]).toEqual(["original", "original", ["ours", "theirs"]]);
+  expect(
+    next.session.workspace
+      ?.rescued()
+      .map(({ path }) => path)
+      .toSorted(),
+  ).toEqual(["a", "b"]);
+});
+
 test("[EXEC-32] a command whose work could not be looked at is undone, also when its tool goes on", async () => {
   const at = freshRoot();
   let fails = false;

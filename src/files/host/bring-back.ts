@@ -286,9 +286,13 @@ class BringingBack {
     return names;
   }
 
+  /** An attempt that was cut off has counted, too: under its names lies what may be the only copy of somebody's work. */
   #freshAside(): string {
-    this.#moved += 1;
-    return `${this.#ground.id}-${this.#moved}`;
+    const { root, rescueFolder, id } = this.#ground;
+    const isTaken = (name: string) => root.port.stat(rescueFolder.at(name)) !== undefined;
+    do this.#moved += 1;
+    while (isTaken(`${id}-${this.#moved}`));
+    return `${id}-${this.#moved}`;
   }
 
   #in<T>(path: string, work: (folder: Folder, name: string) => T): T {
