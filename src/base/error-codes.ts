@@ -370,6 +370,11 @@ export const ERROR_CODES = {
     says: "The protection that was asked for does not work here.",
     tryThis: 'Leave `exec.driver` at "auto", or ask for "portable"; the details say what was refused.',
   },
+  EXEC_LAYER_LOST: {
+    says: "The process that holds the layer in which commands write was ended from outside, so what they did is not known. Nothing of it was kept.",
+    tryThis:
+      "Run the command again. If it happens again, look for what ends processes here: a system out of memory, a watchdog, or the command itself.",
+  },
   EXEC_BUSY: {
     says: "A command changes the files of this workspace in place, and nobody else may until it has ended.",
     tryThis: "Wait for the command to end, then try again.",

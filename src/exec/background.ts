@@ -1,7 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
-import { argvOf, type ExecCommand, type ExecOptions } from "./command.ts";
+import { checkOptions, whole } from "../base/options.ts";
+import { argvOf, type ExecCommand, type ExecOptions, PLACE_OPTIONS } from "./command.ts";
 import { Output } from "./output.ts";
 import { askBelonging, type Belonging, endBelonging, endProcess, heldBy, isRunning, MARK } from "./processes.ts";
 import { drained, GO, GRACE_MS, spawned, TAG } from "./spawn.ts";
@@ -34,6 +35,15 @@ export interface BackgroundGround {
 }
 
 const SHOWN = 32 * 1024;
+
+/** A bound that is no number would be none, for as long as the command runs. */
+export function checkBackgroundOptions(given: BackgroundOptions): void {
+  const background = {
+    wants: "true, or nothing for a command that its call waits for",
+    fits: (is: unknown) => is === true,
+  };
+  checkOptions(given, { ...PLACE_OPTIONS, background, shownBytes: whole(1) });
+}
 
 /** Commands of a session that run beside its calls. They end with the session. */
 export class Backgrounds {

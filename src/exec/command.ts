@@ -1,5 +1,16 @@
 import { HoldfastError } from "../base/errors.ts";
-import { ABOVE_0, checkOptions, type OptionRule, options } from "../base/options.ts";
+import {
+  ABOVE_0,
+  checkOptions,
+  either,
+  FUNCTION,
+  OBJECT,
+  oneOf,
+  type OptionRule,
+  type OptionRules,
+  options,
+  TEXT,
+} from "../base/options.ts";
 import type { BlobName } from "../records/ids.ts";
 import type { Uncovered } from "../files/host/walk.ts";
 
@@ -104,6 +115,22 @@ export const EXEC_LIMIT_OPTIONS: OptionRule = options<Partial<ExecLimits>>({
   memoryBytes: ABOVE_0,
   processes: ABOVE_0,
 });
+
+const BYTES: OptionRule = { wants: "bytes", fits: (value) => value instanceof Uint8Array };
+
+/** What a command has in common wherever it runs. */
+export const PLACE_OPTIONS: OptionRules<Pick<ExecOptions, "cwd" | "env">> = { cwd: TEXT, env: OBJECT };
+
+/** Of a bound at the wrong place the command would have none, and a misspelt `report` would refuse. */
+export function checkExecOptions(given: ExecOptions): void {
+  checkOptions(given, {
+    ...PLACE_OPTIONS,
+    stdin: either(TEXT, BYTES),
+    limits: EXEC_LIMIT_OPTIONS,
+    onOutput: FUNCTION,
+    uncovered: oneOf("refuse", "report"),
+  });
+}
 
 function isWord(word: unknown): word is string {
   return typeof word === "string" && !word.includes("\0");

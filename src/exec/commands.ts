@@ -2,7 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
-import { sameEntry } from "../files/host/entry.ts";
+import { type HostEntry, sameEntry } from "../files/host/entry.ts";
+import { hostError, inOurWords, readError } from "../files/host/failures.ts";
 import { layInto } from "../files/host/lay.ts";
 import { stage, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { isHostPart, type HostPart } from "../files/host/session.ts";
@@ -15,6 +16,7 @@ import { nameOfBytes } from "../records/blob-name.ts";
 import type { Branch } from "../state/branch.ts";
 import {
   argvOf,
+  checkExecOptions,
   type ExecCommand,
   type ExecLimits,
   type ExecOptions,
@@ -22,7 +24,12 @@ import {
   type ExecResult,
   limitsOf,
 } from "./command.ts";
-import type { BackgroundCommand, BackgroundOptions, Backgrounds } from "./background.ts";
+import {
+  type BackgroundCommand,
+  type BackgroundOptions,
+  type Backgrounds,
+  checkBackgroundOptions,
+} from "./background.ts";
 import type { Drivers } from "./choose.ts";
 import type { DriverDeps, Enclosure } from "./driver.ts";
 import { here } from "./here.ts";
@@ -51,15 +58,19 @@ export interface ExecHost {
 }
 
 /** Starts a command that runs on, unprotected, when its call has ended. */
-export function startBackground(
+export async function startBackground(
   host: ExecHost,
   { branch, clock }: Pick<CommandsCall, "branch" | "clock">,
   command: ExecCommand,
-  { cwd, env, shownBytes }: BackgroundOptions,
+  options: BackgroundOptions,
 ): Promise<BackgroundCommand> {
-  partOnDisk(branch);
+  checkBackgroundOptions(options);
+  const { cwd, env, shownBytes } = options;
+  const part = partOnDisk(branch);
   const { workspace, backgrounds } = host;
-  const folder = `${workspace.path}/${namesIn(cwd ?? "").join("/")}`;
+  // What the call itself has made is not on the disk yet, where the command runs.
+  const onDisk = branch.base.get(WORKSPACE_PART) as WorkspaceValue;
+  const folder = `${workspace.path}/${await folderOf(new View(part.host, onDisk), cwd)}`;
   const ground = { folder, clock, env: environment(here.env, host.env, env), mark: workspace.freshExec() };
   return backgrounds.start(command, ground, shownBytes);
 }
@@ -92,6 +103,8 @@ export class CallCommands {
   readonly #call: CommandsCall;
   #enclosure: Enclosure | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  /** What the newest command left otherwise than it was before the first. */
+  #left: ReadonlyMap<string, HostEntry> = new Map();
   /** How many have been started. */
   runs = 0;
   /** Why the call can no longer be kept. */
@@ -129,12 +142,13 @@ export class CallCommands {
 
   async #run(command: ExecCommand, options: ExecOptions): Promise<ExecResult> {
     const { call, part } = this.#ready();
+    checkExecOptions(options);
     const argv = argvOf(command);
     const limits = limitsOf(this.#host.limits, options.limits);
-    const cwd = namesIn(options.cwd ?? "").join("/");
+    const cwd = await folderOf(new View(part.host, call.branch.peek(part)), options.cwd);
     const enclosure = await this.#enclosed();
     if (options.uncovered !== "report") this.#refuseUncovered(enclosure.uncovered);
-    enclosure.changing?.();
+    await this.#orDoomed(() => enclosure.changing?.());
     await this.#lay(enclosure, part);
     this.runs += 1;
     const bounds = boundsOf(limits, part.host.disk.root.port.platform);
@@ -153,7 +167,10 @@ export class CallCommands {
       ask: (group) => enclosure.ask(group),
       endStrays: () => enclosure.endStrays(),
     }).catch((error: unknown) => this.#notRun(enclosure, part, error));
-    const found = await enclosure.difference();
+    const found = await this.#orDoomed(() => enclosure.difference()).catch((error: unknown) => {
+      this.#note(command, spawned, enclosure, enclosure.uncovered); // what it put out is kept, however the call ends
+      throw error;
+    });
     const uncovered = [...enclosure.uncovered, ...found.uncovered];
     const note = this.#note(command, spawned, enclosure, uncovered);
     call.signal.throwIfAborted();
@@ -173,8 +190,19 @@ export class CallCommands {
 
   /** What was laid out for it is in the tree now, and would be taken for somebody else's work at the commit. */
   async #notRun(enclosure: Enclosure, part: HostPart, error: unknown): Promise<never> {
-    if (HoldfastError.is(error, "EXEC_NOT_STARTED")) this.#stage(part, await enclosure.difference());
+    if (HoldfastError.is(error, "EXEC_NOT_STARTED"))
+      this.#stage(part, await this.#orDoomed(() => enclosure.difference()));
     throw error;
+  }
+
+  /** Of what is not known nothing can be kept; in place it would stay, without a record, if the tool went on. */
+  async #orDoomed<T>(look: () => T | Promise<T>): Promise<T> {
+    try {
+      return await look();
+    } catch (error) {
+      const told = hostError(error, "");
+      throw told instanceof Error ? this.doom(told) : told;
+    }
   }
 
   #ready(): { readonly call: CommandsCall; readonly part: HostPart } {
@@ -202,6 +230,7 @@ export class CallCommands {
     const view = new View(part.host, now);
     const fresh = this.#staged(now).filter((one) => !isLeft(one, enclosure.id));
     if (fresh.length === 0) return;
+    if (enclosure.inside === this.#host.workspace.path) await this.#orDoomed(() => this.#refuseTheirs(part, fresh));
     const laid = fresh.map(({ path, touched, staged: { content } }) => ({
       path,
       to: touched.now,
@@ -211,10 +240,20 @@ export class CallCommands {
     await layInto({ workspace: part.host.disk.root, exec: enclosure.id, inside: enclosure.inside }, laid);
   }
 
+  /** The files themselves are about to be replaced: somebody else's would be gone, and nobody would have said so. */
+  async #refuseTheirs({ host: { disk } }: HostPart, fresh: readonly StagedPath[]): Promise<void> {
+    for (const { path, staged } of fresh) {
+      const expected = this.#left.get(path) ?? staged.from;
+      if (!sameEntry(await disk.entry(namesIn(path), expected), expected))
+        throw new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else" });
+    }
+  }
+
   /** What they did is the call's own change from here on; what an earlier one did and this one undid is none. */
   #stage(part: HostPart, { changes }: StagedDifference): void {
     const { branch } = this.#call;
     const now = branch.peek(part);
+    this.#left = new Map(changes.map(({ path, to }) => [path, to]));
     const changed = new Set(changes.map(({ path }) => path));
     const undone = this.#staged(now).flatMap(({ path, staged: { from } }) =>
       changed.has(path) ? [] : [{ path, from, to: from, content: { at: path } }],
@@ -289,6 +328,21 @@ function partOnDisk(branch: Branch): HostPart {
   const part = branch.part(WORKSPACE_PART);
   if (!isHostPart(part) || part.host.mode !== "host") throw new HoldfastError("EXEC_UNAVAILABLE");
   return part;
+}
+
+/**
+ * Where a command is to run. Told by the shell, a folder that is not there would come with a code that may be the command's
+ * own; and through a link a command would begin outside the workspace, where nothing of it is undone.
+ */
+function folderOf(view: View, cwd = ""): Promise<string> {
+  const names = namesIn(cwd);
+  const look = async () => {
+    const { node } = view.locate(names, true);
+    if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path: cwd });
+    if (node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path: cwd });
+    return names.join("/");
+  };
+  return inOurWords(cwd, look, readError);
 }
 
 /** It is in the tree as it is to be: a command left it so, or undid what was done to it. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { HoldfastError } from "../base/errors.ts";
 import { Aside, type StagedDifference } from "../files/host/aside.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
 import { numbersIn } from "./processes.ts";
@@ -121,6 +122,10 @@ class OverlayEnclosure implements Enclosure {
     return [...this.#enter, ...without, ...program];
   }
 
+  changing(): void {
+    if (this.#isLost) throw lost();
+  }
+
   /** From inside: what enters the namespaces for a command would end at once, and nobody would hear how the command did. */
   ask(): Promise<void> {
     return this.#inside("kill -TERM -1");
@@ -137,7 +142,7 @@ class OverlayEnclosure implements Enclosure {
 
   async difference(): Promise<StagedDifference> {
     const { workspace } = this.#deps;
-    const found = this.#files.difference(this.inside);
+    const found = this.#look();
     this.#touched = found.touched;
     workspace.execs.note({
       id: this.id,
@@ -163,15 +168,38 @@ class OverlayEnclosure implements Enclosure {
     await this.drop();
   }
 
+  /** Without its holder the layer is not seen, and everything below it would look as if the commands had removed it. */
+  #look(): StagedDifference {
+    try {
+      const found = this.#isLost ? undefined : this.#files.difference(this.inside);
+      if (found !== undefined && !this.#isLost) return found;
+    } catch (error) {
+      if (!this.#isLost) throw error;
+    }
+    throw lost();
+  }
+
+  /** Its number may be another's by now, in whose namespaces nothing is ours to look at, or to end. */
+  get #isLost(): boolean {
+    const { port } = this.#deps.workspace.execs.ground.root;
+    return this.#hasEnded || port.stat(this.inside) === undefined;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#holder.exitCode !== null || this.#holder.signalCode !== null;
+  }
+
   /** Processes in the namespace, but for the one that holds it. */
   #running(): readonly number[] {
+    if (this.#isLost) return [];
     const proc = `${this.#seen}/proc`;
     return numbersIn(proc).filter((pid) => pid !== 1 && isAlive(`${proc}/${pid}`));
   }
 
-  #inside(line: string): Promise<void> {
+  async #inside(line: string): Promise<void> {
+    if (this.#isLost) return;
     const [program, ...args] = this.#enter;
-    return new Promise((done) => {
+    await new Promise<void>((done) => {
       execFile(program, [...args, "/bin/sh", "-c", line], { cwd: "/" }, () => done()); // what it was for is looked at by the caller
     });
   }
@@ -179,10 +207,14 @@ class OverlayEnclosure implements Enclosure {
   /** The namespaces end with their holder, and all that runs in them. */
   async #letGo(): Promise<void> {
     const gone = new Promise((done) => this.#holder.once("close", done));
-    if (this.#holder.exitCode !== null || this.#holder.signalCode !== null) return;
+    if (this.#hasEnded) return;
     this.#holder.kill("SIGKILL");
     await gone;
   }
+}
+
+function lost(): HoldfastError {
+  return new HoldfastError("EXEC_LAYER_LOST");
 }
 
 function isAlive(process: string): boolean {

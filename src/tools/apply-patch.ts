@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { type Call, defineTool, type Failure, type FileKind, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, text } from "./arguments.ts";
 import { misplaced, plainPath } from "./look.ts";
@@ -21,11 +22,12 @@ export function applyPatchTool(): Tool {
       if (!parsed.ok) return call.fail("bad-patch", `Line ${parsed.line} of the patch: ${parsed.why}`);
       const changes = parsed.changes.map(withPlainPaths);
       const twice = repeated(changes);
-      if (twice !== undefined) return call.fail("bad-patch", `The patch names ${twice} twice. Put its hunks together.`);
+      if (twice !== undefined)
+        return call.fail("bad-patch", `The patch names ${shownName(twice)} twice. Put its hunks together.`);
       const faults: string[] = [];
       for (const given of parsed.changes.flatMap(madeBy)) {
         const fault = await misplaced(call, given);
-        if (fault !== undefined) faults.push(`${given}: ${fault}`);
+        if (fault !== undefined) faults.push(`${shownName(given)}: ${fault}`);
       }
       for (const change of changes) faults.push(...(await lookAt(call, change)).faults);
       if (faults.length > 0) return failed(call, faults);
@@ -54,7 +56,9 @@ interface Looked {
 
 /** Nothing is changed yet: when any change cannot be made, none is. */
 async function lookAt({ files }: Call, change: FileChange): Promise<Looked> {
-  const stopped = (...faults: readonly string[]) => ({ faults: faults.map((fault) => `${change.path}: ${fault}`) });
+  const stopped = (...faults: readonly string[]) => ({
+    faults: faults.map((fault) => `${shownName(change.path)}: ${fault}`),
+  });
   const { kind, path } = change;
   try {
     const there = await kindAt(files, path);
@@ -63,7 +67,7 @@ async function lookAt({ files }: Call, change: FileChange): Promise<Looked> {
     if (there === undefined) return stopped("is not there.");
     if (there === "folder") return stopped("is a folder.");
     if (kind === "update" && change.to !== undefined && (await kindAt(files, change.to)) !== undefined)
-      return stopped(`${change.to}, where it shall be moved, is there already.`);
+      return stopped(`${shownName(change.to)}, where it shall be moved, is there already.`);
     const { hunks = [] } = change;
     if (hunks.length === 0) return stopped();
     const applied = applyHunks(await files.readText(path), hunks);
@@ -90,15 +94,17 @@ async function carryOut({ files }: Call, change: FileChange, text: string | unde
   const { kind, path } = change;
   if (kind === "delete") {
     await files.delete(path);
-    return `Deleted ${path}.`;
+    return `Deleted ${shownName(path)}.`;
   }
   if (kind === "add") await files.writeText(path, change.text);
   else if (change.to !== undefined) await files.move(path, change.to);
   const at = kind === "update" ? (change.to ?? path) : path;
   if (text !== undefined) await files.writeText(at, text);
   if (change.mode !== undefined) await files.chmod(at, change.mode);
-  if (kind === "add") return `Added ${path}.`;
-  return change.to === undefined ? `Updated ${path}.` : `Moved ${path} to ${change.to}.`;
+  if (kind === "add") return `Added ${shownName(path)}.`;
+  return change.to === undefined
+    ? `Updated ${shownName(path)}.`
+    : `Moved ${shownName(path)} to ${shownName(change.to)}.`;
 }
 
 /** Where it makes a file. */

@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, fields, flag, listOf, optional, text } from "./arguments.ts";
 import { likelyPlaces } from "./likely.ts";
@@ -42,9 +43,9 @@ export function editFileTool(): Tool {
           now = done.text;
           changed = changed.concat(done.lines);
         }
-        if (now === before) return call.fail("no-change", `The edits leave ${path} as it is.`);
+        if (now === before) return call.fail("no-change", `The edits leave ${shownName(path)} as it is.`);
         await call.files.writeText(path, now);
-        return `Edited ${path}: ${changed.length} ${changed.length === 1 ? "place" : "places"}, at line ${numbersWords(changed)}.`;
+        return `Edited ${shownName(path)}: ${changed.length} ${changed.length === 1 ? "place" : "places"}, at line ${numbersWords(changed)}.`;
       } catch (error) {
         return fileFailure(call, path, error);
       }
@@ -80,5 +81,5 @@ function edited(now: string, { find: given, replace, all = false }: Edit): Edite
 }
 
 function nameOf(path: string, nth: number, of: number): string {
-  return of === 1 ? `In ${path} the text to find` : `In ${path} the text to find of edit ${nth + 1} of ${of}`;
+  return `In ${shownName(path)} the text to find${of === 1 ? "" : ` of edit ${nth + 1} of ${of}`}`;
 }

@@ -23,3 +23,19 @@ test("[EXEC-19] the tool keeps what a command did that succeeded, and undoes one
   await exec({ command: "mkdir sub; echo in > sub/in" });
   expect((await exec({ command: "cat in", cwd: "/sub/" })).output).toBe("Exit code 0.\nin");
 });
+
+test("[EXEC-29] the tool says where a folder may be that is not there, and that paths begin at the workspace", async () => {
+  const { session, put, text } = await work({ tools: [execTool()] });
+  put("src/app/a", "x");
+  const exec = (cwd: string) => session.runTool({ name: "exec", input: { command: "echo x > ran", cwd } });
+  expect(await exec("/disk/project/src")).toMatchObject({
+    reason: "FILE_NOT_FOUND",
+    output: expect.stringContaining("There is no disk/project/src. Folders are named from the workspace on."),
+  });
+  expect(await exec("srcs")).toMatchObject({
+    output: expect.stringContaining("There is no srcs. The workspace has: src/."),
+  });
+  expect(await exec("src/app/a")).toMatchObject({ reason: "FILE_NOT_FOLDER" });
+  expect(await exec("../up")).toMatchObject({ reason: "FILE_BAD_PATH" });
+  expect(text("ran")).toBe(undefined);
+});

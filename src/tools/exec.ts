@@ -1,7 +1,9 @@
-import { defineTool, type ExecEnd, type ExecResult, type Tool } from "../index.ts";
+import { shownName } from "../base/shown-name.ts";
+import { defineTool, type ExecEnd, type ExecResult, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
-import { plainPath } from "./look.ts";
+import { fileFailure, plainPath } from "./look.ts";
 
+const NO_FOLDER = ["FILE_NOT_FOUND", "FILE_NOT_FOLDER", "FILE_BAD_PATH"] as const;
 const LONGEST_SECONDS = 3600;
 
 /**
@@ -23,12 +25,20 @@ export function execTool(): Tool {
       seconds: optional(whole("How long it may take.", 1, LONGEST_SECONDS)),
       keep_on_failure: optional(flag("Keep what it changed even if it fails.")),
     }),
-    run: async ({ command, cwd, stdin, seconds, keep_on_failure: keep = false }, call) => {
-      const result = await call.exec(command, {
-        ...(cwd === undefined ? {} : { cwd: plainPath(cwd) }),
-        ...(stdin === undefined ? {} : { stdin }),
-        ...(seconds === undefined ? {} : { limits: { timeMs: seconds * 1000 } }),
-      });
+    run: async ({ command, cwd: given = "", stdin, seconds, keep_on_failure: keep = false }, call) => {
+      const cwd = plainPath(given);
+      let result: ExecResult;
+      try {
+        result = await call.exec(command, {
+          cwd,
+          ...(stdin === undefined ? {} : { stdin }),
+          ...(seconds === undefined ? {} : { limits: { timeMs: seconds * 1000 } }),
+        });
+      } catch (error) {
+        if (!HoldfastError.is(error) || !NO_FOLDER.some((code) => code === error.code)) throw error;
+        // A model that has seen a path of the whole disk, say in what a command put out, names it so.
+        return fileFailure(call, cwd, error, given.startsWith("/") ? " Folders are named from the workspace on." : "");
+      }
       const said = reportOf(result);
       // One that ran out of time may say that all is well while it is being ended.
       const succeeded = result.end === "exited" && result.exitCode === 0;
@@ -54,8 +64,10 @@ function reportOf(result: ExecResult): string {
     ENDS[result.end](result),
     ...(stdout.bytes === 0 ? [] : [stdout.text.trimEnd()]),
     ...(stderr.bytes === 0 ? [] : [`stderr:\n${stderr.text.trimEnd()}`]),
-    ...(sum === 0 ? [] : [`Changed: ${paths.slice(0, 20).join(", ")}${sum > 20 ? ` and ${sum - 20} more` : ""}.`]),
+    ...(sum === 0
+      ? []
+      : [`Changed: ${paths.slice(0, 20).map(shownName).join(", ")}${sum > 20 ? ` and ${sum - 20} more` : ""}.`]),
     ...(strays === 0 ? [] : [`${strays} processes that it had left running were ended.`]),
-    ...protection.uncovered.map(({ path, why }) => `Not covered: ${path} (${why}).`),
+    ...protection.uncovered.map(({ path, why }) => `Not covered: ${shownName(path)} (${why}).`),
   ].join("\n");
 }

@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, optional, text } from "./arguments.ts";
 import { type ToolLimits, withinBytes } from "./limits.ts";
@@ -24,7 +25,7 @@ export function globTool({ paths: most, bytes }: ToolLimits): Tool {
         const options = { path, exclude: passedOver(pattern, path), passedOver: unreadable.add };
         const found = await call.files.glob(wanted, options);
         if (found.length === 0) return ["[no file matches]", ...unreadable.words].join("\n");
-        const shown = withinBytes(found.slice(0, most), bytes);
+        const shown = withinBytes(found.slice(0, most).map(shownName), bytes);
         const more = found.length - shown.length;
         const left = more > 0 ? [`[and ${more} more; make the pattern narrower]`] : [];
         return [...shown, ...left, ...unreadable.words].join("\n");

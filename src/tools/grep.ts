@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
 import type { ToolLimits } from "./limits.ts";
@@ -112,7 +113,8 @@ class Report {
     return this.#more;
   }
 
-  search(file: string, lines: readonly string[], pattern: LinePattern): void {
+  search(path: string, lines: readonly string[], pattern: LinePattern): void {
+    const file = shownName(path);
     let shown = -1;
     for (const [at, line] of lines.entries()) {
       if (!pattern(line)) continue;

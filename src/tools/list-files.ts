@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, optional, text, whole } from "./arguments.ts";
 import { type ToolLimits, withinBytes } from "./limits.ts";
@@ -25,7 +26,7 @@ export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
       } catch (error) {
         return fileFailure(call, path, error);
       }
-      if (found.length === 0) return `[${path === "" ? "the workspace" : path} is empty]`;
+      if (found.length === 0) return `[${path === "" ? "the workspace" : shownName(path)} is empty]`;
       const shown = withinBytes(found, bytes);
       const more = unseen + found.length - shown.length;
       if (more === 0) return shown.join("\n");
@@ -39,11 +40,11 @@ export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
             unseen += 1;
             continue;
           }
-          found.push(kind === "folder" ? `${place}/` : await told(call, place, kind));
+          found.push(kind === "folder" ? shownName(`${place}/`) : await told(call, place, kind));
           if (kind !== "folder" || level >= depth || skipped.has(name)) continue;
           await walk(place, level + 1).catch((error: unknown) => {
             if (!HoldfastError.is(error, "FILE_NOT_READABLE")) throw error;
-            found[found.length - 1] = `${place}/ (not readable)`;
+            found[found.length - 1] = `${shownName(`${place}/`)} (not readable)`;
           });
         }
       }
@@ -52,7 +53,7 @@ export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
 }
 
 async function told(call: Call, place: string, kind: string): Promise<string> {
-  if (kind !== "link") return kind === "file" ? place : `${place} (neither file nor folder)`;
+  if (kind !== "link") return kind === "file" ? shownName(place) : `${shownName(place)} (neither file nor folder)`;
   const stat = await call.files.stat(place);
-  return stat.kind === "link" ? `${place} -> ${stat.target}` : place;
+  return stat.kind === "link" ? `${shownName(place)} -> ${shownName(stat.target)}` : shownName(place);
 }

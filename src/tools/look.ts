@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { type Call, type Failure, HoldfastError } from "../index.ts";
 
 /** What every file tool says when a path leads nowhere or to the wrong thing: what is there instead. */
@@ -26,7 +27,7 @@ export async function misplaced({ files }: Call, given: string): Promise<string 
   const path = plainPath(given);
   const [folder = "", ...below] = path.split("/");
   if (!given.startsWith("/") || below.length === 0 || (await files.exists(folder))) return undefined;
-  return `Paths are relative to the workspace, and there is no ${folder} in it. If a new folder is meant, say ${path}.`;
+  return `Paths are relative to the workspace, and there is no ${shownName(folder)} in it. If a new folder is meant, say ${shownName(path)}.`;
 }
 
 /** What a search passed over because it may not or cannot be read, or is too large to be: said at its end. */
@@ -34,12 +35,12 @@ export class Unreadable {
   readonly #places: string[] = [];
 
   readonly add = (path: string, why: HoldfastError): void => {
-    this.#places.push(`${path} (${why.code === "FILE_TOO_LARGE" ? "too large" : "not readable"})`);
+    this.#places.push(`${shownName(path)} (${why.code === "FILE_TOO_LARGE" ? "too large" : "not readable"})`);
   };
 
   /** What may be text to people, in an encoding that is not looked into. */
   readonly addForeign = (path: string): void => {
-    this.#places.push(`${path} (not UTF-8 text)`);
+    this.#places.push(`${shownName(path)} (not UTF-8 text)`);
   };
 
   /** Nothing, or one line more. */
@@ -49,13 +50,14 @@ export class Unreadable {
 }
 
 /** A refusal of the files, in words for the model, with what is there instead. */
-export async function fileFailure(call: Call, path: string, error: unknown): Promise<Failure> {
+export async function fileFailure(call: Call, path: string, error: unknown, besides = ""): Promise<Failure> {
   if (!HoldfastError.is(error)) throw error;
-  if (error.code === "FILE_NOT_FOUND") return call.fail(error.code, `There is no ${path}.${await nearby(call, path)}`);
+  if (error.code === "FILE_NOT_FOUND")
+    return call.fail(error.code, `There is no ${shownName(path)}.${besides}${await nearby(call, path)}`);
   if (error.code === "FILE_IS_FOLDER")
     return call.fail(
       error.code,
-      `${path === "" ? "The workspace" : path} is a folder. list_files shows what is in it.`,
+      `${path === "" ? "The workspace" : shownName(path)} is a folder. list_files shows what is in it.`,
     );
   return call.fail(error.code, `${error.message} ${error.tryThis}`);
 }
@@ -68,13 +70,15 @@ async function nearby(call: Call, path: string): Promise<string> {
   const same = /[[\]{}*?\\]/.test(name)
     ? []
     : await call.files.glob(`**/${name}`, { exclude: passedOver(path) }).catch(() => []);
-  if (same.length > 0) return ` There is: ${shown(same)}.`;
+  if (same.length > 0) return ` There is: ${shown(same.map(shownName))}.`;
   const folder = path.split("/").slice(0, -1).join("/");
   const there = await call.files.list(folder).catch(() => []);
   const names = there.map(({ name: one, kind }) => (kind === "folder" ? `${one}/` : one));
   const like = names.filter((one) => isLike(one, name));
   const told = like.length > 0 ? like : names;
-  return told.length === 0 ? "" : ` ${folder === "" ? "The workspace" : folder} has: ${shown(told)}.`;
+  return told.length === 0
+    ? ""
+    : ` ${folder === "" ? "The workspace" : shownName(folder)} has: ${shown(told.map(shownName))}.`;
 }
 
 function shown(names: readonly string[]): string {

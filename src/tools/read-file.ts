@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { type Call, defineTool, type Tool, toolResult } from "../index.ts";
 import { argumentsOf, optional, text, whole } from "./arguments.ts";
 import { fileFailure, plainPath } from "./look.ts";
@@ -34,8 +35,14 @@ export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media 
   async function shownMedia(call: Call, path: string, mediaType: string) {
     const { length, bytes } = await upTo(call, path, media);
     if (bytes === undefined)
-      return call.fail("too-large", `${path} is ${mediaType} of more than ${length} bytes, too large to be shown.`);
-    return toolResult([`${path}: ${mediaType}, ${bytes.length} bytes`, { mediaType, bytes, name: nameOf(path) }]);
+      return call.fail(
+        "too-large",
+        `${shownName(path)} is ${mediaType} of more than ${length} bytes, too large to be shown.`,
+      );
+    return toolResult([
+      `${shownName(path)}: ${mediaType}, ${bytes.length} bytes`,
+      { mediaType, bytes, name: nameOf(path) },
+    ]);
   }
 
   async function numbered(call: Call, path: string, range: { readonly from: number; readonly lines: number }) {
@@ -48,13 +55,13 @@ export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media 
       }
       reader.take(decoder.decode());
     } catch (error) {
-      if (error instanceof TypeError) return call.fail("not-text", `${path} is not UTF-8 text.`);
+      if (error instanceof TypeError) return call.fail("not-text", `${shownName(path)} is not UTF-8 text.`);
       throw error;
     }
     const { shown, total, last } = reader.end();
-    if (total === 0) return `[${path} is empty]`;
+    if (total === 0) return `[${shownName(path)} is empty]`;
     if (shown.length === 0)
-      return call.fail("no-such-line", `${path} has ${total} lines; there is no line ${range.from}.`);
+      return call.fail("no-such-line", `${shownName(path)} has ${total} lines; there is no line ${range.from}.`);
     const whole = range.from === 1 && last === total;
     const rest = last < total ? `; read on with from: ${last + 1}` : "";
     return whole ? shown.join("\n") : `${shown.join("\n")}\n[lines ${range.from} to ${last} of ${total}${rest}]`;
@@ -62,7 +69,7 @@ export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media 
 }
 
 function binary(call: Call, path: string) {
-  return call.fail("not-text", `${path} is neither text nor a picture or PDF that could be shown.`);
+  return call.fail("not-text", `${shownName(path)} is neither text nor a picture or PDF that could be shown.`);
 }
 
 function nameOf(path: string): string {

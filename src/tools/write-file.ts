@@ -1,3 +1,4 @@
+import { shownName } from "../base/shown-name.ts";
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, text } from "./arguments.ts";
 import { lineCount } from "./lines.ts";
@@ -19,7 +20,7 @@ export function writeFileTool(): Tool {
         if (elsewhere !== undefined) return call.fail("FILE_BAD_PATH", elsewhere);
         const replaced = await call.files.exists(path);
         await call.files.writeText(path, content);
-        return `${replaced ? "Replaced" : "Created"} ${path}: ${lineCount(content)} lines.`;
+        return `${replaced ? "Replaced" : "Created"} ${shownName(path)}: ${lineCount(content)} lines.`;
       } catch (error) {
         return fileFailure(call, path, error);
       }

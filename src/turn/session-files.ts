@@ -58,9 +58,9 @@ export class SessionFiles {
       limits: workspace.limits,
       pending: workspace.pending,
       content: (entry, path, range) => this.#content(entry, path, range),
-      keep: (source, path) => workspace.keep(source, path),
-      kept: (file, range) => workspace.kept(file, range),
-      letGo: (file) => workspace.letGo(file),
+      keep: (source, path) => workspace.staged.keep(source, path),
+      kept: (file, range) => workspace.staged.kept(file, range),
+      letGo: (file) => workspace.staged.letGo(file),
     };
     this.part = hostPart(host);
   }

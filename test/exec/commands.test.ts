@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -98,7 +98,72 @@ eachDriver((driver) => {
       `${root}/sub/folder\nhere\nblue none big\nfrom uspath\n`,
     );
     for (const cwd of ["../up", "/etc"]) expect((await sh("pwd", { options: { cwd } })).reason).toBe("FILE_BAD_PATH");
-    expect((await sh("pwd", { options: { cwd: "not/there" } })).ok).toBe(false);
+  });
+
+  test("[EXEC-29] a command whose folder is no folder of the workspace is not started, and one that the call has made is found", async () => {
+    const outcomes: unknown[] = [];
+    const tool = hands(async (_, call) => {
+      await call.files.writeText("mine/f", "x");
+      outcomes.push((await call.exec("pwd; mkdir made", { cwd: "mine" })).stdout.text);
+      outcomes.push((await call.exec("cat ../f", { cwd: "mine/made" })).stdout.text);
+      await call.exec("echo never > ../never", { cwd: "mine/f" }).catch((error) => outcomes.push(error.code));
+      return "kept";
+    });
+    const { sh, session, put, on, root, results } = await withCommands(driver, { tools: [tool] });
+    put("file", "x");
+    mkdirSync(on("real"));
+    symlinkSync("real", on("inward"));
+    symlinkSync("/", on("outward"));
+    const folders = { "not/there": "FILE_NOT_FOUND", file: "FILE_NOT_FOLDER", outward: "FILE_BAD_PATH" };
+    for (const [cwd, reason] of Object.entries(folders))
+      expect((await sh("echo ran > ran", { keep: true, options: { cwd } })).reason).toBe(reason);
+    expect(results).toEqual([]);
+    expect((await sh("echo ran > ran", { options: { cwd: "inward" } })).ok).toBe(true);
+    expect((await session.runTool({ name: "hands", input: {} })).output).toBe("kept");
+    expect(outcomes).toEqual([`${root}/mine\n`, "x", "FILE_NOT_FOLDER"]);
+    expect(["real/ran", "mine/f", "never"].map((path) => existsSync(on(path)))).toEqual([true, true, false]);
+  });
+
+  test.each([
+    { when: "before the first command", first: undefined },
+    { when: "between two commands", first: "true" },
+    { when: "after a command had written it", first: "echo once > f" },
+    { when: "after a command had removed it", first: "rm f" },
+  ])("[EXEC-34] what somebody else writes where the call has written, $when, is not lost", async ({ first }) => {
+    const said: unknown[] = [];
+    const tool = hands(async (_, call) => {
+      if (first !== undefined) await call.exec(first);
+      await call.files.writeText("f", "ours");
+      await call.files.writeText("new/g", "ours");
+      if (theirs) put("f", "theirs");
+      said.push((await call.exec("cat f new/g")).stdout.text);
+      await call.files.writeText("f", "ours again");
+      said.push((await call.exec("cat f")).stdout.text);
+      return "kept";
+    });
+    let theirs = true;
+    const { session, put, text, rescued } = await withCommands(driver, { tools: [tool] });
+    put("f", "original");
+    const { ok, reason } = await session.runTool({ name: "hands", input: {} });
+    expect([ok, reason]).toEqual([false, expect.stringMatching(/conflict/i)]);
+    expect([text("f"), ...rescued()]).toContain("theirs");
+    theirs = false;
+    const alone = await session.runTool({ name: "hands", input: {} });
+    expect([alone.ok, said.slice(-2), text("f")]).toEqual([true, ["oursours", "ours again"], "ours again"]);
+  });
+
+  test("[EXEC-30] an option that cannot work or does not exist is refused by its name, and nothing runs", async () => {
+    const { sh, results } = await withCommands(driver);
+    for (const [option, options] of [
+      ["cwd", { cwd: 7 }],
+      ["timeMs", { timeMs: 5 }],
+      ["uncovered", { uncovered: "repot" }],
+      ["limits.timeMs", { limits: { timeMs: -1 } }],
+    ] as const) {
+      const { reason, output } = await sh("true", { options: options as never });
+      expect([reason, JSON.stringify(output)]).toEqual(["BAD_OPTION", expect.stringContaining(option)]);
+    }
+    expect(results).toEqual([]);
   });
 
   test.runIf(realHost.platform === "linux")(
@@ -520,6 +585,44 @@ test("[EXEC-22] a command in the background runs on after its call, unprotected,
   expect((await session.runTool({ name: "hands", input: {} })).reason).toBe("EXEC_NOT_ALLOWED");
   await session.close();
   expect([runningLike(time), text("here")]).toEqual([[], "here\n"]);
+});
+
+test("[EXEC-29] [EXEC-30] a command in the background with a folder or an option that cannot work is not started", async () => {
+  const started: unknown[] = [];
+  const serve = defineTool<object>({
+    name: "serve",
+    access: "external",
+    async run(options, call) {
+      await call.files.writeText("staged/f", "not on the disk before the call has ended");
+      started.push(await call.exec("echo here > here", { background: true, ...options }));
+      return "started";
+    },
+  });
+  const { session, text } = await work({ tools: [serve] });
+  const refused = async (options: object) => (await session.runTool({ name: "serve", input: options as never })).reason;
+  for (const cwd of ["gone", "staged"]) expect(await refused({ cwd })).toBe("FILE_NOT_FOUND");
+  for (const cwd of ["/", ".."]) expect(await refused({ cwd })).toBe("FILE_BAD_PATH");
+  for (const shownBytes of [-1, 0, 1.5, "many"]) expect(await refused({ shownBytes })).toBe("BAD_OPTION");
+  for (const options of [{ background: false }, { stdin: "x" }, { limits: {} }])
+    expect(await refused(options)).toBe("BAD_OPTION");
+  expect([started, text("here")]).toEqual([[], undefined]);
+  expect(await refused({ shownBytes: 1 })).toBe("succeeded");
+});
+
+test("[EXEC-30] what a command in the background put out is not kept without a bound, because the bound was no number", async () => {
+  const { session } = await work({
+    tools: [
+      defineTool({
+        name: "serve",
+        access: "external",
+        run: (_, call) => call.exec("true", { background: true, shownBytes: Number.NaN }).then(() => "started"),
+      }),
+    ],
+  });
+  expect(await session.runTool({ name: "serve", input: {} })).toMatchObject({
+    reason: "BAD_OPTION",
+    output: expect.stringContaining("shownBytes"),
+  });
 });
 
 /** Starts commands that run on, and waits for none. */

@@ -1,8 +1,8 @@
-import { linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type HostPort, realHost } from "../../src/index.ts";
-import { missing, withCommands } from "../support/commands.ts";
+import { defineTool, type ExecNote, type HostPort, realHost } from "../../src/index.ts";
+import { missing, portrait, runningLike, withCommands } from "../support/commands.ts";
 import { freshRoot } from "../support/workspaces.ts";
 import { driverLaws } from "./driver-laws.ts";
 
@@ -35,5 +35,44 @@ test.skipIf(why !== undefined)(
     linkSync(join(at.root, "1/1"), join(at.root, "2/twin"));
     await sh("echo both > 1/1 && echo z > 2/new");
     expect(readFileSync(join(at.root, "2/twin"), "utf8")).toBe("both\n");
+  },
+);
+
+/** Ends what holds the layers of a workspace, as a system out of memory may, and waits until it is gone. */
+function endHolder(root: string): void {
+  for (const pid of runningLike("lowerdir=.,upperdir=").filter((one) => runningLike(root).includes(one))) {
+    process.kill(Number(pid), "SIGKILL");
+    while (existsSync(`/proc/${pid}/root/`)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
+}
+
+test.skipIf(why !== undefined)(
+  `[EXEC-31] a layer whose holder was ended is told as that, and nothing is taken for removed${why === undefined ? "" : ` (skipped: ${why})`}`,
+  async () => {
+    const codes: unknown[] = [];
+    const loses = defineTool<"refuse" | "report">({
+      name: "loses",
+      access: "execute",
+      async run(uncovered, call) {
+        const onOutput = (_: string, stream: string) => stream === "stderr" && endHolder(root);
+        const lost = call.exec("echo new > new; rm a; seq 1 20000; echo said >&2; sleep 30", { uncovered, onOutput });
+        await lost.catch((error) => codes.push(error.code));
+        await call.exec("true").catch((error) => codes.push(error.code));
+        return "carries on as if nothing had happened";
+      },
+    });
+    const { session, put, root, results, sh } = await withCommands("overlay", { tools: [loses] });
+    put("a", "a");
+    put("folder/b", "b");
+    const before = portrait(root, { times: true });
+    for (const uncovered of ["refuse", "report"] as const) {
+      const { ok, reason } = await session.runTool({ name: "loses", input: uncovered });
+      expect([ok, reason, codes.splice(0)]).toEqual([false, "EXEC_LAYER_LOST", ["EXEC_LAYER_LOST", "EXEC_LAYER_LOST"]]);
+      expect(portrait(root, { times: true })).toEqual(before);
+    }
+    const notes = session.state.root.get("holdfast.exec") as readonly ExecNote[];
+    expect(notes.map(({ stdout }) => stdout)).toEqual([expect.any(String), expect.any(String)]);
+    await sh("echo next > next");
+    expect(results[0]).toMatchObject({ exitCode: 0, changed: { paths: ["next"] } });
   },
 );

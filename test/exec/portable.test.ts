@@ -2,12 +2,94 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { type HostPort, realHost } from "../../src/index.ts";
+import { defineTool, type ExecNote, type HostPort, realHost } from "../../src/index.ts";
 import { portrait, withCommands } from "../support/commands.ts";
 import { forgetfulDisk, freshRoot, tellingDisk, work } from "../support/workspaces.ts";
 import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("portable");
+
+test("[EXEC-35] a file that somebody makes while the one that a command removed is written back is not lost", async () => {
+  const at = freshRoot();
+  let comes = false;
+  const port: HostPort = {
+    ...realHost,
+    write: (handle, bytes, offset, length, position) => {
+      if (comes && Buffer.from(bytes).toString() === "original") {
+        comes = false;
+        writeFileSync(join(at.root, "f"), "theirs");
+      }
+      return realHost.write(handle, bytes, offset, length, position);
+    },
+  };
+  const one = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+  one.put("f", "original");
+  await one.sh("true");
+  comes = true;
+  await one.sh("rm f", { undo: true });
+  expect([comes, one.text("f"), one.rescued()]).toEqual([false, "original", ["theirs"]]);
+  expect(one.session.workspace?.rescued()).toMatchObject([{ path: "f", whose: "theirs" }]);
+});
+
+test("[EXEC-36] undoing that is done again replaces nothing that the first attempt had brought to rescue", async () => {
+  const at = freshRoot();
+  let fails = false;
+  const port: HostPort = {
+    ...realHost,
+    rename: (from, to) => {
+      if (fails && from.endsWith("/a")) throw Object.assign(new Error("the disk"), { code: "EIO" });
+      realHost.rename(from, to);
+    },
+  };
+  const one = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+  for (const path of ["a", "b"]) one.put(path, "original");
+  fails = true;
+  await one.sh("printf ours > a; printf theirs > b", { undo: true }).catch(() => {});
+  expect(one.rescued()).toEqual(["theirs"]);
+  fails = false;
+  await one.session.close().catch(() => {});
+  await one.holdfast.close().catch(() => {});
+  const next = await work({}, at);
+  expect([next.text("a"), next.text("b"), next.rescued()]).toEqual(["original", "original", ["ours", "theirs"]]);
+  expect(
+    next.session.workspace
+      ?.rescued()
+      .map(({ path }) => path)
+      .toSorted(),
+  ).toEqual(["a", "b"]);
+});
+
+test("[EXEC-32] a command whose work could not be looked at is undone, also when its tool goes on", async () => {
+  const at = freshRoot();
+  let fails = false;
+  const port: HostPort = {
+    ...realHost,
+    textNames: (path) => {
+      if (fails && path.endsWith("/folder")) throw Object.assign(new Error("the disk"), { code: "EIO" });
+      return realHost.textNames(path);
+    },
+  };
+  const heard: unknown[] = [];
+  const deaf = defineTool({
+    name: "deaf",
+    access: "execute",
+    async run(_, call) {
+      await call.exec("echo new > folder/new; rm a; seq 1 20000").catch((error) => heard.push(error.code));
+      fails = false;
+      return "fine";
+    },
+  });
+  const workspace = { root: at.root, port };
+  const { session, put, root } = await withCommands("portable", { workspace, tools: [deaf] }, at);
+  put("a", "a");
+  put("folder/b", "b");
+  const before = portrait(root, { times: true });
+  const begun = await session.runTool({ name: "deaf", input: {} }, { onProgress: () => (fails = true) });
+  expect([begun.ok, heard]).toEqual([false, ["WORKSPACE_IO"]]);
+  expect(portrait(root, { times: true })).toEqual(before);
+  const [note] = session.state.root.get("holdfast.exec") as readonly ExecNote[];
+  expect(note?.stdout).toEqual(expect.any(String));
+});
 
 test("[EXEC-1] bringing a line back takes no megabyte of memory", async () => {
   let largest = 0;

@@ -9,6 +9,7 @@ const RUNTIME = "the runtime of the Claude Agent SDK";
 const NEEDS: Readonly<Record<string, string>> = {
   "EXEC-14": OVERLAY,
   "EXEC-23": OVERLAY,
+  "EXEC-31": OVERLAY,
   "LOOP-20": CORPUS,
   "PAGE-13": CORPUS,
   "VIEW-19": CORPUS,

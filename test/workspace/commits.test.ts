@@ -206,6 +206,64 @@ describe("after the decision", () => {
     expect(JSON.stringify((await session.conversation()).at(-1))).toContain("Somebody else changed f");
   });
 
+  test.each([
+    { what: "is put back", again: false, there: "theirs", rescued: ["ours"] },
+    { what: "waits in rescue when its place is taken again", again: true, there: "again", rescued: ["ours", "theirs"] },
+  ])("[HOST-24] another user's file, which can be given no second name, $what", async ({ again, there, rescued }) => {
+    const at = freshRoot();
+    let armed = true;
+    const late = meddling({
+      rename: (_, to) => {
+        if (!armed || !/fd\/\d+\/[0-9a-f]+-0$/.test(to)) return;
+        armed = false;
+        writeFileSync(join(at.root, "f"), "theirs");
+      },
+    });
+    const port: HostPort = {
+      ...late,
+      linkAs: (from, to) => {
+        if (from.includes(".holdfast-") || !to.endsWith("/f")) return late.linkAs(from, to);
+        if (again) writeFileSync(join(at.root, "f"), "again");
+        throw Object.assign(new Error("fs.protected_hardlinks"), { code: "EPERM" });
+      },
+    };
+    const one = await work({ workspace: { root: at.root, port } }, at);
+    one.put("f", "one");
+    expect((await one.run((call) => call.files.writeText("f", "ours"))).ok).toBe(true);
+    expect([armed, one.text("f"), one.rescued()]).toEqual([false, there, rescued]);
+    expect(await one.journalled("file-diverged")).toMatchObject([{ path: "f", kept: expect.stringMatching(/-ours$/) }]);
+    expect((await one.run((call) => call.files.writeText("g", "next"))).ok).toBe(true);
+  });
+
+  test("[HOST-25] a disk that was full when it was noted what waits in rescue keeps nothing from being finished later", async () => {
+    const at = freshRoot();
+    let [armed, isFull] = [true, false];
+    const late = meddling({
+      rename: (_, to) => {
+        if (!armed || !/fd\/\d+\/[0-9a-f]+-0$/.test(to)) return;
+        armed = false;
+        isFull = true;
+        writeFileSync(join(at.root, "f"), "theirs");
+      },
+    });
+    const port: HostPort = {
+      ...late,
+      write: (handle, bytes, offset, length, position) => {
+        if (isFull && Buffer.from(bytes).includes('"whose"'))
+          throw Object.assign(new Error("full"), { code: "ENOSPC" });
+        return realHost.write(handle, bytes, offset, length, position);
+      },
+    };
+    const one = await work({ workspace: { root: at.root, port } }, at);
+    one.put("f", "one");
+    expect((await one.run((call) => call.files.writeText("f", "ours"))).ok).toBe(true);
+    expect((await one.run((call) => call.files.writeText("g", "next"))).ok).toBe(false);
+    isFull = false;
+    expect((await one.run((call) => call.files.writeText("g", "next"))).ok).toBe(true);
+    expect([one.text("f"), one.text("g"), one.rescued()]).toEqual(["theirs", "next", ["ours"]]);
+    expect(one.session.workspace?.rescued()).toMatchObject([{ path: "f", whose: "ours" }]);
+  });
+
   test("[HOST-5] a name taken while ours was coming is kept, and so is everything that was there", async () => {
     const at = freshRoot();
     let armed = true;

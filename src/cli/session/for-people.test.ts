@@ -17,6 +17,19 @@ async function asked(): Promise<void> {
   await holdfast.close();
 }
 
+test("[CLI-34] a file whose name has line breaks and colours is one line of a rewind, dry or done", async () => {
+  const holdfast = await program(at.folder);
+  const session = await holdfast.open("odd");
+  await write(session, "a\nrestore      b\u001b[31m");
+  await session.close();
+  await holdfast.close();
+  for (const argv of [["--dry-run"], []]) {
+    const { out } = await at.run("rewind", "odd", "--before", "last", ...argv);
+    expect(out).toMatch(/^ *remove +"a\\nrestore {6}b\\u001b\[31m"$/m);
+    expect(out).not.toContain("\u001b[31m");
+  }
+});
+
 describe("a long answer", () => {
   test("[CLI-7] is shown in parts, each of which says how to see the next", async () => {
     const holdfast = await program(at.folder);

@@ -1,3 +1,4 @@
+import { shownName } from "../../base/shown-name.ts";
 import {
   type EffectReport,
   effectWords,
@@ -47,10 +48,10 @@ export function rewindLines(
   section(lines, "files", [
     ...(files?.files ?? [])
       .filter(({ does }) => does !== "nothing")
-      .map(({ path, does }) => `${does.padEnd(11)}  ${path}`),
-    ...(files?.kept ?? []).map(({ path, why }) => `${"keep".padEnd(11)}  ${path}: ${KEPT[why]}`),
+      .map(({ path, does }) => `${does.padEnd(11)}  ${shownName(path)}`),
+    ...(files?.kept ?? []).map(({ path, why }) => `${"keep".padEnd(11)}  ${shownName(path)}: ${KEPT[why]}`),
     ...(files?.unlike ?? []).map((path) =>
-      paint(terminal, "red", `unlike       ${path}: it does not hold what it should`),
+      paint(terminal, "red", `unlike       ${shownName(path)}: it does not hold what it should`),
     ),
   ]);
   section(
@@ -63,7 +64,7 @@ export function rewindLines(
     "sub-agents",
     (report.agents ?? []).flatMap(({ session, rewound, why }) => [
       `${session}: ${why ?? `${rewound?.calls.length ?? 0} calls taken back`}`,
-      ...(rewound?.files?.files ?? []).map(({ path, does }) => `  ${does}  ${path}`),
+      ...(rewound?.files?.files ?? []).map(({ path, does }) => `  ${does}  ${shownName(path)}`),
     ]),
   );
   const closing = done ? (recovered?.closedCalls ?? []).map(String) : look.openCalls.map(({ callId }) => callId);

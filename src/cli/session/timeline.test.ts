@@ -54,6 +54,12 @@ test("[CLI-7] what waited, what was answered and what was undone outside are tol
   ]);
 });
 
+test("[CLI-34] a path that somebody else changed is told in one line, whatever it is called", async () => {
+  expect(await told(false, { kind: "file-diverged", path: "a\nb\u001b[2J" })).toEqual([
+    'diverged  somebody else changed "a\\nb\\u001b[2J"; theirs is in place',
+  ]);
+});
+
 test("[CLI-7] what was recovered, repaired, rewound, kept and lost is told in a line each", async () => {
   const recovered = { kind: "session-recovered", closedCalls: [], damaged: [], previousWriter: "died" };
   const lines = await told(

@@ -1,4 +1,5 @@
 import type { Json } from "../../base/json.ts";
+import { shownName } from "../../base/shown-name.ts";
 import { count } from "../words.ts";
 import { type JournalEntry, partsText, textOf, unkeepItems, type KeptItems } from "../../index.ts";
 
@@ -102,7 +103,7 @@ const TELL: Tell = {
   "fault-raised": ({ fault, detail }) => ["fault", `${fault} ${brief(detail)}`],
   "file-diverged": ({ path, kept }) => [
     "diverged",
-    `somebody else changed ${path}; theirs is in place${kept === undefined ? "" : `, ours is ${kept}`}`,
+    `somebody else changed ${shownName(path)}; theirs is in place${kept === undefined ? "" : `, ours is ${kept}`}`,
   ],
   "mode-changed": ({ mode }) => ["mode", `${mode} mode`],
   "boundary-crossed": ({ boundary }) => ["boundary", boundary],

@@ -7,6 +7,7 @@ import type { Intent, PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
 import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
 import { type HostPort, type HostStat, isSystem } from "./port.ts";
+import { putBack } from "./put-back.ts";
 import { HELD } from "./read-file.ts";
 import { type Moved, type Rescue, unlinkIfThere } from "./rescue.ts";
 
@@ -250,17 +251,7 @@ class Application implements Applied {
 
   #putBack(folder: Folder, name: string, place: string, { aside, path }: PlannedStep): void {
     const { root, rescue } = this.#ground;
-    const stat = root.port.stat(place);
-    try {
-      if (stat?.kind === "folder") root.port.rename(place, folder.at(name));
-      else {
-        root.port.linkAs(place, folder.at(name));
-        root.port.unlink(place);
-      }
-    } catch (error) {
-      if (!isSystem(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) throw error;
-      rescue.note(aside, { path, whose: "theirs" }); // yet another file has come: both of theirs are kept
-    }
+    if (!putBack(root.port, place, folder.at(name))) rescue.note(aside, { path, whose: "theirs" });
   }
 
   #linkIn(folder: Folder, name: string, step: PlannedStep): void {

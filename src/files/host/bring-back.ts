@@ -6,6 +6,7 @@ import type { Folder, HostRoot } from "./folders.ts";
 import type { Images } from "./images.ts";
 import type { Known, Manifest } from "./manifest.ts";
 import { writeAll } from "./meta.ts";
+import { isSystem } from "./port.ts";
 import type { Rescue } from "./rescue.ts";
 
 export interface BringBackGround {
@@ -19,6 +20,8 @@ export interface BringBackGround {
 }
 
 const OWNER_ALL = 0o700;
+/** So often somebody may be quicker than a file that comes back. */
+const ATTEMPTS = 8;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -78,6 +81,8 @@ class BringingBack {
   readonly #manifest: ReadonlyMap<string, Known>;
   /** Where a file with several names is in place again, by what the system called it before. */
   readonly #shared = new Map<string, string>();
+  /** Names of every file that has several, as the manifest has them. */
+  #names: ReadonlyMap<string, readonly string[]> | undefined;
   /** Modes of folders that were closed to us. */
   readonly #closed = new Map<string, number>();
   #moved = 0;
@@ -106,11 +111,10 @@ class BringingBack {
   }
 
   takeAway(path: string, is: Known): void {
-    const { root, rescue, rescueFolder, id } = this.#ground;
+    const { root, rescue, rescueFolder } = this.#ground;
     this.#in(path, (folder, name) => {
       if (is.stat.kind === "folder") return root.port.removeFolder(folder.at(name)); // whatever was in it has been moved
-      this.#moved += 1;
-      const aside = `${id}-${this.#moved}`;
+      const aside = this.#freshAside();
       root.port.rename(folder.at(name), rescueFolder.at(aside));
       if (is.stat.kind === "file") rescue.note(aside, { path, whose: "theirs" });
       return undefined;
@@ -119,9 +123,8 @@ class BringingBack {
 
   /** A name that is no text: it cannot be kept as a path, but it can be moved. */
   moveAway(path: string, at: Uint8Array): void {
-    const { root, rescue, rescueFolder, id } = this.#ground;
-    this.#moved += 1;
-    const aside = `${id}-${this.#moved}`;
+    const { root, rescue, rescueFolder } = this.#ground;
+    const aside = this.#freshAside();
     root.port.renameBytes(at, rescueFolder.at(aside));
     rescue.note(aside, { path, whose: "theirs" });
   }
@@ -178,8 +181,29 @@ class BringingBack {
     } finally {
       port.close(handle);
     }
-    port.rename(waiting, folder.at(name));
+    this.#linkIn(waiting, folder, name, path);
     if (was.stat.links > 1) this.#shared.set(fileOf(was), path);
+  }
+
+  /** Fails on a name that is taken: somebody may have come while the content was written, and a rename would replace theirs. */
+  #linkIn(waiting: string, folder: Folder, name: string, path: string): void {
+    const { port } = this.#ground.root;
+    for (let left = ATTEMPTS; ; left -= 1)
+      try {
+        port.linkAs(waiting, folder.at(name));
+        break;
+      } catch (error) {
+        if (!isSystem(error, "EEXIST") || left === 0) throw error;
+        this.#moveAside(folder, name, path);
+      }
+    port.unlink(waiting);
+  }
+
+  #moveAside(folder: Folder, name: string, path: string): void {
+    const { root, rescue, rescueFolder } = this.#ground;
+    const aside = this.#freshAside();
+    root.port.rename(folder.at(name), rescueFolder.at(aside));
+    rescue.note(aside, { path, whose: "theirs" });
   }
 
   /** The same file, with its content, mode, owner and time as they were. */
@@ -200,11 +224,10 @@ class BringingBack {
   }
 
   #copyAside(folder: Folder, name: string): void {
-    const { root, images, rescue, rescueFolder, id } = this.#ground;
+    const { root, images, rescue, rescueFolder } = this.#ground;
     const kept = images.keep(folder.at(name));
     if (kept === undefined) return;
-    this.#moved += 1;
-    const aside = `${id}-${this.#moved}`;
+    const aside = this.#freshAside();
     const handle = root.port.openFile(rescueFolder.at(aside), "create");
     try {
       this.#copy(handle, kept.digest);
@@ -241,12 +264,35 @@ class BringingBack {
     const back = this.#shared.get(file);
     if (back !== undefined) return back;
     const { root } = this.#ground;
-    for (const [other, known] of this.#manifest) {
-      if (other === path || known.stat.links < 2 || fileOf(known) !== file) continue;
+    for (const other of this.#namesOf().get(file) ?? []) {
+      if (other === path) continue;
       const now = root.port.stat(`${root.path}/${other}`);
       if (now !== undefined && now.ino === was.stat.ino && now.dev === was.stat.dev) return other;
     }
     return undefined;
+  }
+
+  /** Gathered once: a package manager may give every file of a large tree a second name, elsewhere. */
+  #namesOf(): ReadonlyMap<string, readonly string[]> {
+    if (this.#names !== undefined) return this.#names;
+    const names = new Map<string, string[]>();
+    for (const [path, known] of this.#manifest) {
+      if (known.stat.links < 2) continue;
+      const others = names.get(fileOf(known));
+      if (others === undefined) names.set(fileOf(known), [path]);
+      else others.push(path);
+    }
+    this.#names = names;
+    return names;
+  }
+
+  /** An attempt that was cut off has counted, too: under its names lies what may be the only copy of somebody's work. */
+  #freshAside(): string {
+    const { root, rescueFolder, id } = this.#ground;
+    const isTaken = (name: string) => root.port.stat(rescueFolder.at(name)) !== undefined;
+    do this.#moved += 1;
+    while (isTaken(`${id}-${this.#moved}`));
+    return `${id}-${this.#moved}`;
   }
 
   #in<T>(path: string, work: (folder: Folder, name: string) => T): T {

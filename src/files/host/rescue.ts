@@ -55,6 +55,7 @@ export class Rescue {
   /** Says what a file in here is, so that it is found by its path and not pruned for room. */
   note(name: string, about: Omit<Rescued, "name">): void {
     this.#held = undefined; // what it is about came unseen
+    unlinkIfThere(this.#port, this.#folder.at(`${name}${NOTE}`)); // half of one, from an attempt that a full disk ended
     writeNamed(this.#port, this.#folder, `${name}${NOTE}`, Buffer.from(JSON.stringify(about)));
   }
 

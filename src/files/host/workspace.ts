@@ -1,9 +1,8 @@
 import { HoldfastError } from "../../base/errors.ts";
-import type { Bytes, ByteSource, ByteRange } from "../../contracts/blob-store.ts";
+import type { Bytes } from "../../contracts/blob-store.ts";
 import type { HeldLock } from "../../contracts/lock.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { beforeWriting, isUnwritten } from "../../state/unwritten.ts";
-import { refuseLarge } from "../filesystem.ts";
 import { namesIn } from "../path.ts";
 import { type Applied, apply, type Diverged } from "./apply.ts";
 import type { FilesDecision, FilesToCommit, Finished } from "./commit.ts";
@@ -18,11 +17,11 @@ import { closePlaces, hasLinks, makePlaces, openPlaces, PLACES, type Places, wor
 import { placesOfContent } from "./new-trees.ts";
 import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
-import { nameText, realHost } from "./port.ts";
+import { realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
 import { type FoundPlan, otherSlot, type Slot, Slots } from "./slots.ts";
-import { stageFile, type StagedFile } from "./staging.ts";
+import { StagedFiles } from "./staging.ts";
 import { namedBy, syncNames, type ToSync } from "./syncing.ts";
 
 interface Planned {
@@ -51,6 +50,8 @@ export class Workspace {
   readonly pending = new Set<string>();
   /** Commands that run here. */
   readonly execs: ExecWorks;
+  /** Content that waits for its commit. */
+  readonly staged: StagedFiles;
   readonly #deps: WorkspaceDeps;
   readonly #root: HostRoot;
   readonly #places: Places;
@@ -93,6 +94,7 @@ export class Workspace {
       deps.clock,
     );
     const { disk, rescue } = this;
+    this.staged = new StagedFiles(disk, this.#places.temporary, this.limits, () => deps.random.hex(8));
     this.execs = new ExecWorks({ root, disk, rescue, places: this.#places, known: {} });
     this.id = workspaceId(root.port, this.#places, () => deps.random.hex(16));
   }
@@ -184,24 +186,6 @@ export class Workspace {
     return this.rescue.list();
   }
 
-  /** Streams content into a file of ours. */
-  keep(source: ByteSource, path: string): Promise<StagedFile> {
-    const file = `stage-${this.#deps.random.hex(8)}`;
-    return stageFile(this.#root.port, this.#places.temporary, file, source, (size) => refuseLarge(this, path, size));
-  }
-
-  kept(file: string, range?: ByteRange): AsyncIterable<Bytes> {
-    return this.disk.stream([...PLACES.temporary, file], range);
-  }
-
-  letGo(file: string): void {
-    try {
-      this.#root.port.unlink(this.#places.temporary.at(file));
-    } catch {
-      // Nobody waits for it, so nobody is told. It goes when the workspace is closed, or opened again.
-    }
-  }
-
   /** Sessions of one process share the folder; the last one to leave gives it free. */
   enter(): void {
     this.#users += 1;
@@ -222,7 +206,7 @@ export class Workspace {
         await this.#finish();
         await this.#syncFolders();
         this.rescue.prune();
-        this.#clearTemporary();
+        this.staged.clear();
         if (this.#commits > 0) await this.#slots.emptyBoth(otherSlot(this.#slot), this.#deps.sync);
       } finally {
         this.execs.close();
@@ -257,7 +241,7 @@ export class Workspace {
     }
     await this.execs.recover(this.#deps.endStrays ?? (async () => {}), (names) => this.sync(names));
     await this.#syncFolders();
-    this.#clearTemporary();
+    this.staged.clear();
     this.#hasLinks = hasLinks(this.#root.port, this.#places);
     await this.#slots.emptyBoth(newest?.slot ?? 1, this.#deps.sync);
     for (const place of [[], [OWN_FOLDER], PLACES.home, PLACES.exec]) this.#unsynced.add(place.join("/"));
@@ -391,11 +375,6 @@ export class Workspace {
     const folders = [...this.#unsynced].map((path) => namesIn(path));
     this.#unsynced.clear();
     await this.sync({ files: [], folders });
-  }
-
-  #clearTemporary(): void {
-    const { temporary } = this.#places;
-    for (const name of this.#root.port.names(temporary.at())) this.#root.port.unlink(temporary.at(nameText(name)));
   }
 
   #alone<T>(work: () => Promise<T>): Promise<T> {

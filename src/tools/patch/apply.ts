@@ -17,8 +17,8 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   const faults: string[] = [];
   const made: (readonly Line[])[] = []; // joined at the end: a long file has more lines than a call has arguments
   let done = 0;
-  for (const [nth, hunk] of hunks.entries()) {
-    const found = placeOf(lines, hunk, done);
+  for (const [nth, given] of hunks.entries()) {
+    const { hunk, found } = placed(lines, given, done);
     if (typeof found === "string") {
       faults.push(`hunk ${nth + 1} of ${hunks.length}: ${found}`);
       continue;
@@ -33,13 +33,36 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
 
 /** Lines that stay keep their own line breaks, also where those of a file are mixed; new ones get the usual. */
 function linesAfter(after: readonly string[], before: readonly Line[]): readonly Line[] {
+  const places = new Map<string, number[]>(); // the last first, so that the next one is taken from the end
+  for (let at = before.length - 1; at >= 0; at -= 1) {
+    const { text } = before[at] as Line;
+    const known = places.get(text);
+    if (known === undefined) places.set(text, [at]);
+    else known.push(at);
+  }
   let from = 0;
   return after.map((text) => {
-    const same = before.findIndex((line, at) => at >= from && line.text === text);
-    if (same === -1) return { text };
+    const left = places.get(text) ?? [];
+    while ((left.at(-1) ?? from) < from) left.pop();
+    const same = left.pop();
+    if (same === undefined) return { text };
     from = same + 1;
     return before[same] as Line;
   });
+}
+
+/** With the empty lines at its end where they stand in the file; else without those that only separate it from the next. */
+function placed(
+  lines: readonly string[],
+  hunk: Hunk,
+  from: number,
+): { readonly hunk: Hunk; readonly found: number | string } {
+  const { before, after, gap = 0 } = hunk;
+  const isOnlyGap = gap > 0 && before.length === gap; // taken for a line of the file, it would be the next empty one
+  const found = isOnlyGap ? undefined : placeOf(lines, hunk, from);
+  if (found !== undefined && (gap === 0 || typeof found === "number")) return { hunk, found };
+  const bare = { ...hunk, before: before.slice(0, -gap), after: after.slice(0, -gap) };
+  return { hunk: bare, found: placeOf(lines, bare, from) };
 }
 
 /** The index of its first line, or why there is none. */
@@ -93,11 +116,32 @@ function afterAnchors(lines: readonly string[], anchors: readonly string[], from
   return start;
 }
 
+/** In one pass: lines that repeat, as empty ones do, would be compared again for every place at which they begin. */
 function matches(lines: readonly string[], wanted: readonly string[], from: number): readonly number[] {
+  const shorter = beginnings(wanted);
   const places: number[] = [];
-  for (let at = from; at + wanted.length <= lines.length; at += 1)
-    if (wanted.every((line, nth) => lines[at + nth] === line)) places.push(at);
+  let fit = 0;
+  for (let at = from; at < lines.length; at += 1) {
+    while (fit > 0 && wanted[fit] !== lines[at]) fit = shorter[fit - 1] ?? 0;
+    if (wanted[fit] === lines[at]) fit += 1;
+    if (fit === wanted.length) {
+      places.push(at + 1 - fit);
+      fit = shorter[fit - 1] ?? 0;
+    }
+  }
   return places;
+}
+
+/** For every beginning of the lines, how many of its last lines are themselves a shorter beginning. */
+function beginnings(lines: readonly string[]): readonly number[] {
+  const found = [0];
+  let fit = 0;
+  for (let at = 1; at < lines.length; at += 1) {
+    while (fit > 0 && lines[fit] !== lines[at]) fit = found[fit - 1] ?? 0;
+    if (lines[fit] === lines[at]) fit += 1;
+    found.push(fit);
+  }
+  return found;
 }
 
 function nowhere(lines: readonly string[], { before }: Hunk, from: number): string {

@@ -19,6 +19,8 @@ export interface Hunk {
   readonly anchors: readonly string[];
   /** Where it stood when the patch was made, from 1; of an insertion, the line before it. */
   readonly line?: number;
+  /** How many empty lines at its end may only separate it from what follows in the patch, and need not stand in the file. */
+  readonly gap?: number;
   /** It stands at the end of the file: of its `text`, or of its `lines`, whether or not a line break follows the last. */
   readonly ends?: "text" | "lines";
 }
@@ -37,6 +39,8 @@ export class HunkLines {
   #openBefore = false;
   #openAfter = false;
   #isLast = false;
+  /** Empty lines that were read last. They have no mark, so they may be lines of the file or of the patch alone. */
+  #gap = 0;
 
   constructor(anchors: readonly string[], line?: number) {
     this.#anchors = anchors;
@@ -46,6 +50,7 @@ export class HunkLines {
   /** False when the line is none of a hunk. */
   take(line: string): boolean {
     const text = line.slice(1);
+    this.#gap = line === "" ? this.#gap + 1 : 0;
     if (line.startsWith("+")) this.#put("after", text);
     else if (line.startsWith("-")) this.#put("before", text);
     else if (line.startsWith(" ") || line === "") this.#put("both", text);
@@ -60,7 +65,7 @@ export class HunkLines {
 
   /** Whether anything is to change. */
   get isEmpty(): boolean {
-    return this.#last === undefined;
+    return this.#before.length === this.#gap && this.#after.length === this.#gap;
   }
 
   /** Nothing of the file comes after it. */
@@ -72,7 +77,9 @@ export class HunkLines {
     // A file that ends in a line break has an empty line after it; one side without has none.
     const before = this.#openAfter && !this.#openBefore ? [...this.#before, ""] : this.#before;
     const after = this.#openBefore && !this.#openAfter ? [...this.#after, ""] : this.#after;
-    const place = { ...(this.#line === undefined ? {} : { line: this.#line }), ...this.#ends() };
+    // Where it is said how many lines there are, all of them are the file's.
+    const free = this.#gap === 0 ? {} : { gap: this.#gap };
+    const place = { ...(this.#line === undefined ? free : { line: this.#line }), ...this.#ends() };
     return { before, after, anchors: this.#anchors, ...place };
   }
 

@@ -1,3 +1,5 @@
+import { shownName } from "../../base/shown-name.ts";
+import { unquotedIfEscaped } from "./quoted.ts";
 import { type FileChange, type Hunk, HunkLines, type ParsedPatch } from "./change.ts";
 
 const BEGIN = "*** Begin Patch";
@@ -25,7 +27,7 @@ export function parseEnvelope(lines: readonly string[]): ParsedPatch {
     }
     const stop = bodyEnd(lines, at + 1, end);
     const body = lines.slice(at + 1, stop);
-    const read = changeOf(kind, path.trim(), body);
+    const read = changeOf(kind, unquotedIfEscaped(path.trim()), body);
     if ("why" in read) return fail(at + 1 + read.at, read.why);
     changes.push(read);
     at = stop;
@@ -52,7 +54,8 @@ function changeOf(kind: string, path: string, body: readonly string[]): FileChan
 }
 
 function updateOf(path: string, body: readonly string[]): FileChange | Fault {
-  const to = MOVE.exec(body[0] ?? "")?.[1]?.trim();
+  const moved = MOVE.exec(body[0] ?? "")?.[1]?.trim();
+  const to = moved === undefined ? undefined : unquotedIfEscaped(moved);
   const hunks: Hunk[] = [];
   let anchors: string[] = [];
   let open: HunkLines | undefined;
@@ -74,6 +77,7 @@ function updateOf(path: string, body: readonly string[]): FileChange | Fault {
       open = new HunkLines([...anchors]);
       continue;
     }
+    if (open === undefined && line === "") continue;
     open ??= new HunkLines([]);
     if (line.trimEnd() === END_OF_FILE) {
       open.endFile();
@@ -82,6 +86,6 @@ function updateOf(path: string, body: readonly string[]): FileChange | Fault {
     if (!open.take(line)) return { at, why: "A line of a hunk begins with a space, - or +." };
   }
   close();
-  if (hunks.length === 0 && to === undefined) return { at: 0, why: `The update of ${path} has no lines.` };
+  if (hunks.length === 0 && to === undefined) return { at: 0, why: `The update of ${shownName(path)} has no lines.` };
   return { kind: "update", path, hunks, ...(to === undefined ? {} : { to }) };
 }

@@ -10,6 +10,36 @@ const within = { ...files, "deep/c.txt": "c" };
 const enveloped = (...lines: readonly string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 
 describe("what it changes", () => {
+  test.each([
+    ["before the first", ["", "@@   stop() {", "-    return 1;", "+    return 0;"]],
+    ["before the first, which has no @@", ["", "   stop() {", "-    return 1;", "+    return 0;"]],
+    [
+      "between two",
+      ["@@ class A {", "-  run() {", "+  go() {", "", "", "@@   stop() {", "-    return 1;", "+    return 0;"],
+    ],
+    ["between anchors", ["", "@@ class A {", "", "@@   stop() {", "", "@@", "-    return 1;", "+    return 0;"]],
+    [
+      "before the mark of the end",
+      ["@@   stop() {", "-    return 1;", "+    return 0;", "   }", " }", "", "*** End of File"],
+    ],
+  ])("[TOOL-25] empty lines %s separate, and are not looked for in the file", async (_, lines) => {
+    const { said, text } = await withTools(files);
+    expect(await said("apply_patch", { patch: enveloped("*** Update File: a.js", ...lines) })).toBe("Updated a.js.");
+    expect((await text("a.js")).replace("go()", "run()")).toBe(
+      A.replace("stop() {\n    return 1", "stop() {\n    return 0"),
+    );
+  });
+
+  test("[TOOL-25] an empty line before the next hunk tells places apart where the file has it, and is none to insert before", async () => {
+    const { said, text } = await withTools({ a: "top\nx\ny\nx\n\nend\n" });
+    const patch = enveloped("*** Update File: a", "@@ top", "-x", "+z", "", "@@ end", "+new");
+    expect(await said("apply_patch", { patch })).toBe("Updated a.");
+    expect(await text("a")).toBe("top\nx\ny\nz\n\nend\nnew\n");
+    const inserts = enveloped("*** Update File: a", "@@ top", "+1", "", "@@ y", "+2");
+    expect(await said("apply_patch", { patch: inserts })).toBe("Updated a.");
+    expect(await text("a")).toBe("top\n1\nx\ny\n2\nz\n\nend\nnew\n");
+  });
+
   test("[TOOL-9] files are updated, added, moved and deleted at once", async () => {
     const { said, text, session } = await withTools(files);
     const patch = enveloped(
@@ -134,6 +164,32 @@ describe("what it changes", () => {
     await said("apply_patch", { patch: enveloped("*** Update File: w.txt", " a", "-b", "+c") });
     expect(await text("w.txt")).toBe("a\r\nc\r\n");
   });
+});
+
+test.each([
+  ["whose every line becomes another", Array.from({ length: 40_000 }, (_, n) => `line ${n}`)],
+  ["of which every line is the same", Array.from({ length: 40_000 }, () => "same")],
+])("[TOOL-16] a hunk of a long file %s takes time with its length, and not with the square of it", (_, lines) => {
+  const before = lines.slice(0, 30_000);
+  const began = performance.now();
+  const applied = applyHunks(lines.join("\n"), [
+    { before, after: before.map((line) => `${line}!`), anchors: [], line: 1 },
+  ]);
+  expect(performance.now() - began).toBeLessThan(3_000); // with the square it takes half a minute
+  expect(applied).toEqual({ ok: true, text: lines.map((line, at) => (at < 30_000 ? `${line}!` : line)).join("\n") });
+});
+
+test("[TOOL-9] lines are found wherever a plain look finds them, however they repeat", () => {
+  const some = fc.array(fc.constantFrom("a", "b"), { maxLength: 12 });
+  fc.assert(
+    fc.property(some, fc.array(fc.constantFrom("a", "b"), { minLength: 1, maxLength: 4 }), (lines, before) => {
+      const places = lines.flatMap((_, at) => (before.every((line, nth) => lines[at + nth] === line) ? [at] : []));
+      const applied = applyHunks(lines.join("\n"), [{ before, after: ["x"], anchors: [] }]);
+      const [at = 0] = places;
+      const text = [...lines.slice(0, at), "x", ...lines.slice(at + before.length)].join("\n");
+      expect(applied).toMatchObject(places.length === 1 ? { ok: true, text } : { ok: false });
+    }),
+  );
 });
 
 describe("the end of a file", () => {

@@ -1,3 +1,4 @@
+import { unquoted } from "./quoted.ts";
 import { type FileChange, type Hunk, HunkLines, type ParsedPatch } from "./change.ts";
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
@@ -123,16 +124,4 @@ function gitPath(names: string): string | undefined {
   const half = (names.length - 1) / 2;
   const [one, other] = [unquoted(names.slice(0, half)), unquoted(names.slice(half + 1))];
   return one.startsWith("a/") && other === `b/${one.slice(2)}` ? one.slice(2) : undefined;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", a: "\u0007", b: "\b", f: "\f", v: "\v" };
-
-/** Git writes a name with letters that are not ASCII in quotes, and the bytes of such letters as octal numbers. */
-function unquoted(name: string): string {
-  if (!/^".*"$/.test(name)) return name;
-  const bytes = name.slice(1, -1).replaceAll(/\\([0-7]{3}|.)|[^\0-\x7f]/g, (whole, escaped: string | undefined) => {
-    if (escaped === undefined) return Buffer.from(whole).toString("latin1");
-    return escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped, 8)) : (ESCAPES[escaped] ?? escaped);
-  });
-  return Buffer.from(bytes, "latin1").toString("utf8");
 }

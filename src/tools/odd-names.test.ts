@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { withTools } from "../../test/support/tools.ts";
+import { work } from "../../test/support/workspaces.ts";
+import { execTool } from "./entry.ts";
+
+const ODD = {
+  "src/a\nb.ts": "find me\n",
+  'src/"c"': "find me\n",
+  "src/d\u001b[31m": "find me\n",
+  "src/e f": "find me\n",
+};
+const SHOWN = ['"src/a\\nb.ts"', 'src/"c"', '"src/d\\u001b[31m"', "src/e f"];
+
+test("[TOOL-26] one line of a listing is one path, whatever it is called", async () => {
+  const { said, session } = await withTools(ODD);
+  const inOrder = [SHOWN[1], SHOWN[0], SHOWN[2], SHOWN[3]];
+  expect((await said("glob", { pattern: "src/*" })).split("\n")).toEqual(inOrder);
+  expect((await said("grep", { pattern: "me" })).split("\n")).toEqual(inOrder.map((path) => `${path}:1:find me`));
+  await session.files.mkdir("src/f\tg");
+  await session.files.link("src/h", "a\nb.ts");
+  expect((await said("list_files", { path: "src" })).split("\n")).toEqual([
+    ...inOrder,
+    '"src/f\\tg/"',
+    'src/h -> "a\\nb.ts"',
+  ]);
+  expect(await said("read_file", { path: "a\nb.ts" })).toContain('There is no "a\\nb.ts". There is: "src/a\\nb.ts".');
+});
+
+test("[TOOL-26] what is done to such a path is told in one line, and a command's changes are", async () => {
+  const { said } = await withTools(ODD);
+  const path = "src/a\nb.ts";
+  expect(await said("write_file", { path, text: "1\n" })).toBe('Replaced "src/a\\nb.ts": 1 lines.');
+  const edits = [{ find: "1", replace: "2" }];
+  expect(await said("edit_file", { path, edits })).toBe('Edited "src/a\\nb.ts": 1 place, at line 1.');
+  expect(await said("edit_file", { path, edits })).toContain('In "src/a\\nb.ts" the text to find does not stand');
+  await said("write_file", { path, text: "" });
+  expect(await said("read_file", { path })).toBe('["src/a\\nb.ts" is empty]');
+  const { session } = await work({ tools: [execTool()] });
+  const command = "printf x > 'a\nb'; touch c";
+  expect((await session.runTool({ name: "exec", input: { command } })).output).toBe(
+    'Exit code 0.\nChanged: "a\\nb", c.',
+  );
+});
+
+test("[TOOL-26] apply_patch takes a path as it is shown, in either form of a patch", async () => {
+  const { said, text, session } = await withTools(ODD);
+  const marked = (...lines: readonly string[]) => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
+  const update = marked('*** Update File: "src/a\\nb.ts"', '*** Move to: "src/\\u001bb.ts"', "-find me", "+found");
+  expect(await said("apply_patch", { patch: update })).toBe('Moved "src/a\\nb.ts" to "src/\\u001bb.ts".');
+  expect(await text("src/\u001bb.ts")).toBe("found\n");
+  const unified = '--- "a/src/\\u001bb.ts"\n+++ "b/src/\\u001bb.ts"\n@@ -1 +1 @@\n-found\n+again\n';
+  expect(await said("apply_patch", { patch: unified })).toBe('Updated "src/\\u001bb.ts".');
+  expect(await said("apply_patch", { patch: marked('*** Add File: "as it stands"', "+x") })).toBe(
+    'Added "\\"as it stands\\"".',
+  );
+  expect(await session.files.exists('"as it stands"')).toBe(true);
+});
