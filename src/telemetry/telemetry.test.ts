@@ -541,6 +541,27 @@ describe("OpenTelemetry", () => {
       expect(Object.keys(attributes).filter((name) => name.endsWith(".id"))).toEqual([]);
   });
 
+  test("[TELEMETRY-13] measures calls of tools that nobody has as one series, and names them in spans", async () => {
+    const { spans, points } = await traced();
+    const calls = points.filter(({ name }) => name === "holdfast.calls").map(({ attributes }) => attributes);
+    expect(new Set(calls.map((labels) => labels["gen_ai.tool.name"]))).toEqual(
+      new Set(["step", "outer", "breaks", "gated", "_OTHER"]),
+    );
+    expect(spans.map(({ name }) => name)).toContain("execute_tool nobody");
+    const { events, telemetry } = listen();
+    const { session } = await opened(undefined, { tools: [step], telemetry } as never);
+    for (const name of ["made-up-1", "step"]) await session.runTool({ name, input: 7 });
+    await session.setMode("plan", "to see");
+    await session.runTool({ name: "made-up-2", input: {} });
+    const told = events.filter(({ kind }) => kind === "call-closed").map(({ facts }) => facts);
+    expect(told.map(({ tool, unknownTool }) => [tool, unknownTool])).toEqual([
+      ["made-up-1", true],
+      ["step", undefined],
+      ["made-up-2", true],
+    ]);
+    await session.close();
+  });
+
   describe("in batches", () => {
     const around = (nth: number) => ({ nth }) as never;
     /** An API that only notes what it is asked for. */
