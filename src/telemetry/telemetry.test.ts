@@ -549,14 +549,16 @@ describe("OpenTelemetry", () => {
     );
     expect(spans.map(({ name }) => name)).toContain("execute_tool nobody");
     const { events, telemetry } = listen();
-    const { session } = await opened(undefined, { tools: [step], telemetry } as never);
-    for (const name of ["made-up-1", "step"]) await session.runTool({ name, input: 7 });
+    const refusing = { "~standard": { version: 1, vendor: "test", validate: () => ({ issues: [{ message: "no" }] }) } };
+    const strict = writes("strict", async () => "never", { input: refusing as never });
+    const { session } = await opened(undefined, { tools: [strict], telemetry } as never);
+    for (const name of ["made-up-1", "strict"]) await session.runTool({ name, input: {} });
     await session.setMode("plan", "to see");
     await session.runTool({ name: "made-up-2", input: {} });
     const told = events.filter(({ kind }) => kind === "call-closed").map(({ facts }) => facts);
     expect(told.map(({ tool, unknownTool }) => [tool, unknownTool])).toEqual([
       ["made-up-1", true],
-      ["step", undefined],
+      ["strict", undefined],
       ["made-up-2", true],
     ]);
     await session.close();
