@@ -63,6 +63,35 @@ describe.each(Object.entries(USES))("holdfast %s", (name, { good, bad }) => {
   });
 });
 
+test.each([
+  ["show", "wrok"],
+  ["context", "wrok"],
+  ["export", "wrok"],
+  ["verify", "wrok"],
+  ["delete", "wrok", "--yes"],
+  ["rewind", "wrok", "--before", "last"],
+  ["fork", "wrok", "--after", "last", "--as", "new"],
+])("[CLI-34] holdfast %s names the store that a session is not in, and the nearest that is", async (...argv) => {
+  await desktop();
+  const store = join(at.folder, ".holdfast", "sessions.db");
+  const { code, err } = await at.run(...argv);
+  expect(code).toBe(3);
+  expect(err).toMatch(/^SESSION_UNKNOWN: .+\ntry: .+/s);
+  const details = { session: "wrok", store, didYouMean: "work" };
+  expect(await at.json(...argv)).toMatchObject({ ok: false, code: "SESSION_UNKNOWN", details });
+});
+
+test("[CLI-12] [CLI-34] a file that doctor cannot read fails in the form of every other failure", async () => {
+  expect(await at.json("doctor", "nope.json")).toMatchObject({
+    ok: false,
+    file: "nope.json",
+    code: "TRANSCRIPT_UNREADABLE",
+    message: expect.any(String) as string,
+    try: expect.any(String) as string,
+    details: { system: "ENOENT" },
+  });
+});
+
 test("[CLI-22] import --dry-run proves the file, refuses what the import would refuse, and takes in nothing", async () => {
   await desktop();
   expect(await at.json("import", "bundle.tar", "--as", "theirs", "--dry-run")).toMatchObject({ ok: true, done: false });

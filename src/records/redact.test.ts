@@ -140,6 +140,14 @@ describe("known shapes", () => {
     );
   });
 
+  test("[REDACT-1] [REDACT-3] the end of a line in JSON is neither a value nor half hidden", () => {
+    for (const text of ["password: \nVersion-2.3.4x", "password:\tversion-2.3.4x", "--token \nVersion-2.3.4x"])
+      for (const json of [JSON.stringify(text), JSON.stringify([JSON.stringify(text)])])
+        expect(KNOWN_SHAPES.text(json)).toBe(json);
+    const deep = JSON.stringify(JSON.stringify(JSON.stringify({ password: "h7nter2-of-old" })));
+    expect(KNOWN_SHAPES.text(deep)).toBe(deep.replace("h7nter2-of-old", "[redacted:assigned-secret]"));
+  });
+
   test("[REDACT-1] [REDACT-3] letters of other scripts are neither taken for others nor in the way", () => {
     for (const { shape, text, secret } of samples) {
       const kept = KNOWN_SHAPES.text(`Ключ: ${text} — 鍵`);
@@ -369,6 +377,18 @@ describe("laws", () => {
     "quoted secrets": "password='a1",
     "passwords of addresses": "a://b:c1@",
     "letters of two scripts": "é€sk-",
+    "cookies without an end": "Cookie: a=b; ",
+    "cookies in cookies": "ookie= a=ookie=;",
+    "cookies as values of cookies": "a=ookie=x=b;",
+    "signatures in signatures": "?sig=a1",
+    "signatures of addresses in addresses": "%26sig%3Da1",
+    "tokens of addresses": "://a1b2c3d4e5-",
+    "flags without a value": "--token ",
+    "flags in flags": "--a-token",
+    "names beside names": 'name="API_KEY" value="',
+    "gaps before a value": `${" ".repeat(60)}value:`,
+    tags: "<password>",
+    "tags in JSON": "\\u003cpassword\\u003e",
   };
 
   test.each([

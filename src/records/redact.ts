@@ -1,9 +1,12 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
-import { isSecretField } from "./secrets/assigned.ts";
+import { isSecretField, isSecretName } from "./secrets/assigned.ts";
+import { isSecretFlag } from "./secrets/commands.ts";
+import { type CookieHeader, cookieHeader } from "./secrets/cookies.ts";
 import { ASSIGNED_SECRET, Mark } from "./secrets/mark.ts";
 import { Rewriting } from "./secrets/rewriting.ts";
+import type { Scan } from "./secrets/scan.ts";
 import { KNOWN_MARKS, SecretScanner } from "./secrets/scanner.ts";
 import { formsOf } from "./secrets/written-forms.ts";
 
@@ -55,11 +58,16 @@ export class Redactor {
   }
 
   text(text: string): string {
+    return this.#hide(text);
+  }
+
+  #hide(text: string, header?: CookieHeader): string {
     let rewriting: Rewriting | undefined;
-    this.#scanner.find(text, (found) => {
+    const hide = (found: Scan) => {
       rewriting ??= new Rewriting(found);
       rewriting.hide(found.from, found.to, found.mark);
-    });
+    };
+    this.#scanner.find(text, hide, header);
     return rewriting?.end() ?? text;
   }
 
@@ -106,7 +114,7 @@ export class Redactor {
       const told = this.text(text);
       return told === text || !isMark(told) ? ASSIGNED_SECRET.text : told;
     }
-    return this.text(text);
+    return this.#hide(text, key === undefined ? undefined : cookieHeader(key));
   }
 
   #list(values: readonly Json[], known: readonly Json[], key: string | undefined): readonly Json[] {
@@ -116,7 +124,13 @@ export class Redactor {
     let copy: Json[] | undefined;
     for (let at = from; at < values.length; at += 1) {
       const value = values[at] as Json;
-      const clean = this.#value(value, known[at], key, NO_FIELDS) as Json;
+      const isSecret = isBehindFlag(values[at - 1], value);
+      const clean = this.#value(
+        value,
+        isSecret ? undefined : known[at],
+        isSecret ? SECRET_NAME : key,
+        NO_FIELDS,
+      ) as Json;
       if (clean !== value) copy ??= values.slice(0, at) as Json[];
       copy?.push(clean);
     }
@@ -129,11 +143,14 @@ export class Redactor {
     for (let at = 0; at < keys.length; at += 1) {
       const key = keys[at] as string;
       const value = fields[key];
+      const name = nameOf(key, fields);
       const clean =
-        SEALS.has(key) && typeof value === "string" ? value : this.#value(value, own(known, key), key, fields);
-      const name = key.length < SHORTEST ? key : this.text(key);
-      if (copy === undefined && (clean !== value || name !== key)) copy = copyOf(fields, keys.slice(0, at));
-      if (copy !== undefined) copy[name === key ? key : free(name, copy, fields)] = clean;
+        SEALS.has(key) && typeof value === "string"
+          ? value
+          : this.#value(value, name === key ? own(known, key) : undefined, name, fields);
+      const told = key.length < SHORTEST ? key : this.text(key);
+      if (copy === undefined && (clean !== value || told !== key)) copy = copyOf(fields, keys.slice(0, at));
+      if (copy !== undefined) copy[told === key ? key : free(told, copy, fields)] = clean;
     }
     if (copy === undefined) return fields;
     return isThought(fields) ? (unsealed(copy) as JsonObject) : copy;
@@ -223,6 +240,29 @@ function own(fields: JsonObject, key: string): Json | undefined {
 function copyOf(fields: JsonObject, keys: readonly string[]): Record<string, Json | undefined> {
   return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
+
+/** What a field is called: by its key, or, where that says no more than `value`, by the name that stands beside it. */
+function nameOf(key: string, fields: JsonObject): string {
+  const beside = NAMED[key];
+  if (beside === undefined) return key;
+  for (const one of beside) {
+    const name = own(fields, one);
+    if (typeof name === "string" && (isSecretName(name) || cookieHeader(name) !== undefined)) return name;
+  }
+  return key;
+}
+
+const NAMED: Readonly<Record<string, readonly string[] | undefined>> = Object.assign(Object.create(null), {
+  value: ["name", "key"],
+  Value: ["Name", "Key"],
+});
+
+function isBehindFlag(before: Json | undefined, value: Json): boolean {
+  return typeof before === "string" && typeof value === "string" && isSecretFlag(before, value);
+}
+
+/** What is behind a flag is taken for a field of this name. */
+const SECRET_NAME = "password";
 
 /** Two keys that were hidden stay two, and one that was hidden earlier stays itself. */
 function free(name: string, ...taken: readonly object[]): string {

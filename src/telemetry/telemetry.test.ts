@@ -541,6 +541,29 @@ describe("OpenTelemetry", () => {
       expect(Object.keys(attributes).filter((name) => name.endsWith(".id"))).toEqual([]);
   });
 
+  test("[TELEMETRY-13] measures calls of tools that nobody has as one series, and names them in spans", async () => {
+    const { spans, points } = await traced();
+    const calls = points.filter(({ name }) => name === "holdfast.calls").map(({ attributes }) => attributes);
+    expect(new Set(calls.map((labels) => labels["gen_ai.tool.name"]))).toEqual(
+      new Set(["step", "outer", "breaks", "gated", "_OTHER"]),
+    );
+    expect(spans.map(({ name }) => name)).toContain("execute_tool nobody");
+    const { events, telemetry } = listen();
+    const refusing = { "~standard": { version: 1, vendor: "test", validate: () => ({ issues: [{ message: "no" }] }) } };
+    const strict = writes("strict", async () => "never", { input: refusing as never });
+    const { session } = await opened(undefined, { tools: [strict], telemetry } as never);
+    for (const name of ["made-up-1", "strict"]) await session.runTool({ name, input: {} });
+    await session.setMode("plan", "to see");
+    await session.runTool({ name: "made-up-2", input: {} });
+    const told = events.filter(({ kind }) => kind === "call-closed").map(({ facts }) => facts);
+    expect(told.map(({ tool, unknownTool }) => [tool, unknownTool])).toEqual([
+      ["made-up-1", true],
+      ["strict", undefined],
+      ["made-up-2", true],
+    ]);
+    await session.close();
+  });
+
   describe("in batches", () => {
     const around = (nth: number) => ({ nth }) as never;
     /** An API that only notes what it is asked for. */

@@ -256,6 +256,7 @@ export class Holdfast implements AsyncDisposable {
       const how = { ...sessionOptions, family: { id, openSessions: this.#openSessions, standingOf, parent } };
       const session = await resumeSession(this.#deps, journal, how, around, as);
       opened = session;
+      teller.hasTool = (name) => session.transactions.tool(name) !== undefined;
       // Before anything of it is read: whoever asks the model next sees what is kept, and nothing else.
       const { retention } = sessionOptions;
       if (retention === undefined) return session;

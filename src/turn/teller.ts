@@ -43,6 +43,9 @@ export class Teller {
     this.#history = history;
   }
 
+  /** Whether the session has a tool of this name, as soon as anybody can call one. */
+  hasTool: (name: string) => boolean = () => true;
+
   get #isHeard(): boolean {
     return this.#options.sinks.length > 0;
   }
@@ -89,7 +92,11 @@ export class Teller {
 
   #eventOf({ draft, seq, at, bytes }: Sealed, source: EventSource, nth: number, elapsed: number | undefined) {
     const facts = factsOf(draft);
-    if (draft.kind === "call-closed") addHistorySignals(facts, draft, this.#history);
+    if (draft.kind === "call-closed") {
+      addHistorySignals(facts, draft, this.#history);
+      // A host has tools of its own, and runs them: what ran, or was cut off, was somebody's.
+      if (draft.reason === "bad-arguments" && !this.hasTool(draft.tool)) facts["unknownTool"] = true;
+    }
     facts["bytes"] = bytes;
     if (elapsed !== undefined) facts["elapsedMs"] = elapsed;
     const { kind } = draft;

@@ -38,15 +38,22 @@ export const context: CommandBody = {
         () => "putting the request together again",
         () => look.view(turn === undefined ? {} : { turn }),
       );
-      if (seen === undefined) return nothing(terminal, id, turn, json);
       const page = textOf(parsed, "page");
+      const after = textOf(parsed, "after");
+      if (seen === undefined) {
+        const asked = Object.entries({ "--turn": turn?.toString(), "--page": page, "--after": after });
+        const missed = asked.find(([, value]) => value !== undefined);
+        if (missed === undefined) return nothing(terminal, id, json);
+        const newest = turn === undefined ? undefined : (await look.view({}))?.turn;
+        throw notThere(missed[0], missed[1], newest === undefined ? NONE_SENT : noRequest(turn, newest));
+      }
       if (page !== undefined) {
         const explained = explain(seen, page);
         if (json) terminal.out(JSON.stringify({ ok: true, session: id, turn: seen.turn, page: explained }));
         else for (const line of explanationLines(explained, terminal)) terminal.out(line);
         return 0;
       }
-      const { shown, earlier, later } = window(seen.view, textOf(parsed, "after"), limit);
+      const { shown, earlier, later } = window(seen.view, after, limit);
       if (json) terminal.out(JSON.stringify({ ok: true, session: id, ...jsonOf(seen), pages: shown, earlier, later }));
       else {
         for (const line of contextLines(id, seen, terminal)) terminal.out(line);
@@ -59,19 +66,28 @@ export const context: CommandBody = {
   },
 };
 
-function nothing(terminal: Terminal, id: string, turn: number | undefined, json: boolean): 0 | 1 {
-  const why = turn === undefined ? "no request has been sent yet" : `there is no request ${turn}`;
-  if (json) terminal.out(JSON.stringify({ ok: turn === undefined, session: id, pages: [], why }));
-  else for (const line of wrapped(`${id}: ${why}`, terminal.columns)) terminal.out(line);
-  return turn === undefined ? 0 : 1;
+const NONE_SENT = "no request has been sent yet";
+const NO_PAGE = "there is no such page in this request";
+
+function nothing(terminal: Terminal, id: string, json: boolean): 0 {
+  if (json) terminal.out(JSON.stringify({ ok: true, session: id, pages: [], why: NONE_SENT }));
+  else for (const line of wrapped(`${id}: ${NONE_SENT}`, terminal.columns)) terminal.out(line);
+  return 0;
+}
+
+function noRequest(turn: number | undefined, newest: number): string {
+  return `there is no request ${turn}; the newest is ${newest}`;
+}
+
+function notThere(option: string, value: string | undefined, why: string): HoldfastError {
+  return new HoldfastError("BAD_OPTION", { option, ...(value === undefined ? {} : { value }), why });
 }
 
 function explain({ view }: LookedView, page: string): Explanation {
   const explained = view === undefined ? undefined : explainPage(view, page);
   if (explained !== undefined) return explained;
   const meant = nearest(page, view?.pages.map(({ id }) => id) ?? []);
-  const why = `there is no such page in this request${meant === undefined ? "" : `; did you mean ${meant}?`}`;
-  throw new HoldfastError("BAD_OPTION", { option: "--page", value: page, why });
+  throw notThere("--page", page, meant === undefined ? NO_PAGE : `${NO_PAGE}; did you mean ${meant}?`);
 }
 
 /** The newest pages, or those behind one. */
@@ -79,7 +95,7 @@ function window(view: View | undefined, after: string | undefined, limit: number
   const all = (view?.pages ?? []).flatMap(({ id }) => (view === undefined ? [] : (explainPage(view, id) ?? [])));
   const most = limit === 0 ? all.length : limit;
   const behind = after === undefined ? Math.max(0, all.length - most) : all.findIndex(({ page }) => page === after) + 1;
-  if (after !== undefined && behind === 0) throw new HoldfastError("BAD_OPTION", { option: "--after", value: after });
+  if (after !== undefined && behind === 0) throw notThere("--after", after, NO_PAGE);
   const shown = all.slice(behind, behind + most);
   return { shown, earlier: behind, later: all.length - behind - shown.length };
 }

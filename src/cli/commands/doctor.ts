@@ -111,8 +111,9 @@ async function look(target: Target, asked: Asked, terminal: Terminal, seen: Seen
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;
     seen.unread.push({ file: target.name, message: `${error.code}: ${error.message}` });
-    const { code, message, tryThis } = error;
-    if (asked.json) terminal.out(JSON.stringify({ file: target.name, error: { code, message, try: tryThis } }));
+    const { code, message, tryThis, details } = error;
+    const told = { code, message, try: tryThis };
+    if (asked.json) terminal.out(JSON.stringify({ ok: false, file: target.name, ...told, details, error: told }));
     else {
       terminal.err(`${target.name}: ${code}: ${message}`);
       terminal.err(`try: ${tryThis}`);

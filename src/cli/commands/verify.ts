@@ -8,6 +8,7 @@ import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { readConfig } from "../config/config.ts";
 import { untilInterrupted } from "../interrupted.ts";
 import { STORE_OPTION } from "../options.ts";
+import { kernelOn, unknownIn } from "../session/place.ts";
 import { count } from "../words.ts";
 
 export const verifyCommand: CommandBody = {
@@ -55,6 +56,9 @@ export const verifyCommand: CommandBody = {
       if (json) terminal.out(JSON.stringify(report));
       else for (const line of describe(report)) terminal.out(line);
       return report.ok ? 0 : 1;
+    } catch (error) {
+      if (session === undefined || !HoldfastError.is(error, "SESSION_UNKNOWN")) throw error;
+      throw await unknownIn({ path }, await kernelOn({ store }), session);
     } finally {
       await store.close();
     }
@@ -131,7 +135,7 @@ async function salvage(path: string, out: string, json: boolean, terminal: Termi
   await writeWhole("--salvage", out, proven(path, found));
   if (found.failure !== undefined) throw failed(path, found.failure);
   const { records, segments } = found;
-  const report = { records, segments: segments.size, file: out };
+  const report = { ok: true, records, segments: segments.size, file: out };
   terminal.out(
     json
       ? JSON.stringify(report)

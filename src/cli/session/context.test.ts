@@ -68,9 +68,29 @@ describe("holdfast context", () => {
     await threeWrites(at.folder);
     expect(await at.run("context", "work")).toMatchObject({ code: 0, out: "work: no request has been sent yet" });
     await squeezed();
-    expect(await at.run("context", "squeezed", "--turn", "99")).toMatchObject({ code: 1 });
     expect(await at.run("context", "squeezed", "--page", "nope")).toMatchObject({ code: 2 });
     expect(await at.run("context", "squeezed", "--after", "nope")).toMatchObject({ code: 2 });
     expect(await at.run("context", "squeezed", "--turn", "x")).toMatchObject({ code: 2 });
+  });
+
+  test("[CLI-34] refuses a request, and a page, that is not there, and says which is the newest", async () => {
+    await threeWrites(at.folder);
+    await squeezed();
+    const { turn } = await at.json<Told>("context", "squeezed");
+    for (const [session, why, ...argv] of [
+      ["squeezed", `there is no request 99; the newest is ${turn}`, "--turn", "99"],
+      ["squeezed", "there is no such page in this request", "--after", "nope"],
+      ["squeezed", "there is no such page in this request", "--page", "nope"],
+      ["work", "no request has been sent yet", "--turn", "0"],
+      ["work", "no request has been sent yet", "--page", "nope"],
+      ["work", "no request has been sent yet", "--after", "nope"],
+    ] as const) {
+      const { code, out, err } = await at.run("context", session, ...argv);
+      expect({ argv, code, out }).toEqual({ argv, code: 2, out: "" });
+      expect(err.replaceAll("\n", " ")).toContain(why);
+      expect(err).toMatch(/^BAD_OPTION: .+\ntry: .+/s);
+      const details = { option: argv[0], value: argv[1], why };
+      expect(await at.json("context", session, ...argv)).toMatchObject({ ok: false, code: "BAD_OPTION", details });
+    }
   });
 });

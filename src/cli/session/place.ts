@@ -69,7 +69,7 @@ export async function lookingAt(
 }
 
 /** A kernel without anybody's tools and slices: what it does not know it carries. */
-export function kernelOn({ store }: Place, workspace?: string): Promise<Holdfast> {
+export function kernelOn({ store }: Pick<Place, "store">, workspace?: string): Promise<Holdfast> {
   return createHoldfast({ store, ...(workspace === undefined ? {} : { workspace }) });
 }
 
@@ -79,12 +79,21 @@ export async function lookIn(place: Place, holdfast: Holdfast, id: string): Prom
     return await holdfast.look(id);
   } catch (error) {
     if (!HoldfastError.is(error, "SESSION_UNKNOWN")) throw error;
-    const known: string[] = [];
-    for await (const row of holdfast.sessions()) known.push(row.id);
-    const meant = nearest(id, known);
-    const hint = meant === undefined ? {} : { didYouMean: meant };
-    throw new HoldfastError("SESSION_UNKNOWN", { session: id, store: place.path, ...hint });
+    throw await unknownIn(place, holdfast, id);
   }
+}
+
+/** What to say of a session that is not there. */
+export async function unknownIn(
+  { path }: Pick<Place, "path">,
+  holdfast: Holdfast,
+  session: string,
+): Promise<HoldfastError> {
+  const known: string[] = [];
+  for await (const row of holdfast.sessions()) known.push(row.id);
+  const meant = nearest(session, known);
+  const hint = meant === undefined ? {} : { didYouMean: meant };
+  return new HoldfastError("SESSION_UNKNOWN", { session, store: path, ...hint });
 }
 
 /** The folder to give the kernel: a session without one is opened without one. */

@@ -1,5 +1,15 @@
-import { escapedUrlPassword, URL_PASSWORD, urlPassword } from "./addresses.ts";
-import { assignedSecret } from "./assigned.ts";
+import {
+  escapedUrlPassword,
+  escapedUrlSignature,
+  escapedUrlToken,
+  URL_PASSWORD,
+  URL_SIGNATURE,
+  URL_TOKEN,
+  urlPassword,
+  urlToken,
+} from "./addresses.ts";
+import { assignedInAddress } from "./assigned.ts";
+import { ELEMENT_HEADS, elementSecret } from "./beside.ts";
 import type { Candidate } from "./candidate.ts";
 import { COLON, DOT, oneOf, PERCENT } from "./letters.ts";
 import { ASSIGNED_SECRET, Mark } from "./mark.ts";
@@ -13,7 +23,11 @@ export const SPECIALS: readonly Candidate[] = [
   special(new Mark("private-key"), "-----BEGIN", privateKey),
   special(URL_PASSWORD, "://", urlPassword),
   special(URL_PASSWORD, "%3A%2F%2F", escapedUrlPassword),
-  ...["%3D", "%3A"].map((head) => special(ASSIGNED_SECRET, head, (scan, at) => assignedSecret(scan, at, head.length))),
+  special(URL_TOKEN, "://", urlToken),
+  special(URL_TOKEN, "%3A%2F%2F", escapedUrlToken),
+  special(URL_SIGNATURE, "%3D", escapedUrlSignature),
+  ...ELEMENT_HEADS.map((head) => special(ASSIGNED_SECRET, head, (scan, at) => elementSecret(scan, at, head.length))),
+  ...["%3D", "%3A"].map((head) => special(ASSIGNED_SECRET, head, assignedInAddress)),
   ...["Bearer ", "bearer ", "BEARER ", "Bearer%20", ...authorized("token Token TOKEN ApiKey apikey Api-Key")].map(
     (head) => special(BEARER_TOKEN, head, bearerOf(head)),
   ),

@@ -68,6 +68,11 @@ export function standsAt(word: Uint8Array, letters: Uint8Array, at: number): boo
   return true;
 }
 
+/** Whether a word ends here. */
+export function endsWith(word: Uint8Array, letters: Uint8Array, end: number): boolean {
+  return end >= word.length && standsAt(word, letters, end - word.length);
+}
+
 /** Three letters, small or not, as one number. */
 export function trio(a: number, b: number, c: number): number {
   return ((a & 31) << 10) | ((b & 31) << 5) | (c & 31);
@@ -88,3 +93,4 @@ export function oneOf(letters: string): Uint8Array {
 export const [AT, BACKSLASH, BRACE, BRACKET, CLOSING, COLON, DOT, EQUALS, GREATER, PARENTHESIS, PERCENT, QUESTION] = [
   64, 92, 123, 91, 93, 58, 46, 61, 62, 40, 37, 63,
 ] as const;
+export const [COMMA, DASH, LESS, SEMICOLON, SLASH] = [44, 45, 60, 59, 47] as const;

@@ -7,6 +7,7 @@ const NAMES: readonly string[] = [
   ...joined("api secret access private signing encryption account master", "key keys"),
   ...joined("api auth access refresh bearer session id security deploy bot", "token"),
   ...joined("connection", "string"),
+  ...joined("amz goog oss", "signature"),
 ];
 /** As they end in the environment of a program, where they are written in capitals. */
 const ENVIRONMENT_NAMES = "_TOKEN _PASS _PW _KEY_BASE _AUTH".split(" ");

@@ -202,6 +202,9 @@ export const RUN = {
   capital: 19,
   constant: 20,
   nameStart: 21,
+  cookie: 22,
+  signature: 23,
+  content: 24,
 } as const satisfies Readonly<Record<Alphabet, number>> & Readonly<Record<string, number>>;
 const KINDS = Object.keys(RUN) as readonly (keyof typeof RUN)[];
 
@@ -236,6 +239,11 @@ const MEMBERS = {
   capital: /[A-Z]/,
   constant: /[A-Z0-9_]/,
   nameStart: /[A-Za-z_]/,
+  /** The value of a cookie, what signs an address, and what stands between two tags; a mark ends each of them. */
+  // oxlint-disable-next-line no-control-regex -- no cookie holds them
+  cookie: /[^\s"'`,;<>[\]\\\u0000-\u001f\u0080-\u00ff]/,
+  signature: /[\w.~%+/=-]/,
+  content: /[^\s<>[\]\\]/,
 } satisfies Readonly<Record<keyof typeof RUN, RegExp>>;
 const RUN_WIDTH = 4;
 /** One for all: a text is looked through to its end before the next one is. */

@@ -1,11 +1,14 @@
 import { foreseeUrlPassword } from "./addresses.ts";
-import { assignedSecret, BEFORE_MARK } from "./assigned.ts";
+import { BEFORE_MARK, markedSecret } from "./assigned.ts";
+import { elementSecret } from "./beside.ts";
 import { type Candidate, ShapeCandidate, TextCandidate } from "./candidate.ts";
+import { flagSecret, nextFlag } from "./commands.ts";
+import { COOKIE, type CookieHeader, cookieValues } from "./cookies.ts";
 import { DISCORD_TOKEN, discordToken, mayBeDiscordToken, SPECIALS } from "./forms.ts";
 import { Heads } from "./heads.ts";
-import { DOT, exact, inTwos, lettersInTwos, roughLetters } from "./letters.ts";
+import { DASH, DOT, exact, GREATER, inTwos, lettersInTwos, roughLetters } from "./letters.ts";
 import { ASSIGNED_SECRET, Mark } from "./mark.ts";
-import { Scan } from "./scan.ts";
+import { ENDLESS, Scan } from "./scan.ts";
 import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
 
 /**
@@ -36,7 +39,7 @@ export class SecretScanner {
       for (const head of writtenHeads(shape)) this.#add(new ShapeCandidate(shape, head, mark));
     }
     for (const special of SPECIALS) this.#add(special);
-    for (const mark of "=:.") {
+    for (const mark of "=:.>") {
       const code = mark.charCodeAt(0);
       for (let beside = 0; beside < 128; beside += 1) {
         const pair = pairOf(code, beside);
@@ -54,16 +57,22 @@ export class SecretScanner {
     this.#texts.add(candidate);
   }
 
-  /** Tells of every place that must not be kept, from the first to the last. */
-  find(text: string, hide: (found: Scan) => void): void {
+  /** Tells of every place that must not be kept, from the first to the last. It may be all that a header says. */
+  find(text: string, hide: (found: Scan) => void, header?: CookieHeader): void {
     if (text.length < SHORTEST) return;
     const letters = roughLetters(text);
     const twos = lettersInTwos(letters);
-    let at = this.#mayBegin(letters, twos, 0, text.length);
-    if (at === text.length) return; // in most texts nothing may
+    let flag = this.#shapes ? nextFlag({ text, letters }, 0) : ENDLESS;
+    let at = this.#mayBegin(letters, twos, 0, Math.min(flag, text.length));
+    if (at === text.length && header === undefined) return; // in most texts nothing may
     const scan = new Scan(text, letters);
+    if (header !== undefined && this.#shapes && cookieValues(scan, 0, header)) {
+      scan.foresee(scan.from, scan.to, COOKIE);
+      at = Math.min(at, scan.dueFrom);
+    }
     while (at < text.length) {
       let next = at + 1;
+      if (at === flag && flagSecret(scan, at)) scan.foresee(scan.from, scan.to, scan.mark);
       if (this.#secretAt(scan, at)) {
         const { from, to } = scan;
         next = to;
@@ -72,7 +81,10 @@ export class SecretScanner {
         foreseeUrlPassword(scan);
         this.#foreseeTexts(scan, twos, from, to);
       }
-      at = this.#mayBegin(letters, twos, next, Math.min(scan.dueFrom, text.length));
+      // What was hidden may end between dashes: what is left of them is looked at as if nothing had stood before.
+      if (flag < next || (next > at + 1 && letters[next] === DASH))
+        flag = this.#shapes ? nextFlag(scan, next) : ENDLESS;
+      at = this.#mayBegin(letters, twos, next, Math.min(scan.dueFrom, flag, text.length));
     }
   }
 
@@ -117,7 +129,9 @@ export class SecretScanner {
     if ((is & HEAD) !== 0 && this.#heads.longest(scan, at)) return true;
     if ((is & MARK) === 0 || !mayMark(letters, at)) return false;
     if (letters[at] === DOT) return discordToken(scan, at);
-    if (assignedSecret(scan, at)) scan.foresee(scan.from, scan.to, ASSIGNED_SECRET);
+    if (letters[at] !== GREATER) {
+      if (markedSecret(scan, at)) scan.foresee(scan.from, scan.to, scan.mark);
+    } else if (elementSecret(scan, at)) scan.foresee(scan.from, scan.to, ASSIGNED_SECRET);
     return false;
   }
 
@@ -181,6 +195,7 @@ export const KNOWN_MARKS: ReadonlySet<string> = new Set(
     ...SECRET_SHAPES.map(({ name }) => new Mark(name)),
     ...SPECIALS.map(({ mark }) => mark),
     ASSIGNED_SECRET,
+    COOKIE,
     DISCORD_TOKEN,
   ].map(({ text }) => text),
 );

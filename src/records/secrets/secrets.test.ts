@@ -9,7 +9,7 @@ import { SecretScanner } from "./scanner.ts";
 const samples = secretSamples("samples of the pieces").map(({ text }) => text);
 const REGISTERED = ["hunter2!", "b:hunting", "a/b c@d:e", "://secret9", '="quoted', "zzz1y2x3"];
 const PIECES =
-  "password=|token: |Bearer |Basic |://u:|://|@|:|=|sk-|eyJ|\\n|;|<|,|/|X_PW=|A_TOKEN=|%3A%2F%2F|%3A|%3D|%40|%20|]|a1|-----END|\"|' | |pwd=a1b2c3d4|[redacted:x]|-----BEGIN PRIVATE KEY-----|12345678|:AA|-us1|8Q~|example|true|(|&|process.|a.b1|é|ÿ|\u00a0".split(
+  'password=|token: |Bearer |Basic |://u:|://|@|:|=|sk-|eyJ|\\n|;|<|,|/|X_PW=|A_TOKEN=|%3A%2F%2F|%3A|%3D|%40|%20|]|a1|-----END|"|\' | |pwd=a1b2c3d4|[redacted:x]|-----BEGIN PRIVATE KEY-----|12345678|:AA|-us1|8Q~|example|true|(|&|process.|a.b1|Cookie: |Set-Cookie: a=|; b=|-|&sig=|?Signature=|%26sig%3D|://q7Gk29sLq0Zx81Vb44Tn@|--token |--db-password |","|"name":"API_KEY"|"value":"|value: |<password>|</password>|>|&gt;|\\u003e|é|ÿ|\u00a0'.split(
     "|",
   );
 /** Secrets, halves of them, what stands around them, and chance, one after the other. */
@@ -125,12 +125,12 @@ describe("what stands beside something hidden", () => {
 describe("names", () => {
   /** As a pattern says it, which takes several times as long. */
   const NAME =
-    /(?:password|passwd|passphrase|pwd|secret|credentials?|(?:api|secret|access|private|signing|encryption|account|master)[_.-]?keys?|(?:api|auth|access|refresh|bearer|session|id|security|deploy|bot)[_.-]?token|connection[_.-]?string)$/i;
+    /(?:password|passwd|passphrase|pwd|secret|credentials?|(?:api|secret|access|private|signing|encryption|account|master)[_.-]?keys?|(?:api|auth|access|refresh|bearer|session|id|security|deploy|bot)[_.-]?token|connection[_.-]?string|(?:amz|goog|oss)[_.-]?signature)$/i;
   const ENVIRONMENT_NAME = /(?<![\w.-])[A-Z][A-Z0-9_]{0,56}_(?:TOKEN|PASS|PW|KEY_BASE|AUTH)$/;
 
   test("[REDACT-1] that say they are secret are those, and no others", () => {
     const word = fc.constantFrom(
-      ..."api API secret Access private master auth id bot Token TOKEN key KEY keys connection string pwd PassWord _TOKEN _PASS _PW _KEY_BASE _AUTH pass A Ab 1 _ . - é € x".split(
+      ..."api API secret Access private master auth id bot Token TOKEN key KEY keys connection string pwd PassWord amz Goog Signature _TOKEN _PASS _PW _KEY_BASE _AUTH pass A Ab 1 _ . - é € x".split(
         " ",
       ),
     );

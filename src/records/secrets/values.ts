@@ -1,5 +1,5 @@
-import { BRACE, COLON, DOT, oneOf, PARENTHESIS, QUESTION, trio, trios } from "./letters.ts";
-import { holdsAt, isIn, kindsOf, RUN, type Scan, type Value } from "./scan.ts";
+import { BACKSLASH, BRACE, COLON, DOT, oneOf, PARENTHESIS, QUESTION, trio, trios } from "./letters.ts";
+import { holdsAt, isIn, isMixed, kindsOf, RUN, type Scan, type Value } from "./scan.ts";
 
 /** How something begins that stands where a secret would, words that are in it, and how it ends. */
 const PLACEHOLDER = /[$%*<{[]|\.\.\.|x{4}|https?:|file:|\.{0,2}\/|~\/|[A-Za-z]:\\/iy;
@@ -70,6 +70,30 @@ export function mayBeSecret({ from, to, digits, kinds }: Value): boolean {
   return to - from >= SHORTEST && to - from <= LONGEST && digits > 0 && (kinds & WITHOUT_LETTERS) !== WITHOUT_LETTERS;
 }
 
+/** Whether what stands where only a secret would looks like one, whatever it is made of. */
+export function looksMade(scan: Scan, from: number, to: number): boolean {
+  if (to - from < SHORTEST || to - from > LONGEST || !isMixed(scan, from, to, false)) return false;
+  return !standsForOne(scan, from, to);
+}
+
+/** The same of one that ends as it began: in quotes, or without. */
+export function isSecretValue(scan: Scan, from: number): boolean {
+  const { letters, value } = scan;
+  const next = letters[value.to] as number;
+  const quoted = QUOTE[letters[from - 1] as number] === 1;
+  if (quoted && QUOTE[next] === 0 && next !== BACKSLASH) return false;
+  return looksSecret(scan, quoted);
+}
+
+/** Whether a letter is one of JSON's own: hidden, it would leave half an escape, and what stands behind it is another line. */
+export function isEscape(letters: Uint8Array, at: number): boolean {
+  return letters[at - 1] === BACKSLASH && ESCAPED[letters[at] as number] === 1;
+}
+
+export const QUOTES = "\"'`";
+const QUOTE = oneOf(QUOTES);
+const ESCAPED = oneOf("nrtbfu");
+
 /** Whether a value that may be one looks like what somebody keeps secret, and not like what is said about it. */
 export function looksSecret(scan: Scan, quoted: boolean): boolean {
   const { from, to } = scan.value;
@@ -81,10 +105,13 @@ const IN_NAME = 1 << RUN.name;
 const WITHOUT_LETTERS = (1 << RUN.noCapital) | (1 << RUN.noSmall);
 
 function isPlaceholder(scan: Scan, from: number, to: number): boolean {
+  return isLiteral(scan.value, from) || standsForOne(scan, from, to);
+}
+
+function standsForOne(scan: Scan, from: number, to: number): boolean {
   const { text, letters } = scan;
   const mayBegin = PLACEHOLDER_BEGINS[letters[from] as number] === 1 || letters[from + 1] === COLON;
   if (mayBegin && holdsAt(PLACEHOLDER, text, from)) return true;
-  if (isLiteral(scan.value, from)) return true;
   const end = Math.min(to, from + LONGEST_PLACEHOLDER) - 2;
   return nextPlaceholderWord(scan, from, end) < end;
 }

@@ -72,9 +72,16 @@ const NAMES: { readonly [K in KernelEvent["kind"]]?: Names } = {
   },
   "call-closed": {
     span: ({ effects, ...facts }) => ({ ...endOf(facts), "holdfast.call.effects": effects }),
-    labels: (facts) => ({ ...execution(facts), ...endOf(facts) }),
+    labels: ({ tool, ...facts }) => ({
+      // Models make names up, and every new one would be a series for as long as the process lives.
+      ...execution({ tool: facts["unknownTool"] === true ? OTHER : tool }),
+      ...endOf(facts),
+    }),
   },
 };
+
+/** What the semantic conventions call a value that is none of the known ones. */
+const OTHER = "_OTHER";
 
 /** How a turn ends that did not do its work; one that was stopped, or met its limit, did as it was told. */
 const FAILED: ReadonlySet<unknown> = new Set(["failed", "refused", "unfinished"]);
