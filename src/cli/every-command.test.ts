@@ -71,7 +71,7 @@ test.each([
   ["delete", "wrok", "--yes"],
   ["rewind", "wrok", "--before", "last"],
   ["fork", "wrok", "--after", "last", "--as", "new"],
-])("[CLI-34] holdfast %s names the store that a session is not in, and the nearest that is", async (...argv) => {
+])("[CLI-35] holdfast %s names the store that a session is not in, and the nearest that is", async (...argv) => {
   await desktop();
   const store = join(at.folder, ".holdfast", "sessions.db");
   const { code, err } = await at.run(...argv);
@@ -81,7 +81,7 @@ test.each([
   expect(await at.json(...argv)).toMatchObject({ ok: false, code: "SESSION_UNKNOWN", details });
 });
 
-test("[CLI-12] [CLI-34] a file that doctor cannot read fails in the form of every other failure", async () => {
+test("[CLI-12] [CLI-35] a file that doctor cannot read fails in the form of every other failure", async () => {
   expect(await at.json("doctor", "nope.json")).toMatchObject({
     ok: false,
     file: "nope.json",

@@ -73,7 +73,7 @@ describe("holdfast context", () => {
     expect(await at.run("context", "squeezed", "--turn", "x")).toMatchObject({ code: 2 });
   });
 
-  test("[CLI-34] refuses a request, and a page, that is not there, and says which is the newest", async () => {
+  test("[CLI-35] refuses a request, and a page, that is not there, and says which is the newest", async () => {
     await threeWrites(at.folder);
     await squeezed();
     const { turn } = await at.json<Told>("context", "squeezed");
