@@ -9,6 +9,38 @@ import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("portable");
 
+test.each([
+  { what: "a version", later: [], kept: ["theirs"] },
+  { what: "a version, and one more before the first is back", later: ["newer"], kept: ["newer", "theirs"] },
+])("[EXEC-34] $what that somebody writes while the call's own is laid in its place is not lost", async (row) => {
+  const at = freshRoot();
+  let isArmed = false;
+  const port: HostPort = {
+    ...realHost,
+    rename: (from, to) => {
+      const isTaken = isArmed && from.endsWith("/f");
+      isArmed &&= !isTaken;
+      if (isTaken) writeFileSync(join(at.root, "f"), "theirs");
+      realHost.rename(from, to);
+      if (isTaken) for (const text of row.later) writeFileSync(join(at.root, "f"), text);
+    },
+  };
+  const prepared = defineTool({
+    name: "prepared",
+    access: "execute",
+    async run(_, call) {
+      await call.files.writeText("f", "ours");
+      isArmed = true;
+      return (await call.exec("cat f")).stdout.text;
+    },
+  });
+  const one = await withCommands("portable", { workspace: { root: at.root, port }, tools: [prepared] }, at);
+  one.put("f", "original");
+  const { ok, reason } = await one.session.runTool({ name: "prepared", input: {} });
+  expect([isArmed, ok, reason]).toEqual([false, false, "FILE_CONFLICT"]);
+  expect([one.text("f"), one.rescued()]).toEqual(["original", row.kept]);
+});
+
 test("[EXEC-35] a file that somebody makes while the one that a command removed is written back is not lost", async () => {
   const at = freshRoot();
   let comes = false;
