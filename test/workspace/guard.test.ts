@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
 import { memoryDeps, MemoryDisk } from "../support/stores.ts";
-import { freshRoot, inWorkspace, work } from "../support/workspaces.ts";
+import { type Edit, freshRoot, inWorkspace, work } from "../support/workspaces.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { createHoldfast, Holdfast } from "../../src/turn/holdfast.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
@@ -112,6 +112,23 @@ describe("limits and what is not covered", () => {
     expect(await files.list("odd")).toEqual([]);
     await expect(files.delete("odd", { recursive: true })).rejects.toEqual(coded("FILE_NOT_COVERED"));
     await expect(files.move("odd", "even")).rejects.toEqual(coded("FILE_NOT_COVERED"));
+  });
+
+  test("[HOST-15] a link that could not be made again as it is is neither taken away nor moved", async () => {
+    const { run, put, on } = await work();
+    const odd = Buffer.from("a\xffb", "latin1");
+    put("d/f", "f");
+    symlinkSync(odd, on("d/odd"));
+    symlinkSync("\uFFFD", on("d/plain")); // looks like one, and is text
+    for (const edit of [
+      ({ files }) => files.delete("d/odd"),
+      ({ files }) => files.delete("d", { recursive: true }),
+      ({ files }) => files.move("d/odd", "elsewhere"),
+    ] satisfies Edit[])
+      expect(await run(edit)).toMatchObject({ ok: false, reason: "FILE_NOT_COVERED" });
+    expect(readlinkSync(on("d/odd"), { encoding: "buffer" })).toEqual(odd);
+    expect(await run(({ files }) => files.list("d"))).toMatchObject({ ok: true });
+    expect(await run(({ files }) => files.delete("d/plain"))).toMatchObject({ ok: true });
   });
 
   test("[HOST-15] a write-protected file is its owner's", async () => {

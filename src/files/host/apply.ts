@@ -235,7 +235,8 @@ class Application implements Applied {
     const notOurs = (error: unknown): undefined => {
       const stat = isSystem(error, "EACCES", "EPERM") ? root.port.stat(place) : undefined;
       const isTheirs = stat !== undefined && isAnother(stat, step.from, root.port);
-      if (!isTheirs && !HoldfastError.is(error, "FILE_SPECIAL")) throw error;
+      const isOdd = HoldfastError.is(error, "FILE_SPECIAL") || HoldfastError.is(error, "FILE_NOT_COVERED");
+      if (!isTheirs && !isOdd) throw error;
     };
     const file =
       step.from.kind === "file" ? await disk.fileIn(places.rescue, step.aside, HELD).catch(notOurs) : undefined;
