@@ -131,6 +131,27 @@ describe("limits and what is not covered", () => {
     expect(await run(({ files }) => files.delete("d/plain"))).toMatchObject({ ok: true });
   });
 
+  test("[HOST-19] a folder of more names than a call has arguments is taken away when the limit allows it", async () => {
+    const at = freshRoot();
+    const names = Array.from({ length: 130_000 }, (_, n) => Buffer.from(`made-up-${n}`));
+    const isMadeUp = (path: string) => path.includes("/made-up-");
+    const port: HostPort = {
+      ...realHost,
+      names: (path) => (realHost.names(path).some((name) => name.toString() === "seed") ? names : realHost.names(path)),
+      stat: (path) => (isMadeUp(path) ? { ...realHost.stat(at.root)!, kind: "link" } : realHost.stat(path)),
+      readLink: (path) => (isMadeUp(path) ? "nowhere" : realHost.readLink(path)),
+    };
+    const { run, put } = await work({ workspace: { root: at.root, port, limits: { paths: 1e6, call: 1e9 } } }, at);
+    put("top/many/seed", "");
+    let seen: unknown;
+    await run(async ({ files, fail }) => {
+      await files.delete("top", { recursive: true });
+      seen = await files.exists("top/many/made-up-1");
+      return fail("enough", "nothing of it is there");
+    });
+    expect(seen).toBe(false);
+  });
+
   test("[HOST-15] a write-protected file is its owner's", async () => {
     const { files, on } = await work();
     writeFileSync(on("f"), "x", { mode: 0o444 });
