@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
 import { memoryDeps, MemoryDisk } from "../support/stores.ts";
-import { type Edit, freshRoot, inWorkspace, work } from "../support/workspaces.ts";
+import { type Edit, freshRoot, inWorkspace, refusingDisk, work } from "../support/workspaces.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { createHoldfast, Holdfast } from "../../src/turn/holdfast.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
@@ -129,6 +129,16 @@ describe("limits and what is not covered", () => {
     expect(readlinkSync(on("d/odd"), { encoding: "buffer" })).toEqual(odd);
     expect(await run(({ files }) => files.list("d"))).toMatchObject({ ok: true });
     expect(await run(({ files }) => files.delete("d/plain"))).toMatchObject({ ok: true });
+  });
+
+  test("[HOST-7] what is ours is no part of the user's repository, also when the disk was full as it was said so", async () => {
+    const at = freshRoot();
+    let isFull = true;
+    const port = refusingDisk((text) => isFull && text === "*\n");
+    await refused("WORKSPACE_IO", { workspace: { root: at.root, port } }, at);
+    isFull = false;
+    const { text } = await work({ workspace: { root: at.root, port } }, at);
+    expect(text(".holdfast/.gitignore")).toBe("*\n");
   });
 
   test("[HOST-19] a folder of more names than a call has arguments is taken away when the limit allows it", async () => {

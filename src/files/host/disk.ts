@@ -80,7 +80,10 @@ export class Disk {
   #target(names: readonly string[]): string {
     const target = this.#inFolder(names, (folder, name) => ({ is: linkTarget(this.#port, folder.at(name)) }));
     if (target !== undefined && target.is === undefined)
-      throw new HoldfastError("FILE_NOT_COVERED", { path: names.join("/"), holds: "a link to what has no name in text" });
+      throw new HoldfastError("FILE_NOT_COVERED", {
+        path: names.join("/"),
+        holds: "a link to what has no name in text",
+      });
     return target?.is ?? "";
   }
 

@@ -74,5 +74,7 @@ test.each<[string, readonly string[]]>([
   const fine = ["--- a/b", "+++ b/b", "@@ -1 +1 @@", "-one", "+two"];
   const result = parseUnified([...fine, ...lines]);
   expect(result).toMatchObject({ ok: false, why: expect.stringMatching(new RegExp(`^${what} .*patch`)) });
-  expect(parseUnified([...fine.slice(0, 2), "@@ -1 +1 @@", "-copy from a", "+GIT binary patch"])).toMatchObject({ ok: true });
+  expect(parseUnified([...fine.slice(0, 2), "@@ -1 +1 @@", "-copy from a", "+GIT binary patch"])).toMatchObject({
+    ok: true,
+  });
 });
