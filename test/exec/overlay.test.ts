@@ -10,8 +10,8 @@ driverLaws("overlay");
 
 const why = missing("overlay");
 test.skipIf(why !== undefined || !IS_ROOT).each([
-  { when: "just before", first: "theirs", then: undefined },
-  { when: "just before, and again when it is free", first: "theirs", then: "newer" },
+  { when: "just before", first: "theirs", later: undefined },
+  { when: "just before, and again when it is free", first: "theirs", later: "newer" },
 ])("[EXEC-10] what somebody writes $when a name becomes another of its file again is not lost", async (row) => {
   const at = freshRoot();
   const twin = join(at.root, "twin");
@@ -23,14 +23,14 @@ test.skipIf(why !== undefined || !IS_ROOT).each([
       isArmed &&= !isShared;
       if (isShared) writeFileSync(twin, row.first);
       realHost.rename(from, to);
-      if (isShared && row.then !== undefined) writeFileSync(twin, row.then);
+      if (isShared && row.later !== undefined) writeFileSync(twin, row.later);
     },
   };
   const one = await withCommands("overlay", { workspace: { root: at.root, port } }, at);
   one.put("a", "ours");
   expect((await one.sh("ln a twin")).ok).toBe(true);
-  expect([isArmed, one.text("a"), one.text("twin")]).toEqual([false, "ours", row.then ?? row.first]);
-  expect(one.rescued()).toEqual(row.then === undefined ? [] : [row.first]);
+  expect([isArmed, one.text("a"), one.text("twin")]).toEqual([false, "ours", row.later ?? row.first]);
+  expect(one.rescued()).toEqual(row.later === undefined ? [] : [row.first]);
 });
 
 test.skipIf(why !== undefined || !IS_ROOT)(

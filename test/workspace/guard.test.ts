@@ -154,10 +154,10 @@ describe("limits and what is not covered", () => {
     const { run, put } = await work({ workspace: { root: at.root, port, limits: { paths: 1e6, call: 1e9 } } }, at);
     put("top/many/seed", "");
     let seen: unknown;
-    await run(async ({ files, fail }) => {
-      await files.delete("top", { recursive: true });
-      seen = await files.exists("top/many/made-up-1");
-      return fail("enough", "nothing of it is there");
+    await run(async (call) => {
+      await call.files.delete("top", { recursive: true });
+      seen = await call.files.exists("top/many/made-up-1");
+      return call.fail("enough", "nothing of it is there");
     });
     expect(seen).toBe(false);
   });
