@@ -343,6 +343,10 @@ export const ERROR_CODES = {
     says: "The file is not UTF-8 text.",
     tryThis: "Read it as bytes: as text it would come back changed.",
   },
+  FILE_TEXT_BROKEN: {
+    says: "The text holds half of a character, a lone surrogate, which no file in UTF-8 can hold. Nothing was written.",
+    tryThis: "Write the whole character, or `text.toWellFormed()` when U+FFFD may stand in its place.",
+  },
   FILE_SPECIAL: {
     says: "The path is a pipe, a socket or a device, which has no content to read, keep or bring back.",
     tryThis: "Leave it to a tool that is declared as reaching outside.",

@@ -19,6 +19,15 @@ test("[ID-15] an error says what happened, with the details, and what to do", ()
   expect(error).toBeInstanceOf(Error);
 });
 
+test("[ID-18] control characters in details are shown quoted and escaped, and the details stay as they are", () => {
+  const details = { path: "a\nb\u001b[2J", list: ["c\u009bd", "\u2028"], plain: "e f" };
+  const error = new HoldfastError("VALUE_TOO_LARGE", details);
+  expect(error.message).toBe(
+    'A value is larger than the limit. (path: "a\\nb\\u001b[2J", list: ["c\\u009bd","\\u2028"], plain: e f)',
+  );
+  expect(error.details).toEqual(details);
+});
+
 test("[ID-15] without details the message is the sentence of the table", () => {
   const error = new HoldfastError("BAD_OPTION");
   expect(error.message).toBe(ERROR_CODES.BAD_OPTION.says);

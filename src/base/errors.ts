@@ -1,5 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { shownJson, shownName } from "./shown-name.ts";
 
 const brand = Symbol.for("holdfast.error");
 
@@ -27,7 +28,8 @@ export class HoldfastError extends Error {
 
 function messageOf(code: ErrorCode, details: JsonObject): string {
   const facts = Object.entries(details)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+    .filter((fact): fact is [string, Json] => fact[1] !== undefined)
+    // A path may hold line breaks, which would be lines of their own in a log, and what a terminal obeys.
+    .map(([key, value]) => `${key}: ${typeof value === "string" ? shownName(value) : shownJson(value)}`);
   return facts.length === 0 ? ERROR_CODES[code].says : `${ERROR_CODES[code].says} (${facts.join(", ")})`;
 }

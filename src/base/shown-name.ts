@@ -1,3 +1,5 @@
+import type { Json } from "./json.ts";
+
 // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
 const NOT_SHOWN = /[\0-\x1f\x7f-\x9f\u2028\u2029]/;
 // oxlint-disable-next-line no-control-regex -- and these of them JSON leaves as they are
@@ -9,7 +11,12 @@ const LEFT_BY_JSON = /[\x7f-\x9f\u2028\u2029]/g;
  */
 export function shownName(name: string): string {
   if (!NOT_SHOWN.test(name) && !name.startsWith('"')) return name;
-  return JSON.stringify(name).replaceAll(LEFT_BY_JSON, (letter) => {
+  return shownJson(name);
+}
+
+/** Data in one line, with nothing in it that a terminal obeys. */
+export function shownJson(value: Json): string {
+  return JSON.stringify(value).replaceAll(LEFT_BY_JSON, (letter) => {
     return `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
   });
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
-import { type HostEntry, sameEntry } from "../files/host/entry.ts";
+import { ABSENT, type HostEntry, sameEntry } from "../files/host/entry.ts";
 import { hostError, inOurWords, readError } from "../files/host/failures.ts";
 import { layInto } from "../files/host/lay.ts";
 import { stage, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
@@ -230,23 +230,19 @@ export class CallCommands {
     const view = new View(part.host, now);
     const fresh = this.#staged(now).filter((one) => !isLeft(one, enclosure.id));
     if (fresh.length === 0) return;
-    if (enclosure.inside === this.#host.workspace.path) await this.#orDoomed(() => this.#refuseTheirs(part, fresh));
+    const { workspace } = this.#host;
+    const isInPlace = enclosure.inside === workspace.path;
+    const expected = new Map(fresh.map(({ path, staged }) => [path, this.#left.get(path) ?? staged.from]));
+    if (isInPlace) await this.#orDoomed(() => refuseTheirs(part, expected));
     const laid = fresh.map(({ path, touched, staged: { content } }) => ({
       path,
       to: touched.now,
       content: () => view.content(touched, path),
       moves: touched.now.kind === "file" && (content === undefined || "at" in content),
     }));
-    await layInto({ workspace: part.host.disk.root, exec: enclosure.id, inside: enclosure.inside }, laid);
-  }
-
-  /** The files themselves are about to be replaced: somebody else's would be gone, and nobody would have said so. */
-  async #refuseTheirs({ host: { disk } }: HostPart, fresh: readonly StagedPath[]): Promise<void> {
-    for (const { path, staged } of fresh) {
-      const expected = this.#left.get(path) ?? staged.from;
-      if (!sameEntry(await disk.entry(namesIn(path), expected), expected))
-        throw new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else" });
-    }
+    const ground = { workspace: workspace.execs.ground, exec: enclosure.id, inside: enclosure.inside };
+    const checked = isInPlace ? { expected: (path: string) => expected.get(path) ?? ABSENT } : {};
+    await this.#orDoomed(() => layInto({ ...ground, ...checked }, laid));
   }
 
   /** What they did is the call's own change from here on; what an earlier one did and this one undid is none. */
@@ -321,6 +317,13 @@ export class CallCommands {
       new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else while the command ran" }),
     );
   }
+}
+
+/** The files themselves are about to be replaced: somebody else's would be gone, and nobody would have said so. */
+async function refuseTheirs({ host: { disk } }: HostPart, expected: ReadonlyMap<string, HostEntry>): Promise<void> {
+  for (const [path, entry] of expected)
+    if (!sameEntry(await disk.entry(namesIn(path), entry), entry))
+      throw new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else" });
 }
 
 /** The files of a session whose files are those of the folder: in any other, a command would work on somebody else's. */

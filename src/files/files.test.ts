@@ -40,6 +40,17 @@ async function changed(
 }
 
 describe("the files as a part of the root", () => {
+  test("[FILE-19] text that no file can hold is refused, written and edited, and leaves the file as it was", async () => {
+    const files = new InMemoryFilesystem();
+    await files.writeText("a", "smile \u{1F600}");
+    const refused = { code: "FILE_TEXT_BROKEN", details: { path: "a", at: 6 } };
+    await expect(files.writeText("a", "smile \ud83d")).rejects.toMatchObject(refused);
+    await expect(files.edit("a", { find: /[\udc00-\udfff]/, replace: "" })).rejects.toMatchObject(refused);
+    expect(await files.readText("a")).toBe("smile \u{1F600}");
+    await files.writeText("a", "smile \ud83d".toWellFormed());
+    expect(await files.readText("a")).toBe("smile \uFFFD");
+  });
+
   test("[FILE-6] the change between two trees, stored and applied, gives the second; so does the whole tree", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -37,14 +37,14 @@ export function filesystemOver(layer: FileLayer): Filesystem {
       yield* layer.stream((await file(path)).names, range);
     },
     write,
-    writeText: (path, text) => write(path, Buffer.from(text)),
+    writeText: async (path, text) => write(path, bytesOf(text, path)),
     writeStream: async (path, source) => {
       await layer.writeStream(await target(path), source);
     },
     edit: async (path, edits) => {
       const before = await readText(path);
       const { text, places } = edited(before, Array.isArray(edits) ? edits : [edits], path);
-      if (text !== before) await write(path, Buffer.from(text));
+      if (text !== before) await write(path, bytesOf(text, path));
       return places;
     },
     delete: async (path, options = {}) => {
@@ -123,6 +123,12 @@ async function statOf(layer: FileLayer, { names, node }: Located, path: string):
   if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
   if (node.kind !== "file") return node;
   return { kind: "file", size: node.size, mode: node.mode, digest: await layer.digest(names) };
+}
+
+/** Half of a character would be written as U+FFFD, and the file would not hold what its writer believes. */
+function bytesOf(text: string, path: string): Bytes {
+  if (!text.isWellFormed()) throw new HoldfastError("FILE_TEXT_BROKEN", { path, at: text.search(/\p{Surrogate}/u) });
+  return Buffer.from(text);
 }
 
 function textOf(bytes: Uint8Array, path: string): string {

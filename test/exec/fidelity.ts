@@ -240,4 +240,17 @@ export const ITEMS: readonly Item[] = [
     line: "echo new > a.txt",
     refused: ["portable"],
   },
+  { what: "a link to what has no name in text is made", line: "ln -s \"$(printf 'a\\377b')\" odd", refused: BOTH },
+  {
+    what: "a link to what has no name in text, and is there, is left alone",
+    before: (root) => symlinkSync(Buffer.from("a\xffb", "latin1"), join(root, "odd")),
+    line: "echo new > a.txt",
+    refused: ["portable"],
+  },
+  {
+    what: "a link to what has no name in text, and is there, is removed",
+    before: (root) => symlinkSync(Buffer.from("a\xffb", "latin1"), join(root, "odd")),
+    line: "rm odd",
+    refused: BOTH,
+  },
 ];

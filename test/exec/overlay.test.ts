@@ -1,14 +1,63 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defineTool, type ExecNote, type HostPort, realHost } from "../../src/index.ts";
-import { missing, portrait, runningLike, withCommands } from "../support/commands.ts";
+import { IS_ROOT, missing, portrait, runningLike, withCommands } from "../support/commands.ts";
 import { freshRoot } from "../support/workspaces.ts";
 import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("overlay");
 
 const why = missing("overlay");
+test.skipIf(why !== undefined || !IS_ROOT).each([
+  { when: "just before", first: "theirs", later: undefined },
+  { when: "just before, and again when it is free", first: "theirs", later: "newer" },
+])("[EXEC-10] what somebody writes $when a name becomes another of its file again is not lost", async (row) => {
+  const at = freshRoot();
+  const twin = join(at.root, "twin");
+  let isArmed = true;
+  const port: HostPort = {
+    ...realHost,
+    rename: (from, to) => {
+      const isShared = isArmed && [from, to].some((path) => path.endsWith("/twin"));
+      isArmed &&= !isShared;
+      if (isShared) writeFileSync(twin, row.first);
+      realHost.rename(from, to);
+      if (isShared && row.later !== undefined) writeFileSync(twin, row.later);
+    },
+  };
+  const one = await withCommands("overlay", { workspace: { root: at.root, port } }, at);
+  one.put("a", "ours");
+  expect((await one.sh("ln a twin")).ok).toBe(true);
+  expect([isArmed, one.text("a"), one.text("twin")]).toEqual([false, "ours", row.later ?? row.first]);
+  expect(one.rescued()).toEqual(row.later === undefined ? [] : [row.first]);
+});
+
+test.skipIf(why !== undefined || !IS_ROOT)(
+  "[EXEC-18] a name that was about to become another of its file when the process died is there again, and becomes it",
+  async () => {
+    const at = freshRoot();
+    let fails = true;
+    const port: HostPort = {
+      ...realHost,
+      linkAs: (from, to) => {
+        if (fails && from.endsWith("/a")) throw Object.assign(new Error("the disk"), { code: "EIO" });
+        realHost.linkAs(from, to);
+      },
+    };
+    const one = await withCommands("overlay", { workspace: { root: at.root, port } }, at);
+    one.put("a", "ours");
+    await one.sh("ln a twin");
+    fails = false;
+    await one.sh("true");
+    expect([one.text("twin"), statSync(one.on("twin")).ino, one.rescued()]).toEqual([
+      "ours",
+      statSync(one.on("a")).ino,
+      [],
+    ]);
+  },
+);
+
 test.skipIf(why !== undefined)(
   `[EXEC-1] what a command cost follows what it changed, and not what lies beside it${why === undefined ? "" : ` (skipped: ${why})`}`,
   async () => {

@@ -3,11 +3,43 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { defineTool, type ExecNote, type HostPort, realHost } from "../../src/index.ts";
-import { portrait, withCommands } from "../support/commands.ts";
-import { forgetfulDisk, freshRoot, tellingDisk, work } from "../support/workspaces.ts";
+import { plainly, portrait, withCommands } from "../support/commands.ts";
+import { forgetfulDisk, freshRoot, refusingDisk, tellingDisk, work } from "../support/workspaces.ts";
 import { driverLaws } from "./driver-laws.ts";
 
 driverLaws("portable");
+
+test.each([
+  { what: "a version", later: [], kept: ["theirs"] },
+  { what: "a version, and one more before the first is back", later: ["newer"], kept: ["newer", "theirs"] },
+])("[EXEC-34] $what that somebody writes while the call's own is laid in its place is not lost", async (row) => {
+  const at = freshRoot();
+  let isArmed = false;
+  const port: HostPort = {
+    ...realHost,
+    rename: (from, to) => {
+      const isTaken = isArmed && from.endsWith("/f");
+      isArmed &&= !isTaken;
+      if (isTaken) writeFileSync(join(at.root, "f"), "theirs");
+      realHost.rename(from, to);
+      if (isTaken) for (const text of row.later) writeFileSync(join(at.root, "f"), text);
+    },
+  };
+  const prepared = defineTool({
+    name: "prepared",
+    access: "execute",
+    async run(_, call) {
+      await call.files.writeText("f", "ours");
+      isArmed = true;
+      return (await call.exec("cat f")).stdout.text;
+    },
+  });
+  const one = await withCommands("portable", { workspace: { root: at.root, port }, tools: [prepared] }, at);
+  one.put("f", "original");
+  const { ok, reason } = await one.session.runTool({ name: "prepared", input: {} });
+  expect([isArmed, ok, reason]).toEqual([false, false, "FILE_CONFLICT"]);
+  expect([one.text("f"), one.rescued()]).toEqual(["original", row.kept]);
+});
 
 test("[EXEC-35] a file that somebody makes while the one that a command removed is written back is not lost", async () => {
   const at = freshRoot();
@@ -57,6 +89,50 @@ test("[EXEC-36] undoing that is done again replaces nothing that the first attem
       .map(({ path }) => path)
       .toSorted(),
   ).toEqual(["a", "b"]);
+});
+
+test.each([
+  { what: "a file that it made is removed", line: "rm new" },
+  { what: "a folder that it made is removed", line: "rm -r made" },
+  { what: "a file comes into a folder that it made", line: "echo theirs > made/theirs" },
+  { what: "a file comes where it made a folder", line: "rm -r made; echo theirs > made" },
+  { what: "a file that it changed is removed", line: "rm src/f" },
+  { what: "a folder comes where it changed a file", line: "rm src/f; mkdir src/f; echo theirs > src/f/in" },
+  { what: "a folder comes where it removed a file", line: "mkdir gone" },
+  { what: "the folder of a file that it changed is removed", line: "rm -r src" },
+])("[EXEC-37] a command is undone when, after its end, $what", async ({ line }) => {
+  const at = freshRoot();
+  const meddled = defineTool({
+    name: "meddled",
+    access: "execute",
+    async run(_, call) {
+      await call.exec("echo new > new; mkdir made; echo x > made/x; echo changed > src/f; rm gone");
+      plainly(at.root, `${line}; echo theirs > elsewhere`);
+      return call.fail("undone", "on purpose");
+    },
+  });
+  const one = await withCommands("portable", { tools: [meddled] }, at);
+  for (const path of ["src/f", "gone"]) one.put(path, "original");
+  const undone = await one.session.runTool({ name: "meddled", input: {} });
+  expect([undone.ok, undone.reason]).toEqual([false, "undone"]);
+  expect([one.text("src/f"), one.text("gone"), one.text("elsewhere")]).toEqual(["original", "original", "theirs\n"]);
+  expect(["new", "made"].filter((path) => existsSync(one.on(path)))).toEqual([]);
+  const kept = readdirSync(one.on(".holdfast/workspace/rescue"), { recursive: true, withFileTypes: true })
+    .filter((found) => found.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
+  expect(kept.includes("theirs\n")).toBe(line.includes("echo"));
+  expect((await one.sh("echo next > next")).ok).toBe(true);
+});
+
+test("[EXEC-27] content that could not be kept while the disk was full is kept when there is room", async () => {
+  let isFull = true;
+  const at = freshRoot();
+  const port = refusingDisk((text) => isFull && text === "precious");
+  const one = await withCommands("portable", { workspace: { root: at.root, port } }, at);
+  one.put("f", "precious");
+  expect((await one.sh("true")).ok).toBe(false);
+  isFull = false;
+  expect([(await one.sh("rm f", { undo: true })).reason, one.text("f")]).toEqual(["undone", "precious"]);
 });
 
 test("[EXEC-32] a command whose work could not be looked at is undone, also when its tool goes on", async () => {

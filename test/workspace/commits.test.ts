@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -12,6 +14,7 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -233,6 +236,41 @@ describe("after the decision", () => {
     expect([armed, one.text("f"), one.rescued()]).toEqual([false, there, rescued]);
     expect(await one.journalled("file-diverged")).toMatchObject([{ path: "f", kept: expect.stringMatching(/-ours$/) }]);
     expect((await one.run((call) => call.files.writeText("g", "next"))).ok).toBe(true);
+  });
+
+  test.each([
+    { what: "the plan cannot be marked as done", fails: "applied " },
+    { what: "the next call is refused", fails: "none of it" },
+  ])("[HOST-5] what somebody changed is told, also when $what", async ({ fails }) => {
+    const at = freshRoot();
+    let [isArmed, isFull] = [true, true];
+    const open: number[] = [];
+    const port: HostPort = {
+      ...meddling({
+        rename: (from) => {
+          if (!isArmed || !from.endsWith("/f")) return;
+          isArmed = false;
+          if (fails === "applied ") writeFileSync(join(at.root, "f"), "theirs");
+          else open.push(openSync(join(at.root, "f"), "a"));
+        },
+      }),
+      write: (handle, bytes, offset, length, position) => {
+        if (isFull && Buffer.from(bytes).toString().startsWith(fails))
+          throw Object.assign(new Error("full"), { code: "ENOSPC" });
+        return realHost.write(handle, bytes, offset, length, position);
+      },
+    };
+    const one = await work({ workspace: { root: at.root, port } }, at);
+    one.put("f", "one");
+    expect((await one.run((call) => call.files.writeText("f", "ours"))).ok).toBe(true);
+    for (const handle of open) {
+      writeSync(handle, "late");
+      closeSync(handle);
+      expect((await one.run((call) => call.files.writeText("g", "none of it"))).ok).toBe(false);
+    }
+    isFull = false;
+    if (open.length > 0) await one.run((call) => call.files.writeText("h", "next"));
+    expect(await one.journalled("file-diverged")).toMatchObject([{ path: "f", kept: expect.any(String) }]);
   });
 
   test("[HOST-25] a disk that was full when it was noted what waits in rescue keeps nothing from being finished later", async () => {
@@ -471,6 +509,22 @@ describe("the two plans that are written down", () => {
     expect((await run(({ files }) => files.writeText("d", "fourth"))).ok).toBe(true);
     expect(tree(root)).toEqual(["a", "d"]);
   });
+
+  test.each(["made", "made/deep"])(
+    "[HOST-8] a folder that a killed process had put in place, and somebody removed, stays removed: %s",
+    async (gone) => {
+      const at = freshRoot();
+      const { state, port } = forgetfulDisk();
+      const one = await work({ workspace: { root: at.root, port } }, at);
+      state.notes = 0;
+      await one.run(({ files }) => files.writeText("made/deep/file", "new"));
+      await one.session.close().catch(() => {});
+      await one.holdfast.close().catch(() => {});
+      rmSync(one.on(gone), { recursive: true });
+      const { root } = await work({}, at);
+      expect(tree(root)).toEqual(gone === "made" ? [] : ["made/"]);
+    },
+  );
 
   test("[HOST-8] what a killed process had put in place is synced by the next, before the plan is forgotten", async () => {
     const at = { ...freshRoot(), synced: true };

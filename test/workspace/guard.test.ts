@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
 import { memoryDeps, MemoryDisk } from "../support/stores.ts";
-import { freshRoot, inWorkspace, work } from "../support/workspaces.ts";
+import { type Edit, freshRoot, inWorkspace, refusingDisk, work } from "../support/workspaces.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { createHoldfast, Holdfast } from "../../src/turn/holdfast.ts";
 import type { SessionOptions } from "../../src/turn/resume.ts";
@@ -112,6 +112,54 @@ describe("limits and what is not covered", () => {
     expect(await files.list("odd")).toEqual([]);
     await expect(files.delete("odd", { recursive: true })).rejects.toEqual(coded("FILE_NOT_COVERED"));
     await expect(files.move("odd", "even")).rejects.toEqual(coded("FILE_NOT_COVERED"));
+  });
+
+  test("[HOST-15] a link that could not be made again as it is is neither taken away nor moved", async () => {
+    const { run, put, on } = await work();
+    const odd = Buffer.from("a\xffb", "latin1");
+    put("d/f", "f");
+    symlinkSync(odd, on("d/odd"));
+    symlinkSync("\uFFFD", on("d/plain")); // looks like one, and is text
+    for (const edit of [
+      ({ files }) => files.delete("d/odd"),
+      ({ files }) => files.delete("d", { recursive: true }),
+      ({ files }) => files.move("d/odd", "elsewhere"),
+    ] satisfies Edit[])
+      expect(await run(edit)).toMatchObject({ ok: false, reason: "FILE_NOT_COVERED" });
+    expect(readlinkSync(on("d/odd"), { encoding: "buffer" })).toEqual(odd);
+    expect(await run(({ files }) => files.list("d"))).toMatchObject({ ok: true });
+    expect(await run(({ files }) => files.delete("d/plain"))).toMatchObject({ ok: true });
+  });
+
+  test("[HOST-7] what is ours is no part of the user's repository, also when the disk was full as it was said so", async () => {
+    const at = freshRoot();
+    let isFull = true;
+    const port = refusingDisk((text) => isFull && text === "*\n");
+    await refused("WORKSPACE_IO", { workspace: { root: at.root, port } }, at);
+    isFull = false;
+    const { text } = await work({ workspace: { root: at.root, port } }, at);
+    expect(text(".holdfast/.gitignore")).toBe("*\n");
+  });
+
+  test("[HOST-19] a folder of more names than a call has arguments is taken away when the limit allows it", async () => {
+    const at = freshRoot();
+    const names = Array.from({ length: 130_000 }, (_, n) => Buffer.from(`made-up-${n}`));
+    const isMadeUp = (path: string) => path.includes("/made-up-");
+    const port: HostPort = {
+      ...realHost,
+      names: (path) => (realHost.names(path).some((name) => name.toString() === "seed") ? names : realHost.names(path)),
+      stat: (path) => (isMadeUp(path) ? { ...realHost.stat(at.root)!, kind: "link" } : realHost.stat(path)),
+      readLink: (path) => (isMadeUp(path) ? "nowhere" : realHost.readLink(path)),
+    };
+    const { run, put } = await work({ workspace: { root: at.root, port, limits: { paths: 1e6, call: 1e9 } } }, at);
+    put("top/many/seed", "");
+    let seen: unknown;
+    await run(async (call) => {
+      await call.files.delete("top", { recursive: true });
+      seen = await call.files.exists("top/many/made-up-1");
+      return call.fail("enough", "nothing of it is there");
+    });
+    expect(seen).toBe(false);
   });
 
   test("[HOST-15] a write-protected file is its owner's", async () => {

@@ -54,6 +54,7 @@ export async function apply(ground: ApplyGround, intent: Intent): Promise<Applie
   for (const path of paths) ground.done(path);
   const ordered = inOrder(intent.steps);
   const left = ordered.filter(({ path }) => !paths.has(path));
+  if (ground.again) work.findFilled(left);
   for (let at = 0; at < left.length; ) {
     const run = runOfNew(left, at);
     if (run.length > 1) work.linkAll(run);
@@ -123,6 +124,8 @@ class Application implements Applied {
   readonly moved: Moved[] = [];
   /** Folders that were made, or given their mode, here. */
   readonly #opened = new Set<string>();
+  /** Folders that an earlier attempt has put something into. */
+  readonly #filled = new Set<string>();
   readonly #ground: ApplyGround;
 
   constructor(ground: ApplyGround) {
@@ -135,6 +138,19 @@ class Application implements Applied {
     for (const folder of moved.folders) this.folders.add(folder);
     for (const path of moved.paths) this.#opened.add(path);
     return moved;
+  }
+
+  /** What no longer waits was put into its folder. If the folder is not there, somebody has removed it since. */
+  findFilled(steps: readonly PlannedStep[]): void {
+    const { root } = this.#ground;
+    for (const step of steps) {
+      const { path, temp } = step;
+      if (temp === undefined || this.#waits(step)) continue;
+      // With its folder, content may have gone before it was put anywhere.
+      const isOurs = temp.folder.startsWith(`${PLACES.exec.join("/")}/`);
+      if (!isOurs && root.within(namesIn(temp.folder), () => true) !== true) continue;
+      for (let folder = folderOf(path); folder !== ""; folder = folderOf(folder)) this.#filled.add(folder);
+    }
   }
 
   async step(step: PlannedStep): Promise<void> {
@@ -235,7 +251,8 @@ class Application implements Applied {
     const notOurs = (error: unknown): undefined => {
       const stat = isSystem(error, "EACCES", "EPERM") ? root.port.stat(place) : undefined;
       const isTheirs = stat !== undefined && isAnother(stat, step.from, root.port);
-      if (!isTheirs && !HoldfastError.is(error, "FILE_SPECIAL")) throw error;
+      const isOdd = HoldfastError.is(error, "FILE_SPECIAL") || HoldfastError.is(error, "FILE_NOT_COVERED");
+      if (!isTheirs && !isOdd) throw error;
     };
     const file =
       step.from.kind === "file" ? await disk.fileIn(places.rescue, step.aside, HELD).catch(notOurs) : undefined;
@@ -278,6 +295,7 @@ class Application implements Applied {
     const { port } = this.#ground.root;
     const { to } = step;
     if (to.kind !== "folder") return;
+    if (this.#filled.has(step.path) && port.stat(folder.at(name)) === undefined) return;
     folder.mustBeHere();
     try {
       port.makeFolder(folder.at(name), to.mode | OWNER_ALL);

@@ -100,6 +100,7 @@ export function differenceOf(compared: Comparison, { user }: WalkGround["port"])
   for (const { path, was, is } of compared.unlike) {
     // Without its content it would be taken for a file that went.
     if (is?.stat.kind === "file" && is.digest === undefined) uncovered.push({ path, why: "unreadable" });
+    if (is?.stat.kind === "link" && is.target === undefined) uncovered.push({ path, why: "not-text" });
     const [from, to] = [entryIn(was, user), entryIn(is, user)];
     if (!sameEntry(from, to)) changes.push({ path, from, to });
     else if (is?.stat.kind === "file" && was !== undefined)
@@ -114,7 +115,10 @@ export function sameOwner(a: HostStat | undefined, b: HostStat | undefined): boo
 }
 
 function knownAt(port: WalkGround["port"], path: string, stat: HostStat): Known {
-  if (stat.kind === "link") return { stat, target: linkAt(port, path) };
+  if (stat.kind === "link") {
+    const target = linkAt(port, path);
+    return target === undefined ? { stat } : { stat, target };
+  }
   const found = stat.kind === "file" ? hashIfReadable(port, path) : undefined;
   return found === undefined ? { stat } : { stat, digest: found.digest };
 }

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
@@ -61,4 +70,16 @@ test("[HOST-13] a folder that was closed to everybody is closed after all that l
   expect([left, isClosed()]).toEqual([[], true]);
   chmodSync(join(to, "d"), 0o700);
   expect(readFileSync(join(to, "d/in/f"), "utf8")).toBe("f");
+});
+
+test("[HOST-13] a link whose target is no text is told as left out, and not copied with another", async () => {
+  const [from, to] = [join(scratch, "odd"), join(scratch, "odd-copy")];
+  mkdirSync(from);
+  symlinkSync(Buffer.from("a\xffb", "latin1"), join(from, "odd"));
+  symlinkSync("\uFFFD", join(from, "plain"));
+  const root = new HostRoot(realHost, from);
+  const nothing = async function* () {};
+  const { left } = await copyWorkspace(diskOf(root), to, new Map(), nothing, async () => {});
+  root.close();
+  expect([left, readdirSync(to)]).toEqual([["odd"], ["plain"]]);
 });

@@ -9,14 +9,14 @@ import type { HostEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
 import { type Folder, HostRoot } from "./folders.ts";
 import { writeAll } from "./meta.ts";
-import { type HostPort, type HostStat, isSystem } from "./port.ts";
+import { type HostPort, type HostStat, isSystem, linkTarget } from "./port.ts";
 
 type ContentOf = (entry: HostEntry & { readonly kind: "file" }, path: string) => AsyncIterable<Bytes>;
 type Owner = readonly [number, number];
 
 /** A copy, and what is not in it as it was. */
 export interface Copied {
-  /** What cannot be copied: pipes, sockets, devices, names that are no text, what may not be read. */
+  /** What cannot be copied: pipes, sockets, devices, names that are no text, links to such, what may not be read. */
   readonly left: readonly string[];
   /** What belongs to somebody else there, and here to whoever copied it: the system gives nothing away for a common user. */
   readonly reowned: readonly string[];
@@ -120,7 +120,7 @@ class Copy {
           const then = this.#at.get(path);
           if (stat?.kind === "folder")
             this.#makeFolder(to, name, then?.kind === "folder" ? then.mode : stat.mode, ownerIn(stat));
-          else if (stat?.kind === "link") this.#port.makeLink(this.#port.readLink(from.at(name)), to.at(name));
+          else if (stat?.kind === "link") this.#copyLink(from.at(name), to.at(name), path);
           else if (stat?.kind === "file") this.#copyFile(from.at(name), to.at(name), stat, path);
           else if (stat !== undefined) this.left.push(path);
           return stat?.kind;
@@ -129,6 +129,12 @@ class Copy {
     } catch (error) {
       throw hostError(error, path);
     }
+  }
+
+  #copyLink(from: string, to: string, path: string): void {
+    const target = linkTarget(this.#port, from);
+    if (target === undefined) this.left.push(path);
+    else this.#port.makeLink(target, to);
   }
 
   #copyFile(from: string, to: string, stat: HostStat, path: string): void {

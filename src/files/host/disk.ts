@@ -7,7 +7,7 @@ import { ABSENT, type HostEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
 import { isOwn, isOwnName } from "./own.ts";
-import { type HostPort, type HostStat, isSystem, isText, nameText } from "./port.ts";
+import { type HostPort, type HostStat, isSystem, isText, linkTarget, nameText } from "./port.ts";
 import { HELD } from "./read-file.ts";
 
 const PIECE = 1024 * 1024;
@@ -77,6 +77,16 @@ export class Disk {
     return this.#inFolder(names, (folder, name) => this.#port.readLink(folder.at(name))) ?? "";
   }
 
+  #target(names: readonly string[]): string {
+    const target = this.#inFolder(names, (folder, name) => ({ is: linkTarget(this.#port, folder.at(name)) }));
+    if (target !== undefined && target.is === undefined)
+      throw new HoldfastError("FILE_NOT_COVERED", {
+        path: names.join("/"),
+        holds: "a link to what has no name in text",
+      });
+    return target?.is ?? "";
+  }
+
   /**
    * Everything that must be equal for a path to be unchanged. Reads a file whole. Where one is expected it is opened at
    * once; anything else is looked at first, for whoever waits at a pipe would take it for a reader.
@@ -87,7 +97,7 @@ export class Disk {
     const stat = this.stat(names);
     if (stat === undefined) return ABSENT;
     if (stat.kind === "folder") return { kind: "folder", mode: stat.mode };
-    if (stat.kind === "link") return { kind: "link", target: this.readLink(names) };
+    if (stat.kind === "link") return { kind: "link", target: this.#target(names) };
     if (stat.kind === "other") throw new HoldfastError("FILE_SPECIAL", { path: names.join("/") });
     return (await this.file(names, HELD))?.entry ?? ABSENT;
   }

@@ -9,9 +9,9 @@ import { InPlace } from "./in-place.ts";
 import type { Intent, Link } from "./intent.ts";
 import { PLACES } from "./meta.ts";
 import type { WorkspaceDeps } from "./options.ts";
-import type { HostPort, HostStat } from "./port.ts";
+import { type HostPort, type HostStat, isSystem } from "./port.ts";
+import { putBack } from "./put-back.ts";
 import { hashFile } from "./read-file.ts";
-import { unlinkIfThere } from "./rescue.ts";
 import { namedBy, type ToSync } from "./syncing.ts";
 
 /** The commands of one call, as far as a commit of their work must know them. */
@@ -82,7 +82,7 @@ export class ExecWorks {
   /** All is in place: names of one file are names of one file again, and the folder goes. */
   finished({ exec, links = [] }: Intent): void {
     if (exec === undefined) return;
-    for (const link of links) this.#share(link);
+    for (const [at, link] of links.entries()) this.#share(link, `${exec}-share-${at}`);
     removeExecPlace(this.ground, exec);
   }
 
@@ -121,23 +121,36 @@ export class ExecWorks {
   }
 
   /**
-   * By a second name for the first path's file, moved over the other's, if both still hold the same: the call itself, or
-   * somebody else, may have written to one of them after the command.
+   * By a second name for the first path's file, if both still hold the same: the call itself, or somebody else, may have
+   * written to one of them after the command. What lies there is looked at in rescue, where nobody can swap it.
    */
-  #share({ path, same }: Link): void {
+  #share({ path, same }: Link, aside: string): void {
     const { root, places } = this.ground;
     const { port } = root;
-    const between = places.temporary.at("shared");
-    unlinkIfThere(port, between);
+    const taken = places.rescue.at(aside);
     this.#in(same, (from, sameName) =>
       this.#in(path, (to, name) => {
+        this.#giveBack(aside, to.at(name), path); // of an attempt that was cut off
         const [a, b] = [port.stat(from.at(sameName)), port.stat(to.at(name))];
         if (a?.kind !== "file" || b?.kind !== "file" || a.ino === b.ino || !sameOwner(a, b)) return;
-        if (a.size !== b.size || digestAt(port, from.at(sameName)) !== digestAt(port, to.at(name))) return;
-        port.linkAs(from.at(sameName), between);
-        port.rename(between, to.at(name));
+        const holds = digestAt(port, from.at(sameName));
+        if (a.size !== b.size || holds !== digestAt(port, to.at(name))) return;
+        port.rename(to.at(name), taken);
+        if (digestAt(port, taken) !== holds) return this.#giveBack(aside, to.at(name), path);
+        try {
+          port.linkAs(from.at(sameName), to.at(name));
+        } catch (error) {
+          if (!isSystem(error, "EEXIST")) throw error; // somebody was quicker: theirs stays
+        }
+        port.unlink(taken);
       }),
     );
+  }
+
+  #giveBack(aside: string, place: string, path: string): void {
+    const { root, places, rescue } = this.ground;
+    if (root.port.stat(places.rescue.at(aside)) === undefined) return;
+    if (!putBack(root.port, places.rescue.at(aside), place)) rescue.note(aside, { path, whose: "theirs" });
   }
 
   #in(path: string, work: (folder: Folder, name: string) => void): void {

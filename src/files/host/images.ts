@@ -65,6 +65,7 @@ export class Images {
 
   #put(digest: BlobName, content: Iterable<Uint8Array>): void {
     const coming = this.#folder.at(`${COMING}${digest}`);
+    unlinkIfThere(this.#port, coming); // half of it, from when the disk was full: nothing would ever be kept under this name
     const handle = this.#port.openFile(coming, "create");
     let at = 0;
     try {

@@ -90,15 +90,30 @@ export class InPlace {
 
   /** Everything as it was, or only some paths. Answers which had to be brought back. */
   restore(only?: ReadonlySet<string>): readonly string[] {
+    const known = this.#found?.unlike.map(({ path }) => path).filter((path) => only?.has(path) ?? true);
     try {
-      return this.#restore(only);
+      return this.#restore((path) => only?.has(path) ?? true, only === undefined);
     } catch (error) {
-      if (HoldfastError.is(error, "EXEC_NOT_UNDONE")) throw error;
-      throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: String(error) }, { cause: error });
+      if (known === undefined) throw this.#notUndone(error);
+    }
+    // Somebody else was there after the look. Their other work is theirs: only what lies in the way is looked at again.
+    this.#found = undefined;
+    const concerns = concerning(known);
+    try {
+      const again = this.#restore((path) => (only?.has(path) ?? true) && concerns(path), only === undefined);
+      return [...new Set([...known, ...again])];
+    } catch (error) {
+      throw this.#notUndone(error);
     }
   }
 
-  #restore(only: ReadonlySet<string> | undefined): readonly string[] {
+  #notUndone(error: unknown): HoldfastError {
+    this.#found = undefined; // or the next attempt would fail as this one has
+    if (HoldfastError.is(error, "EXEC_NOT_UNDONE")) return error;
+    return new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: String(error) }, { cause: error });
+  }
+
+  #restore(isMeant: (path: string) => boolean, withUnnamed: boolean): readonly string[] {
     const { root, rescue, places } = this.#ground;
     const all = this.#toRestore();
     // What a command has made goes as it is; what was there before may lack something that nobody sees.
@@ -106,11 +121,11 @@ export class InPlace {
       .filter(({ path, why }) => why === "unreadable" && (path === "" || this.manifest.entries.has(path)))
       .map(({ path }) => path);
     if (unseen.length > 0) throw new HoldfastError("EXEC_NOT_UNDONE", { id: this.id, left: unseen.slice(0, 20) });
-    const unlike = only === undefined ? all.unlike : all.unlike.filter(({ path }) => only.has(path));
-    const unnamed = only === undefined ? all.unnamed : [];
+    const unlike = all.unlike.filter(({ path }) => isMeant(path));
+    const unnamed = withUnnamed ? all.unnamed : [];
     const images = this.#images;
     const ground = { root, rescue, images, rescueFolder: places.rescue, temporary: places.temporary, id: this.id };
-    const stays = new Set(all.unlike.flatMap(({ path }) => (only === undefined || only.has(path) ? [] : [path])));
+    const stays = new Set(all.unlike.flatMap(({ path }) => (isMeant(path) ? [] : [path])));
     bringBack(ground, { unlike, unnamed }, this.manifest, stays);
     this.#found = undefined;
     const paths = unlike.map(({ path }) => path);
@@ -173,6 +188,18 @@ function imagesIn({ root, known }: ExecGround): Images {
 function withFolders(paths: readonly string[]): ReadonlySet<string> {
   const folders = paths.flatMap((path) => (path.includes("/") ? [path.slice(0, path.lastIndexOf("/"))] : []));
   return new Set([...paths, ...folders]);
+}
+
+/** True for some paths, for what lies below them and for the folders that they lie in. */
+function concerning(paths: readonly string[]): (path: string) => boolean {
+  const all = new Set(paths);
+  const above = new Set(paths.flatMap(foldersAbove));
+  return (path) => all.has(path) || above.has(path) || foldersAbove(path).some((folder) => all.has(folder));
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const names = path.split("/");
+  return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
 function namesIn({ entries }: Manifest): ReadonlySet<string> {

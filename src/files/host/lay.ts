@@ -1,9 +1,12 @@
+import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import { namesIn } from "../path.ts";
-import type { HostEntry } from "./entry.ts";
+import { type HostEntry, sameEntry } from "./entry.ts";
+import type { ExecGround } from "./exec-place.ts";
 import { type Folder, HostRoot } from "./folders.ts";
 import { PLACES, writeAll } from "./meta.ts";
 import type { HostPort } from "./port.ts";
+import { putBack } from "./put-back.ts";
 import { piecesIn } from "./read-file.ts";
 import { stageFile } from "./staging.ts";
 
@@ -18,22 +21,27 @@ export interface Laid {
 
 /** The tree as the commands see it, and the folder of ours that is theirs. */
 export interface LayGround {
-  readonly workspace: HostRoot;
+  readonly workspace: ExecGround;
   readonly exec: string;
   readonly inside: string;
+  /** What a path must still hold, when it is the files themselves that are replaced. */
+  readonly expected?: (path: string) => HostEntry;
 }
 
 const OWNER_ALL = 0o700;
 
 /** Puts what a call has staged where its command will look for it. Nobody else sees that place, or it is protected. */
-export async function layInto({ workspace, exec, inside }: LayGround, all: readonly Laid[]): Promise<void> {
-  const root = new HostRoot(workspace.port, inside);
+export async function layInto(ground: LayGround, all: readonly Laid[]): Promise<void> {
+  const { workspace, exec, inside, expected } = ground;
+  const root = new HostRoot(workspace.root.port, inside);
   const up = all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   try {
-    await workspace.inside([...PLACES.exec, exec], async (aside) => {
+    await workspace.root.inside([...PLACES.exec, exec], async (aside) => {
       const ready: Laid[] = [];
       for (const [at, one] of up.entries()) ready.push(one.moves ? await takenOut(root.port, aside, at, one) : one);
-      for (const { path } of up.toReversed()) remove(root, path);
+      for (const [at, { path }] of [...up.entries()].toReversed())
+        if (expected === undefined) remove(root, path);
+        else await takeAway(workspace, path, expected(path), `${exec}-laid-${at}`);
       for (const one of ready) await put(root, one);
       for (const one of up.toReversed()) close(root, one);
     });
@@ -68,6 +76,37 @@ function remove(root: HostRoot, path: string): void {
     if (found.kind !== "folder") root.port.unlink(at);
     else if (root.port.names(at).length === 0) root.port.removeFolder(at);
   });
+}
+
+/**
+ * The same of the files themselves. Content may have been copied for seconds since they were looked at, so what is taken
+ * away is looked at again in rescue, where nobody can swap it: theirs goes back where it was.
+ */
+async function takeAway(
+  { root, disk, places, rescue }: ExecGround,
+  path: string,
+  expected: HostEntry,
+  aside: string,
+): Promise<void> {
+  const { port } = root;
+  const names = namesIn(path);
+  await root.within(names.slice(0, -1), async (folder) => {
+    const [at, taken] = [folder.at(names.at(-1)), places.rescue.at(aside)];
+    const found = port.stat(at);
+    if (found === undefined) return;
+    if (found.kind === "folder" && expected.kind === "folder") return remove(root, path);
+    if (found.kind === "folder") throw changed(path);
+    folder.mustBeHere();
+    port.rename(at, taken);
+    const is = await disk.entry([...PLACES.rescue, aside], expected).catch(() => undefined);
+    if (is !== undefined && sameEntry(is, expected)) return port.unlink(taken);
+    if (!putBack(port, taken, at)) rescue.note(aside, { path, whose: "theirs" });
+    throw changed(path);
+  });
+}
+
+function changed(path: string): HoldfastError {
+  return new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else" });
 }
 
 async function put(root: HostRoot, { path, to, content }: Laid): Promise<void> {

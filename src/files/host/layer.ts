@@ -33,6 +33,10 @@ interface Change {
   readonly content?: StagedContent;
 }
 
+interface Found extends Change {
+  readonly names: readonly string[];
+}
+
 /** The workspace under a call's own changes. Nothing it does touches the disk: that is the commit's affair. */
 export function hostLayer(host: HostSession, access: ValueAccess): FileLayer {
   return typed(untypedLayer(host, access));
@@ -154,24 +158,20 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
     if (waits || host.mode !== "host") return content;
     return { file: (await keep(view().content(above, path), path)).file };
   };
-  /** Everything at and below a path, the deepest last. */
-  const all = async (
-    names: readonly string[],
-  ): Promise<readonly (Change & { readonly names: readonly string[] })[]> => {
+  /** Everything at and below a path, the deepest last. Into one list: a folder may hold more than a call has arguments. */
+  const all = async (names: readonly string[], found: Found[] = []): Promise<readonly Found[]> => {
     const path = names.join("/");
     const node = view().node(names);
     if (node?.kind === "other")
       throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "a pipe, socket or device" });
     const from = await before(names);
-    const found = [{ path, names, from, to: ABSENT }];
+    found.push({ path, names, from, to: ABSENT });
+    if (found.length > limits.paths) refuseMany(found, limits);
     if (from.kind !== "folder") return found;
     const hidden = disk.hidden(names);
     if (hidden > 0)
       throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "names that are no text, or ours", hidden });
-    for (const { name } of view().list(names)) {
-      found.push(...(await all([...names, name])));
-      if (found.length > limits.paths) refuseMany(found, limits);
-    }
+    for (const { name } of view().list(names)) await all([...names, name], found);
     return found;
   };
   const bytesOf = async (names: readonly string[]): Promise<Bytes> => {

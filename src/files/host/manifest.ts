@@ -2,7 +2,7 @@ import { sha256 } from "../../base/hash.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 import { ABSENT, type HostEntry } from "./entry.ts";
 import type { Images } from "./images.ts";
-import { type HostPort, type HostStat, isSystem } from "./port.ts";
+import { type HostPort, type HostStat, isSystem, linkTarget } from "./port.ts";
 import { type Uncovered, type WalkGround, walkTree } from "./walk.ts";
 
 /** One path as a manifest knows it: what the system said, and what a file holds or a link names. */
@@ -60,8 +60,11 @@ export function takeManifest(
   for (const [path, stat] of inOrder(walked.entries, limits)) {
     const at = `${base}/${path}`;
     bytes += stat.kind === "file" ? stat.size : 0;
-    if (stat.kind === "link") entries.set(path, { stat, target: linkAt(port, at) });
-    else if (stat.kind !== "file") entries.set(path, { stat });
+    if (stat.kind === "link") {
+      const target = linkAt(port, at);
+      if (target === undefined) uncovered.push({ path, why: "not-text" });
+      entries.set(path, target === undefined ? { stat } : { stat, target });
+    } else if (stat.kind !== "file") entries.set(path, { stat });
     else if (stat.size > limits.file || bytes > limits.tree) {
       uncovered.push({ path, why: "too-large" });
       entries.set(path, { stat });
@@ -225,9 +228,10 @@ function keptBy(images: Images, at: string, path: string, uncovered: Uncovered[]
   }
 }
 
-export function linkAt(port: HostPort, path: string): string {
+/** Undefined when it is no text. */
+export function linkAt(port: HostPort, path: string): string | undefined {
   try {
-    return port.readLink(path);
+    return linkTarget(port, path);
   } catch (error) {
     if (isSystem(error, "ENOENT", "EINVAL")) return ""; // gone, or something else by now
     throw error;

@@ -33,7 +33,10 @@ export function makePlaces(root: HostRoot): void {
   for (const place of [[OWN_FOLDER], PLACES.home, PLACES.temporary, PLACES.rescue]) makePlace(root, place);
   // Ours, and no part of the user's repository: said here, so that nothing of theirs has to be edited.
   root.inside([OWN_FOLDER], (own) => {
-    if (root.port.stat(own.at(IGNORE)) === undefined) writeNamed(root.port, own, IGNORE, Buffer.from("*\n"));
+    const said = root.port.stat(own.at(IGNORE));
+    if (said !== undefined && said.size > 0) return;
+    if (said !== undefined) root.port.unlink(own.at(IGNORE)); // from when the disk was full: whatever is in rescue would be committed
+    writeNamed(root.port, own, IGNORE, Buffer.from("*\n"));
   });
 }
 

@@ -66,7 +66,9 @@ export interface HostPort {
   names(path: string): readonly Uint8Array[];
   /** As text, which is quicker by half. What is no text has U+FFFD in its name, and is to be asked for as bytes. */
   textNames(path: string): readonly string[];
+  /** As text. What is no text has U+FFFD in it, and is to be asked for as bytes. */
   readLink(path: string): string;
+  linkBytes(path: string): Uint8Array;
   makeFolder(path: string, mode: number): void;
   removeFolder(path: string): void;
   rename(from: string, to: string): void;
@@ -120,6 +122,7 @@ export const realHost: HostPort = {
   names: (path) => readdirSync(path, { encoding: "buffer" }),
   textNames: (path) => readdirSync(path),
   readLink: readlinkSync,
+  linkBytes: (path) => readlinkSync(path, { encoding: "buffer" }),
   makeFolder: (path, mode) => {
     mkdirSync(path, { mode });
   },
@@ -201,6 +204,12 @@ export function isSystem(error: unknown, ...codes: readonly string[]): boolean {
 /** A name that is text, as text. */
 export function nameText(name: Uint8Array): string {
   return Buffer.from(name.buffer, name.byteOffset, name.length).toString("utf8");
+}
+
+/** What a link names, or undefined when it is no text: made anew, the link would name something else. */
+export function linkTarget(port: HostPort, path: string): string | undefined {
+  const target = port.readLink(path);
+  return target.includes("\uFFFD") && !isText(port.linkBytes(path), target) ? undefined : target;
 }
 
 /** Whether a name comes back as it was from its text. */

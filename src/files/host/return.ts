@@ -106,10 +106,10 @@ function refusal(
   return disk.stat(folder)?.kind === "folder" || comes.has(folder.join("/")) ? undefined : "no-folder";
 }
 
-/** Undefined for what is no file, folder or link: it is nobody's to replace. */
+/** Undefined for what is no file, folder or link, or could not be brought back: it is nobody's to replace. */
 function entryAt(disk: Disk, path: string, expected: HostEntry): Promise<HostEntry | undefined> {
   return inOurWords(path, () => disk.entry(namesIn(path), expected)).catch((error: unknown) => {
-    if (HoldfastError.is(error, "FILE_SPECIAL")) return undefined;
+    if (HoldfastError.is(error, "FILE_SPECIAL") || HoldfastError.is(error, "FILE_NOT_COVERED")) return undefined;
     throw error;
   });
 }

@@ -206,7 +206,11 @@ class UpperWalk {
   #entry(at: string, stat: HostStat, path: string): HostEntry | undefined {
     const { port } = this.#ground;
     if (stat.kind === "folder") return { kind: "folder", mode: stat.mode, exact: true };
-    if (stat.kind === "link") return { kind: "link", target: linkAt(port, at) };
+    if (stat.kind === "link") {
+      const target = linkAt(port, at);
+      if (target === undefined) this.uncovered.push({ path, why: "not-text" });
+      return target === undefined ? undefined : { kind: "link", target };
+    }
     try {
       const found = hashFile(port, at);
       if (found === undefined) return ABSENT;

@@ -69,6 +69,8 @@ export class Workspace {
   #slot: Slot = 0;
   #order = 0;
   #commits = 0;
+  /** What somebody else did, until a boundary that is reached has told it. */
+  #untold: Diverged[] = [];
   #users = 0;
   #closed: Promise<void> | undefined;
 
@@ -133,7 +135,7 @@ export class Workspace {
   /** Prepare, decide, apply. Nothing of another session of this process comes between. */
   commit(files: FilesToCommit, decide: (decision: FilesDecision) => Promise<void>): Promise<readonly Diverged[]> {
     return this.#alone(async () => {
-      const late = await beforeWriting(this.#ready(files.exec?.id));
+      await beforeWriting(this.#ready(files.exec?.id));
       const tx = this.#deps.random.hex(12);
       const { session, after, callId, steps } = files;
       const slot = this.#slot;
@@ -168,13 +170,17 @@ export class Workspace {
       this.#doubted = undefined;
       for (const { path } of steps) this.pending.add(path);
       // Decided: from here on a failure leaves it pending, to be tried again, and takes nothing back.
-      return [...late, ...(await this.#finish().catch(() => []))];
+      await this.#finish().catch(() => {});
+      return this.#untold.splice(0);
     });
   }
 
   /** Puts in place what waits. Throws WORKSPACE_PENDING while something is in its way. */
   settle(): Promise<readonly Diverged[]> {
-    return this.#alone(() => this.#ready());
+    return this.#alone(async () => {
+      await this.#ready();
+      return this.#untold.splice(0);
+    });
   }
 
   /** Where something that was decided may lie: where it waits, on its way, or in place. */
@@ -235,7 +241,8 @@ export class Workspace {
     if (newest !== undefined) {
       const { slot, state, intent } = newest;
       this.#stuck = { intent, slot, again: true };
-      const diverged = await this.#finish();
+      await this.#finish();
+      const diverged = this.#untold.splice(0);
       const { session, callId } = intent;
       if (state === "prepared") this.finished.push({ session, ...(callId === undefined ? {} : { callId }), diverged });
     }
@@ -309,22 +316,20 @@ export class Workspace {
   }
 
   /** Nothing waits any more, or a typed refusal. */
-  #ready(exec?: string): Promise<readonly Diverged[]> {
+  #ready(exec?: string): Promise<void> {
     return inOurWords(this.path, async () => {
       this.execs.refuseOthers(exec);
       if (!this.#hasLinks) throw new HoldfastError("WORKSPACE_NO_LINKS", { root: this.path });
-      return this.#finish();
+      await this.#finish();
     });
   }
 
-  async #finish(): Promise<readonly Diverged[]> {
-    const late: readonly Diverged[] = [
-      ...this.rescue.lateWrites().map(({ path, name }): Diverged => ({ path, why: "written-late", kept: name })),
-      ...this.execs.lateWrites().map((path): Diverged => ({ path, why: "written-late" })),
-    ];
+  async #finish(): Promise<void> {
+    for (const { path, name } of this.rescue.lateWrites()) this.#untold.push({ path, why: "written-late", kept: name });
+    for (const path of this.execs.lateWrites()) this.#untold.push({ path, why: "written-late" });
     await this.#askForDoubted();
     const stuck = this.#stuck;
-    if (stuck === undefined) return late;
+    if (stuck === undefined) return;
     const { intent, slot, again = false } = stuck;
     stuck.again = true;
     let applied: Applied;
@@ -348,10 +353,10 @@ export class Workspace {
     // What was taken out of the way is kept beside the journal too; what did not get in lies only here.
     if (applied.diverged.length > 0) this.#unsynced.add(PLACES.rescue.join("/"));
     this.rescue.watch(applied.moved);
+    for (const one of applied.diverged) this.#untold.push(one);
     this.#slots.applied(slot, intent);
     this.#commits += 1;
     if (this.#commits % COMMITS_PER_PRUNE === 0) this.rescue.prune();
-    return [...late, ...applied.diverged];
   }
 
   #files() {

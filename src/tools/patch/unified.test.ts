@@ -60,3 +60,21 @@ test.each<[string, readonly string[]]>([
   expect(result).toMatchObject({ ok: false });
   expect("why" in result ? result.why : "").toContain(why);
 });
+
+const OF_A = "diff --git a/a b/a";
+test.each<[string, readonly string[]]>([
+  ["A copy", ["diff --git a/a b/b", "similarity index 100%", "copy from a", "copy to b"]],
+  ["A file that is no text", [OF_A, "index 1..2 100644", "Binary files a/a and b/a differ"]],
+  ["A file that is no text", [OF_A, "index 1..2 100644", "GIT binary patch", "literal 3", "KcmZ"]],
+  ["A symbolic link", [OF_A, "new file mode 120000", "index 0..1", "--- /dev/null", "+++ b/a", "@@ -0,0 +1 @@", "+b"]],
+  ["A symbolic link", [OF_A, "deleted file mode 120000", "index 1..0", "--- a/a", "+++ /dev/null"]],
+  ["A symbolic link", [OF_A, "index 1..2 120000", "--- a/a", "+++ b/a", "@@ -1 +1 @@", "-b", "+c"]],
+  ["A submodule", [OF_A, "index 1..2 160000", "--- a/a", "+++ b/a", "@@ -1 +1 @@", "-Subproject commit 1", "+2"]],
+])("[TOOL-27] what a patch does not change is named: %s", (what, lines) => {
+  const fine = ["--- a/b", "+++ b/b", "@@ -1 +1 @@", "-one", "+two"];
+  const result = parseUnified([...fine, ...lines]);
+  expect(result).toMatchObject({ ok: false, why: expect.stringMatching(new RegExp(`^${what} .*patch`)) });
+  expect(parseUnified([...fine.slice(0, 2), "@@ -1 +1 @@", "-copy from a", "+GIT binary patch"])).toMatchObject({
+    ok: true,
+  });
+});

@@ -9,6 +9,23 @@ const UNNAMED = "";
 const AROUND = /^(diff |index |similarity |dissimilarity |old mode )/;
 const MODE = /^(new|new file|deleted file) mode (?:100)?([0-7]{3})$/;
 
+/** What `git diff` says of things that are not changed by lines. Taken for noise, a part of the patch would be left out. */
+const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
+  [/^copy (?:from|to) /, "A copy cannot be made by a patch. Add it as a new file, with all of its lines."],
+  [
+    /^(?:GIT binary patch$|Binary files .* differ$)/,
+    "A file that is no text cannot be changed by a patch. Leave it out of the patch.",
+  ],
+  [
+    /^(?:(?:old|new|new file|deleted file) mode|index \S+) 120000$/,
+    "A symbolic link cannot be made, changed or deleted by a patch. Leave it out of the patch.",
+  ],
+  [
+    /^(?:(?:old|new|new file|deleted file) mode|index \S+) 160000$/,
+    "A submodule cannot be changed by a patch. Leave it out of the patch.",
+  ],
+];
+
 interface Open {
   from: string;
   to: string;
@@ -35,6 +52,8 @@ export function parseUnified(lines: readonly string[]): ParsedPatch {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
     const [, what, mode = ""] = MODE.exec(line) ?? [];
+    const [, unsupported] = UNSUPPORTED.find(([says]) => says.test(line)) ?? [];
+    if (unsupported !== undefined) return fail(at, unsupported);
     if (line.startsWith("diff --git ")) {
       close();
       const path = gitPath(line.slice("diff --git ".length)) ?? UNNAMED;
