@@ -227,10 +227,14 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
     inside: stillInside(now, callId),
-    boundaries: [
-      ...now.boundaries,
-      { callId, tool, status, before: beforeClosing(now, callId, seq), after: seq, rewound: false },
-    ],
+    boundaries: closedTogether(now, {
+      callId,
+      tool,
+      status,
+      before: beforeClosing(now, callId, seq),
+      after: seq,
+      rewound: false,
+    }),
   }),
   "state-changed": (now, { callId, introduces }, seq) => ({
     ...now,
@@ -283,11 +287,20 @@ function historyOf({ history }: { readonly history?: number }, more = 0): { read
   return history === undefined ? {} : { history: history + more };
 }
 
-/** What a call changed is written right after its end: its boundary reaches there. */
+/** What a call changed is written right after its end: its boundary, and those of calls inside it, reach there. */
 function reachingTo(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): readonly ToolBoundary[] {
-  const at = boundaries.findLastIndex((one) => one.callId === callId && !one.rewound);
-  const found = boundaries[at];
-  return found === undefined ? boundaries : boundaries.with(at, { ...found, after: seq });
+  const found = boundaries.findLast((one) => one.callId === callId && !one.rewound);
+  if (found === undefined) return boundaries;
+  return boundaries.map((one) => (one.after === found.after ? { ...one, after: seq } : one));
+}
+
+/**
+ * Calls inside a call happened with it, or did not. Whoever returned to between their ends would find calls that succeeded,
+ * and nothing of what they changed.
+ */
+function closedTogether({ boundaries }: SessionFold, closed: ToolBoundary): readonly ToolBoundary[] {
+  const { before, after } = closed;
+  return [...boundaries.map((one) => (one.before >= before ? { ...one, before, after } : one)), closed];
 }
 
 /** Calls inside it are closed right before it: who returns to before it returns to before them. */
