@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { writes } from "../../test/support/calls.ts";
 import { look, opened, run, step } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { defineTool } from "../transaction/tool.ts";
 
@@ -76,4 +77,30 @@ test("[TURN-17] [K17] a child session's span is rewound when the call it worked 
   expect((await look(child)).steps).toEqual(["before", "work"]);
   expect((await collect(child.read())).at(-2)).toMatchObject({ kind: "rewound" });
   expect(await child.conversation()).toHaveLength(4);
+});
+
+test("[TURN-17] what waits in a child session for a call that is discarded is asked of nobody; what waited before still is", async () => {
+  const deployed: string[] = [];
+  const deploy = writes<{ readonly to: string }>("deploy", ({ to }) => deployed.push(to), { approval: true });
+  const tools = [step, deploy];
+  const { holdfast, session, disk, deps } = await opened(new MemoryDisk(), { tools });
+  const child = await holdfast.open("child");
+  const asks = (to: string) =>
+    watch(child.run("go", { model: scripted([{ calls: [{ name: "deploy", input: { to } }] }]) }));
+  const delegate = writes<{ readonly to?: string }>("delegate", async ({ to }, call) => {
+    await call.child(child);
+    if (to !== undefined) await asks(to);
+    throw new Error("boom");
+  });
+  session.transactions.add([delegate]);
+  await session.runTool({ name: "delegate", input: { to: "production" } });
+  expect([child.waiting, child.openCalls, await child.conversation()]).toEqual([[], [], []]);
+  const closed = (await collect(child.read())).filter((entry) => entry.kind === "call-closed");
+  expect(closed).toMatchObject([{ tool: "deploy", reason: "unanswered", effects: "none" }]);
+  await asks("staging");
+  await session.runTool({ name: "delegate", input: {} });
+  await deps.store.close();
+  const again = await (await opened(disk, { tools })).holdfast.open("child");
+  expect(again.waiting).toMatchObject([{ input: { to: "staging" } }]);
+  await again.reply(again.waiting[0]!.callId, { approve: true });
 });
