@@ -11,6 +11,7 @@ import {
   type EffectReport,
   type EffectSpec,
   lastOfEach,
+  SOMEBODY_ELSE,
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
@@ -236,9 +237,10 @@ export class EffectBook {
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join({ entry, owners, begun }: Known, request: EffectRequest): Promise<void> {
+  async #join({ entry, standing, owners, begun }: Known, request: EffectRequest): Promise<void> {
     const { callId } = request;
     if (owners.has(callId)) return;
+    if (standing.is === "done" && owners.size === 0) owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
     owners.set(callId, this.#ids.outermost(callId));
     try {
       await begun;

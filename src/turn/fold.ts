@@ -5,7 +5,7 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
-import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
+import { type EffectEntry, effectId, SOMEBODY_ELSE, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
 export interface ToolBoundary {
@@ -274,7 +274,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       entry,
       // A rewind had come to others first, and it is wanted again: nobody had begun to undo it.
       standing: standing.is === "undoing" && !standing.begun ? { is: "done", result: standing.result } : standing,
-      owners: [...owners, record.callId],
+      owners: [...(standing.is === "done" && owners.length === 0 ? [SOMEBODY_ELSE] : owners), record.callId],
     })),
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),

@@ -60,6 +60,35 @@ describe("a fork of a durable session", () => {
     await session.rewind({ after: first });
     expect(did).toEqual(["k", "undone"]);
   });
+
+  test("[TURN-16] also not with a call that asked for them again and was discarded or taken back, in whichever process", async () => {
+    const did: string[] = [];
+    const pay = writes<{ readonly fail: boolean }>(
+      "pay",
+      async ({ fail }, call) => {
+        await call.effect("payment", {}, { key: "k" });
+        if (fail) throw new Error("no");
+      },
+      { effects: { payment: { run: () => did.push("paid"), undo: () => void did.push("undone") } } },
+    );
+    const options = { tools: [pay, step] };
+    const { session, disk, deps } = await opened(new MemoryDisk(), options);
+    const { callId } = await session.runTool({ name: "pay", input: { fail: false } });
+    const fork = await session.fork({ after: callId, as: "fork" });
+    await fork.runTool({ name: "pay", input: { fail: true } });
+    const again = await fork.runTool({ name: "pay", input: { fail: false } });
+    await fork.checkpoint();
+    const last = await fork.runTool({ name: "pay", input: { fail: false } });
+    await fork.rewind({ before: last.callId });
+    expect(did).toEqual(["paid"]);
+    await deps.store.close();
+    const next = await opened(disk, options);
+    const reopened = await next.holdfast.open("fork");
+    expect((await reopened.rewind({ before: again.callId })).effects).toEqual([]);
+    expect(did).toEqual(["paid"]);
+    await next.session.rewind({ before: callId });
+    expect(did).toEqual(["paid", "undone"]);
+  });
 });
 
 test("[TURN-17] [K17] a child session's span is rewound when the call it worked for is discarded", async () => {
