@@ -8,10 +8,12 @@ import { collect, MemoryDisk, memoryStore, said } from "../../test/support/store
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { verifyBundle } from "../journal/bundle/read.ts";
+import { forkRow } from "../journal/fork.ts";
 import { sessionRows } from "../journal/verify.ts";
 import { sealManifest } from "../records/bundle.ts";
 import { defineSlice } from "../state/slice.ts";
 import { createHoldfast, type Holdfast } from "./holdfast.ts";
+import { forkMark } from "./unfinished-fork.ts";
 
 const TOKEN = `ghp_${"a7Z9".repeat(9)}`;
 const LATE = "late-canary-nobody-knew-of";
@@ -396,6 +398,18 @@ describe("an imported session", () => {
 async function kept(store: Store): Promise<readonly SessionRow[]> {
   return (await collect(sessionRows(store))).filter((row): row is SessionRow => !("damaged" in row));
 }
+
+test("[TURN-81] a fork that was never finished is not exported: imported, it would be out of plan mode", async () => {
+  const { session, holdfast, deps } = await opened();
+  await run(session, "a");
+  const { seq: after } = session.journal.head;
+  await session.setMode("plan");
+  await forkRow(deps, "s", { as: "half", after, note: (at) => forkMark("s", at, false) });
+  await expect(bundleOf(holdfast, "half")).rejects.toMatchObject({ code: "FORK_UNFINISHED" });
+  await (await holdfast.fork("s", { as: "half", after })).close();
+  await holdfast.importBundle(pieces(await bundleOf(holdfast, "half")), { as: "copy" });
+  expect((await holdfast.open("copy")).mode).toBe("plan");
+});
 
 describe("what a session did outside", () => {
   const paying = (undo: (key: string) => unknown) => {

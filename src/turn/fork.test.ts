@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { writes } from "../../test/support/calls.ts";
+import { steps, writes } from "../../test/support/calls.ts";
 import { look, opened, run, step } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
@@ -34,6 +34,27 @@ describe("a fork of a durable session", () => {
     await session.rewind({ before: b });
     await expect(session.fork({ after: b, as: "z" })).rejects.toMatchObject({ code: "CHECKPOINT_REWOUND" });
     await expect(session.fork({ after: "nope", as: "z" })).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+  });
+
+  test("[TURN-15] never begins between a call's end and what it changed, by whatever number it is asked for", async () => {
+    const inner = writes("inner", (_, call) => call.dispatch(steps.added("i")));
+    const outer = writes("outer", async (_, call) => void (await call.run({ name: "inner", input: {} })));
+    const { session, holdfast } = await opened(new MemoryDisk(), { tools: [step, inner, outer] });
+    await run(session, "a");
+    await session.runTool({ name: "outer", input: {} });
+    await session.append({ kind: "user-said", text: "hi" });
+    for (const { seq, kind } of await collect(session.read())) {
+      const fork = await holdfast.fork("s", { as: `at-${seq}`, after: seq }).catch((error: unknown) => error);
+      if (kind === "call-closed") {
+        expect(fork).toMatchObject({ code: "FORK_POINT_UNKNOWN" });
+        await expect(holdfast.look(`at-${seq}`)).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
+        continue;
+      }
+      const { state, checkpoints } = fork as typeof session;
+      const ended = checkpoints.list().filter(({ status }) => status === "success");
+      const made = ended.flatMap(({ tool }) => (tool === "step" ? ["a"] : tool === "inner" ? ["i"] : []));
+      expect([seq, state.session.get(steps)]).toEqual([seq, made]);
+    }
   });
 
   test("[TURN-16] inherits effects and never undoes them", async () => {
