@@ -363,7 +363,11 @@ export class Holdfast implements AsyncDisposable {
     try {
       await this.#inUse.closeAll();
     } finally {
-      await this.#workspaces.close().finally(() => this.store.close());
+      try {
+        await this.#workspaces.close();
+      } finally {
+        await this.store.close();
+      }
     }
   }
 
