@@ -255,6 +255,19 @@ test.each(["", "x".repeat(201), "\ud800", 7, null])("[JOURNAL-3] %j is no operat
   await journal.append(said("x"), { operation: "x".repeat(200) });
 });
 
+test("[JOURNAL-2] a checkpoint that is due and too large to be kept fails nobody's append", async () => {
+  const due: Fold<undefined> = {
+    start: () => undefined,
+    step: () => undefined,
+    due: () => ({ kind: "checkpoint-kept", openCalls: [], state: "x".repeat(2_000) }),
+  };
+  const limits = { depth: 10, characters: 1_000 };
+  const journal = await openJournal(memoryDeps(), "s", { fold: due, limits });
+  await Promise.all([journal.append(said("1")), journal.append(said("2"))]);
+  expect(await texts(journal)).toEqual(["1", "2"]);
+  expect(journal.sinceCheckpoint).toBe(2);
+});
+
 test("[JOURNAL-4] [R08] a session that has used up its sequence numbers refuses, and nothing is written", async () => {
   const deps = memoryDeps();
   const session = toSessionId("full");

@@ -101,7 +101,8 @@ export function sealBatch<T>(
   for (const draft of drafts) add(draft);
   if (options.checkpoint !== undefined) add(encode(checkpointRecord(fold, tip.folded, options.checkpoint)));
   const due = fold.due(tip.folded, tip.sinceCheckpoint);
-  if (due !== undefined && tip.link.seq < MAX_SEQ) add(encode(due));
+  const fitting = due === undefined || tip.link.seq >= MAX_SEQ ? undefined : unlessTooLarge(encode, due);
+  if (fitting !== undefined) add(fitting);
   const { operation, anchor } = options;
   const parts = {
     records,
@@ -112,6 +113,16 @@ export function sealBatch<T>(
     ...(anchor === undefined ? {} : { anchor }),
   };
   return { parts, tip, sealed };
+}
+
+/** It came with somebody else's records: refused, it would take them and all that come after with it. */
+function unlessTooLarge(encode: Sealing<unknown>["encode"], due: RecordDraft): EncodedDraft | undefined {
+  try {
+    return encode(due);
+  } catch (error) {
+    if (HoldfastError.is(error, "VALUE_TOO_LARGE")) return undefined;
+    throw error;
+  }
 }
 
 function checkpointRecord<T>(fold: Fold<T>, folded: T, note: CheckpointNote): RecordDraft {

@@ -1,6 +1,6 @@
 import { type Clock, SystemClock } from "../base/clock.ts";
 import { type IdSource, randomIds } from "../base/ids.ts";
-import { BOOLEAN, checkOptions, FUNCTION, OBJECT, type OptionRules, TEXT } from "../base/options.ts";
+import { ANYTHING, BOOLEAN, checkOptions, FUNCTION, LIST, OBJECT, type OptionRules, TEXT } from "../base/options.ts";
 import { type Random, SystemRandom } from "../base/random.ts";
 import type { Redactor } from "../records/redact.ts";
 import type { Branch } from "./branch.ts";
@@ -60,6 +60,23 @@ export interface RestoreHow extends RestoreOptions {
   readonly decide?: (plan: RestorePlan) => Promise<void>;
 }
 
+/** A misspelt ledger would be none, and nothing would outlive the process. */
+const STATE_OPTIONS: OptionRules<StateOptions> = {
+  slices: LIST,
+  parts: LIST,
+  resources: ANYTHING,
+  clock: OBJECT,
+  random: OBJECT,
+  ids: OBJECT,
+  checkpoints: OBJECT,
+  ledger: OBJECT,
+  root: OBJECT,
+  development: BOOLEAN,
+  parentId: TEXT,
+  tags: OBJECT,
+  redactor: OBJECT,
+};
+
 const SNAPSHOT_OPTIONS: OptionRules<SnapshotOptions> = { ...SLICE_SELECTION, tag: TEXT, metadata: OBJECT };
 
 /** A misspelt `dryRun` would restore. */
@@ -100,6 +117,7 @@ export class ExecutionState {
   }
 
   static create(options: StateOptions = {}): ExecutionState {
+    checkOptions(options, STATE_OPTIONS);
     return new ExecutionState(options);
   }
 

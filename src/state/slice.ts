@@ -1,8 +1,9 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { ANYTHING, checkOptions, FUNCTION, OBJECT, type OptionRules, oneOf } from "../base/options.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
-import type { AnyPart, Part, SlicePolicy } from "./part.ts";
+import { type AnyPart, type Part, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
 
 /** A change that was asked for, as data: which slice, which of its reducers, with what. */
 export interface SliceEvent {
@@ -30,6 +31,15 @@ export interface SliceDefinition<T, R extends Reducers<T>> {
   readonly recompute?: (read: ReadSlice) => T;
 }
 
+/** Of a policy that is none nobody would know whether a failed call's changes stay. */
+const SLICE_OPTIONS: OptionRules<SliceDefinition<unknown, Reducers<unknown>>> = {
+  initial: ANYTHING,
+  policy: oneOf(...SLICE_POLICIES),
+  on: OBJECT,
+  schema: ANYTHING,
+  recompute: FUNCTION,
+};
+
 const definition = Symbol("holdfast.slice");
 
 export interface SlicePart<T> extends Part<T> {
@@ -51,6 +61,7 @@ export function defineSlice<T, const R extends Reducers<T>>(
 ): Slice<T, Creators<R>> {
   if (!/^[A-Za-z][\w.-]{0,99}$/.test(name))
     throw new HoldfastError("BAD_OPTION", { option: "slice name", value: String(name).slice(0, 80) });
+  checkOptions(spec as unknown as SliceDefinition<unknown, Reducers<unknown>>, SLICE_OPTIONS, ["on"]);
   const initial = jsonOf(name, spec.initial);
   validated(name, initial, spec.schema);
   const part: SlicePart<T> = {

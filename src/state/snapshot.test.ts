@@ -415,6 +415,26 @@ test("[SNAP-12] a call that is recorded again has its newest boundary, and takes
   expect([three.has("a"), three.has("d")]).toEqual([false, true]);
 });
 
+test("[SNAP-9] resources whose snapshots are no plain data differ, too, when they do", async () => {
+  const cases: readonly (readonly [unknown, unknown])[] = [
+    [new Map([["a", 1]]), new Map([["a", 2]])],
+    [new Set([1]), new Set([2])],
+    [new Date(0), new Date(1)],
+    [{ at: Number.NaN }, { at: null }],
+    [new Uint8Array([1]), new Uint8Array([2])],
+    [{ a: 1n }, { a: 2n }],
+  ];
+  for (const [then, now] of cases) {
+    let value = then;
+    const box = { snapshot: () => structuredClone(value), restore: () => {} };
+    const state = ExecutionState.create({ slices, resources: [[resourceKey("box"), box]] });
+    const [before, same] = [await state.snapshot(), await state.snapshot()];
+    value = now;
+    expect(state.diff(before, same).resources).toEqual([]);
+    expect(state.diff(before, await state.snapshot()).resources).toEqual(["box"]);
+  }
+});
+
 test("[SNAP-9] [SNAP-13] a registry that was built is used as it is, and a resource that only one of two snapshots has differs", async () => {
   const box = { value: 1, snapshot: () => box.value, restore: (to: number) => void (box.value = to) };
   const registry = ResourceRegistry.build([[resourceKey("box"), box]]);

@@ -1,6 +1,7 @@
 import type { Instant } from "../base/clock.ts";
-import { canonicalHash } from "../base/hash.ts";
-import type { Json } from "../base/json.ts";
+import { isDeepStrictEqual } from "node:util";
+import { canonicalJson } from "../base/canonical.ts";
+import { checkJson, type Json, type JsonLimits } from "../base/json.ts";
 import { BOOLEAN, listOf, type OptionRules, oneOf } from "../base/options.ts";
 import { type Parts, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
 import type { Root } from "./root.ts";
@@ -84,7 +85,11 @@ export function diffSnapshots(before: CompositeSnapshot, after: CompositeSnapsho
   };
 }
 
+/** What is not plain data, and so stays in this process, is compared as it is: as text, two maps would be the same. */
 function sameData(a: unknown, b: unknown): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return canonicalHash(a as Json) === canonicalHash(b as Json);
+  const [then, now] = [checkJson(a, ANY_SIZE), checkJson(b, ANY_SIZE)];
+  if (then.ok && now.ok) return canonicalJson(then.value.value) === canonicalJson(now.value.value);
+  return isDeepStrictEqual(a, b);
 }
+
+const ANY_SIZE: JsonLimits = { depth: 128, characters: Number.MAX_SAFE_INTEGER };

@@ -55,6 +55,12 @@ export const CALL_LIMITS: OptionRules<CallLimits> = {
   deadline: { wants: "a Deadline", fits: (value) => typeof Object(value).left === "number" },
 };
 
+/** What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not pass. */
+export function asWritten(input: unknown): unknown {
+  const kept = checkJson(input ?? null, KEPT_LIMITS);
+  return kept.ok && input !== undefined ? structuredClone(kept.value.value) : input;
+}
+
 export function specsOf({ tool }: Pick<CallWorld, "tool">) {
   return (name: string, effect: string) => {
     const specs = tool(name)?.effects ?? {};

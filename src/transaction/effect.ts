@@ -26,6 +26,12 @@ export interface EffectEntry {
   readonly generation: number;
 }
 
+/**
+ * Relies on what is done and nobody's here: another session's, or one whose beginning is lost. No call is called so. Whoever
+ * joins one comes second: let go with that call, it would be undone under those whose it is.
+ */
+export const SOMEBODY_ELSE = "";
+
 export type Standing =
   | { readonly is: "open" }
   | { readonly is: "done"; readonly result: Json }

@@ -51,6 +51,42 @@ describe("an effect", () => {
     expect(ledger.closings().map(({ effects }) => effects)).toEqual(["happened", "happened"]);
   });
 
+  test("[TX-42] is undone, and found again, with what was written down, whatever its caller, its run or an undo made of it", async () => {
+    const undone: string[] = [];
+    let tries = 0;
+    const spec: EffectSpec = {
+      run: (args: { n: number }) => {
+        args.n += 100;
+        return { receipt: 7 };
+      },
+      undo: (args: { n: number }, result: { receipt: number }) => {
+        undone.push(JSON.stringify([args, result]));
+        args.n = -1;
+        result.receipt = -1;
+        tries += 1;
+        if (tries < 3) throw new Error("busy");
+      },
+    };
+    const spoils = writes<{ readonly fail: boolean }>(
+      "spoils",
+      async ({ fail }, call) => {
+        const args = { n: 1 };
+        const result = (await call.effect("payment", args, { key: "k" })) as { receipt: number };
+        const found = JSON.stringify(result);
+        args.n = 0;
+        result.receipt = 0;
+        return fail ? call.fail("no", "no") : found;
+      },
+      { effects: { payment: spec } },
+    );
+    const { transactions } = rig([spoils]);
+    const found = await transactions.run({ id: "a", name: "spoils", input: { fail: false } });
+    const again = await transactions.run({ id: "b", name: "spoils", input: { fail: false } });
+    expect([found.output, again.output]).toEqual(['{"receipt":7}', '{"receipt":7}']);
+    await transactions.undoEffects(["a", "b"]);
+    expect(undone).toEqual(Array.from({ length: 3 }, () => '[{"n":1},{"receipt":7}]'));
+  });
+
   test("[TX-24] asked for twice at once is done once", async () => {
     const { did, spec } = bank();
     const { transactions } = rig([paying(spec)]);

@@ -11,6 +11,7 @@ import {
   type EffectReport,
   type EffectSpec,
   lastOfEach,
+  SOMEBODY_ELSE,
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
@@ -100,6 +101,10 @@ export class EffectBook {
 
   /** The same key is the same effect: a second request gets the first one's result, also while that is still running. */
   async run(request: EffectRequest): Promise<Json> {
+    return structuredClone(await this.#run(request)); // what a caller makes of it is its own
+  }
+
+  async #run(request: EffectRequest): Promise<Json> {
     const { tool, callId, name, key } = request;
     // Kept, half a character becomes another one: not found again by its key, the effect would happen twice.
     if (typeof key !== "string" || !key.isWellFormed() || !name.isWellFormed())
@@ -116,7 +121,7 @@ export class EffectBook {
       if (known?.standing.is === "open") await this.#join(known, request);
       const result = await running;
       // Undone as soon as it was done, because nobody relied on it by then: it is done anew.
-      return known?.standing.is === "done" ? result : this.run(request);
+      return known?.standing.is === "done" ? result : this.#run(request);
     }
     if (known?.standing.is === "done" || known?.standing.is === "not-undone") {
       const { result } = known.standing;
@@ -220,7 +225,7 @@ export class EffectBook {
       throw error;
     }
     try {
-      const result = plain(name, await spec.run(entry.args as never, { key, signal }));
+      const result = plain(name, await spec.run(structuredClone(entry.args) as never, { key, signal }));
       await this.#ledger.effectDone(entry, result);
       known.standing = { is: "done", result };
       // The call ended while it ran, and found it neither done nor undone.
@@ -236,9 +241,10 @@ export class EffectBook {
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join({ entry, owners, begun }: Known, request: EffectRequest): Promise<void> {
+  async #join({ entry, standing, owners, begun }: Known, request: EffectRequest): Promise<void> {
     const { callId } = request;
     if (owners.has(callId)) return;
+    if (standing.is === "done" && owners.size === 0) owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
     owners.set(callId, this.#ids.outermost(callId));
     try {
       await begun;
@@ -300,7 +306,8 @@ export class EffectBook {
     if (spec === SECRET_LOST) detail = "it was done with a secret, which is not kept";
     for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
       try {
-        await this.#inTime(async () => spec.undo?.(entry.args as never, result as never, { key: entry.key }));
+        const [args, of] = structuredClone([entry.args, result]);
+        await this.#inTime(async () => spec.undo?.(args as never, of as never, { key: entry.key }));
         undone = true;
       } catch (error) {
         detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${inWords(error)}`;
@@ -367,8 +374,9 @@ function ended({ callId, tool }: EffectRequest): HoldfastError {
   return new HoldfastError("CALL_CLOSED", { call: callId, tool: tool.name, attempted: "effect" });
 }
 
+/** A copy: who gave it may change it, and it would be undone with something else than the next process reads. */
 function plain(effect: string, value: unknown): Json {
   const checked = checkJson(value ?? null, KEPT_LIMITS);
-  if (checked.ok) return checked.value.value;
+  if (checked.ok) return structuredClone(checked.value.value);
   throw new HoldfastError("VALUE_NOT_JSON", { effect, path: checked.error.path, detail: checked.error.detail });
 }

@@ -29,7 +29,8 @@ export async function admit(
     const message = `The arguments cannot be kept: ${kept.error.path} ${kept.error.detail}`;
     return { ok: false, ending: { kind: "bad-arguments", message } };
   }
-  const parsed = await tool.parse(input === undefined ? undefined : kept.value.value);
+  // Each attempt has its own: what one makes of its arguments would otherwise be what the next is asked for.
+  const parsed = await tool.parse(input === undefined ? undefined : structuredClone(kept.value.value));
   if (!parsed.ok) return { ok: false, ending: { kind: "bad-arguments", message: parsed.message } };
   const view: PolicyView = { tool, input: parsed.input, call, get: (slice) => branch.get(slice) };
   const message = firstDenial(policies, (policy) => policy.check(view));

@@ -9,7 +9,7 @@ import { endFiles } from "../files/access.ts";
 import type { Branch, Stretch } from "../state/branch.ts";
 import { attempt, NEVER } from "./attempt.ts";
 import { type Call, CallHandle, type CallParts } from "./call.ts";
-import { type CallLimits, type CallWorld, keptJson, type ToolCall } from "./call-world.ts";
+import { asWritten, type CallLimits, type CallWorld, keptJson, type ToolCall } from "./call-world.ts";
 import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
@@ -66,7 +66,7 @@ export class OpenCall {
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
     this.#world = world;
-    this.call = { ...call, name: asName(call.name) };
+    this.call = { ...call, name: asName(call.name), input: asWritten(call.input) };
     this.tool = world.tool(call.name) ?? absentTool(this.call.name);
     this.started = world.state.clock.monotonic();
     this.signal = limits.signal ?? NEVER;

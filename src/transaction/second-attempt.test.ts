@@ -29,6 +29,25 @@ describe("a call that has to run again", () => {
     expect([state.session.get(counter), state.resources.get(BOX).value]).toEqual([3, 2]);
   });
 
+  test("[TX-42] is given its arguments as they were written down, whatever was made of them since", async () => {
+    const drains = writes<{ words: string[] }>("drains", async ({ words }, call) => {
+      const now = call.get(counter);
+      await quiet();
+      for (let word = words.shift(); word !== undefined; word = words.shift()) call.dispatch(steps.added(word));
+      call.dispatch(counter.set(now + 1));
+    });
+    const { state, transactions } = rig([drains, increment]);
+    const input = { words: ["a", "b"] };
+    const running = transactions.runAll([
+      { id: "late", name: "drains", input },
+      { id: "quick", name: "increment", input: { turns: 0 } },
+    ]);
+    input.words.push("never asked for");
+    expect(await running).toMatchObject([{ ok: true, attempts: 2 }, { ok: true }]);
+    expect(state.session.get(steps)).toEqual(["a", "b"]);
+    expect(input.words).toEqual(["a", "b", "never asked for"]);
+  });
+
   test("[TX-12] ends as it ends then: a failure changes nothing and is told as that", async () => {
     const once = writes("once", async (_, call) => {
       const now = call.get(counter);

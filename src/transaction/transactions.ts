@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { checkOptions } from "../base/options.ts";
+import { checkOptions, FUNCTION, LIST, OBJECT, type OptionRules, oneOf, whole } from "../base/options.ts";
 import { unlessAborted } from "../base/unless-aborted.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import { ExecutionState } from "../state/execution-state.ts";
@@ -45,6 +45,18 @@ export interface TelemetryFailure {
   readonly error: unknown;
 }
 
+/** Of a misspelt order every other one would be taken. */
+const TRANSACTION_OPTIONS: OptionRules<TransactionOptions> = {
+  tools: LIST,
+  ledger: OBJECT,
+  policies: LIST,
+  parallel: whole(1),
+  commitOrder: oneOf("settle", "call"),
+  observe: FUNCTION,
+  onTelemetryFailure: FUNCTION,
+  execHost: OBJECT,
+};
+
 const PARALLEL = 8;
 const theOneOf = new WeakMap<ExecutionState, Transactions>();
 
@@ -69,9 +81,8 @@ export class Transactions {
   /** One per state: two would not know of each other's open calls, effects and journal. */
   constructor(state: ExecutionState, options: TransactionOptions = {}) {
     if (theOneOf.has(state)) throw new HoldfastError("TRANSACTIONS_EXIST");
+    checkOptions(options, TRANSACTION_OPTIONS);
     const { parallel = PARALLEL, ledger = NO_LEDGER, policies = [], tools = [] } = options;
-    if (!(Number.isSafeInteger(parallel) && parallel > 0))
-      throw new HoldfastError("BAD_OPTION", { option: "parallel", value: String(parallel) });
     theOneOf.set(state, this);
     this.state = state;
     const ids = new CallIds({

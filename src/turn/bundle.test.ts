@@ -8,10 +8,12 @@ import { collect, MemoryDisk, memoryStore, said } from "../../test/support/store
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { verifyBundle } from "../journal/bundle/read.ts";
+import { forkRow } from "../journal/fork.ts";
 import { sessionRows } from "../journal/verify.ts";
 import { sealManifest } from "../records/bundle.ts";
 import { defineSlice } from "../state/slice.ts";
 import { createHoldfast, type Holdfast } from "./holdfast.ts";
+import { forkMark } from "./unfinished-fork.ts";
 
 const TOKEN = `ghp_${"a7Z9".repeat(9)}`;
 const LATE = "late-canary-nobody-knew-of";
@@ -396,3 +398,81 @@ describe("an imported session", () => {
 async function kept(store: Store): Promise<readonly SessionRow[]> {
   return (await collect(sessionRows(store))).filter((row): row is SessionRow => !("damaged" in row));
 }
+
+test("[TURN-81] a fork that was never finished is not exported: imported, it would be out of plan mode", async () => {
+  const { session, holdfast, deps } = await opened();
+  await run(session, "a");
+  const { seq: after } = session.journal.head;
+  await session.setMode("plan");
+  await forkRow(deps, "s", { as: "half", after, note: (at) => forkMark("s", at, false) });
+  await expect(bundleOf(holdfast, "half")).rejects.toMatchObject({ code: "FORK_UNFINISHED" });
+  await (await holdfast.fork("s", { as: "half", after })).close();
+  await holdfast.importBundle(pieces(await bundleOf(holdfast, "half")), { as: "copy" });
+  expect((await holdfast.open("copy")).mode).toBe("plan");
+});
+
+describe("what a session did outside", () => {
+  const paying = (undo: (key: string) => unknown) => {
+    const did: string[] = [];
+    const pay = writes<string>("pay", (key, call) => call.effect("payment", {}, { key }), {
+      effects: {
+        payment: {
+          run: (_args: unknown, { key }) => did.push(key),
+          undo: async (_args: unknown, _result: unknown, { key }) => {
+            did.push(`-${key}`);
+            await undo(key);
+          },
+        },
+      },
+    });
+    return { did, options: { tools: [note, pay] } };
+  };
+  const places = async (holdfast: Holdfast, options: object) => [
+    holdfast,
+    (await opened(new MemoryDisk(), options)).holdfast,
+  ];
+
+  test("[BUNDLE-11] is known where it is imported, not done again, and undone only where it was done", async () => {
+    const { did, options } = paying(() => {});
+    const { holdfast, session } = await opened(new MemoryDisk(), options);
+    const first = (await session.runTool({ name: "note", input: "a" })).callId;
+    await session.runTool({ name: "pay", input: "k" });
+    const bytes = await bundleOf(holdfast);
+    for (const place of await places(holdfast, options)) {
+      await place.importBundle(pieces(bytes), { as: "copy" });
+      const copy = await place.open("copy");
+      expect((await copy.rewind({ after: first })).effects).toEqual([]);
+      const { callId } = await copy.runTool({ name: "pay", input: "k" });
+      expect((await copy.rewind({ before: callId })).effects).toEqual([]);
+      await copy.close();
+      await place.open("copy");
+    }
+    expect(did).toEqual(["k"]);
+    await session.rewind({ after: first });
+    expect(did).toEqual(["k", "-k"]);
+  });
+
+  test("[BUNDLE-11] and is being undone there is not undone where it is imported, also when its records are cut off", async () => {
+    const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { did, options } = paying(() => {
+      begun.resolve();
+      return goOn.promise;
+    });
+    const { holdfast, session } = await opened(new MemoryDisk(), options);
+    const first = (await session.runTool({ name: "note", input: "a" })).callId;
+    await session.runTool({ name: "pay", input: "k" });
+    const rewinding = session.rewind({ after: first });
+    await begun.promise;
+    await session.checkpoint();
+    expect((await holdfast.retain(session, { records: 2 })).withinBounds).toBe(true);
+    const bytes = await bundleOf(holdfast);
+    for (const place of await places(holdfast, options)) {
+      await place.importBundle(pieces(bytes), { as: "copy" });
+      const copy = await place.open("copy");
+      await expect(copy.runTool({ name: "pay", input: "k" })).resolves.toMatchObject({ reason: "EFFECT_UNKNOWN" });
+    }
+    goOn.resolve();
+    await rewinding;
+    expect(did).toEqual(["k", "-k"]);
+  });
+});

@@ -13,6 +13,7 @@ import type { Redactor } from "../records/redact.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 import { isExactPart } from "./kernel-parts.ts";
 import type { SessionLook } from "./look.ts";
+import { isUnfinishedFork } from "./unfinished-fork.ts";
 
 export interface ExportOptions {
   /** What to tell of the machine and the program: versions, settings. Secrets are hidden in it, too. */
@@ -32,6 +33,8 @@ export async function* exportBundle(
   checkOptions(options, { environment: OBJECT });
   const { environment = {} } = options;
   const { store, redactor } = deps;
+  // Where it is imported nobody could tell, and it would be opened without its origin's mode and files.
+  if (await isUnfinishedFork(store, look.row.id)) throw new HoldfastError("FORK_UNFINISHED", { session: look.row.id });
   const { hidden, content } = await survey(deps, look);
   yield* writeBundle(store, look.row, {
     exportedAt: instantOf(deps.clock),

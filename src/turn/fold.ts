@@ -5,7 +5,7 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
-import { type EffectEntry, effectId, type Standing } from "../transaction/effect.ts";
+import { type EffectEntry, effectId, SOMEBODY_ELSE, type Standing } from "../transaction/effect.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
 export interface ToolBoundary {
@@ -227,10 +227,14 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
     inside: stillInside(now, callId),
-    boundaries: [
-      ...now.boundaries,
-      { callId, tool, status, before: beforeClosing(now, callId, seq), after: seq, rewound: false },
-    ],
+    boundaries: closedTogether(now, {
+      callId,
+      tool,
+      status,
+      before: beforeClosing(now, callId, seq),
+      after: seq,
+      rewound: false,
+    }),
   }),
   "state-changed": (now, { callId, introduces }, seq) => ({
     ...now,
@@ -270,7 +274,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       entry,
       // A rewind had come to others first, and it is wanted again: nobody had begun to undo it.
       standing: standing.is === "undoing" && !standing.begun ? { is: "done", result: standing.result } : standing,
-      owners: [...owners, record.callId],
+      owners: [...(standing.is === "done" && owners.length === 0 ? [SOMEBODY_ELSE] : owners), record.callId],
     })),
   "effect-undone": (now, record) =>
     withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
@@ -283,11 +287,20 @@ function historyOf({ history }: { readonly history?: number }, more = 0): { read
   return history === undefined ? {} : { history: history + more };
 }
 
-/** What a call changed is written right after its end: its boundary reaches there. */
+/** What a call changed is written right after its end: its boundary, and those of calls inside it, reach there. */
 function reachingTo(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): readonly ToolBoundary[] {
-  const at = boundaries.findLastIndex((one) => one.callId === callId && !one.rewound);
-  const found = boundaries[at];
-  return found === undefined ? boundaries : boundaries.with(at, { ...found, after: seq });
+  const found = boundaries.findLast((one) => one.callId === callId && !one.rewound);
+  if (found === undefined) return boundaries;
+  return boundaries.map((one) => (one.after === found.after ? { ...one, after: seq } : one));
+}
+
+/**
+ * Calls inside a call happened with it, or did not. Whoever returned to between their ends would find calls that succeeded,
+ * and nothing of what they changed.
+ */
+function closedTogether({ boundaries }: SessionFold, closed: ToolBoundary): readonly ToolBoundary[] {
+  const { before, after } = closed;
+  return [...boundaries.map((one) => (one.before >= before ? { ...one, before, after } : one)), closed];
 }
 
 /** Calls inside it are closed right before it: who returns to before it returns to before them. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { writes } from "../../test/support/calls.ts";
+import { steps, writes } from "../../test/support/calls.ts";
 import { look, opened, run, step } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { defineTool } from "../transaction/tool.ts";
 
@@ -35,6 +36,27 @@ describe("a fork of a durable session", () => {
     await expect(session.fork({ after: "nope", as: "z" })).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
   });
 
+  test("[TURN-15] never begins between a call's end and what it changed, by whatever number it is asked for", async () => {
+    const inner = writes("inner", (_, call) => call.dispatch(steps.added("i")));
+    const outer = writes("outer", async (_, call) => void (await call.run({ name: "inner", input: {} })));
+    const { session, holdfast } = await opened(new MemoryDisk(), { tools: [step, inner, outer] });
+    await run(session, "a");
+    await session.runTool({ name: "outer", input: {} });
+    await session.append({ kind: "user-said", text: "hi" });
+    for (const { seq, kind } of await collect(session.read())) {
+      const fork = await holdfast.fork("s", { as: `at-${seq}`, after: seq }).catch((error: unknown) => error);
+      if (kind === "call-closed") {
+        expect(fork).toMatchObject({ code: "FORK_POINT_UNKNOWN" });
+        await expect(holdfast.look(`at-${seq}`)).rejects.toMatchObject({ code: "SESSION_UNKNOWN" });
+        continue;
+      }
+      const { state, checkpoints } = fork as typeof session;
+      const ended = checkpoints.list().filter(({ status }) => status === "success");
+      const made = ended.flatMap(({ tool }) => (tool === "step" ? ["a"] : tool === "inner" ? ["i"] : []));
+      expect([seq, state.session.get(steps)]).toEqual([seq, made]);
+    }
+  });
+
   test("[TURN-16] inherits effects and never undoes them", async () => {
     const did: string[] = [];
     const pay = defineTool<{ key: string }>({
@@ -59,6 +81,35 @@ describe("a fork of a durable session", () => {
     await session.rewind({ after: first });
     expect(did).toEqual(["k", "undone"]);
   });
+
+  test("[TURN-16] also not with a call that asked for them again and was discarded or taken back, in whichever process", async () => {
+    const did: string[] = [];
+    const pay = writes<{ readonly fail: boolean }>(
+      "pay",
+      async ({ fail }, call) => {
+        await call.effect("payment", {}, { key: "k" });
+        if (fail) throw new Error("no");
+      },
+      { effects: { payment: { run: () => did.push("paid"), undo: () => void did.push("undone") } } },
+    );
+    const options = { tools: [pay, step] };
+    const { session, disk, deps } = await opened(new MemoryDisk(), options);
+    const { callId } = await session.runTool({ name: "pay", input: { fail: false } });
+    const fork = await session.fork({ after: callId, as: "fork" });
+    await fork.runTool({ name: "pay", input: { fail: true } });
+    const again = await fork.runTool({ name: "pay", input: { fail: false } });
+    await fork.checkpoint();
+    const last = await fork.runTool({ name: "pay", input: { fail: false } });
+    await fork.rewind({ before: last.callId });
+    expect(did).toEqual(["paid"]);
+    await deps.store.close();
+    const next = await opened(disk, options);
+    const reopened = await next.holdfast.open("fork");
+    expect((await reopened.rewind({ before: again.callId })).effects).toEqual([]);
+    expect(did).toEqual(["paid"]);
+    await next.session.rewind({ before: callId });
+    expect(did).toEqual(["paid", "undone"]);
+  });
 });
 
 test("[TURN-17] [K17] a child session's span is rewound when the call it worked for is discarded", async () => {
@@ -76,4 +127,30 @@ test("[TURN-17] [K17] a child session's span is rewound when the call it worked 
   expect((await look(child)).steps).toEqual(["before", "work"]);
   expect((await collect(child.read())).at(-2)).toMatchObject({ kind: "rewound" });
   expect(await child.conversation()).toHaveLength(4);
+});
+
+test("[TURN-17] what waits in a child session for a call that is discarded is asked of nobody; what waited before still is", async () => {
+  const deployed: string[] = [];
+  const deploy = writes<{ readonly to: string }>("deploy", ({ to }) => deployed.push(to), { approval: true });
+  const tools = [step, deploy];
+  const { holdfast, session, disk, deps } = await opened(new MemoryDisk(), { tools });
+  const child = await holdfast.open("child");
+  const asks = (to: string) =>
+    watch(child.run("go", { model: scripted([{ calls: [{ name: "deploy", input: { to } }] }]) }));
+  const delegate = writes<{ readonly to?: string }>("delegate", async ({ to }, call) => {
+    await call.child(child);
+    if (to !== undefined) await asks(to);
+    throw new Error("boom");
+  });
+  session.transactions.add([delegate]);
+  await session.runTool({ name: "delegate", input: { to: "production" } });
+  expect([child.waiting, child.openCalls, await child.conversation()]).toEqual([[], [], []]);
+  const closed = (await collect(child.read())).filter((entry) => entry.kind === "call-closed");
+  expect(closed).toMatchObject([{ tool: "deploy", reason: "unanswered", effects: "none" }]);
+  await asks("staging");
+  await session.runTool({ name: "delegate", input: {} });
+  await deps.store.close();
+  const again = await (await opened(disk, { tools })).holdfast.open("child");
+  expect(again.waiting).toMatchObject([{ input: { to: "staging" } }]);
+  await again.reply(again.waiting[0]!.callId, { approve: true });
 });

@@ -39,6 +39,7 @@ import { OPENING_OPTIONS } from "./session-options.ts";
 import type { ForkOptions } from "./session-parts.ts";
 import { isShelf, refuseShelfId, Shelves } from "./shelves.ts";
 import { Teller } from "./teller.ts";
+import { refuseInsideCommit } from "./fork-point.ts";
 import { forkMark, isUnfinishedFork } from "./unfinished-fork.ts";
 import { Workspaces } from "./workspaces.ts";
 
@@ -152,6 +153,8 @@ export class Holdfast implements AsyncDisposable {
     // Its records begin after the anchor, with all that is true in the first: at the anchor itself nobody knows what was.
     if (anchor.seq > 0 && after === anchor.seq)
       throw new HoldfastError("FORK_POINT_UNKNOWN", { session: from, after, oldest: after + 1, newest: head.seq });
+    if (after !== undefined && Number.isSafeInteger(after) && after > 0)
+      await refuseInsideCommit(this.store, toSessionId(from), after);
     const note = (point: number) => forkMark(from, point, false);
     const how = { as, note, ...(after === undefined ? {} : { after }) };
     try {

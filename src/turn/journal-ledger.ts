@@ -79,7 +79,7 @@ export class JournalLedger implements Ledger, StateLedger {
   ): Promise<void> {
     const append = (files: DecidedFiles) => this.#append(drafts, files, cause, callId, named);
     if (this.#files?.concerns(change) === true) await this.#files.commit(change, callId, append);
-    else await append({ staged: await this.#stage(change), named: [], delta: change.delta });
+    else await append({ staged: await beforeWriting(this.#stage(change)), named: [], delta: change.delta });
     await this.#written(change);
   }
 

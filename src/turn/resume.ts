@@ -179,8 +179,11 @@ async function revive(
   ];
   const reserved = kernel.map(({ name }) => name);
   refuseNamesakes([...tools, ...kernel], reserved);
+  const { parallel, commitOrder, onTelemetryFailure } = options;
   const transactions = new Transactions(state, {
-    ...options,
+    ...(parallel === undefined ? {} : { parallel }),
+    ...(commitOrder === undefined ? {} : { commitOrder }),
+    ...(onTelemetryFailure === undefined ? {} : { onTelemetryFailure }),
     observe: (outcome) => {
       teller.outcome(outcome);
       return options.observe?.(outcome);

@@ -72,6 +72,36 @@ describe("checkpoints of a durable session", () => {
     }
   });
 
+  test("[TURN-10] [TURN-15] nobody returns to between the ends of a call and of those inside it: they happened together", async () => {
+    const inner = writes<{ readonly n: string }>("inner", ({ n }, call) => call.dispatch(steps.added(n)));
+    const outer = writes("outer", async (_, call) => {
+      await call.run({ name: "inner", input: { n: "i" } });
+      await call.run({ name: "inner", input: { n: "j" } });
+      call.dispatch(steps.added("o"));
+    });
+    const { session, disk, deps } = await opened(new MemoryDisk(), { tools: [step, inner, outer] });
+    await run(session, "a");
+    const { callId } = await session.runTool({ name: "outer", input: {} });
+    await run(session, "b");
+    const all = ["a", "i", "j", "o"];
+    for (const id of [`${callId}.1`, `${callId}.2`, callId]) {
+      const after = await session.fork({ after: id, as: `after-${id}` });
+      expect(after.state.session.get(steps)).toEqual(all);
+      expect((await collect(after.read())).filter(({ kind }) => kind === "call-closed")).toHaveLength(4);
+      const before = await session.fork({ before: id, as: `before-${id}` });
+      expect(before.state.session.get(steps)).toEqual(["a"]);
+      const ended = before.checkpoints.list().filter(({ status }) => status === "success");
+      expect(ended.map(({ tool }) => tool)).toEqual(["step"]);
+    }
+    await deps.store.close();
+    const again = (await opened(disk, { tools: [step, inner, outer] })).session;
+    await again.rewind({ after: `${callId}.1` });
+    expect(again.state.session.get(steps)).toEqual(all);
+    const { calls } = await again.rewind({ before: `${callId}.2` });
+    expect(calls).toEqual([`${callId}.1`, `${callId}.2`, callId]);
+    expect(again.state.session.get(steps)).toEqual(["a"]);
+  });
+
   test("[TURN-11] a rewind may take the state, the files or the conversation alone", async () => {
     const { session } = await opened();
     const a = await run(session, "a");

@@ -191,6 +191,35 @@ describe("a durable session", () => {
     expect(await look((await opened(disk)).session)).toEqual(before);
   });
 
+  test("[TX-9] a call whose content alone could not be kept is closed as failed, and harms nobody", async () => {
+    const disk = new MemoryDisk();
+    const deps = memoryDeps(disk);
+    let full = false;
+    const { blobs } = deps.store;
+    const put = blobs.put.bind(blobs);
+    blobs.put = async (source, signal) => {
+      if (full) throw ioError();
+      return put(source, signal);
+    };
+    const large = writes("large", async (_, call) => {
+      await call.files.writeText("large.txt", "x".repeat(100_000));
+      call.dispatch(steps.added("lost"));
+    });
+    const session = await new Holdfast(deps, { ...OPTIONS, tools: [step, large] }).open("s");
+    await run(session, "a");
+    const before = await look(session);
+    full = true;
+    expect(await session.runTool({ name: "large", input: {} })).toMatchObject({ ok: false, reason: "STORE_IO" });
+    expect([await look(session), session.openCalls, session.state.poisoned]).toEqual([before, [], false]);
+    full = false;
+    expect(await session.runTool({ name: "large", input: {} })).toMatchObject({ ok: true });
+    await deps.store.close();
+    expect(await look((await opened(disk)).session)).toMatchObject({
+      steps: ["a", "lost"],
+      files: ["a.txt", "large.txt"],
+    });
+  });
+
   test("[TURN-8] a call whose changes are too deep or too large to be kept fails, and harms nobody", async () => {
     const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as string;
     const big = writes<{ how: string }>("big", ({ how }, call) => {

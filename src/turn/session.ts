@@ -120,7 +120,7 @@ export class Session implements AsyncDisposable {
       parts.writebackOptions,
     );
     const { state, transactions } = parts;
-    const marks = new Marks({ state, transactions, from: () => rewoundBy(parts, this.catalog) });
+    const marks = new Marks({ state, transactions, from: () => rewoundBy(parts, this.catalog, this.#ground) });
     this.#marks = marks;
     const leaving = new Leaving(parts.journal.signal);
     this.#leaving = leaving;

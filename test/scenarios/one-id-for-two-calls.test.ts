@@ -130,7 +130,7 @@ describe("a call whose id looks like that of one inside another", () => {
       ["x.1", 2],
       ["x", 3],
       ["y.1", 7],
-      ["y.2", 8],
+      ["y.2", 7],
       ["y", 7],
     ]);
     expect(folded.inside.size).toBe(0);

@@ -6,7 +6,7 @@ import type { NewBlob, SessionRow } from "../../contracts/store.ts";
 import type { Link, SealedRecord } from "../../records/chain.ts";
 import { decodeRecord } from "../../records/codec.ts";
 import { type BlobName, type SessionId, toSessionId } from "../../records/ids.ts";
-import type { JournalRecord } from "../../records/kinds.ts";
+import type { JournalRecord, RecordDraft } from "../../records/kinds.ts";
 import { stageBlob } from "../blobs.ts";
 import { conflictError } from "../conflicts.ts";
 import { sealedNote } from "../fork.ts";
@@ -56,7 +56,7 @@ export async function importBundle(
   const row = await begin(deps, source);
   const held = { session: row.id, epoch: row.epoch };
   try {
-    const left = await takeRecords(deps, source, row);
+    const left = await takeRecords(deps, source, row, toSessionId(report.session));
     // One commit makes it the session that was asked for: whoever is killed before has imported nothing.
     const receipt = await deps.store.commit({ kind: "rename", ...held, to: as });
     if (!receipt.ok) throw conflictError(as, receipt.conflict);
@@ -98,18 +98,20 @@ async function anchorOf(source: BundleSource): Promise<Link> {
 }
 
 /** Answers how much content stayed behind. What of it no record of the bundle's tells is told by one more. */
-async function takeRecords(deps: JournalDeps, source: BundleSource, row: SessionRow): Promise<number> {
+async function takeRecords(deps: JournalDeps, source: BundleSource, row: SessionRow, from: SessionId): Promise<number> {
   const { store } = deps;
   const content = new Map<BlobName, NewBlob>();
   const left = new Set<BlobName>();
   const told = new Set<BlobName>();
   let page: SealedRecord[] = [];
   let after: Link = row.head;
+  let hasEffects = false;
   const append = async () => {
     const last = page.at(-1);
     if (last === undefined) return;
     const entries = page.flatMap((record) => entryIn(record) ?? []);
     for (const entry of entries) for (const name of leftIn(entry)) told.add(name);
+    hasEffects ||= page.some(({ kind }) => kind === "effect-opened") || entries.some(keepsEffects);
     const named = entries.flatMap(({ seq, blobs = [] }) => blobs.map(({ name }) => ({ seq, name })));
     for (const { name } of named) if (!content.has(name)) left.add(name);
     const references = named.filter(({ name }) => content.has(name));
@@ -140,11 +142,21 @@ async function takeRecords(deps: JournalDeps, source: BundleSource, row: Session
     }
   }
   await append();
-  for (const note of leftRecords([...left.difference(told)])) {
+  const notes: RecordDraft[] = [...leftRecords([...left.difference(told)])];
+  // The session that it came from may still rely on what it did outside: undone by both, it would be undone twice.
+  if (hasEffects) notes.push({ kind: "forked", from, after: after.seq });
+  for (const note of notes) {
     page = [sealedNote(deps, after, note)];
     await append();
   }
   return left.size;
+}
+
+/** Whether a checkpoint remembers something that was done outside, by records that retention has cut off. */
+function keepsEffects(entry: JournalRecord): boolean {
+  if (entry.kind !== "checkpoint-kept") return false;
+  const { effects } = Object(entry.state) as { readonly effects?: unknown };
+  return Array.isArray(effects) && effects.length > 0;
 }
 
 /** A record whose body came along. */
