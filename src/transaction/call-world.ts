@@ -1,3 +1,4 @@
+import { copyJson } from "../base/copy-json.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import { FUNCTION, having, type OptionRules } from "../base/options.ts";
 import type { ExecHost } from "../exec/commands.ts";
@@ -58,7 +59,7 @@ export const CALL_LIMITS: OptionRules<CallLimits> = {
 /** What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not pass. */
 export function asWritten(input: unknown): unknown {
   const kept = checkJson(input ?? null, KEPT_LIMITS);
-  return kept.ok && input !== undefined ? structuredClone(kept.value.value) : input;
+  return kept.ok && input !== undefined ? copyJson(kept.value.value) : input;
 }
 
 export function specsOf({ tool }: Pick<CallWorld, "tool">) {

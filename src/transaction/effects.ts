@@ -1,3 +1,4 @@
+import { copyJson } from "../base/copy-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
@@ -101,7 +102,7 @@ export class EffectBook {
 
   /** The same key is the same effect: a second request gets the first one's result, also while that is still running. */
   async run(request: EffectRequest): Promise<Json> {
-    return structuredClone(await this.#run(request)); // what a caller makes of it is its own
+    return copyJson(await this.#run(request)); // what a caller makes of it is its own
   }
 
   async #run(request: EffectRequest): Promise<Json> {
@@ -225,7 +226,7 @@ export class EffectBook {
       throw error;
     }
     try {
-      const result = plain(name, await spec.run(structuredClone(entry.args) as never, { key, signal }));
+      const result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
       await this.#ledger.effectDone(entry, result);
       known.standing = { is: "done", result };
       // The call ended while it ran, and found it neither done nor undone.
@@ -306,7 +307,7 @@ export class EffectBook {
     if (spec === SECRET_LOST) detail = "it was done with a secret, which is not kept";
     for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
       try {
-        const [args, of] = structuredClone([entry.args, result]);
+        const [args, of] = [copyJson(entry.args), copyJson(result)];
         await this.#inTime(async () => spec.undo?.(args as never, of as never, { key: entry.key }));
         undone = true;
       } catch (error) {
@@ -377,6 +378,6 @@ function ended({ callId, tool }: EffectRequest): HoldfastError {
 /** A copy: who gave it may change it, and it would be undone with something else than the next process reads. */
 function plain(effect: string, value: unknown): Json {
   const checked = checkJson(value ?? null, KEPT_LIMITS);
-  if (checked.ok) return structuredClone(checked.value.value);
+  if (checked.ok) return copyJson(checked.value.value);
   throw new HoldfastError("VALUE_NOT_JSON", { effect, path: checked.error.path, detail: checked.error.detail });
 }

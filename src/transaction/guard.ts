@@ -1,3 +1,4 @@
+import { copyJson } from "../base/copy-json.ts";
 import { checkJson, KEPT_LIMITS } from "../base/json.ts";
 import { inWords } from "../base/words.ts";
 import type { Branch, Stretch } from "../state/branch.ts";
@@ -30,7 +31,7 @@ export async function admit(
     return { ok: false, ending: { kind: "bad-arguments", message } };
   }
   // Each attempt has its own: what one makes of its arguments would otherwise be what the next is asked for.
-  const parsed = await tool.parse(input === undefined ? undefined : structuredClone(kept.value.value));
+  const parsed = await tool.parse(input === undefined ? undefined : copyJson(kept.value.value));
   if (!parsed.ok) return { ok: false, ending: { kind: "bad-arguments", message: parsed.message } };
   const view: PolicyView = { tool, input: parsed.input, call, get: (slice) => branch.get(slice) };
   const message = firstDenial(policies, (policy) => policy.check(view));

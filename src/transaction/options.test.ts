@@ -12,7 +12,7 @@ test.each([
   [{ legder: {} }, "legder"],
   [{ development: "yes" }, "development"],
   [{ tags: "a" }, "tags"],
-])("[ID-18] a state refuses %j", (options, option) => {
+])("[ID-19] a state refuses %j", (options, option) => {
   expect(() => ExecutionState.create(options as unknown as StateOptions)).toThrow(refused(option));
 });
 
@@ -22,7 +22,7 @@ test.each([
   [{ parallel: 0 }, "parallel"],
   [{ observe: 3 }, "observe"],
   [{ tools: {} }, "tools"],
-])("[ID-18] transactions refuse %j, and the state is left for others", (options, option) => {
+])("[ID-19] transactions refuse %j, and the state is left for others", (options, option) => {
   const state = ExecutionState.create();
   expect(() => new Transactions(state, options as unknown as TransactionOptions)).toThrow(refused(option));
   expect(new Transactions(state, { commitOrder: "call", parallel: 2 }).pending).toEqual([]);
@@ -33,6 +33,6 @@ test.each([
   [{ initial: 0, on: {}, recompte: () => 1 }, "recompte"],
   [{ initial: 0, on: "set" }, "on"],
   [{ initial: 0 }, "on"],
-])("[ID-18] a slice refuses %j", (spec, option) => {
+])("[ID-19] a slice refuses %j", (spec, option) => {
   expect(() => defineSlice("x", spec as never)).toThrow(refused(option));
 });
