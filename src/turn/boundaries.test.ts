@@ -455,3 +455,40 @@ test("[BOUNDARY-3] every handle that reclaims have ever shown resolves in the ne
   await say(again, "and now?");
   for (const [handle, text] of shown) expect(again.context.recall({ handle })).toMatchObject({ ok: true, text });
 });
+
+describe("what a boundary kept", () => {
+  type Step = (at: number) => { readonly text?: string };
+  const save = writes<{ readonly path: string }>("save", ({ path }) => `kept ${path}. ${longText(60, path)}`);
+  const saving = (step: Step): readonly ScriptStep[] => [
+    ...Array.from({ length: 6 }, (_, at) => ({
+      ...step(at),
+      calls: [{ name: "save", input: { path: `file-${at}` } }],
+    })),
+    { text: "Done." },
+  ];
+  const HIDING: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
+    "plan mode hides": (session) => session.setMode("plan"),
+    "was withdrawn": (session) => session.catalog.remove(["save"]),
+  };
+  const resultsIn = (items: readonly Item[]) => [...wordsOf(items).matchAll(/kept (file-\d)/g)].map(([, file]) => file);
+
+  test.each(Object.entries(HIDING))("[BOUNDARY-17] is told where its tool %s", async (_, hide) => {
+    for (const step of [() => ({}), (at) => ({ text: `Step ${at}.` })] satisfies readonly Step[]) {
+      const { disk, session } = await open(undefined, { tools: [save] });
+      await say(session, "save", saving(step));
+      await session.compact({ tail: 2_500 });
+      const kept = resultsIn((await say(session, "and?")).sent[0]?.items ?? []);
+      expect(kept).toEqual(["file-3", "file-4", "file-5"]);
+      await hide(session);
+      const { sent } = await say(session, "now?");
+      expect(sent[0]?.items.some(({ kind }) => kind === "call")).toBe(false);
+      expect(resultsIn(sent[0]?.items ?? [])).toEqual(kept);
+      for (const at of [3, 4, 5].filter((nth) => "text" in step(nth)))
+        expect(wordsOf(sent[0]?.items ?? [])).toContain(`Step ${at}.`);
+      await session.close();
+      const again = (await open(disk, { tools: [save] })).session;
+      await hide(again);
+      expect(resultsIn((await say(again, "still?")).sent[0]?.items ?? [])).toEqual(kept);
+    }
+  });
+});

@@ -32,6 +32,7 @@ export function repairPairs(
     index: conversation.index,
     inFlight: conversation.running,
   });
+  conversation.nameMade(repaired.repairs);
   const records = repaired.repairs.flatMap((repair) => {
     const { kind: fault, at } = repair.fault;
     const place = conversation.unrecorded(fault, at);
