@@ -13,6 +13,7 @@ import type { ScriptStep } from "../records/script.ts";
 import { type Item, textOf } from "../wire/item.ts";
 import { Holdfast } from "./holdfast.ts";
 import type { SessionOptions } from "./resume.ts";
+import type { RunOptions } from "./run-options.ts";
 import type { Session } from "./session.ts";
 
 const read = writes<{ readonly path: string }>("read_file", ({ path }) => longText(60, path), { access: "read" });
@@ -36,14 +37,19 @@ const noted = (value: string, scope: WritebackTuple["scope"] = "session"): Write
 const wordsOf = (items: readonly Item[]) => items.map((item) => ("parts" in item ? textOf(item.parts) : "")).join("\n");
 const recordsOf = async (session: Session, kind: string) =>
   (await collect(session.read())).filter((entry) => entry.kind === kind);
-const say = async (session: Session, text: string, script: readonly ScriptStep[] = [{ text: "ok" }]) => {
+const say = async (
+  session: Session,
+  text: string,
+  script: readonly ScriptStep[] = [{ text: "ok" }],
+  how: Pick<RunOptions, "window"> = {},
+) => {
   const sent: ModelRequest[] = [];
   const model = scripted(script);
   const ask: Model["ask"] = (request, options) => {
     sent.push(request);
     return model.ask(request, options);
   };
-  const { end, events } = await watch(session.run(text, { model: { ...model, ask } }));
+  const { end, events } = await watch(session.run(text, { ...how, model: { ...model, ask } }));
   return { end, events, sent };
 };
 const handlesIn = (items: readonly Item[]) => JSON.stringify(items).match(/holdfast:\/\/[a-z2-7]{26}/g) ?? [];
@@ -386,6 +392,16 @@ describe("by itself", () => {
     expect(session.context.pressure).toBe("none");
     const { session: calm } = await open(undefined, at(tokens / budget / 0.85));
     expect((await say(calm, "read", reading(5))).events.map(({ kind }) => kind)).not.toContain("compacted");
+  });
+
+  test("[BOUNDARY-18] for a model with a smaller window it is compacted to that window", async () => {
+    const { session } = await open(undefined, { context: { window: 128_000, compaction: { at: 0.5 } } });
+    await say(session, "read", reading(12));
+    const { events } = await say(session, "and now?", [{ text: "ok" }], { window: 24_000 });
+    expect(events.map(({ kind }) => kind)).toContain("compacted");
+    const { tokens, budget } = session.context.view!;
+    expect(tokens / budget).toBeLessThan(0.5);
+    expect(tokens).toBeGreaterThan(0);
   });
 
   test("[BOUNDARY-7] a summary that fails is told, and pages are lowered instead", async () => {
