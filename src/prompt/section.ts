@@ -108,11 +108,9 @@ function shapeFault(section: PromptSection): string | undefined {
     return undefined;
   } catch (error) {
     if (!HoldfastError.is(error, "BAD_OPTION")) throw error;
-    const { option, wants, known } = error.details;
+    const { option, wants, known } = error.details as Readonly<Partial<Record<string, string>>>;
     if (option === "options") return "a section must be an object";
-    return wants === undefined
-      ? `no section has ${String(option)}, only ${String(known)}`
-      : `${String(option)} must be ${String(wants)}`;
+    return wants === undefined ? `no section has ${option}, only ${known}` : `${option} must be ${wants}`;
   }
 }
 
