@@ -112,6 +112,17 @@ describe("partial calls and bonds", () => {
     expect(textOf((kept[0] as UserItem).parts)).toContain("result of c2");
   });
 
+  test("[PAIR-15] where its answer had words the note stands before the next answer, and stays there", () => {
+    const log = [user(), say(), call("c2", { name: "old_tool" }), output("c2")];
+    const tools = new Set(["read_file"]);
+    const before = sketch(repairHistory(log, { tools }).history);
+    expect(before).toEqual(["user", "assistant", "note tool-gone"]);
+    const after = sketch(repairHistory([...log, say(), user()], { tools }).history);
+    expect(after).toEqual([...before, "assistant", "user"]);
+    const thought = sketch(repairHistory([...log, think(), call("c1"), output("c1")], { tools }).history);
+    expect(thought).toEqual([...before, "reasoning", "call c1", "output c1"]);
+  });
+
   test("[WIRE-37] [PAIR-15] a note of a result that holds nothing says so, and has no blank part", () => {
     const blank = output("c2", { parts: [{ type: "text", text: "" }] });
     const { history } = repairHistory([user(), call("c2", { name: "old_tool" }), blank], { tools: new Set() });

@@ -89,7 +89,8 @@ function apply(items: readonly Item[], { drops, replacements, insertions, notes 
       next += 1;
       for (const added of insertions.get(at) ?? []) result.push(added);
     }
-    if (waiting.length > 0 && isPause(result.at(-1), item)) for (const note of waiting.splice(0)) result.push(note);
+    if (waiting.length > 0 && (isPause(result.at(-1), item) || isSpoken(result.at(-1), items[at - 1], item)))
+      for (const note of waiting.splice(0)) result.push(note);
     if (edited) for (const note of notes.get(at) ?? []) waiting.push(note);
     if (item === undefined || (edited && drops.has(at))) continue;
     result.push((edited ? replacements.get(at) : undefined) ?? item);
@@ -102,6 +103,14 @@ function isPause(before: Item | undefined, after: Item | undefined): boolean {
   if (after === undefined) return true;
   if (after.kind === "output" || after.kind === "approval-answer") return false;
   return isHost(after) || before === undefined || before.kind === "output" || isHost(before);
+}
+
+/**
+ * Whether an answer has ended in words because its outputs are left out. A note that waited on would be told behind the next
+ * answer, which was given to it, and would move there from where it was sent before.
+ */
+function isSpoken(before: Item | undefined, leftOut: Item | undefined, after: Item | undefined): boolean {
+  return before?.kind === "assistant" && leftOut?.kind === "output" && isPause(leftOut, after);
 }
 
 function isHost(item: Item): boolean {

@@ -39,6 +39,13 @@ describe("sections", () => {
     ["an id given twice", [identity, identity], "given twice"],
     ["a summary that is missing", [{ id: "a", body: "b", visibility: "summary" }], "has none"],
     ["an order that is none", [{ id: "a", body: "b", order: Number.NaN }], "no number"],
+    ["a section without a text", [{ id: "a", text: "b" } as never], "text"],
+    ["a text that is none", [{ id: "a", body: 7 as never }], "body"],
+    ["a field that no section has", [{ id: "a", body: "b", volatil: true } as never], "volatil"],
+    ["a visibility that is none", [{ id: "a", body: "b", summary: "c", visibility: "short" as never }], "visibility"],
+    ["a tool that is mentioned as nothing", [{ id: "a", body: "b", tools: ["read"] as never }], "tools[0]"],
+    ["one that is misspelt", [{ id: "a", body: "b", tools: [{ tool: "read", as: "ofered" as never }] }], "tools[0].as"],
+    ["no section at all", [null as never], "section"],
   ])("[PROMPT-1] %s is refused with its section", (_, sections, fault) => {
     const refused = () => definePrompt("p", sections);
     expect(refused).toThrow(fault);

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { ANYTHING, BOOLEAN, checkOptions, listOf, oneOf, type OptionRules, options, TEXT } from "../base/options.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import { type Sha256, sha256 } from "../base/hash.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
@@ -48,8 +49,9 @@ export function definePrompt(name: string, sections: readonly PromptSection[]): 
   if (!ID.test(name)) throw new HoldfastError("PROMPT_INVALID", { prompt: name.slice(0, 80), fault: "not a name" });
   const seen = new Set<string>();
   for (const section of sections) {
-    const fault = faultOf(section) ?? (seen.has(section.id) ? "given twice" : undefined);
-    if (fault !== undefined) throw new HoldfastError("PROMPT_INVALID", { prompt: name, section: section.id, fault });
+    const fault = shapeFault(section) ?? faultOf(section) ?? (seen.has(section.id) ? "given twice" : undefined);
+    if (fault !== undefined)
+      throw new HoldfastError("PROMPT_INVALID", { prompt: name, section: String(Object(section).id), fault });
     seen.add(section.id);
   }
   return deepFreeze({ name, sections: structuredClone(sections).toSorted(byOrder) });
@@ -85,6 +87,32 @@ export function fillIn(text: string, parameters: Readonly<Record<string, string>
 
 /** What the kernel itself puts into a prompt: a section of that name would stand in for it, or be lost behind it. */
 const RESERVED: readonly string[] = ["instructions", "history", "policy", "stamp"];
+
+const MENTION = options<ToolMention>({ tool: TEXT, as: oneOf("offered", "blocked") }, ["tool", "as"]);
+
+const SECTION: OptionRules<PromptSection> = {
+  id: ANYTHING, // looked at with the order, below
+  body: TEXT,
+  summary: TEXT,
+  tools: listOf(MENTION),
+  visibility: oneOf("full", "summary"),
+  order: ANYTHING,
+  volatile: BOOLEAN,
+  verbatim: BOOLEAN,
+};
+
+/** A misspelt `as` would hide a section just while its tool is offered, and nobody would know why the model lacks it. */
+function shapeFault(section: PromptSection): string | undefined {
+  try {
+    checkOptions(section, SECTION, ["id", "body"]);
+    return undefined;
+  } catch (error) {
+    if (!HoldfastError.is(error, "BAD_OPTION")) throw error;
+    const { option, wants, known } = error.details as Readonly<Partial<Record<string, string>>>;
+    if (option === "options") return "a section must be an object";
+    return wants === undefined ? `no section has ${option}, only ${known}` : `${option} must be ${wants}`;
+  }
+}
 
 function faultOf({ id, summary, visibility, order = 0 }: PromptSection): string | undefined {
   if (!ID.test(id)) return "not an id";

@@ -13,6 +13,7 @@ import type { ScriptStep } from "../records/script.ts";
 import { type Item, textOf } from "../wire/item.ts";
 import { Holdfast } from "./holdfast.ts";
 import type { SessionOptions } from "./resume.ts";
+import type { RunOptions } from "./run-options.ts";
 import type { Session } from "./session.ts";
 
 const read = writes<{ readonly path: string }>("read_file", ({ path }) => longText(60, path), { access: "read" });
@@ -36,14 +37,19 @@ const noted = (value: string, scope: WritebackTuple["scope"] = "session"): Write
 const wordsOf = (items: readonly Item[]) => items.map((item) => ("parts" in item ? textOf(item.parts) : "")).join("\n");
 const recordsOf = async (session: Session, kind: string) =>
   (await collect(session.read())).filter((entry) => entry.kind === kind);
-const say = async (session: Session, text: string, script: readonly ScriptStep[] = [{ text: "ok" }]) => {
+const say = async (
+  session: Session,
+  text: string,
+  script: readonly ScriptStep[] = [{ text: "ok" }],
+  how: Pick<RunOptions, "window"> = {},
+) => {
   const sent: ModelRequest[] = [];
   const model = scripted(script);
   const ask: Model["ask"] = (request, options) => {
     sent.push(request);
     return model.ask(request, options);
   };
-  const { end, events } = await watch(session.run(text, { model: { ...model, ask } }));
+  const { end, events } = await watch(session.run(text, { ...how, model: { ...model, ask } }));
   return { end, events, sent };
 };
 const handlesIn = (items: readonly Item[]) => JSON.stringify(items).match(/holdfast:\/\/[a-z2-7]{26}/g) ?? [];
@@ -388,6 +394,16 @@ describe("by itself", () => {
     expect((await say(calm, "read", reading(5))).events.map(({ kind }) => kind)).not.toContain("compacted");
   });
 
+  test("[BOUNDARY-18] for a model with a smaller window it is compacted to that window", async () => {
+    const { session } = await open(undefined, { context: { window: 128_000, compaction: { at: 0.5 } } });
+    await say(session, "read", reading(12));
+    const { events } = await say(session, "and now?", [{ text: "ok" }], { window: 24_000 });
+    expect(events.map(({ kind }) => kind)).toContain("compacted");
+    const { tokens, budget } = session.context.view!;
+    expect(tokens / budget).toBeLessThan(0.5);
+    expect(tokens).toBeGreaterThan(0);
+  });
+
   test("[BOUNDARY-7] a summary that fails is told, and pages are lowered instead", async () => {
     const summariser: Summariser = { name: "broken", summarise: () => Promise.reject(new Error("no")) };
     const { session } = await open(undefined, at(0.5, summariser));
@@ -454,4 +470,41 @@ test("[BOUNDARY-3] every handle that reclaims have ever shown resolves in the ne
   const again = (await open(disk, { context: { window: 12_000 } })).session;
   await say(again, "and now?");
   for (const [handle, text] of shown) expect(again.context.recall({ handle })).toMatchObject({ ok: true, text });
+});
+
+describe("what a boundary kept", () => {
+  type Step = (at: number) => { readonly text?: string };
+  const save = writes<{ readonly path: string }>("save", ({ path }) => `kept ${path}. ${longText(60, path)}`);
+  const saving = (step: Step): readonly ScriptStep[] => [
+    ...Array.from({ length: 6 }, (_, at) => ({
+      ...step(at),
+      calls: [{ name: "save", input: { path: `file-${at}` } }],
+    })),
+    { text: "Done." },
+  ];
+  const HIDING: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
+    "plan mode hides": (session) => session.setMode("plan"),
+    "was withdrawn": (session) => session.catalog.remove(["save"]),
+  };
+  const resultsIn = (items: readonly Item[]) => [...wordsOf(items).matchAll(/kept (file-\d)/g)].map(([, file]) => file);
+
+  test.each(Object.entries(HIDING))("[BOUNDARY-17] is told where its tool %s", async (_, hide) => {
+    for (const step of [() => ({}), (at) => ({ text: `Step ${at}.` })] satisfies readonly Step[]) {
+      const { disk, session } = await open(undefined, { tools: [save] });
+      await say(session, "save", saving(step));
+      await session.compact({ tail: 2_500 });
+      const kept = resultsIn((await say(session, "and?")).sent[0]?.items ?? []);
+      expect(kept).toEqual(["file-3", "file-4", "file-5"]);
+      await hide(session);
+      const { sent } = await say(session, "now?");
+      expect(sent[0]?.items.some(({ kind }) => kind === "call")).toBe(false);
+      expect(resultsIn(sent[0]?.items ?? [])).toEqual(kept);
+      for (const at of [3, 4, 5].filter((nth) => "text" in step(nth)))
+        expect(wordsOf(sent[0]?.items ?? [])).toContain(`Step ${at}.`);
+      await session.close();
+      const again = (await open(disk, { tools: [save] })).session;
+      await hide(again);
+      expect(resultsIn((await say(again, "still?")).sent[0]?.items ?? [])).toEqual(kept);
+    }
+  });
 });

@@ -63,7 +63,12 @@ const LONGEST_TOKEN = 6;
 /** Everything but the newest groups and the user's words becomes a summary. Nothing changes when that fails. */
 export async function compact(ground: Ground, options: CompactOptions = {}): Promise<Crossed> {
   checkOptions(options, COMPACT_OPTIONS);
-  const { budget, compaction } = ground.context;
+  return compactWithin(ground, ground.context.budget, options);
+}
+
+/** The same within a budget that is not that of the last request: another model may read less, and all would seem to fit. */
+export async function compactWithin(ground: Ground, budget: number, options: CompactOptions = {}): Promise<Crossed> {
+  const { compaction } = ground.context;
   const { tail = Math.min(MOST_TAIL, budget * TAIL_SHARE), said = Math.min(MOST_TAIL, budget * SAID_SHARE) } = options;
   const summariser = options.summariser ?? compaction?.summariser ?? plainSummary;
   return cut(ground, "compaction", { tail, said }, async (gone, kept) => {

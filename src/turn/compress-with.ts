@@ -1,9 +1,11 @@
+import { AMOUNT, checkOptions, TEXT } from "../base/options.ts";
 import type { Compressor } from "../contracts/compressor.ts";
 import type { Model } from "../contracts/model.ts";
 import { contentCompressor } from "../context/compress/compress.ts";
 import { grouped, middleCut } from "../context/compress/cut.ts";
 import { askAside } from "./ask-aside.ts";
 import { spokenIn } from "./said-records.ts";
+import { MODEL } from "./run-options.ts";
 
 export interface CompressWithOptions {
   /** Shorter outputs are left to the compressor without a model. Default 6 000 characters. */
@@ -28,6 +30,7 @@ const CHARACTERS_PER_TOKEN = 3;
 
 /** A compressor that asks a model about long outputs, and makes the rest, and whatever the model fails at, without one. */
 export function compressWith(model: Model, options: CompressWithOptions = {}): Compressor {
+  checkOptions({ ...options, model }, { model: MODEL, from: AMOUNT, most: AMOUNT, instructions: TEXT });
   const { from = FROM, most = MOST, instructions = INSTRUCTIONS } = options;
   return {
     ...contentCompressor, // what the model answers is kept, so another model changes no page that is there

@@ -1,6 +1,6 @@
 import type { Json } from "../base/json.ts";
 import { HistoryIndex } from "../history/history-index.ts";
-import { repairHistory } from "../history/repair.ts";
+import { type Repair, repairHistory } from "../history/repair.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { Entries } from "../journal/journal.ts";
 import type { JournalEntry } from "../journal/prove.ts";
@@ -8,6 +8,7 @@ import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
 import { type KeptItems, unkeepItems } from "../wire/keep.ts";
 
+import { madeId } from "./made-id.ts";
 import { readPart } from "./said-part.ts";
 import { resultItemParts } from "./show-media.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
@@ -81,6 +82,15 @@ export class Conversation {
   /** Where an item stands in the journal, as a name: the record that said it, and which of its items it is. */
   idOf(item: Item): string | undefined {
     return this.#names.get(item);
+  }
+
+  /** Names what repair made, after the item at fault: what became of that decides what becomes of it. */
+  nameMade(repairs: readonly Pick<Repair, "fault" | "item">[]): void {
+    for (const { fault, item } of repairs) {
+      const meant = this.#items[fault.at];
+      if (item === undefined || meant === undefined || this.#names.has(item)) continue;
+      this.#names.set(item, madeId(item, this.#names.get(meant)));
+    }
   }
 
   /** The log with the outputs that still wait for their neighbours. */

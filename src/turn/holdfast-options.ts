@@ -2,7 +2,6 @@ import type { Clock } from "../base/clock.ts";
 import {
   AMOUNT,
   ANYTHING,
-  atLeast,
   BOOLEAN,
   either,
   FUNCTION,
@@ -34,7 +33,7 @@ import type { CompactionOptions, ContextOptions } from "./context-options.ts";
 import { RULE, RULE_NEEDS } from "./context-slices.ts";
 import type { ProjectOptions } from "./project-rules.ts";
 import type { SessionOptions } from "./resume.ts";
-import { LIMITS, MODEL, REQUEST_OPTIONS } from "./run-options.ts";
+import { LIMITS, MODEL, REQUEST_OPTIONS, WINDOW } from "./run-options.ts";
 import type { ExecSettings } from "./session-exec.ts";
 import type { ForkOptions } from "./session-parts.ts";
 import type { SubAgent } from "./sub-agent.ts";
@@ -64,7 +63,7 @@ const TELEMETRY = options<TelemetryOptions>({ sinks: listOf(having("emit")), con
 ]);
 
 const CONTEXT = options<ContextOptions>({
-  window: atLeast(1),
+  window: WINDOW,
   counter: having("count"),
   compressor: having("compress"),
   patienceMs: AMOUNT,

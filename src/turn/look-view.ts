@@ -155,10 +155,11 @@ function pagesOf(
     () => {},
   );
   // Looked at, not sent: a call that runs, or that a crash cut off, is no reason to refuse.
-  const { history } = normalize(conversation.items, {
+  const { history, repairs } = normalize(conversation.items, {
     inFlight: conversation.running,
     ...(tools === undefined ? {} : { tools }),
   });
+  conversation.nameMade(repairs);
   const pinned = held.filter(({ id }) => Object.hasOwn(beside, id));
   if (pinned.length < Object.keys(beside).length) return []; // no longer kept; and pages that sessions share are not looked up here
   return pages.list({ rules, preferences, pinned, history, cuts, idOf: (item) => conversation.idOf(item) }, beside);

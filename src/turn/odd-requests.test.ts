@@ -6,9 +6,12 @@ import { longText } from "../../test/support/pages.ts";
 import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
+import { contextConfig } from "../history/config.ts";
+import { compressWith } from "./compress-with.ts";
 import { createHoldfast, Holdfast } from "./holdfast.ts";
 import { RunBudget } from "./limits.ts";
 import type { Session } from "./session.ts";
+import { summariseWith } from "./summarise-with.ts";
 
 describe("bounds of a turn that cannot work", () => {
   test("[LOOP-7] a price that is no number ends the turn with its name: the run would go on for ever", async () => {
@@ -186,6 +189,8 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     [{ checkpoints: { limit: 0 } }, "checkpoints.limit"],
     [{ prompt: {} }, "prompt"],
     [{ context: { windows: 5 } }, "context.windows"],
+    [{ context: { window: Infinity } }, "context.window"],
+    [{ context: { window: Number.NaN } }, "context.window"],
     [{ context: { marks: { high: 95 } } }, "context.marks.high"],
     [{ context: { compaction: {} } }, "context.compaction.at"],
     [{ context: { rules: [{ text: "Be kind." }] } }, "context.rules[0].id"],
@@ -238,6 +243,11 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     [{ toolChoice: "any" }, "toolChoice"],
     [{ reasoning: "much" }, "reasoning"],
     [{ temprature: 1 }, "temprature"],
+    [{ temperature: Infinity }, "temperature"],
+    [{ window: Infinity }, "window"],
+    [{ history: {} }, "history.enforceHistoryInvariants"],
+    [{ history: { enforce_history_invariants: true } }, "history.enforce_history_invariants"],
+    [{ history: { ...contextConfig(), enforceHistoryInvariants: "no" } }, "history.enforceHistoryInvariants"],
     [{ model: undefined }, "model"],
     [{ model: "claude" }, "model"],
   ])("run(…, %j) is refused by its name, and nothing is written down", async (given, option) => {
@@ -247,6 +257,17 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     await expect(turn).rejects.toMatchObject({ code: "BAD_OPTION", details: { option } });
     expect(session.journal.head.seq).toBe(before);
     await session.close();
+  });
+
+  test.each([
+    ["summariseWith", () => summariseWith(scripted([]), { most: Number.NaN }), "most"],
+    ["summariseWith", () => summariseWith(scripted([]), { instruction: "Be brief." } as never), "instruction"],
+    ["compressWith", () => compressWith(scripted([]), { from: "6000" } as never), "from"],
+    ["compressWith", () => compressWith(scripted([]), { longest: 5 } as never), "longest"],
+    ["compressWith", () => compressWith("claude" as never), "model"],
+    ["summariseWith", () => summariseWith("claude" as never), "model"],
+  ])("[ID-17] an option of %s is refused by its name", (_, make, option) => {
+    expect(make).toThrow(expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) }));
   });
 
   test.each([

@@ -32,6 +32,7 @@ export function repairPairs(
     index: conversation.index,
     inFlight: conversation.running,
   });
+  conversation.nameMade(repaired.repairs);
   const records = repaired.repairs.flatMap((repair) => {
     const { kind: fault, at } = repair.fault;
     const place = conversation.unrecorded(fault, at);
@@ -54,7 +55,7 @@ export function writeRequest(
   const { prefixText, tailText } = prompt;
   const prefix: readonly Item[] = prefixText === "" ? [] : [system(prefixText)];
   const { tools } = offeredBy(catalog);
-  const said = { ...options, ...(tools.length === 0 ? {} : { tools }) };
+  const said = tools.length === 0 ? withoutChoice(options) : { ...options, tools };
   const shown = view.items.slice(0, view.stableItems);
   const standing = view.items.slice(view.stableItems);
   // An answer that was paused must stand last, or it cannot go on.
@@ -62,6 +63,11 @@ export function writeRequest(
     return { ...said, items: [...prefix, system(tailText), ...standing, ...shown] };
   const stable = prefix.concat(shown);
   return { ...said, items: stable.concat(standing, tail(tailText)), stableItems: stable.length };
+}
+
+/** A choice among no tools is refused by providers. One that demands a call is theirs to refuse: it cannot be met. */
+function withoutChoice({ toolChoice, ...rest }: RequestOptions): RequestOptions {
+  return toolChoice === undefined || toolChoice === "auto" || toolChoice === "none" ? rest : { ...rest, toolChoice };
 }
 
 /** Whether a request that offers programs says how they read the history; undefined where it offers none. */

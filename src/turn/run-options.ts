@@ -1,6 +1,7 @@
 import {
   AMOUNT,
   atLeast,
+  BOOLEAN,
   FUNCTION,
   having,
   LIST,
@@ -35,6 +36,12 @@ export interface RunOptions extends RequestOptions, StoryOptions {
 
 export const MODEL: OptionRule = { ...having("ask"), wants: "a model, e.g. what anthropic(client, name) answers" };
 
+/** Without end nothing would ever be left out, and no share of it is a number. */
+export const WINDOW: OptionRule = {
+  wants: "a number from 1, not without end",
+  fits: (value) => Number.isFinite(value) && Number(value) >= 1,
+};
+
 export const LIMITS: OptionRule = options<RunLimits>({
   steps: AMOUNT,
   tokens: AMOUNT,
@@ -52,7 +59,7 @@ export const REQUEST_OPTIONS: OptionRules<RequestOptions> = {
     fits: (value) => ["auto", "none", "required"].includes(value as string) || TEXT.fits(Object(value).name),
   },
   maxOutputTokens: whole(1),
-  temperature: AMOUNT,
+  temperature: { wants: "a number from 0", fits: (value) => Number.isFinite(value) && Number(value) >= 0 },
   reasoning: oneOf("low", "medium", "high"),
 };
 
@@ -63,8 +70,12 @@ export const RUN_OPTIONS: OptionRules<RunOptions> = {
   signal: OBJECT,
   limits: LIMITS,
   retry: options<RetryOptions>({ attempts: atLeast(1), firstMs: AMOUNT, mostMs: AMOUNT, patienceMs: AMOUNT }),
-  window: atLeast(1),
-  history: OBJECT,
+  window: WINDOW,
+  history: options<ContextConfig>(
+    { enforceHistoryInvariants: BOOLEAN, autoRecoverFromCrash: BOOLEAN, warnOnInvariantViolations: BOOLEAN },
+    // One that is left out would be no, and broken requests would be sent.
+    ["enforceHistoryInvariants", "autoRecoverFromCrash", "warnOnInvariantViolations"],
+  ),
   ask: FUNCTION,
   parameters: OBJECT,
   overrides: LIST,

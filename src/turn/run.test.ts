@@ -177,6 +177,23 @@ describe("a turn", () => {
     expect(JSON.stringify(asked[1]?.items)).toContain("Answer in words.");
   });
 
+  test("[LOOP-26] where no tool is offered, no choice among them is sent", async () => {
+    const write = writes("deploy", () => "ok");
+    const { session } = await opened(undefined, { tools: [write], context: { recall: false } });
+    for (const toolChoice of ["auto", "none"] as const) {
+      await session.setMode("act");
+      const acting = listening(scripted([{ text: "ok" }]));
+      await watch(session.run("go", { model: acting.model, toolChoice }));
+      expect(acting.asked[0]).toMatchObject({ toolChoice, tools: [{ name: "deploy" }] });
+      await session.setMode("plan");
+      const planning = listening(scripted([{ text: "ok" }]));
+      await watch(session.run("go", { model: planning.model, toolChoice }));
+      expect(planning.asked).toHaveLength(1);
+      expect(planning.asked[0]).not.toHaveProperty("tools");
+      expect(planning.asked[0]).not.toHaveProperty("toolChoice");
+    }
+  });
+
   test.each(["refusal", "content-filter"] as const)(
     "[LOOP-4] [LOOP-10] calls of an answer that ended in %s are not run",
     async (stop) => {

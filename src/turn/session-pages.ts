@@ -13,6 +13,7 @@ import type { ShownSpan } from "../context/recall.ts";
 import type { Item } from "../wire/item.ts";
 import { unkeepItems } from "../wire/keep.ts";
 import { readRule } from "./context-slices.ts";
+import { isMade, isThrough, madeId, placeIn } from "./made-id.ts";
 import type { CrossedCut, KeptCut } from "./view-log.ts";
 
 /** What a request's pages are made of. */
@@ -184,28 +185,30 @@ export class SessionPages {
   }
 }
 
-/** Where a boundary parted the conversation. Pages that repair made go with what they follow. */
+/**
+ * Where a boundary parted the conversation. What repair made goes where what it stands for went: results of tools that are no
+ * longer offered would leave with their neighbours otherwise, unseen and in no summary.
+ */
 function splitAt(all: readonly Page[], { through, stays }: KeptCut) {
-  let last = all.findLastIndex(({ id }) => !isMade(id) && id <= through);
-  while (isMade(all[last + 1]?.id ?? "")) last += 1;
+  const last = all.findLastIndex(({ id }) => !isMade(id) && id <= through);
   const kept = new Set(stays);
-  const older = all.slice(0, last + 1);
-  return {
-    gone: older.filter(({ id }) => !kept.has(id)),
-    stays: older.filter(({ id }) => kept.has(id)),
-    rest: all.slice(last + 1),
-  };
+  const parted = { gone: [] as Page[], stays: [] as Page[], rest: [] as Page[] };
+  let side: keyof typeof parted = "gone";
+  for (const [at, page] of all.entries()) {
+    const place = placeIn(page.id);
+    // One that stands for nothing by name goes with what it follows.
+    if (place !== undefined) {
+      const isOlder = isMade(page.id) ? isThrough(place, through) : at <= last;
+      side = !isOlder ? "rest" : kept.has(place) ? "stays" : "gone";
+    }
+    parted[side].push(page);
+  }
+  return parted;
 }
 
 function linesOf(pages: readonly Page[]): string {
   return pages.map(({ handle, title }) => `${handle} ${title}`).join("\n");
 }
-
-function isMade(id: string): boolean {
-  return id.startsWith(MADE);
-}
-
-const MADE = "made-";
 
 export function standingDurable(durable: DurablePage, dirty: boolean): Standing {
   const make = (deps: PageDeps) => {
@@ -220,9 +223,3 @@ export function standingRule(kept: Rule): Standing {
   return { id: rule.id, what: rule, make: (deps) => constraintPage(rule, deps) };
 }
 const NOTHING_SAID = { items: [], pages: [] };
-
-/** An item that repair made has no place in the journal, and is made the same way each time. */
-function madeId(item: Item): string {
-  const { origin: _origin, ...rest } = item;
-  return `${MADE}${canonicalHash(rest as unknown as Json).slice(0, 16)}`;
-}

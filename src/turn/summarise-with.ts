@@ -1,3 +1,4 @@
+import { AMOUNT, checkOptions, TEXT } from "../base/options.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Model } from "../contracts/model.ts";
 import type { Summariser } from "../contracts/summariser.ts";
@@ -7,6 +8,7 @@ import { contentText } from "../context/content-text.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import { askAside } from "./ask-aside.ts";
 import { spokenIn } from "./said-records.ts";
+import { MODEL } from "./run-options.ts";
 
 export interface SummariseWithOptions {
   /** How many characters the model reads at once. Of more, the oldest are left out. Default 400 000. */
@@ -30,6 +32,7 @@ const ASKED = 400;
 
 /** A summariser that asks a model. What it cannot read at once it says, and is asked again without the oldest. */
 export function summariseWith(model: Model, options: SummariseWithOptions = {}): Summariser {
+  checkOptions({ ...options, model }, { model: MODEL, most: AMOUNT, instructions: TEXT });
   const { most = MOST, instructions = INSTRUCTIONS } = options;
   return {
     name: model.name,

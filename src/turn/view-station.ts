@@ -6,7 +6,7 @@ import type { PairedHistory } from "../history/paired.ts";
 import { filesOf } from "../files/access.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { Item } from "../wire/item.ts";
-import { compact, refuse } from "./boundaries.ts";
+import { compactWithin, refuse } from "./boundaries.ts";
 import type { AsidePurpose } from "./aside.ts";
 import type { AsideUse, RunEvent } from "./events.ts";
 import { catchUp, type Ground } from "./ground.ts";
@@ -80,7 +80,7 @@ export class ViewStation {
     const unreachable = await this.#committed();
     let view = context.choose(ask);
     // Only once: what could leave has left then, and pages are lowered for the rest.
-    if (view.ok && !tooLong && context.pressureOf(view) === "hard" && (yield* this.#compact(unreachable)))
+    if (view.ok && !tooLong && context.pressureOf(view) === "hard" && (yield* this.#compact(unreachable, view.budget)))
       view = context.choose(ask);
     this.#isCompacted ||= view.ok && context.pressureOf(view) === "hard"; // it could not, or not enough
     if (!view.ok) return view;
@@ -111,7 +111,8 @@ export class ViewStation {
 
   /** The end of a turn is where a compaction that can wait has waited for. */
   async *pause(): AsyncGenerator<RunEvent, void, undefined> {
-    if (this.#ground.context.pressure !== "none") yield* this.#compact(await this.#committed());
+    const { context } = this.#ground;
+    if (context.pressure !== "none") yield* this.#compact(await this.#committed(), context.budget);
   }
 
   /** What is dirty is committed before a request, because choosing its view may give context up. Answers why it could not be. */
@@ -125,13 +126,16 @@ export class ViewStation {
   }
 
   /** One that fails, or is refused, costs the summary: pages are lowered instead, as they are without one, if they must be. */
-  async *#compact(unreachable: HoldfastError | undefined): AsyncGenerator<RunEvent, boolean, undefined> {
+  async *#compact(
+    unreachable: HoldfastError | undefined,
+    budget: number,
+  ): AsyncGenerator<RunEvent, boolean, undefined> {
     if (this.#isCompacted) return false;
     const before = this.#options.budget.spent;
     try {
       // Before anybody is asked: a summary that cannot be used costs as much.
       if (unreachable !== undefined) return await refuse(this.#ground, "compaction", unreachable);
-      const { crossed, left } = await compact(this.#ground, { signal: this.#options.signal });
+      const { crossed, left } = await compactWithin(this.#ground, budget, { signal: this.#options.signal });
       if (!crossed) return false;
       yield* this.#summarised(before);
       await catchUp(this.#ground);
