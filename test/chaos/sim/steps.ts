@@ -38,6 +38,7 @@ export const STEPS: StepKinds = {
   checkpoint: { weight: 2, take: withSession(checkpoint) },
   learn: { weight: 4, take: withSession(learn) },
   boundary: { weight: 3, take: withSession(boundary) },
+  meeting: { weight: 1.5, take: withSession(meeting) },
   look: { weight: 3, take: withSession(look) },
   sweep: { weight: 1, take: withSession(sweep) },
   reopen: { weight: 2, take: (sim) => sim.open() },
@@ -185,6 +186,12 @@ function rewind(sim: Simulation, random: SeededRandom, session: Session): void {
     if (report.calls.join() !== due.join()) sim.oracle.wrong.push(`the rewind took back ${report.calls.join()}`);
   };
   sim.follow("rewind", [], work, ["CALLS_OPEN", "CHECKPOINT_UNKNOWN", "CHECKPOINT_REWOUND"]);
+}
+
+/** What is about to be committed is taken back meanwhile, or the other way round. */
+function meeting(sim: Simulation, random: SeededRandom, session: Session): void {
+  const both = random.below(2) === 0 ? [rewind, boundary] : [boundary, rewind];
+  for (const one of both) one(sim, random, session);
 }
 
 function fork(sim: Simulation, random: SeededRandom, session: Session): void {
