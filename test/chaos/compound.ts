@@ -23,7 +23,7 @@ type Blow = (
 export const compound: Rig = {
   about: `a kill at work, then kills and faults during recovery, ${DEPTH} deep`,
   cases: 200,
-  quickCases: 12,
+  quickCases: 8,
   async run(tally, { cases, seed }) {
     const driver = await nodeSqlite();
     const blows: readonly Blow[] = [

@@ -31,13 +31,13 @@ export const fault: Rig = {
       return why === undefined;
     });
     if (parts.includes("driver"))
-      await faultPorts(tally, "sqlite", limit(cases, quick ? 55 : Number.POSITIVE_INFINITY));
-    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 30 : Number.POSITIVE_INFINITY));
-    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 28 : 2_000));
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 16 : Number.POSITIVE_INFINITY));
+    if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 16 : Number.POSITIVE_INFINITY));
+    if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 16 : 2_000));
     if (parts.includes("commands"))
       for (const driver of ["overlay", "portable"] as const)
-        await faultHost(tally, limit(cases, quick ? 14 : 1_000), driver);
-    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 8 : 400), seed);
+        await faultHost(tally, limit(cases, quick ? 8 : 1_000), driver);
+    if (parts.includes("syscalls")) await faultSyscalls(tally, limit(cases, quick ? 5 : 400), seed);
     if (parts.includes("disk")) await faultDisk(tally, limit(cases, quick ? 2 : 30));
   },
 };

@@ -60,7 +60,7 @@ const STEPS =
 export const flip: Rig = {
   about: "bit flips, truncations, swapped pages in closed and crashed stores: nothing bad served, the rest salvaged",
   cases: 500,
-  quickCases: 45,
+  quickCases: 30,
   async run(tally, { cases, seed, extra }) {
     const folder = scratchFolder("flip");
     const bases = [

@@ -18,7 +18,7 @@ export const kill: Rig = {
   about:
     "SIGKILL at seeded delays, reopen, audit, and on with the same store; the same with calls that change files or run commands",
   cases: 300,
-  quickCases: 16,
+  quickCases: 9,
   async run(tally, { cases, seed, extra, quick }) {
     const parts = partsFrom({ extra }, ["records", "sweeps", "files", "commands"]);
     const works: [cases: number, work: (cases: number) => Promise<void>][] = [];

@@ -11,7 +11,7 @@ import { SCRIPT } from "./workload.ts";
 export const syscallKill: Rig = {
   about: "SIGKILL at every mutating system call of a script (strace)",
   cases: 0,
-  quickCases: 24,
+  quickCases: 15,
   skip: straceMissing,
   async run(tally, { cases, seed, extra }) {
     const folder = scratchFolder("syscall-kill");
