@@ -31,7 +31,7 @@ export const fault: Rig = {
       return why === undefined;
     });
     if (parts.includes("driver"))
-      await faultPorts(tally, "sqlite", limit(cases, quick ? 16 : Number.POSITIVE_INFINITY));
+      await faultPorts(tally, "sqlite", limit(cases, quick ? 30 : Number.POSITIVE_INFINITY));
     if (parts.includes("files")) await faultPorts(tally, "files", limit(cases, quick ? 16 : Number.POSITIVE_INFINITY));
     if (parts.includes("workspace")) await faultHost(tally, limit(cases, quick ? 16 : 2_000));
     if (parts.includes("commands"))
