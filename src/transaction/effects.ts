@@ -50,6 +50,8 @@ export class EffectBook {
   readonly #known = new Map<string, Known>();
   readonly #running = new Map<string, Promise<Json>>();
   readonly #undoing = new Map<string, { readonly of: Known; readonly work: Promise<EffectReport> }>();
+  /** Nobody relies on them any more, and their turn to be undone has not come, or not all of them had theirs. */
+  readonly #leaving = new Set<Known>();
   readonly #touched = new Map<string, Set<string>>();
   /** What calls inside others, which have not ended yet, are letting go or have let go. */
   readonly #inside = new Map<string, Promise<readonly EffectReport[]>>();
@@ -242,10 +244,12 @@ export class EffectBook {
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join({ entry, standing, owners, begun }: Known, request: EffectRequest): Promise<void> {
+  async #join(known: Known, request: EffectRequest): Promise<void> {
+    const { entry, standing, owners, begun } = known;
     const { callId } = request;
     if (owners.has(callId)) return;
-    if (standing.is === "done" && owners.size === 0) owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
+    if (standing.is === "done" && owners.size === 0 && !this.#leaving.has(known))
+      owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
     owners.set(callId, this.#ids.outermost(callId));
     try {
       await begun;
@@ -258,18 +262,24 @@ export class EffectBook {
     }
   }
 
+  /**
+   * Nobody relies on any of them from here on, though they are undone one after another: asked for again meanwhile, one that
+   * still seemed to be its call's would be undone under it. Joined, it stands.
+   */
   async #release(owned: readonly Known[], gone: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
+    const isFree = ({ owners }: Known) => owners.size === 0;
+    for (const { owners } of owned) for (const callId of gone) owners.delete(callId);
+    const free = owned.filter(isFree);
+    for (const known of free) this.#leaving.add(known);
     const reports: EffectReport[] = [];
-    const isFree = ({ owners }: Known) => {
-      for (const callId of gone) owners.delete(callId);
-      return owners.size === 0;
-    };
     try {
-      for (const known of owned.toReversed()) if (isFree(known)) reports.push(await this.#undo(known, specOf));
+      for (const known of free.toReversed()) if (isFree(known)) reports.push(await this.#undo(known, specOf));
     } catch (error) {
       // The store refused one: the others are still to be undone, and found again.
-      for (const known of owned.filter(isFree)) letGo(known);
+      for (const known of free.filter(isFree)) letGo(known);
       throw error;
+    } finally {
+      for (const known of free) this.#leaving.delete(known);
     }
     return reports;
   }
