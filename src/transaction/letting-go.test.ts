@@ -69,32 +69,36 @@ describe("an effect of a part that is rolled back", () => {
     expect(did).toEqual(["sent a", "sent b", "recalled b", "sent b"]);
   });
 
-  test("[TX-40] stands when the call asks for it again while another is being undone", async () => {
-    const undoing = Promise.withResolvers<void>();
-    const { did, post } = posting(
-      async (call) => {
-        const savepoint = call.savepoint();
-        await send(call, "a");
-        await send(call, "b");
-        savepoint.rollback();
-        await quiet();
-        const again = await send(call, "a");
-        undoing.resolve();
-        return again;
-      },
-      {
-        undo: async (_args, _result, { key }) => {
-          if (key === "b") await undoing.promise;
-          did.push(`recalled ${key}`);
+  test.each([true, false])(
+    "[TX-40] stands when the call asks for it again while another is being undone, and goes with the call: succeeds %s",
+    async (succeeds) => {
+      const undoing = Promise.withResolvers<void>();
+      const { did, post } = posting(
+        async (call) => {
+          const savepoint = call.savepoint();
+          await send(call, "a");
+          await send(call, "b");
+          savepoint.rollback();
+          await quiet();
+          const again = await send(call, "a");
+          undoing.resolve();
+          return succeeds ? again : call.fail("no", "no");
         },
-      },
-    );
-    const { transactions } = rig([post]);
-    const outcome = await transactions.run(called);
-    expect(outcome.effects.map(({ key, is }) => [key, is])).toEqual([["a", "happened"]]);
-    expect(did).toEqual(["sent a", "sent b", "recalled b"]);
-    expect(outcome.output).toBe(1);
-  });
+        {
+          undo: async (_args, _result, { key }) => {
+            if (key === "b") await undoing.promise;
+            did.push(`recalled ${key}`);
+          },
+        },
+      );
+      const { transactions } = rig([post]);
+      const outcome = await transactions.run(called);
+      const gone = ["sent a", "sent b", "recalled b"];
+      expect(did).toEqual(succeeds ? gone : [...gone, "recalled a"]);
+      expect(outcome.effects.map(({ key, is }) => [key, is])).toEqual([["a", succeeds ? "happened" : "undone"]]);
+      if (succeeds) expect(outcome.output).toBe(1);
+    },
+  );
 
   test("[TX-40] that cannot be undone is told with the end of the call, whether that succeeds or not", async () => {
     for (const fails of [false, true]) {
