@@ -50,8 +50,6 @@ export class EffectBook {
   readonly #known = new Map<string, Known>();
   readonly #running = new Map<string, Promise<Json>>();
   readonly #undoing = new Map<string, { readonly of: Known; readonly work: Promise<EffectReport> }>();
-  /** Nobody relies on them any more, and their turn to be undone has not come, or not all of them had theirs. */
-  readonly #leaving = new Set<Known>();
   readonly #touched = new Map<string, Set<string>>();
   /** What calls inside others, which have not ended yet, are letting go or have let go. */
   readonly #inside = new Map<string, Promise<readonly EffectReport[]>>();
@@ -77,12 +75,14 @@ export class EffectBook {
       owners: new Map(owners.map((owner) => [owner, inside.get(owner) ?? owner])),
       begun: Promise.resolve(),
     });
+    if (standing.is === "done" && owners.length === 0) this.#known.get(id)?.owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
   }
 
   /** In a fork: what was inherited stays as it is, whatever is rewound here. */
   disown(): void {
     for (const known of this.#known.values()) {
       known.owners.clear();
+      if (known.standing.is === "done") known.owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
       if (known.standing.is === "undoing") known.standing = { is: "unknown" }; // the origin goes on with it
     }
   }
@@ -244,12 +244,9 @@ export class EffectBook {
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join(known: Known, request: EffectRequest): Promise<void> {
-    const { entry, standing, owners, begun } = known;
+  async #join({ entry, owners, begun }: Known, request: EffectRequest): Promise<void> {
     const { callId } = request;
     if (owners.has(callId)) return;
-    if (standing.is === "done" && owners.size === 0 && !this.#leaving.has(known))
-      owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
     owners.set(callId, this.#ids.outermost(callId));
     try {
       await begun;
@@ -270,7 +267,6 @@ export class EffectBook {
     const isFree = ({ owners }: Known) => owners.size === 0;
     for (const { owners } of owned) for (const callId of gone) owners.delete(callId);
     const free = owned.filter(isFree);
-    for (const known of free) this.#leaving.add(known);
     const reports: EffectReport[] = [];
     try {
       for (const known of free.toReversed()) if (isFree(known)) reports.push(await this.#undo(known, specOf));
@@ -278,8 +274,6 @@ export class EffectBook {
       // The store refused one: the others are still to be undone, and found again.
       for (const known of free.filter(isFree)) letGo(known);
       throw error;
-    } finally {
-      for (const known of free) this.#leaving.delete(known);
     }
     return reports;
   }
