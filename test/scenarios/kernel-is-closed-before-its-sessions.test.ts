@@ -1,21 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { OPTIONS, kernel, opened } from "../support/durable.ts";
-import { steps, writes } from "../support/calls.ts";
+import { endless, kernel, OPTIONS, opened } from "../support/durable.ts";
+import { writes } from "../support/calls.ts";
 import { scripted, watch } from "../support/loop.ts";
 import { between, type MemoryDisk, memoryDeps } from "../support/stores.ts";
 import { Holdfast } from "../../src/turn/holdfast.ts";
-
-/** A tool that says when so many of its calls have changed something, and never ends by itself. */
-function endless(calls = 1) {
-  const begun = Promise.withResolvers<void>();
-  const tool = writes("endless", async (_input, call) => {
-    call.dispatch(steps.added("half"));
-    calls -= 1;
-    if (calls === 0) begun.resolve();
-    return new Promise<never>(() => {});
-  });
-  return { begun: begun.promise, options: { tools: [...(OPTIONS.tools ?? []), tool] } };
-}
 
 /** A kernel whose store does not let one of its sessions go. */
 function stubborn(): Holdfast {

@@ -4,23 +4,12 @@ import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../src/base/errors.ts";
 import { defineTool } from "../../src/transaction/tool.ts";
 import type { RunEvent } from "../../src/turn/events.ts";
-import { OPTIONS, opened } from "../support/durable.ts";
+import { endless, OPTIONS, opened } from "../support/durable.ts";
 import { steps, writes } from "../support/calls.ts";
 import { scripted, watch } from "../support/loop.ts";
 import { MemoryDisk } from "../support/stores.ts";
 import { freshRoot, work } from "../support/workspaces.ts";
 import { runningLike } from "../support/commands.ts";
-
-/** A tool that says when it has changed something, and never ends by itself. */
-function endless() {
-  const begun = Promise.withResolvers<void>();
-  const tool = writes("endless", async (_input, call) => {
-    call.dispatch(steps.added("half"));
-    begun.resolve();
-    return new Promise<never>(() => {});
-  });
-  return { begun: begun.promise, options: { tools: [...(OPTIONS.tools ?? []), tool] } };
-}
 
 const asked = { name: "endless", input: {} };
 const NOTE = {

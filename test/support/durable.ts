@@ -33,3 +33,15 @@ export const look = async (session: Session) => ({
   diary: session.state.session.get(diary),
   files: (await session.files.list()).map(({ name }) => name),
 });
+
+/** A tool that says when so many of its calls have changed something, and never ends by itself. */
+export function endless(calls = 1) {
+  const begun = Promise.withResolvers<void>();
+  const tool = writes("endless", async (_input, call) => {
+    call.dispatch(steps.added("half"));
+    calls -= 1;
+    if (calls === 0) begun.resolve();
+    return new Promise<never>(() => {});
+  });
+  return { begun: begun.promise, options: { tools: [...(OPTIONS.tools ?? []), tool] } };
+}
