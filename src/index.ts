@@ -336,6 +336,7 @@ export type {
   SegmentSpan,
   SessionRow,
   Store,
+  Shrunk,
   StoreRead,
   SweepBatch,
   Swept,

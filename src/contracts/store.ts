@@ -28,9 +28,16 @@ export interface Store {
   readonly locksIn?: (folder: string) => OsLocks;
   /** True only when it is certain that nobody will ever write as this owner again. */
   isDead(owner: OwnerId): boolean;
-  /** Gives freed space back to the disk, in steps that hold nobody up. Answers the bytes the file shrank by. */
-  shrink(): Promise<number>;
+  /** Gives freed space back to the disk, and what was still to be found there with it, in steps that hold nobody up. */
+  shrink(): Promise<Shrunk>;
   close(): Promise<void>;
+}
+
+export interface Shrunk {
+  /** How much smaller the store is on the disk. */
+  readonly bytes: number;
+  /** False when somebody was in the way: what was dropped may still be found in the store's files. */
+  readonly whole: boolean;
 }
 
 export interface StoreRead {
@@ -157,6 +164,11 @@ export interface DropBatch extends Fence {
   readonly reason: string;
   /** Sessions that show some of them, too, and have asked for the same: for these, none is spared. */
   readonly despite?: readonly SessionId[];
+  /**
+   * It has merely grown old: what it said may be found in the store's free space until that is used again, or given back. To
+   * wipe it would be to write as much once more. Default: it is wiped.
+   */
+  readonly mayLinger?: boolean;
 }
 export interface DeleteBatch extends Fence {
   readonly kind: "delete";

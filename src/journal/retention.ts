@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { AMOUNT, checkOptions, type OptionRules } from "../base/options.ts";
-import type { SessionRow, Store } from "../contracts/store.ts";
+import type { DropBatch, SessionRow, Store } from "../contracts/store.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { Link } from "../records/chain.ts";
 import { decodeRecord } from "../records/codec.ts";
-import { type SessionId, toSessionId } from "../records/ids.ts";
+import { toSessionId } from "../records/ids.ts";
 import type { BodyOf } from "../records/kinds.ts";
 import { conflictError } from "./conflicts.ts";
 import { appendReserved, type Journal } from "./journal.ts";
@@ -95,7 +95,7 @@ export async function dropBodies(
   journal: Journal,
   wanted: readonly number[],
   reason: string,
-  despite: readonly SessionId[] = [],
+  options: Pick<DropBatch, "despite" | "mayLinger"> = {},
 ): Promise<DroppedBodies> {
   const row = await rowOf(store, journal.session);
   // What a cut has left begins with a checkpoint; without its body, nobody could begin there.
@@ -106,7 +106,7 @@ export async function dropBodies(
   }
   const seqs = wanted.filter((seq) => !needed.has(seq));
   const { session, epoch } = journal;
-  const receipt = await store.commit({ kind: "drop", session, epoch, seqs, reason, despite });
+  const receipt = await store.commit({ kind: "drop", session, epoch, seqs, reason, ...options });
   if (!receipt.ok) throw conflictError(session, receipt.conflict);
   return { dropped: receipt.dropped, bytes: receipt.bytes, needed: [...needed] };
 }

@@ -82,5 +82,5 @@ export async function sweep(deps: SweepDeps, options: SweepOptions = {}): Promis
   }
   if (candidates.length > 0) while (await run(candidates));
   total.bytes += await store.blobs.sweepTemps(before);
-  return { ...total, shrunkBy: shrink ? await store.shrink() : 0 };
+  return { ...total, shrunkBy: shrink ? (await store.shrink()).bytes : 0 };
 }

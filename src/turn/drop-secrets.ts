@@ -18,6 +18,8 @@ export interface DroppedSecrets {
    * show goes when it was dropped from all of them, from the last.
    */
   readonly left: readonly number[];
+  /** False when somebody who reads was in the way: traces of what was dropped may be in the store's files until it is tried again. */
+  readonly erased: boolean;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function dropSecrets(store: Store, session: Session): Promise<Dropp
   const reason = "it held a secret that was registered later";
   const agreeing = await agreeingOn(store, session.id, seqs);
   const wanted = seqs.filter((seq) => seq !== standing);
-  const { needed } = await dropBodies(store, session.journal, wanted, reason, agreeing);
+  const { needed } = await dropBodies(store, session.journal, wanted, reason, { despite: agreeing });
   await sweepAway(store, [...new Set(found.flatMap(({ blobs }) => blobs))]);
   await countAnew(session);
   const left = await stillThere(session, seqs);
@@ -42,7 +44,9 @@ export async function dropSecrets(store: Store, session: Session): Promise<Dropp
     session,
     left.filter((seq) => seq !== standing && !needed.includes(seq)),
   );
-  return { dropped: seqs.filter((seq) => !left.includes(seq)), left };
+  // What it wrote lies in its log, too, and what grew old earlier in its free space.
+  const { whole: erased } = await store.shrink();
+  return { dropped: seqs.filter((seq) => !left.includes(seq)), left, erased };
 }
 
 async function hideInState({ state, journal: { redactor } }: Session): Promise<void> {

@@ -7,6 +7,7 @@ import type { SessionFold } from "./fold.ts";
 export async function reclaim(store: Store, journal: Journal<SessionFold>): Promise<number> {
   const seqs = journal.folded.stale.flatMap(({ base, changes }) => (base > 0 ? [base, ...changes] : changes));
   if (seqs.length === 0) return 0;
-  const { dropped } = await dropBodies(store, journal, seqs, "no kept checkpoint needs this state");
+  const why = "no kept checkpoint needs this state";
+  const { dropped } = await dropBodies(store, journal, seqs, why, { mayLinger: true });
   return dropped;
 }

@@ -51,7 +51,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     isDead: (other) => !disk.living.has(other),
     async shrink() {
-      return 0;
+      return { bytes: 0, whole: true };
     },
     async close() {
       open = false;

@@ -28,7 +28,7 @@ export function connectWriter({ driver, path, durability, journal }: ConnectOpti
     connection.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     // Before anything is written: later they cannot be chosen. Space that was freed can then be given back in steps.
     if (making) connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL`);
-    connection.exec("PRAGMA secure_delete = ON"); // what retention removed is gone from the file too
+    connection.exec("PRAGMA secure_delete = ON"); // what was removed is gone from the file, too (SqliteTables.wipe)
     connection.exec(`PRAGMA journal_mode = ${journal}`);
     connection.exec(`PRAGMA synchronous = ${SYNCHRONOUS[durability]}; PRAGMA journal_size_limit = 67108864`);
     if (durability === "power") connection.exec("PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1");

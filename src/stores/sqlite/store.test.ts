@@ -1,8 +1,8 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
 import { testTogether } from "../../../test/support/together.ts";
 import type { AppendBatch, Store } from "../../contracts/store.ts";
@@ -164,11 +164,59 @@ test("[STORE-33] the file shrinks by what was freed, step by step, while others 
   });
   await write(pen, '"meanwhile"');
   expect(ended).toBe(false);
-  expect(await shrinking).toBeGreaterThan(7_000_000);
+  const { bytes, whole } = await shrinking;
+  expect(bytes).toBeGreaterThan(7_000_000);
+  expect(whole).toBe(true);
   expect(statSync(path).size).toBeLessThan(200_000);
   await write(pen, '"after"');
   await expectBodies(store, "session", ['"kept"', '"meanwhile"', '"after"']);
   expect(await store.reading((read) => read.structure())).toEqual([]);
+});
+
+describe("[STORE-43] a body that was dropped", () => {
+  const SAID = "nobody-may-read-this-again";
+  let places = 0;
+  const dropping = async (mayLinger: boolean, busyLimit = 10_000) => {
+    places += 1;
+    const path = join(folder, `dropped-${places}.db`);
+    const store = await openSqlite(path, { durability: "process", busyLimit });
+    stores.push(store);
+    const pen = await begin(store);
+    await write(pen, JSON.stringify(SAID.repeat(16_000)));
+    const { size: before } = statSync(`${path}-wal`);
+    const { session, epoch } = pen;
+    const seqs = [pen.head.seq];
+    applied(await store.commit({ kind: "drop", session, epoch, seqs, reason: "a test", mayLinger }));
+    const { size: after } = statSync(`${path}-wal`);
+    const isFound = () => [path, `${path}-wal`].some((file) => readFileSync(file).includes(SAID));
+    return { store, path, written: after - before, isFound };
+  };
+
+  test("is wiped, or, where it has merely grown old, not written once more", async () => {
+    expect((await dropping(false)).written).toBeGreaterThan(400_000);
+    expect((await dropping(true)).written).toBeLessThan(40_000);
+  });
+
+  test.each([false, true])(
+    "is in none of the store's files once space was given back (lingering: %s)",
+    async (linger) => {
+      const { store, isFound } = await dropping(linger);
+      expect(isFound()).toBe(true); // in the log
+      expect(await store.shrink()).toMatchObject({ whole: true });
+      expect(isFound()).toBe(false);
+    },
+  );
+
+  test("may be found while somebody reads from before, and that is told", async () => {
+    const { store, path, isFound } = await dropping(true, 50);
+    const reader = new DatabaseSync(path);
+    reader.exec("BEGIN; SELECT count(*) FROM records");
+    expect(await store.shrink()).toMatchObject({ whole: false });
+    expect(isFound()).toBe(true);
+    reader.close();
+    expect(await store.shrink()).toMatchObject({ whole: true });
+    expect(isFound()).toBe(false);
+  });
 });
 
 test("[STORE-19] [STORE-32] readers that still wait for their turn when the store closes are told so", async () => {

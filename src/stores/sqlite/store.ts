@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
-import type { Durability, Receipt, Store, StoreRead, WriteBatch } from "../../contracts/store.ts";
+import type { Durability, Receipt, Shrunk, Store, StoreRead, WriteBatch } from "../../contracts/store.ts";
 import type { OwnerId } from "../../records/ids.ts";
 import { applyBatch } from "../apply.ts";
 import { type Connected, type ConnectOptions, closeQuietly, connectReader, connectWriter } from "./connect.ts";
@@ -133,7 +133,10 @@ export class SqliteStore implements Store {
       const begun = patiently(this.#parts, () => this.#begin());
       const writer = begun instanceof Promise ? await begun : begun;
       const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock };
-      const receipts = batches.map((batch) => applyBatch(ground, batch));
+      const receipts = batches.map((batch) => {
+        writer.tables.wipe(batch.kind !== "drop" || batch.mayLinger !== true);
+        return applyBatch(ground, batch);
+      });
       undone = false;
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
       const committed = patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
@@ -203,25 +206,30 @@ export class SqliteStore implements Store {
   }
 
   /** Step by step, between the transactions of others. Somebody who stays in the way leaves the rest for another time. */
-  async shrink(): Promise<number> {
+  async shrink(): Promise<Shrunk> {
     const { path } = this.#parts.connect;
     this.#footing.check();
     const before = statSync(path).size;
-    try {
-      for (let free = Number.POSITIVE_INFINITY; ; ) {
-        const left = await this.#betweenGroups(({ connection, tables }) => {
-          connection.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
-          return tables.freePages();
-        });
-        if (left === 0 || left >= free) break;
-        free = left;
-      }
-      // What was given up is still in the file until the log has been carried over.
-      await this.#betweenGroups(({ connection }) => connection.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
-    } catch (error) {
-      if (!HoldfastError.is(error, "STORE_BUSY")) throw error;
-    }
-    return Math.max(0, before - statSync(path).size);
+    const whole = await this.#giveBack().catch((error: unknown) => {
+      if (HoldfastError.is(error, "STORE_BUSY")) return false;
+      throw error;
+    });
+    return { bytes: Math.max(0, before - statSync(path).size), whole };
+  }
+
+  async #giveBack(): Promise<boolean> {
+    let free: number;
+    let left = Number.POSITIVE_INFINITY;
+    do {
+      free = left;
+      left = await this.#betweenGroups(({ connection, tables }) => {
+        connection.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
+        return tables.freePages();
+      });
+    } while (left > 0 && left < free);
+    // What was given up is still in the file, and in the log, until the log has been carried over.
+    await this.#betweenGroups(({ tables }) => tables.emptyLog());
+    return left === 0;
   }
 
   isDead(owner: OwnerId): boolean {

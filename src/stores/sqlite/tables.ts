@@ -38,6 +38,8 @@ export class SqliteTables implements Tables {
   readonly #witnesses = new Witnesses((text) => this.#sql(text));
   readonly blobs: SqliteBlobRows = new SqliteBlobRows((text) => this.#sql(text));
   #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
+  /** As a connection that writes is made. */
+  #wipes = true;
   /** What rebuilding rows gave, as long as nobody has written since. */
   #rebuilt: { readonly version: unknown; readonly rows: Map<SessionId, SessionRow | undefined> } | undefined;
 
@@ -336,6 +338,22 @@ export class SqliteTables implements Tables {
       }
     }
     return found;
+  }
+
+  /**
+   * Whether what is removed from now on is written over with zeros, wherever it lies, or only where the page is written
+   * anyway. SQLite hears of it while it prepares the statement, so this one is prepared anew each time.
+   */
+  wipe(everywhere: boolean): void {
+    if (everywhere === this.#wipes) return;
+    this.#connection.exec(`PRAGMA secure_delete = ${everywhere ? "ON" : "FAST"}`);
+    this.#wipes = everywhere;
+  }
+
+  /** Carries the log over into the file and leaves it empty. Somebody who reads may be in the way. */
+  emptyLog(): void {
+    const done = this.#sql("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    if (done?.["busy"] === 1) throw new HoldfastError("STORE_BUSY", { log: "in use" });
   }
 
   freePages(): number {

@@ -58,7 +58,7 @@ export function simStore(machine: SimMachine, { clock, random, pass = async () =
       return work.finally(() => underWay.delete(work));
     },
     isDead: (other) => machine.isDead(other),
-    shrink: async () => 0,
+    shrink: async () => ({ bytes: 0, whole: true }),
     async close() {
       open = false;
       await Promise.allSettled(underWay);
