@@ -259,4 +259,18 @@ describe("a child of a part that is rolled back", () => {
       expect([state.session.get(counter), state.poisoned]).toEqual([0, false]);
     },
   );
+
+  test("[TX-40] that refuses is told of when everything else of the part was undone", async () => {
+    const stuck = { mark: async () => () => Promise.reject(new Error("gone for good")) };
+    const { did, post } = posting(
+      async (call) => {
+        const part = () => send(call, "a").then(() => call.child(stuck));
+        await failing(call, part);
+        did.push("told");
+      },
+      { undo: async () => quiet().then(() => void did.push("recalled a")) },
+    );
+    await rig([post]).transactions.run(called);
+    expect(did).toEqual(["sent a", "recalled a", "told"]);
+  });
 });
