@@ -4,7 +4,7 @@ import type { AskedCall } from "../contracts/model.ts";
 import { type CallId, callIdAt } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
-import { keptJson, type ToolCall } from "../transaction/call-world.ts";
+import { asWritten, keptJson, openedArgs, type ToolCall, type WrittenInput } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
@@ -16,7 +16,7 @@ import type { Stop } from "./stop.ts";
 import { faultRecord } from "./story.ts";
 
 /** A call of an answer, under our id. */
-interface OpenedCall extends ToolCall {
+interface OpenedCall extends ToolCall, WrittenInput {
   readonly id: CallId;
   readonly alias: string;
   readonly epoch: number;
@@ -62,7 +62,7 @@ export async function callsOf(
       alias,
       epoch,
       announced: true,
-      input: input.ok ? input.value : input.text,
+      ...asWritten(input.ok ? input.value : input.text),
       ...knownEnd(one, denied),
     };
     const foreseen = (await stop.unlessStopped(() => foresee(ground, call))) ?? {};
@@ -75,11 +75,11 @@ export async function callsOf(
 /** What opens the calls in the journal, in the same commit as the answer that asked for them. */
 export function openingsOf({ all, waiting }: OpenedCalls): readonly RecordDraft[] {
   const opened = all.map(
-    ({ id, name, input, alias, epoch }): RecordDraft => ({
+    ({ id, name, alias, epoch, ...written }): RecordDraft => ({
       kind: "call-opened",
       callId: id,
       tool: name,
-      args: keptJson(input),
+      ...openedArgs(written),
       alias,
       epoch,
     }),
