@@ -3,6 +3,7 @@ import { writes } from "../../test/support/calls.ts";
 import { opened, run, step } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import type { KernelEvent } from "../contracts/event-sink.ts";
 import type { Model } from "../contracts/model.ts";
 import type { Item } from "../wire/item.ts";
 
@@ -73,7 +74,11 @@ describe("a session that keeps only so much", () => {
     await first.session.close();
     const { session, holdfast } = await opened(disk, { tools: [asks], retention: { records: 3 } });
     const [call] = session.waiting;
-    expect(await holdfast.retain(session, { records: 3 })).toEqual({ forgotten: 0, withinBounds: false });
+    expect(await holdfast.retain(session, { records: 3 })).toEqual({
+      forgotten: 0,
+      withinBounds: false,
+      awaited: [call!.callId],
+    });
     await session.reply(call!.callId, { approve: true });
     expect((await session.conversation()).map(({ kind }) => kind)).toEqual(["user", "call", "output"]);
     await session.checkpoint();
@@ -177,6 +182,26 @@ describe("a session that keeps only so much", () => {
     expect((await again.session.conversation()).slice(0, 2).map(({ kind }) => kind)).toEqual(["user", "call"]);
     expect((await again.session.files.list()).length).toBe(300);
     expect(await again.holdfast.verify()).toMatchObject({ ok: true });
+  });
+
+  test("[JOURNAL-23] [TELEMETRY-9] is told which calls keep it over its bounds, each time it tries", async () => {
+    const heard: unknown[] = [];
+    const emit = ({ kind, facts }: KernelEvent) => {
+      if (kind === "upkeep-failed") heard.push(facts);
+    };
+    const asks = writes("asks", async () => "it was done", { approval: true });
+    const { session } = await opened(new MemoryDisk(), {
+      tools: [asks, step],
+      retention: { records: 600 },
+      telemetry: { sinks: [{ emit }] },
+    });
+    await watch(session.run("go", { model: scripted([{ calls: [{ name: "asks", input: {} }] }]) }));
+    const [call] = session.waiting;
+    for (let nth = 0; nth < 360; nth += 1) await run(session, `n${nth}`);
+    expect(heard).toEqual([{ awaited: [call!.callId] }]);
+    await session.reply(call!.callId, { approve: true });
+    for (let nth = 0; nth < 360; nth += 1) await run(session, `m${nth}`);
+    expect(heard).toHaveLength(1);
   });
 
   test("[RECORD-8] [LOOP-18] a reply while it cuts is carried out once that is over, and once", async () => {

@@ -53,7 +53,8 @@ export class Upkeep {
     const { journal } = this.#ground;
     this.#next = journal.head.seq + this.#pause(0); // whatever comes of it, it is not tried again at once
     if (this.#bounds !== undefined) {
-      await retain(this.#ground, journal, this.#bounds);
+      const { awaited } = await retain(this.#ground, journal, this.#bounds);
+      if (awaited !== undefined) this.#ground.teller.moment("upkeep-failed", { awaited });
       const { head, anchor } = await rowOf(this.#ground.store, journal.session);
       this.#next = head.seq + this.#pause(head.seq - anchor.seq);
     }
