@@ -1,5 +1,5 @@
 import { fingerprint } from "../base/fingerprint.ts";
-import { type Json, parseJson } from "../base/json.ts";
+import { type Json, parseAsWritten } from "../base/json.ts";
 import type {
   Answer,
   AskedCall,
@@ -96,7 +96,7 @@ function inputOf(call: CallItem): AskedInput {
   if (inputText === undefined) return { ok: true, value: input };
   if (call.callKind === "custom") return { ok: true, value: inputText };
   if (inputText.trim() === "") return { ok: true, value: {} };
-  const parsed = parseJson(inputText);
+  const parsed = parseAsWritten(inputText);
   if (!parsed.ok) return { ok: false, text: inputText, why: parsed.error.detail };
   if (isObject(parsed.value)) return { ok: true, value: parsed.value };
   return { ok: false, text: inputText, why: "the arguments are not an object" };

@@ -497,6 +497,11 @@ export const ERROR_CODES = {
     says: "No call of that id waits for a reply. Nothing was changed.",
     tryThis: "Look at `session.waiting`; it may have been answered, or closed when the user went on.",
   },
+  ASK_FAILED: {
+    says: "Whoever was to ask somebody about a waiting call failed. Nothing was replied to it.",
+    tryThis:
+      "Look at the cause: it is what the `ask` of the run threw. Reply with `session.reply`, or run again with no input to be asked again.",
+  },
   REPLY_MISFIT: {
     says: "The reply does not fit what the call waits for. It still waits.",
     tryThis:

@@ -89,6 +89,20 @@ export function encodeJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Re
  * Of duplicate keys the last wins, and a number becomes the nearest double, as everywhere in JavaScript.
  */
 export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Result<Json, JsonFault> {
+  const read = readJson(text, limits);
+  return read.ok ? ok(read.value.checked.value) : read;
+}
+
+/** The same, unrepaired: for who hands it on to somebody who repairs it, and tells of it. */
+export function parseAsWritten(text: string, limits: JsonLimits = JSON_LIMITS): Result<Json, JsonFault> {
+  const read = readJson(text, limits);
+  return read.ok ? ok(read.value.parsed as Json) : read;
+}
+
+function readJson(
+  text: string,
+  limits: JsonLimits,
+): Result<{ readonly parsed: unknown; readonly checked: CheckedJson }, JsonFault> {
   if (text.length > limits.characters) {
     return err({ kind: "too-large", path: "$", detail: `${text.length} characters, at most ${limits.characters}` });
   }
@@ -99,7 +113,7 @@ export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Resul
     return err({ kind: "not-parsable", path: "$", detail: withoutQuotedText((thrown as Error).message) });
   }
   const checked = checkJson(parsed, limits);
-  return checked.ok ? ok(checked.value.value) : checked;
+  return checked.ok ? ok({ parsed, checked: checked.value }) : checked;
 }
 
 interface Walk {

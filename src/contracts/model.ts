@@ -115,7 +115,10 @@ export interface AskedCall {
   readonly input: AskedInput;
 }
 
-/** Arguments that are none are kept as they came: the tool does not run, and the model is told why. */
+/**
+ * Arguments as the model wrote them: what of them cannot be kept so is the kernel's to repair, and to tell. Those that are none
+ * are kept as they came: the tool does not run, and the model is told why.
+ */
 export type AskedInput =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly text: string; readonly why: string };

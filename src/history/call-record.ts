@@ -71,12 +71,15 @@ export interface CallBeginning {
 
 /** The record of a call, from the two that the journal has of it. A call whose opening was cut off is told without input. */
 export function callRecord(closed: Closed, { opened, depth, turn }: CallBeginning): CallRecord {
-  const input = jsonSafe(opened?.args ?? {}, undefined, "$.kwargs");
-  const named = isFields(input.value);
+  const given = opened?.args ?? {};
+  const named = isFields(given);
+  const place = named ? "$.kwargs" : "$.args[0]";
+  const input = jsonSafe(given, undefined, place);
   const summary = outcomeOf(closed);
   const message = summary.ok ? undefined : jsonSafe(wordsOf(closed.output), undefined, "$.error_message");
   const notes = notesOf(closed);
-  const coerced = [...input.coerced, ...(message?.coerced ?? []), ...notes.coerced];
+  const before = (opened?.coerced ?? []).map((path) => path.replace(/^\$/, place));
+  const coerced = [...before, ...input.coerced, ...(message?.coerced ?? []), ...notes.coerced];
   return {
     ...notes.fields,
     call_id: closed.callId,

@@ -31,6 +31,8 @@ export interface Retained {
   readonly forgotten: number;
   /** False when the newest checkpoint alone exceeds a bound: nothing after it may go, nor what a call needs that has not ended. */
   readonly withinBounds: boolean;
+  /** Calls that have not ended, when it is for them that so much is kept. */
+  readonly awaited?: readonly string[];
 }
 
 export const RETENTION_OPTIONS: OptionRules<RetentionBounds> = {
@@ -61,7 +63,7 @@ export async function retain(deps: RetentionDeps, journal: Journal, bounds: Rete
       { anchor: cut.anchor },
     );
   }
-  return { forgotten, withinBounds: cut.withinBounds };
+  return { forgotten, ...told(cut) };
 }
 
 /** What `retain` would do to a session, whoever is writing it. Nothing is changed. */
@@ -72,8 +74,12 @@ export async function planRetention(
 ): Promise<Retained> {
   checkOptions(bounds, RETENTION_OPTIONS);
   const row = await rowOf(deps.store, toSessionId(session));
-  const { anchor, withinBounds } = await chooseCut(deps, row, bounds);
-  return { forgotten: anchor.seq - row.anchor.seq, withinBounds };
+  const cut = await chooseCut(deps, row, bounds);
+  return { forgotten: cut.anchor.seq - row.anchor.seq, ...told(cut) };
+}
+
+function told({ withinBounds, awaited }: Cut): Omit<Retained, "forgotten"> {
+  return withinBounds || awaited.size === 0 ? { withinBounds } : { withinBounds, awaited: [...awaited] };
 }
 
 /** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */
@@ -116,6 +122,8 @@ interface Cut {
   readonly withinBounds: boolean;
   /** Calls that ended, and words of the user's, that come after it. */
   readonly left: number;
+  /** Calls that were open at checkpoints after it, and have not ended since. */
+  readonly awaited: ReadonlySet<string>;
 }
 
 /** What conversation_history tells of: one record each. */
@@ -126,9 +134,10 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
   // Counting tokens takes its time, and is done only for whom they matter.
   const tokensIn = bounds.tokens === undefined ? () => 0 : (body: string) => tokensOf(deps.counter, body);
   const now = deps.clock.now();
-  let fitting: Omit<Cut, "withinBounds"> | undefined;
-  let newest: Omit<Cut, "withinBounds"> | undefined;
+  let fitting: Omit<Cut, "withinBounds" | "awaited"> | undefined;
+  let newest: Omit<Cut, "withinBounds" | "awaited"> | undefined;
   const ended = new Set<string>();
+  const awaited = new Set<string>();
   let left = 0;
   let exceeded = false;
   let kept: Kept = { records: 0, bytes: 0, tokens: 0 };
@@ -144,29 +153,32 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
       };
       exceeded ||= !fits(bounds, kept, ageMs);
       const chosen = fitting ?? newest;
-      if (exceeded && chosen !== undefined) return { ...chosen, withinBounds: fitting !== undefined };
+      if (exceeded && chosen !== undefined) return { ...chosen, awaited, withinBounds: fitting !== undefined };
       if (TOLD.has(record.kind) && record.body !== null) left += 1;
       const decoded = READ.has(record.kind) ? decodeRecord(record) : undefined;
       if (decoded?.ok !== true) continue;
       if (decoded.value.kind === "call-closed") ended.add(decoded.value.callId);
       // One without its body says neither what was open nor what was true: nobody could begin there.
-      if (decoded.value.kind !== "checkpoint-kept" || isAwaited(decoded.value, ended)) continue;
+      if (decoded.value.kind !== "checkpoint-kept") continue;
+      const open = awaitedAt(decoded.value, ended);
+      for (const callId of open) awaited.add(callId);
+      if (open.length > 0) continue;
       const here = { anchor: { seq: record.seq - 1, hash: record.prev }, left };
-      if (exceeded) return { ...here, withinBounds: false };
+      if (exceeded) return { ...here, awaited, withinBounds: false };
       if (fits(bounds, withCut(kept), ageMs)) fitting = here;
       else newest ??= here;
     }
     at = (page.at(-1)?.seq ?? 0) - 1;
   }
-  return { anchor: row.anchor, withinBounds: !exceeded, left };
+  return { anchor: row.anchor, awaited, withinBounds: !exceeded, left };
 }
 
 /** Kinds that tell whether the cut may fall at a checkpoint. */
 const READ: ReadonlySet<string> = new Set(["checkpoint-kept", "call-closed"]);
 
-/** Whether a call that was open there has not ended since: its question would be forgotten, and its answer fit nothing. */
-function isAwaited({ openCalls }: BodyOf<"checkpoint-kept">, ended: ReadonlySet<string>): boolean {
-  return openCalls.some(({ callId }) => !ended.has(callId));
+/** Calls that were open there and have not ended since: their questions would be forgotten, and their answers fit nothing. */
+function awaitedAt({ openCalls }: BodyOf<"checkpoint-kept">, ended: ReadonlySet<string>): readonly string[] {
+  return openCalls.map(({ callId }) => callId).filter((callId) => !ended.has(callId));
 }
 
 interface Kept {

@@ -88,6 +88,8 @@ export const RECORD_SHAPES = {
     callId,
     tool: string,
     args: json,
+    /** Where in the arguments something else stands than was given. */
+    coerced: optional(list(string)),
     alias: optional(string),
     parent: optional(callId),
     /** Of the catalog that offered the tool, when a model asked for the call. */

@@ -11,7 +11,14 @@ import { ExclusiveResources } from "./exclusive.ts";
 import type { AnyPart } from "./part.ts";
 import { type ResourceKey, ResourceRegistry } from "./resources.ts";
 import { originsIn, resourcesIn } from "./resources-part.ts";
-import { planRestore, RESTORE_OPTIONS, type RestoreOptions, type RestorePlan, restoreResources } from "./restore.ts";
+import {
+  planRestore,
+  RESTORE_OPTIONS,
+  type RestoreGround,
+  type RestoreOptions,
+  type RestorePlan,
+  restoreResources,
+} from "./restore.ts";
 import type { Root } from "./root.ts";
 import { SessionState } from "./session-state.ts";
 import { type AnySlice, anyPartOf } from "./slice.ts";
@@ -161,8 +168,7 @@ export class ExecutionState {
 
   planRestore(snapshot: CompositeSnapshot, options: RestoreOptions = {}): RestorePlan {
     checkOptions(options, RESTORE_HOW);
-    const { truth, resources, exclusive } = this;
-    return planRestore(snapshot, { truth, registry: resources, origins: exclusive.origins }, options);
+    return this.#plan(snapshot, options, (name) => this.resources.peek(name));
   }
 
   /** All or nothing: prepared in full, then made durable, then true. If that fails halfway, the state is poisoned. */
@@ -174,7 +180,7 @@ export class ExecutionState {
       this.truth.gate.run(async () => {
         this.truth.refusePoisoned();
         how.admit?.();
-        const plan = this.planRestore(snapshot, how);
+        const plan = this.#plan(snapshot, how, (name) => this.resources.restorable(name));
         const { decide } = how;
         const commit = () =>
           this.truth.commit(plan.change, decide === undefined ? `restored ${snapshot.snapshotId}` : () => decide(plan));
@@ -190,7 +196,7 @@ export class ExecutionState {
    * may go on from a half of what was committed.
    */
   async takeUpResources(): Promise<void> {
-    const kept = resourcesIn(this.truth.root, this.resources);
+    const kept = resourcesIn(this.truth.root, (name) => this.resources.restorable(name));
     for (const [name, snapshot] of kept) {
       try {
         await this.resources.restorable(name)?.restore(snapshot);
@@ -199,6 +205,15 @@ export class ExecutionState {
       }
     }
     this.exclusive.noteRestored(originsIn(this.truth.root), kept);
+  }
+
+  /** Knows of the resources what the root says of them, and touches none: for who only looks. */
+  knowResources(): void {
+    const { root } = this.truth;
+    this.exclusive.noteRestored(
+      originsIn(root),
+      resourcesIn(root, (name) => this.resources.peek(name)),
+    );
   }
 
   diff(before: CompositeSnapshot, after: CompositeSnapshot): SnapshotDifference {
@@ -216,6 +231,11 @@ export class ExecutionState {
   /** Notes that another state came from this one; its id stands in every later snapshot. */
   adopt(childId: string): void {
     this.#childrenIds.push(childId);
+  }
+
+  #plan(snapshot: CompositeSnapshot, options: RestoreOptions, resource: RestoreGround["resource"]): RestorePlan {
+    const { truth, exclusive } = this;
+    return planRestore(snapshot, { truth, resource, origins: exclusive.origins }, options);
   }
 
   #composite(

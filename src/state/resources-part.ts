@@ -2,7 +2,7 @@ import { checkJson, type Json, type JsonObject, KEPT_LIMITS } from "../base/json
 import { applyDelta, type Delta, diff } from "./delta.ts";
 import { stateError } from "./errors.ts";
 import type { Part } from "./part.ts";
-import type { ResourceRegistry } from "./resources.ts";
+import { isShared, type KnownResource } from "./resources.ts";
 import type { Root } from "./root.ts";
 
 /**
@@ -30,25 +30,33 @@ export const resourcesPart: Part<JsonObject> = {
 export function portable(
   snapshots: ReadonlyMap<string, unknown>,
   origins: ReadonlyMap<string, unknown>,
-  registry: ResourceRegistry,
+  resource: (name: string) => KnownResource | undefined,
 ): JsonObject {
   const kept: Record<string, Json> = {};
   for (const [name, snapshot] of snapshots) {
     const checked = checkJson({ snapshot, origin: origins.get(name) }, KEPT_LIMITS);
     if (!checked.ok) continue;
-    const shared = registry.restorable(name)?.shared === true ? { shared: true } : {};
+    const shared = isShared(resource(name)) ? { shared: true } : {};
     kept[name] = { ...(checked.value.value as JsonObject), ...shared };
   }
   return kept;
 }
 
 /** What a root says of the resources. One that calls share is told for audit: where it is not known, nobody misses it. */
-export function resourcesIn(root: Root, registry: ResourceRegistry): ReadonlyMap<string, Json> {
+export function resourcesIn(
+  root: Root,
+  resource: (name: string) => KnownResource | undefined,
+): ReadonlyMap<string, Json> {
   return new Map(
     keptIn(root).flatMap(([name, { snapshot, shared }]): [string, Json][] =>
-      shared === true && registry.restorable(name) === undefined ? [] : [[name, snapshot]],
+      shared === true && resource(name) === undefined ? [] : [[name, snapshot]],
     ),
   );
+}
+
+/** Whether a root tells that calls share a resource, for one that is not made yet. */
+export function isSharedIn(root: Root, name: string): boolean {
+  return keptIn(root).some(([known, { shared }]) => known === name && shared === true);
 }
 
 /** What they were before they were first used: a boundary that does not name one lies before that. */

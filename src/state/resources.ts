@@ -8,6 +8,13 @@ export interface Snapshotable<S> {
   readonly shared?: boolean;
 }
 
+/** What is known of a resource without making it. */
+export type KnownResource = Snapshotable<unknown> | "unmade";
+
+export function isShared(resource: KnownResource | undefined): boolean {
+  return typeof resource === "object" && resource.shared === true;
+}
+
 /** A typed name for a resource. Two with the same text are the same key. */
 export interface ResourceKey<T> {
   readonly key: string;
@@ -68,6 +75,13 @@ export class ResourceRegistry {
   restorable(key: string): Snapshotable<unknown> | undefined {
     const value = this.#entries.has(key) ? this.#made(key) : undefined;
     return isSnapshotable(value) ? value : undefined;
+  }
+
+  /** The same, without making anything: of what is `unmade` nobody knows yet what it will be. */
+  peek(key: string): KnownResource | undefined {
+    const entry = this.#entries.get(key);
+    if (entry instanceof Lazily) return "unmade";
+    return isSnapshotable(entry) ? entry : undefined;
   }
 
   /** Whether there is, or may yet be, a resource that only one call can use at a time. */

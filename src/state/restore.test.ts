@@ -182,4 +182,40 @@ describe("the registry", () => {
     expect(state.resources.get(key)).toBe(state.resources.get(key));
     expect(made).toBe(1);
   });
+
+  test("[SNAP-8] [SNAP-13] a dry run makes no lazy resource, and names what it can tell only when that is made", async () => {
+    const made: string[] = [];
+    const lazy = <T>(name: string, make: () => T) =>
+      [
+        resourceKey<T>(name),
+        lazily(() => {
+          made.push(name);
+          return make();
+        }),
+      ] as const;
+    const shared = Object.assign(new Box(), { shared: true });
+    const first = ExecutionState.create({ resources: [[key, new Box()]] });
+    const snapshot = first.fromJson(first.toJson(await first.snapshot()));
+    const state = ExecutionState.create({
+      resources: [lazy("box", () => new Box()), lazy("plain", () => 1), lazy("spent", () => shared)],
+    });
+    const dry = await state.restore(snapshot, { dryRun: true });
+    expect(made).toEqual([]);
+    expect([dry.resources, dry.unmade]).toEqual([snapshot.resources, ["box"]]);
+    expect(state.planRestore(snapshot)).toEqual(dry);
+    const done = await state.restore(snapshot);
+    expect([made, done.resources, done.unmade]).toEqual([["box"], snapshot.resources, []]);
+    expect(state.planRestore(snapshot).unmade).toEqual([]);
+    // Whether one can be put back at all is known when it is made, and the restore is refused before it touches anything.
+    for (const name of ["plain", "spent"]) {
+      const other = { ...snapshot, resources: new Map([[name, 1]]) };
+      expect(state.planRestore(other, { resources: [name] }).unmade).toEqual([name]);
+    }
+    expect(made).toEqual(["box"]);
+    await expect(state.restore({ ...snapshot, resources: new Map([["plain", 1]]) })).rejects.toMatchObject({
+      details: { unknownResources: ["plain"] },
+    });
+    const left = await state.restore({ ...snapshot, resources: new Map([["spent", 1]]) });
+    expect(left.resources.has("spent")).toBe(false);
+  });
 });

@@ -2,8 +2,8 @@ import type { JsonObject } from "../base/json.ts";
 import { badOption, BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
-import { portable, resourcesPart } from "./resources-part.ts";
-import type { ResourceRegistry, Snapshotable } from "./resources.ts";
+import { isSharedIn, portable, resourcesPart } from "./resources-part.ts";
+import { isShared, type KnownResource, type ResourceRegistry, type Snapshotable } from "./resources.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
@@ -31,10 +31,13 @@ export class RestorePlan {
   readonly change: RootChange;
   /** Resources that would be put back, and to what. */
   readonly resources: ReadonlyMap<string, unknown>;
+  /** Those of them that a restore would have to make first. What cannot be put back once it is made refuses the restore. */
+  readonly unmade: readonly string[];
 
-  constructor(change: RootChange, resources: ReadonlyMap<string, unknown>) {
+  constructor(change: RootChange, resources: ReadonlyMap<string, unknown>, unmade: readonly string[]) {
     this.change = change;
     this.resources = resources;
+    this.unmade = unmade;
   }
 
   get slices(): readonly string[] {
@@ -44,7 +47,8 @@ export class RestorePlan {
 
 export interface RestoreGround {
   readonly truth: Pick<Truth, "root" | "parts" | "policies" | "namesBy">;
-  readonly registry: ResourceRegistry;
+  /** Looks one up. Who only plans makes none: somebody else would hear of a dry run. */
+  readonly resource: (name: string) => KnownResource | undefined;
   /** What resources were when they were first used. */
   readonly origins: ReadonlyMap<string, unknown>;
 }
@@ -75,7 +79,7 @@ export function planRestore(
   }
   if (resources.size > 0 && parts.has(resourcesPart.name)) {
     const kept = now.get(resourcesPart.name) as JsonObject;
-    const next = { ...kept, ...portable(resources, ground.origins, ground.registry) };
+    const next = { ...kept, ...portable(resources, ground.origins, ground.resource) };
     // Resources hand out anything, also what must not be kept; values of slices were accepted when they came.
     const accepted = parts.get(resourcesPart.name)?.accept?.(kept as never, next as never) ?? next;
     after.set(resourcesPart.name, accepted);
@@ -85,7 +89,8 @@ export function planRestore(
     const part = parts.get(name);
     if (part !== undefined && !isChosen(part) && now.get(name) !== part.initial) after.set(name, part.initial);
   }
-  return new RestorePlan(new RootChange(parts, now, [...after]), resources);
+  const unmade = [...resources.keys()].filter((name) => ground.resource(name) === "unmade");
+  return new RestorePlan(new RootChange(parts, now, [...after]), resources, unmade);
 }
 
 const NO_SNAPSHOT = "a snapshot: await snapshot(), or read its text with fromJson()";
@@ -94,15 +99,23 @@ function isSnapshot(given: Partial<CompositeSnapshot> | undefined): boolean {
   return given?.resources instanceof Map && given.session !== undefined;
 }
 
-function chosenResources(snapshot: CompositeSnapshot, { registry, origins }: RestoreGround, options: RestoreOptions) {
+function chosenResources(
+  snapshot: CompositeSnapshot,
+  { truth, resource, origins }: RestoreGround,
+  options: RestoreOptions,
+) {
   // Only slices were asked for, so resources stay.
   const narrowed = options.slices !== undefined || options.paths !== undefined;
   // Used since, and not in the snapshot: it was as it was when it was first used.
   const all = new Map([...origins, ...snapshot.resources]);
   const wanted = options.resources ?? (narrowed ? [] : [...all.keys()]);
-  const unknown = wanted.filter((name) => !all.has(name) || registry.restorable(name) === undefined);
+  const unknown = wanted.filter((name) => !all.has(name) || resource(name) === undefined);
   const resources = new Map<string, unknown>();
-  for (const name of wanted) if (registry.restorable(name)?.shared !== true) resources.set(name, all.get(name));
+  for (const name of wanted) {
+    const known = resource(name);
+    const stays = known === "unmade" ? isSharedIn(truth.root, name) : isShared(known);
+    if (!stays) resources.set(name, all.get(name));
+  }
   return { resources, unknown };
 }
 

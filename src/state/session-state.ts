@@ -2,7 +2,7 @@ import { type Clock, instantOf } from "../base/clock.ts";
 import { BOOLEAN, checkOptions } from "../base/options.ts";
 import { planRestore } from "./restore.ts";
 import { readSlice } from "./read-slice.ts";
-import { ResourceRegistry, type Snapshotable } from "./resources.ts";
+import type { Snapshotable } from "./resources.ts";
 import type { Root } from "./root.ts";
 import { partOf, type Slice, type SliceEvent } from "./slice.ts";
 import { leftOut, SLICE_SELECTION, type SliceSelection, type Snapshot } from "./snapshot.ts";
@@ -104,7 +104,7 @@ export class SessionState {
       metadata: { phase: "manual" },
     } as const;
     return this.#truth.gate.run(async () => {
-      const ground = { truth: this.#truth, registry: ResourceRegistry.build([]), origins: new Map() };
+      const ground = { truth: this.#truth, resource: () => undefined, origins: new Map() };
       await this.#truth.commit(planRestore(composite, ground, options).change, "rolled back");
     });
   }

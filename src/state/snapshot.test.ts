@@ -378,7 +378,7 @@ test("[SNAP-3] what resources say is kept as far as it is data, and read only as
     ["odd", () => 1],
     ["shared", 2],
   ]);
-  expect(portable(said, new Map([["fine", 0]]), registry)).toEqual({
+  expect(portable(said, new Map([["fine", 0]]), (name) => registry.peek(name))).toEqual({
     fine: { snapshot: 1, origin: 0 },
     shared: { snapshot: 2, shared: true },
   });

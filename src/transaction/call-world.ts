@@ -1,6 +1,7 @@
 import { copyJson } from "../base/copy-json.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import { FUNCTION, having, type OptionRules } from "../base/options.ts";
+import { asName } from "../base/words.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { Rewindable } from "./call.ts";
@@ -8,7 +9,7 @@ import type { CallIds } from "./call-ids.ts";
 import type { Deadline } from "./deadline.ts";
 import type { EffectBook } from "./effects.ts";
 import type { Ending } from "./ending.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, OpenedCall } from "./ledger.ts";
 import type { ToolPolicy } from "./policy.ts";
 import type { Tool } from "./tool.ts";
 
@@ -56,10 +57,30 @@ export const CALL_LIMITS: OptionRules<CallLimits> = {
   deadline: { wants: "a Deadline", fits: (value) => typeof Object(value).left === "number" },
 };
 
+/** Arguments, and where in them something else stands than was given. */
+export interface WrittenInput {
+  readonly input: unknown;
+  readonly coerced?: readonly string[];
+}
+
 /** What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not pass. */
-export function asWritten(input: unknown): unknown {
-  const kept = checkJson(input ?? null, KEPT_LIMITS);
-  return kept.ok && input !== undefined ? copyJson(kept.value.value) : input;
+export function asWritten(given: unknown): WrittenInput {
+  const kept = checkJson(given ?? null, KEPT_LIMITS);
+  if (!kept.ok || given === undefined) return { input: given };
+  const { value, repairs } = kept.value;
+  // A field that was undefined reads the same when it is not there.
+  const changed = repairs.filter(({ kind }) => kind !== "undefined-dropped").map(({ path }) => asName(path));
+  const more = changed.length > MOST_COERCED ? [`${changed.length - MOST_COERCED} more`] : [];
+  const coerced = [...changed.slice(0, MOST_COERCED), ...more];
+  return { input: copyJson(value), ...(coerced.length === 0 ? {} : { coerced }) };
+}
+
+/** Places: whoever looks for the cause has enough of them, and a record stays small. */
+const MOST_COERCED = 64;
+
+/** How the record that opens a call tells its arguments. */
+export function openedArgs({ input, coerced }: WrittenInput): Pick<OpenedCall, "args" | "coerced"> {
+  return { args: keptJson(input), ...(coerced === undefined ? {} : { coerced }) };
 }
 
 export function specsOf({ tool }: Pick<CallWorld, "tool">) {

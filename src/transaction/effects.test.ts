@@ -365,6 +365,36 @@ describe("an effect that an earlier process was about to undo", () => {
   });
 });
 
+test("[TX-43] nothing is remembered of calls that have ended, nor of those inside them, however they ended", async () => {
+  const { spec } = bank();
+  const pays = (name: string, access: "write" | "external") =>
+    defineTool<Pay>({
+      name,
+      access,
+      effects: { payment: spec },
+      async run({ keys, fail }, call) {
+        for (const key of keys) await call.effect("payment", { n: 1 }, { key });
+        return fail === true ? call.fail("declined", "declined") : "paid";
+      },
+    });
+  const around = writes<Pay & { readonly inner?: boolean }>("around", async ({ fail, inner, ...input }, call) => {
+    for (const one of input.keys) await call.run({ name: "pay", input: { keys: [one], fail: inner } });
+    return fail === true ? call.fail("no", "no") : "paid";
+  });
+  const undeclared = writes("undeclared", (_, call) => call.effect("gift", {}, { key: "g" }).catch(() => "none"));
+  const { transactions } = rig([pays("pay", "write"), around, undeclared]);
+  expect(await transactions.run({ id: "u", name: "undeclared", input: {} })).toMatchObject({ ok: true });
+  const sizes = [transactions.effects.underWay];
+  for (const [nth, ends] of [{}, { fail: true }, { inner: true }, { inner: true, fail: true }].entries()) {
+    const keys = ["a", "b", "c"].map((key) => `${key}${nth}`);
+    await transactions.run({ id: `c${nth}`, name: "around", input: { keys, ...ends } });
+    await transactions.run({ id: `d${nth}`, name: "pay", input: { keys: ["mine"], ...ends } });
+    sizes.push(transactions.effects.underWay);
+  }
+  expect(sizes).toEqual([0, 0, 0, 0, 0]);
+  expect(transactions.effects.isReliedOnBy("c0.1")).toBe(true);
+});
+
 describe("an effect whose second life", () => {
   test("[TX-25] cannot be written down leaves what was known of the first: the next attempt is a further generation", async () => {
     const { did, spec } = bank();

@@ -92,9 +92,20 @@ export class EffectBook {
     this.#touched.delete(callId);
   }
 
+  /** The call is over, and so are those inside it: nobody asks any more what they asked for. */
+  forget(callId: string): void {
+    for (const remembered of [this.#touched, this.#inside])
+      for (const id of remembered.keys()) if (this.#ids.outermost(id) === callId) remembered.delete(id);
+  }
+
   /** Nothing was ever done outside: there is nothing to undo, whatever ends. */
   get isEmpty(): boolean {
     return this.#known.size === 0;
+  }
+
+  /** Calls, and calls inside them, of which it is remembered what they asked for. None of them has ended. */
+  get underWay(): number {
+    return new Set([...this.#touched.keys(), ...this.#inside.keys()]).size;
   }
 
   /** Whether a call of that id relies on anything. */
@@ -113,6 +124,7 @@ export class EffectBook {
     if (typeof key !== "string" || !key.isWellFormed() || !name.isWellFormed())
       throw new HoldfastError("EFFECT_BAD_KEY", { tool: tool.name, call: callId });
     const id = effectId({ tool: tool.name, name, key });
+    if (request.signal.aborted) throw ended(request); // asked for anew behind its call's end, it would be remembered for ever
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
     await this.#undoing.get(id)?.work.catch(() => {});
     const known = this.#known.get(id);
@@ -153,14 +165,11 @@ export class EffectBook {
   async undoUntouched(callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
     const touched = this.#touched.get(callId) ?? new Set();
     const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
-    this.#touched.delete(callId);
-    for (const inner of this.#inside.keys()) if (this.#ids.outermost(inner) === callId) this.#inside.delete(inner);
     return this.#release(stale, [callId], specOf);
   }
 
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
   async undo(callIds: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
-    for (const callId of callIds) this.#touched.delete(callId);
     const gone = this.#withInner(callIds);
     // Stopped together, a call inside may be undoing what was its own: whoever ends the call around it tells of that too.
     const inside = gone.flatMap((callId) => this.#inside.get(callId) ?? []);

@@ -8,6 +8,8 @@ export interface OpenedCall {
   readonly callId: string;
   readonly tool: string;
   readonly args: Json;
+  /** Where in them something else stands than was given, as `$.a[2]`. */
+  readonly coerced?: readonly string[];
   readonly alias?: string;
   readonly epoch?: number;
   readonly parent?: string;

@@ -9,7 +9,14 @@ import { endFiles } from "../files/access.ts";
 import type { Branch, Stretch } from "../state/branch.ts";
 import { attempt, NEVER } from "./attempt.ts";
 import { type Call, CallHandle, type CallParts } from "./call.ts";
-import { asWritten, type CallLimits, type CallWorld, keptJson, type ToolCall } from "./call-world.ts";
+import {
+  asWritten,
+  type CallLimits,
+  type CallWorld,
+  openedArgs,
+  type ToolCall,
+  type WrittenInput,
+} from "./call-world.ts";
 import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import type { EffectReport } from "./effect.ts";
@@ -52,6 +59,7 @@ export class OpenCall {
   /** It has ended and been written down: nobody is told any more of what those inside it do. */
   isOver = false;
   readonly #world: CallWorld;
+  readonly #written: WrittenInput;
   readonly #deadline: Deadline | undefined;
   readonly #onProgress: ((text: string) => void) | undefined;
   /** What was noted of this call and of those inside it, by their ids. Most note nothing. */
@@ -66,7 +74,8 @@ export class OpenCall {
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
     this.#world = world;
-    this.call = { ...call, name: asName(call.name), input: asWritten(call.input) };
+    this.#written = asWritten(call.input);
+    this.call = { ...call, name: asName(call.name), input: this.#written.input };
     this.tool = world.tool(call.name) ?? absentTool(this.call.name);
     this.started = world.state.clock.monotonic();
     this.signal = limits.signal ?? NEVER;
@@ -86,12 +95,12 @@ export class OpenCall {
 
   /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
   async announce(): Promise<void> {
-    const { id, name, input, alias, epoch, announced } = this.call;
+    const { id, name, alias, epoch, announced } = this.call;
     if (announced === true) return;
     await this.#world.ledger.opened({
       callId: id,
       tool: name,
-      args: keptJson(input),
+      ...openedArgs(this.#written),
       ...(alias === undefined ? {} : { alias }),
       ...(epoch === undefined ? {} : { epoch }),
     });
@@ -320,7 +329,7 @@ export class OpenCall {
   /** On this call's branch, from a savepoint; its closing record is written with this call's. */
   async #runNested(
     parent: string,
-    { name: asked, input }: AskedInside,
+    { name: asked, input: given }: AskedInside,
     stretch: Stretch,
     stop: LazySignal,
   ): Promise<CallOutcome> {
@@ -342,11 +351,12 @@ export class OpenCall {
     };
     const inner: InnerCall = { stretch, outcome: outcomeOf(UNFINISHED, about([])), isRunning: true };
     this.inner.add(inner);
-    await this.inner.announce(inner, { callId: id, tool: name, args: keptJson(input), parent });
+    const written = asWritten(given);
+    await this.inner.announce(inner, { callId: id, tool: name, ...openedArgs(written), parent });
     const mark = await resources.mark(stretch);
     refuseLate(id);
     const savepoint = branch.savepoint(stretch);
-    const tried = branch.isVoid(savepoint) ? ROLLED_BACK : await this.#attemptNested(id, name, input, stretch);
+    const tried = branch.isVoid(savepoint) ? ROLLED_BACK : await this.#attemptNested(id, name, written.input, stretch);
     const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
     let reports = effects.of(id);
     if (ending.kind !== "succeeded") {

@@ -187,7 +187,7 @@ function noteResources({ state }: CallWorld, open: OpenCall): Promise<void> | un
   const { exclusive, truth } = state;
   return exclusive.capture(open.call.id)?.then(() => {
     if (!truth.parts.has(resourcesPart.name)) return;
-    const now = portable(exclusive.captured, exclusive.origins, state.resources);
+    const now = portable(exclusive.captured, exclusive.origins, (name) => state.resources.peek(name));
     open.branch.change(resourcesPart, () => now);
   });
 }

@@ -251,6 +251,7 @@ export class Transactions {
     if (ended !== undefined) this.#last = before.then(() => ended.promise);
     const done = () => {
       this.#open.delete(call.id);
+      this.#world.effects.forget(call.id);
       this.#world.ids.free(call.id);
       ended?.resolve();
       for (const hear of this.#waiting.splice(0)) hear();

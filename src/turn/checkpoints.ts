@@ -97,7 +97,7 @@ export class SessionCheckpoints {
         ...now,
         slices: root.without([...parts.values()].flatMap(({ name, policy }) => (policy === "state" ? [] : [name]))),
       },
-      resources: resourcesIn(root, this.#state.resources),
+      resources: resourcesIn(root, (name) => this.#state.resources.peek(name)),
       metadata: {
         phase,
         tag: `${side === "before" ? "pre" : "post"}:${boundary.callId}`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { steps, writes } from "../../test/support/calls.ts";
-import { opened } from "../../test/support/durable.ts";
+import { kernel, opened } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { bytesOf, longText } from "../../test/support/pages.ts";
 import { collect, type MemoryDisk } from "../../test/support/stores.ts";
@@ -240,6 +240,58 @@ describe("a pinned rule", () => {
     expect(shown(session, rule.text)).toBe(true);
     expect(bytesOf(session.context.view!.items.slice(0, before.stableItems))).toBe(bytesOf(before.items));
     expect(session.context.view!.reclaim).toBeUndefined();
+  });
+
+  describe("under the id of a configured one", () => {
+    const others = [{ ...rule, id: "R1", text: "Be brief." }];
+    const configured = { context: { ...SMALL, rules: [rule, ...others] } };
+    const times = (session: Session, text: string) => bytesOf(session.context.view!.items).split(text).length - 1;
+
+    test("[PAGE-23] with the same words, is shown once, where that stands, and costs nothing of the prefix", async () => {
+      const { session, disk } = await open(undefined, configured);
+      await answer(session, "one");
+      const before = session.context.view!;
+      await session.context.pin({ ...rule });
+      await answer(session, "two");
+      expect(times(session, rule.text)).toBe(1);
+      expect(bytesOf(session.context.view!.items.slice(0, before.stableItems))).toBe(bytesOf(before.items));
+      expect(session.context.view!.reclaim).toBeUndefined();
+      await session.close();
+      const bare = (await open(disk)).session; // a program that does not configure it: the pin still holds
+      await answer(bare, "three");
+      expect(times(bare, rule.text)).toBe(1);
+    });
+
+    test("[PAGE-23] with other words, is the later word and stands in its place; unpinned, the configured one is back", async () => {
+      const { session, disk } = await open(undefined, configured);
+      await answer(session, "one");
+      await session.context.pin({ ...rule, text: "Run the tests twice." });
+      await answer(session, "two");
+      expect([times(session, rule.text), times(session, "Run the tests twice.")]).toEqual([0, 1]);
+      const shownNow = session.context.view!.pages.map(({ id }) => id);
+      expect(shownNow.slice(0, 2)).toEqual(["constraint:R0", "constraint:R1"]);
+      expect(session.context.view!.reclaim).toMatchObject({ why: "changed" });
+      const looked = await kernel(disk, configured).holdfast.look("s");
+      const seen = await looked.view();
+      expect(seen?.view?.pages.map(({ id }) => id)).toEqual(shownNow);
+      expect(bytesOf(seen!.view!.items)).toContain("Run the tests twice.");
+      await session.close();
+      const again = (await open(disk, configured)).session;
+      await answer(again, "three");
+      expect([times(again, rule.text), times(again, "Run the tests twice.")]).toEqual([0, 1]);
+      expect(again.context.view!.reclaim).toBeUndefined();
+      await again.context.unpin("R0");
+      await answer(again, "four");
+      expect([times(again, rule.text), times(again, "Run the tests twice.")]).toEqual([1, 0]);
+    });
+
+    test("[PAGE-23] configured twice, is shown once all the same", async () => {
+      const twice = { context: { ...SMALL, rules: [rule, { ...rule, text: "And lint." }] } };
+      const { session } = await open(undefined, twice);
+      await session.context.pin({ ...rule, text: "Run the tests twice." });
+      await answer(session, "one");
+      expect(session.context.view!.pages.filter(({ id }) => id === "constraint:R0")).toHaveLength(1);
+    });
   });
 
   test("[PAGE-14] [T20] of a call that fails is gone with its file and its slice, and the log entry is kept", async () => {

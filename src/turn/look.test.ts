@@ -8,6 +8,7 @@ import { scripted, watch } from "../../test/support/loop.ts";
 import { notesPart, withNote } from "../../test/support/notes-part.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { inWorkspace } from "../../test/support/workspaces.ts";
+import { lazily, resourceKey } from "../state/resources.ts";
 import { explainPage } from "../context/explain.ts";
 import { defineTool } from "../transaction/tool.ts";
 import { createHoldfast } from "./holdfast.ts";
@@ -132,6 +133,40 @@ describe("looking at a session", () => {
     expect(await again.rewind({ before })).toMatchObject({ ...plan, done: true });
     expect(undone).toEqual(["mail"]);
   });
+});
+
+test("[CLI-9] [SNAP-8] a rewind is planned as it then happens, and no resource is made for it", async () => {
+  const made: string[] = [];
+  const kept = (name: string, value: { n: number; shared?: boolean }) =>
+    [
+      resourceKey<{ n: number }>(name),
+      lazily(() => {
+        made.push(name);
+        const snapshotable = { snapshot: () => value.n, restore: (to: number) => void (value.n = to) };
+        return Object.assign(value, snapshotable);
+      }),
+    ] as const;
+  const resources = () => [kept("box", { n: 0 }), kept("spent", { n: 0, shared: true })];
+  const use = writes("use", async (_input, call) => {
+    for (const name of ["box", "spent"]) (await call.resource(resourceKey<{ n: number }>(name))).n += 1;
+    return "used";
+  });
+  const { disk, deps, session } = await opened(new MemoryDisk(), { tools: [use], resources });
+  const { callId: first } = await session.runTool({ name: "use", input: {} });
+  await session.runTool({ name: "use", input: {} });
+  await deps.store.close();
+  made.length = 0;
+  const { holdfast } = kernel(disk, { tools: [use], resources });
+  const targets = [{ after: first }, { before: first }];
+  const plans = [];
+  for (const target of targets) plans.push(await (await holdfast.look("s")).planRewind(target));
+  expect(made).toEqual([]);
+  const again = await holdfast.open("s");
+  for (const [nth, target] of targets.entries()) {
+    expect(plans[nth]?.delta).toHaveProperty(["holdfast.resources"]);
+    expect(await again.rewind({ ...target, dryRun: true })).toEqual(plans[nth]);
+  }
+  expect(await again.rewind({ after: first })).toEqual({ ...plans[0], done: true });
 });
 
 describe("looking at a session in a folder", () => {

@@ -163,6 +163,7 @@ export class SessionLook {
         host !== undefined && part.name === WORKSPACE_PART ? host : part,
       );
       const state = this.#execution(known, root);
+      state.knowResources(); // without it, one that was first used after the boundary would stay as it is
       const transactions = new Transactions(state, { tools: this.#options.tools ?? [] });
       const folded = this.#onceOpened();
       for (const { entry, standing, owners } of folded.effects.values())

@@ -47,10 +47,17 @@ export function isOpen(ground: Pick<Ground, "waits" | "replies">, { callId }: Pi
   return ground.waits(callId) && !ground.replies.has(callId);
 }
 
+/** Why it is no reply to this call. */
+export function misfitOf({ callId, tool, waitsFor }: WaitingCall, reply: Reply): HoldfastError | undefined {
+  if (isFitting(reply, waitsFor)) return undefined;
+  return new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });
+}
+
 async function settle(ground: Ground, waiting: WaitingCall, reply: Reply, limits: CallLimits): Promise<CallOutcome> {
-  const { callId, tool, input, waitsFor } = waiting;
+  const { callId, tool, input } = waiting;
   const call: ToolCall = { id: callId, name: tool, input, announced: true };
-  if (!isFitting(reply, waitsFor)) throw new HoldfastError("REPLY_MISFIT", { call: callId, tool, waitsFor });
+  const misfit = misfitOf(waiting, reply);
+  if (misfit !== undefined) throw misfit;
   if ("answer" in reply) return run(ground, { ...call, known: { kind: "succeeded", value: reply.answer } }, limits);
   const reason = reply.approve ? undefined : reply.reason;
   await ground.write([

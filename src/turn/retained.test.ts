@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { writes } from "../../test/support/calls.ts";
-import { opened, run } from "../../test/support/durable.ts";
+import { opened, run, step } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import type { KernelEvent } from "../contracts/event-sink.ts";
 import type { Model } from "../contracts/model.ts";
 import type { Item } from "../wire/item.ts";
 
@@ -73,7 +74,11 @@ describe("a session that keeps only so much", () => {
     await first.session.close();
     const { session, holdfast } = await opened(disk, { tools: [asks], retention: { records: 3 } });
     const [call] = session.waiting;
-    expect(await holdfast.retain(session, { records: 3 })).toEqual({ forgotten: 0, withinBounds: false });
+    expect(await holdfast.retain(session, { records: 3 })).toEqual({
+      forgotten: 0,
+      withinBounds: false,
+      awaited: [call!.callId],
+    });
     await session.reply(call!.callId, { approve: true });
     expect((await session.conversation()).map(({ kind }) => kind)).toEqual(["user", "call", "output"]);
     await session.checkpoint();
@@ -154,6 +159,73 @@ describe("a session that keeps only so much", () => {
     await pending.abort("over");
     await run(session, "next");
     expect(await opening()).toEqual([]);
+  });
+
+  test("[RECORD-8] [JOURNAL-23] cuts while a call waits that nobody ever answers, up to before its question", async () => {
+    const disk = new MemoryDisk();
+    const asks = writes("asks", async () => "it was done", { approval: true });
+    const { session, holdfast, deps } = await opened(disk, { tools: [asks, step], retention: { records: 30 } });
+    for (let nth = 0; nth < 100; nth += 1) await run(session, `n${nth}`);
+    await session.checkpoint();
+    const checkpoint = session.journal.head.seq;
+    const model = scripted([{ calls: [{ name: "asks", input: {} }] }, { text: "Done." }]);
+    expect((await watch(session.run("go", { model }))).end.status).toBe("waiting");
+    for (let nth = 0; nth < 200; nth += 1) await run(session, `m${nth}`);
+    expect((await holdfast.look("s")).row.anchor.seq).toBe(checkpoint - 1);
+    const [call] = session.waiting;
+    expect(await session.reply(call!.callId, { approve: true })).toMatchObject({ output: "it was done" });
+    const { end } = await watch(session.run(undefined, { model }));
+    expect(end).toMatchObject({ status: "done", text: "Done." });
+    await session.close();
+    await deps.store.close();
+    const again = await opened(disk, { tools: [asks, step] });
+    expect((await again.session.conversation()).slice(0, 2).map(({ kind }) => kind)).toEqual(["user", "call"]);
+    expect((await again.session.files.list()).length).toBe(300);
+    expect(await again.holdfast.verify()).toMatchObject({ ok: true });
+  });
+
+  test("[JOURNAL-23] [TELEMETRY-9] is told which calls keep it over its bounds, each time it tries", async () => {
+    const heard: unknown[] = [];
+    const emit = ({ kind, facts }: KernelEvent) => {
+      if (kind === "upkeep-failed") heard.push(facts);
+    };
+    const asks = writes("asks", async () => "it was done", { approval: true });
+    const { session } = await opened(new MemoryDisk(), {
+      tools: [asks, step],
+      retention: { records: 600 },
+      telemetry: { sinks: [{ emit }] },
+    });
+    await watch(session.run("go", { model: scripted([{ calls: [{ name: "asks", input: {} }] }]) }));
+    const [call] = session.waiting;
+    for (let nth = 0; nth < 360; nth += 1) await run(session, `n${nth}`);
+    expect(heard).toEqual([{ awaited: [call!.callId] }]);
+    await session.reply(call!.callId, { approve: true });
+    for (let nth = 0; nth < 360; nth += 1) await run(session, `m${nth}`);
+    expect(heard).toHaveLength(1);
+  });
+
+  test("[RECORD-8] [LOOP-18] a reply while it cuts is carried out once that is over, and once", async () => {
+    const slow = Promise.withResolvers<void>();
+    const asks = writes("asks", async () => "it was done", { approval: true });
+    const { session, deps } = await opened(new MemoryDisk(), { tools: [asks, step], retention: { records: 30 } });
+    for (let nth = 0; nth < 100; nth += 1) await run(session, `n${nth}`);
+    await session.checkpoint();
+    await watch(session.run("go", { model: scripted([{ calls: [{ name: "asks", input: {} }] }]) }));
+    const [call] = session.waiting;
+    const reply = () => session.reply(call!.callId, { approve: true });
+    let replies: Promise<PromiseSettledResult<unknown>[]> | undefined;
+    const commit = deps.store.commit.bind(deps.store);
+    deps.store.commit = async (batch) => {
+      if (batch.kind === "append" && batch.anchor !== undefined && replies === undefined) {
+        replies = Promise.allSettled([reply(), reply()]);
+        setImmediate(slow.resolve);
+        await slow.promise;
+        expect(session.journal.folded.waiting.size).toBe(1);
+      }
+      return commit(batch);
+    };
+    for (let nth = 0; nth < 200; nth += 1) await run(session, `m${nth}`);
+    expect(await replies).toMatchObject([{ status: "fulfilled" }, { reason: { code: "CALL_NOT_WAITING" } }]);
   });
 
   test("[RECORD-8] refuses a bound that does not exist, and leaves the session free", async () => {

@@ -1,19 +1,22 @@
+import { HoldfastError } from "../base/errors.ts";
+import { inWords } from "../base/words.ts";
 import type { AskedCall } from "../contracts/model.ts";
 import { type CallId, callIdAt } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
-import { keptJson, type ToolCall } from "../transaction/call-world.ts";
+import { asWritten, keptJson, openedArgs, type ToolCall, type WrittenInput } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
-import { type AskSomebody, type WaitingCall, waitingOf } from "./waiting.ts";
-import { isOpen, replyTo } from "./reply.ts";
+import { type AskSomebody, type Reply, type WaitingCall, waitingOf } from "./waiting.ts";
+import { isOpen, misfitOf, replyTo } from "./reply.ts";
 import type { Stop } from "./stop.ts";
+import { faultRecord } from "./story.ts";
 
 /** A call of an answer, under our id. */
-interface OpenedCall extends ToolCall {
+interface OpenedCall extends ToolCall, WrittenInput {
   readonly id: CallId;
   readonly alias: string;
   readonly epoch: number;
@@ -29,6 +32,7 @@ export interface HowToRun {
   readonly stop: Stop;
   readonly deadline: Deadline | undefined;
   readonly ask: AskSomebody | undefined;
+  readonly write: Ground["write"];
 }
 
 /** Which answer of the session it is. */
@@ -58,7 +62,7 @@ export async function callsOf(
       alias,
       epoch,
       announced: true,
-      input: input.ok ? input.value : input.text,
+      ...asWritten(input.ok ? input.value : input.text),
       ...knownEnd(one, denied),
     };
     const foreseen = (await stop.unlessStopped(() => foresee(ground, call))) ?? {};
@@ -71,11 +75,11 @@ export async function callsOf(
 /** What opens the calls in the journal, in the same commit as the answer that asked for them. */
 export function openingsOf({ all, waiting }: OpenedCalls): readonly RecordDraft[] {
   const opened = all.map(
-    ({ id, name, input, alias, epoch }): RecordDraft => ({
+    ({ id, name, alias, epoch, ...written }): RecordDraft => ({
       kind: "call-opened",
       callId: id,
       tool: name,
-      args: keptJson(input),
+      ...openedArgs(written),
       alias,
       epoch,
     }),
@@ -106,9 +110,18 @@ export async function* runCalls(
       ground.closed?.(outcome);
       return outcome;
     });
+  const unasked = async (call: WaitingCall, error: HoldfastError) => {
+    const { callId, tool } = call;
+    await how.write([faultRecord("ask-failed", { callId, tool, failure: inWords(error.cause ?? error) })]);
+    events.push({ kind: "ask-failed", call, error });
+  };
   const ask = async (call: WaitingCall) => {
-    const reply = await how.stop.unlessStopped(async () => how.ask?.(call, how.stop.signal));
+    const asked = await how.stop.unlessStopped(() => replyFrom(how, call));
+    if (asked?.failed !== undefined) return unasked(call, asked.failed);
+    const reply = asked?.reply;
     if (reply === undefined || !isOpen(ground, call)) return; // it waits on, or somebody else was faster
+    const misfit = misfitOf(call, reply);
+    if (misfit !== undefined) return unasked(call, misfit);
     await follow(call.callId, (onProgress) => replyTo(ground, call, reply, { ...limits, onProgress }));
   };
   for (const { id, name, alias } of all) events.push({ kind: "call-opened", callId: id, tool: name, alias });
@@ -126,6 +139,19 @@ export async function* runCalls(
     await Promise.allSettled(ground.replies.values());
   }
   for (const ended of await done) if (ended.status === "rejected") throw ended.reason;
+}
+
+/** Somebody else's code: thrown on, its failure would end the turn without its end. */
+async function replyFrom(
+  { ask, stop }: HowToRun,
+  call: WaitingCall,
+): Promise<{ readonly reply?: Reply | undefined; readonly failed?: HoldfastError }> {
+  try {
+    return { reply: await ask?.(call, stop.signal) };
+  } catch (cause) {
+    if (stop.cause !== undefined) return {}; // it was told to give up
+    return { failed: new HoldfastError("ASK_FAILED", { call: call.callId, tool: call.tool }, { cause }) };
+  }
 }
 
 function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCall, "known"> {

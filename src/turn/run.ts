@@ -327,7 +327,8 @@ class Turn {
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     for (const { callId } of calls.waiting) this.#asked.add(callId);
     const signals: (readonly string[])[] = [];
-    const how = { stop: this.stop, deadline: this.budget.deadline, ask: this.#options.ask };
+    const write: Ground["write"] = (...what) => this.#write(...what);
+    const how = { stop: this.stop, deadline: this.budget.deadline, ask: this.#options.ask, write };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
         signals.push(this.#ground.story.sectionsAmong(event.outcome.expansion.sections));

@@ -70,8 +70,11 @@ export class SessionPages {
   /** In the order of the request: what holds in every session, then what was said, with pins where they came. */
   list(sources: PageSources, besideBefore: Readonly<Record<string, string>>): readonly Page[] {
     const { rules, preferences, pinned, history, idOf } = sources;
+    const pins = new Map(pinned.map((one) => [one.id, one]));
+    // A pin is the later word, and takes the place of a rule of its id: behind it, the model would be told both.
+    const ruling = new Set(rules.map(standingRule).map((rule) => pins.get(rule.id) ?? rule));
     const front = [
-      ...rules.flatMap((rule) => this.stands(standingRule(rule))),
+      ...[...ruling].flatMap((rule) => this.stands(rule)),
       ...preferences.flatMap((one) =>
         this.stands({ id: one.id, what: one, make: (deps) => preferencePage(one, deps) }),
       ),
@@ -87,14 +90,16 @@ export class SessionPages {
     const known = new Set(all.map(({ id }) => id));
     const last = said.at(-1)?.id ?? "";
     this.#beside = new Map(
-      pinned.map(({ id }) => {
+      pinned.map((one) => {
+        const { id } = one;
+        if (ruling.has(one)) return [id, ""];
         const place = this.#beside.get(id) ?? besideBefore[id] ?? last;
         if (place === "" || shown.has(place)) return [id, place];
         return [id, known.has(place) ? "" : last]; // what it stood behind has left; it stays, before everything
       }),
     );
     const behind = (place: string) =>
-      pinned.filter(({ id }) => this.#beside.get(id) === place).flatMap((one) => this.stands(one));
+      pinned.filter((one) => !ruling.has(one) && this.#beside.get(one.id) === place).flatMap((one) => this.stands(one));
     return [...front, ...behind(""), ...said.flatMap((page) => [page, ...behind(page.id)])];
   }
 

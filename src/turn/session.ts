@@ -254,10 +254,12 @@ export class Session implements AsyncDisposable {
   /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
   async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
     checkOptions(reply, REPLY_OPTIONS);
-    const call = this.waiting.find((open) => open.callId === callId);
-    if (call === undefined || !isOpen(this.#ground, call))
-      throw new HoldfastError("CALL_NOT_WAITING", { call: callId });
-    return replyTo(this.#ground, call, reply, this.#while(limits));
+    return this.#kept(callId, async () => {
+      const call = this.waiting.find((open) => open.callId === callId);
+      if (call === undefined || !isOpen(this.#ground, call))
+        throw new HoldfastError("CALL_NOT_WAITING", { call: callId });
+      return replyTo(this.#ground, call, reply, this.#while(limits));
+    });
   }
 
   /**

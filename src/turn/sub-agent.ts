@@ -188,7 +188,7 @@ function whyNot(end: RunEnd): string {
     case "limit":
       return `The agent met its bound of ${end.limit} before it was done.${last}`;
     case "waiting":
-      return `The agent needs somebody's consent for ${end.waiting.map(({ tool }) => tool).join(", ")}, and nobody was asked.${last}`;
+      return `The agent needs somebody's consent for ${end.waiting.map(({ tool }) => tool).join(", ")}, and nobody gave it.${last}`;
     case "failed":
       return `The agent's model did not answer: ${end.failure.message}${last}`;
     case "stopped":

@@ -33,11 +33,14 @@ export class Upkeep {
     this.#next = ground.journal.head.seq + this.#pause(0);
   }
 
-  /** What whoever begins something new has to wait for, if anything. Only between calls: what is under way needs its records. */
+  /**
+   * What whoever begins something new has to wait for, if anything. Only between calls: what is under way needs its records.
+   * A call that waits for somebody is not under way, and may wait for ever; no cut falls behind its question.
+   */
   due(isIdle: () => boolean): Promise<void> | undefined {
     if (this.#running !== undefined) return this.#running;
     const { journal, teller } = this.#ground;
-    if (journal.head.seq < this.#next || journal.folded.openCalls.size > 0 || !isIdle()) return undefined;
+    if (journal.head.seq < this.#next || isUnderWay(journal.folded) || !isIdle()) return undefined;
     this.#running = this.#keep()
       .catch(teller.upkeepFailed)
       .finally(() => {
@@ -50,7 +53,8 @@ export class Upkeep {
     const { journal } = this.#ground;
     this.#next = journal.head.seq + this.#pause(0); // whatever comes of it, it is not tried again at once
     if (this.#bounds !== undefined) {
-      await retain(this.#ground, journal, this.#bounds);
+      const { awaited } = await retain(this.#ground, journal, this.#bounds);
+      if (awaited !== undefined) this.#ground.teller.moment("upkeep-failed", { awaited });
       const { head, anchor } = await rowOf(this.#ground.store, journal.session);
       this.#next = head.seq + this.#pause(head.seq - anchor.seq);
     }
@@ -61,4 +65,8 @@ export class Upkeep {
   #pause(kept: number): number {
     return this.#bounds === undefined ? RECORDS_PER_SWEEP : Math.max(RECORDS_PER_CHECKPOINT, Math.ceil(kept / GROWTH));
   }
+}
+
+function isUnderWay({ openCalls, waiting }: SessionFold): boolean {
+  return openCalls.keys().some((callId) => !waiting.has(callId));
 }

@@ -4,9 +4,10 @@ import { opened, step } from "../../test/support/durable.ts";
 import { scripted, shapeOf, watch } from "../../test/support/loop.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { askUser } from "./ask-user.ts";
+import type { RunEvent } from "./events.ts";
 import { MainLoop } from "./main-loop.ts";
 import type { Session } from "./session.ts";
-import type { Reply } from "./waiting.ts";
+import type { AskSomebody, Reply } from "./waiting.ts";
 
 const call = (n: string) => ({ name: "step", input: { n } });
 const question = { name: "ask_user", input: { question: "Which one?", options: ["a", "b"] } };
@@ -22,6 +23,8 @@ const deploy = writes<{ readonly to: string }>(
 );
 const TOOLS = { tools: [step, askUser, deploy] };
 const production = { name: "deploy", input: { to: "production" } };
+
+const misfit = expect.objectContaining({ code: "REPLY_MISFIT" });
 
 const closings = async (session: Session) =>
   (await collect(session.read())).filter((entry) => entry.kind === "call-closed");
@@ -144,13 +147,16 @@ describe("a call that waits", () => {
         code: "REPLY_MISFIT",
       });
     expect(session.waiting).toEqual([asked, consent]);
-    for (const reply of looksLike.slice(0, -1)) {
+    for (const reply of looksLike) {
+      const events: RunEvent[] = [];
       const loop = new MainLoop({
         model: scripted([{ calls: [production] }]),
         tools: [deploy],
         ask: async () => reply as Reply,
       });
-      await expect(loop.execute("go")).rejects.toMatchObject({ code: "REPLY_MISFIT" });
+      const { end } = await loop.execute("go", { onEvent: (event) => events.push(event) });
+      expect(events).toContainEqual({ kind: "ask-failed", call: expect.anything(), error: misfit });
+      expect(end).toMatchObject({ status: "waiting", waiting: [{ tool: "deploy" }] });
     }
     expect(deploys).toEqual([]);
     expect(await session.reply(asked!.callId, { answer: null })).toMatchObject({ ok: true, output: null });
@@ -175,6 +181,65 @@ describe("a call that waits", () => {
     expect(end).toMatchObject({ status: "done", text: "Good." });
     expect(order[0]).toBe("step");
     expect(order.toSorted()).toEqual(["ask_user", "deploy", "step"]);
+  });
+
+  test.each<[string, AskSomebody]>([
+    ["rejects", async () => Promise.reject(new Error("no terminal"))],
+    [
+      "throws",
+      () => {
+        throw new Error("no terminal");
+      },
+    ],
+  ])("[LOOP-27] [LOOP-1] whoever is to ask and %s costs the turn nothing but the reply", async (_, ask) => {
+    const disk = new MemoryDisk();
+    const { session } = await opened(disk, TOOLS);
+    deploys.length = 0;
+    const model = scripted([{ calls: [production, call("a")] }, { text: "Good." }]);
+    const { events, end } = await watch(session.run("go", { model, ask }));
+    expect(events.filter(({ kind }) => kind === "ask-failed")).toMatchObject([
+      {
+        call: { tool: "deploy", waitsFor: "approval" },
+        error: { code: "ASK_FAILED", details: { tool: "deploy" }, cause: new Error("no terminal") },
+      },
+    ]);
+    expect(events.filter(({ kind }) => kind === "end")).toHaveLength(1);
+    expect(events.at(-1)).toEqual({ kind: "end", end });
+    expect(end).toMatchObject({ status: "waiting", waiting: [{ tool: "deploy" }] });
+    expect(await session.files.exists("a.txt")).toBe(true);
+    expect(deploys).toEqual([]);
+    const entries = await collect(session.read());
+    expect(entries).toContainEqual(
+      expect.objectContaining({
+        kind: "fault-raised",
+        fault: "ask-failed",
+        detail: { callId: session.waiting[0]!.callId, tool: "deploy", failure: "no terminal" },
+      }),
+    );
+    expect(entries.at(-1)).toMatchObject({ kind: "turn-ended", status: "waiting" });
+    // Asked anew, by somebody who can: nothing was spent of the wait.
+    const again = await watch(session.run(undefined, { model, ask: async () => ({ approve: true }) }));
+    expect(again.end).toMatchObject({ status: "done", text: "Good." });
+    expect(deploys).toEqual(["production"]);
+  });
+
+  test("[LOOP-27] whoever gives up asking because the turn was stopped has not failed", async () => {
+    const controller = new AbortController();
+    const { session } = await opened(new MemoryDisk(), TOOLS);
+    const { events, end } = await watch(
+      session.run("go", {
+        model: scripted([{ calls: [question] }]),
+        signal: controller.signal,
+        ask: (_, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason));
+            controller.abort();
+          }),
+      }),
+    );
+    expect(events.map(({ kind }) => kind)).not.toContain("ask-failed");
+    expect(end.status).toBe("aborted");
+    expect(session.waiting).toHaveLength(1);
   });
 
   test("[LOOP-18] a reply from elsewhere while the turn still runs lets it go on by itself", async () => {

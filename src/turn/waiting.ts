@@ -19,7 +19,7 @@ export type Reply =
   | { readonly approve: false; readonly reason?: string }
   | { readonly answer: Json };
 
-/** Asks whoever can answer. Nothing: the call waits on. */
+/** Asks whoever can answer. Nothing: the call waits on; so it does when this fails, which is told as `ask-failed`. */
 export type AskSomebody = (call: WaitingCall, signal: AbortSignal) => Promise<Reply | undefined>;
 
 export function waitingCallOf({ callId, tool, args, for: waitsFor, definition }: BodyOf<"call-waiting">): WaitingCall {

@@ -1,4 +1,4 @@
-import { parseJson } from "../../base/json.ts";
+import { parseAsWritten } from "../../base/json.ts";
 import type { StopReason, Usage } from "../../contracts/model.ts";
 import { isFields, type Fields } from "../../wire/codecs/read.ts";
 import type { Item } from "../../wire/item.ts";
@@ -13,7 +13,7 @@ export function itemsOf(content: readonly Fields[]): readonly Item[] {
 /** Arguments as the value that a prompt takes. What is no object stays text, so that nothing of it is lost. */
 export function inputOf(text: string): unknown {
   if (text.trim() === "") return {};
-  const parsed = parseJson(text);
+  const parsed = parseAsWritten(text);
   return parsed.ok && isFields(parsed.value) ? parsed.value : text;
 }
 

@@ -1,4 +1,4 @@
-import { parseJson } from "../../base/json.ts";
+import { parseAsWritten } from "../../base/json.ts";
 import type { ModelEvent, Usage } from "../../contracts/model.ts";
 import type { Draft } from "../answer.ts";
 import type { AnswerReader } from "../ask.ts";
@@ -167,6 +167,6 @@ function append(open: OpenBlock, field: string, value: unknown): string {
 /** The block as it would have come whole. Arguments that are no object stay text, so that nothing of them is lost. */
 function written({ block, json }: OpenBlock): Fields {
   if (json === "") return block;
-  const parsed = parseJson(json);
+  const parsed = parseAsWritten(json);
   return { ...block, input: parsed.ok && isFields(parsed.value) ? parsed.value : json };
 }

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { Clock } from "../../base/clock.ts";
-import { type Json, parseJson } from "../../base/json.ts";
+import { type Json, parseAsWritten, parseJson } from "../../base/json.ts";
 import type {
   CodeAnswer,
   CodeFault,
@@ -131,7 +131,7 @@ async function answer(
   answering.asked = true;
   let text: string;
   try {
-    const parsed = parseJson(question);
+    const parsed = parseAsWritten(question);
     const asked = parsed.ok ? (parsed.value as unknown as CodeQuestion) : undefined;
     const answered = asked === undefined ? NOT_JSON : await host.answer(asked);
     text = JSON.stringify(answered);

@@ -47,6 +47,10 @@ export class Follower {
             paint(this.#terminal, "yellow", `  … no rule: ${path}${line === undefined ? "" : `:${line}`}: ${why}`),
           );
         return;
+      case "ask-failed":
+        return this.line(
+          paint(this.#terminal, "yellow", `  … ${event.call.tool} waits on: ${harmless(event.error.message)}`),
+        );
       case "repaired":
         return this.line(paint(this.#terminal, "yellow", `  … repaired for the model: ${event.fault}`));
       default:
