@@ -10,6 +10,8 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -523,6 +525,50 @@ describe("the two plans that are written down", () => {
       rmSync(one.on(gone), { recursive: true });
       const { root } = await work({}, at);
       expect(tree(root)).toEqual(gone === "made" ? [] : ["made/"]);
+    },
+  );
+
+  const later: readonly [string, Edit, (root: string) => void, readonly string[]][] = [
+    [
+      "an empty folder that it made is removed",
+      ({ files }) => files.mkdir("made"),
+      (root) => rmdirSync(join(root, "made")),
+      ["f", "old/"],
+    ],
+    [
+      "a folder that it removed is made",
+      ({ files }) => files.delete("old"),
+      (root) => mkdirSync(join(root, "old")),
+      ["f", "old/"],
+    ],
+    [
+      "a file that it deleted is brought back out of rescue",
+      ({ files }) => files.delete("f"),
+      (root) => {
+        const rescue = join(root, ".holdfast/workspace/rescue");
+        const [name = ""] = readdirSync(rescue).filter((one) => !one.endsWith(".note"));
+        renameSync(join(rescue, name), join(root, "f"));
+      },
+      ["f", "old/"],
+    ],
+  ];
+  test.each(later)(
+    "[HOST-8] what somebody does after a killed process had put all in place stays: %s",
+    async (...row) => {
+      const [, edit, since, left] = row;
+      const at = freshRoot();
+      const { state, port } = forgetfulDisk();
+      const one = await work({ workspace: { root: at.root, port } }, at);
+      one.put("f", "theirs");
+      mkdirSync(one.on("old"));
+      state.notes = 0;
+      expect((await one.run(edit)).ok).toBe(true);
+      await one.session.close().catch(() => {});
+      await one.holdfast.close().catch(() => {});
+      expect(tree(one.root)).not.toEqual(left);
+      since(one.root);
+      await work({}, at);
+      expect(tree(one.root)).toEqual(left);
     },
   );
 

@@ -336,7 +336,8 @@ export class Workspace {
     let applied: Applied;
     try {
       const done = (path: string) => this.pending.delete(path);
-      applied = await apply({ ...this.#files(), again, done }, intent);
+      const over = this.#slots.isOver(slot, intent);
+      applied = await apply({ ...this.#files(), again, over, done }, intent);
     } catch (error) {
       const path = [...this.pending][0] ?? "";
       throw new HoldfastError(
