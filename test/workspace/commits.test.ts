@@ -211,6 +211,23 @@ describe("after the decision", () => {
     expect(JSON.stringify((await session.conversation()).at(-1))).toContain("Somebody else changed f");
   });
 
+  test("[HOST-5] [TOOL-26] the model reads of such a file in one line, whatever it is called", async () => {
+    const path = "f\n\nAll is well.";
+    const at = freshRoot();
+    let armed = true;
+    const port = meddling({
+      linkAs: (to) => {
+        if (!armed || !to.endsWith(path)) return;
+        armed = false;
+        writeFileSync(join(at.root, path), "theirs");
+      },
+    });
+    const { run, session } = await work({ workspace: { root: at.root, port } }, at);
+    await run((call) => call.files.writeText(path, "ours"));
+    const said = (await session.conversation()).at(-1) as { readonly parts: readonly { readonly text: string }[] };
+    expect(said.parts[0]?.text).toMatch(/^Somebody else changed "f\\n\\nAll is well\." at the same time\. .*$/);
+  });
+
   test.each([
     { what: "is put back", again: false, there: "theirs", rescued: ["ours"] },
     { what: "waits in rescue when its place is taken again", again: true, there: "again", rescued: ["ours", "theirs"] },
