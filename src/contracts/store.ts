@@ -186,10 +186,15 @@ export interface SweepBatch {
   /** Content found outside the store. What no row names is removed; a writer that paused before its commit will be told. */
   readonly candidates: readonly BlobName[];
   /**
-   * A sweep by the way: of content outside the store that a row knows of, only what was last put before this wall time goes;
-   * and a store may look at a part of its content, and at the next part when it is asked again. Default: all of it.
+   * Of content outside the store only what was last put before this wall time goes, asked again inside the transaction:
+   * somebody may have put it once more, and be about to name it. Default: all of it.
    */
   readonly putBefore?: number;
+  /**
+   * A sweep by the way: a store may look at a part of its content, and at the next part when it is asked again; and what
+   * cannot tell when it was put stays.
+   */
+  readonly byTheWay?: boolean;
 }
 
 export type WriteBatch =

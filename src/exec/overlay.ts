@@ -13,11 +13,15 @@ const PATIENCE_MS = 5_000;
 /**
  * Holds the layers in namespaces of its own. They go with this process: its input ends with ours, and everything that
  * runs in its process namespace ends with it. Paths are relative, because the names of layers are written between commas
- * and colons.
+ * and colons. What is to be hidden gets the mark by which a layer says that a name is gone: it hides a folder of any size
+ * at once, and goes where its folder goes, when that gets another name.
  */
-const HOLD = `cd "$1" || exit 1
-"$4" -t overlay overlay -o "lowerdir=.,upperdir=$2/upper,workdir=$2/work,$3" "$1" || exit 1
-"$4" -t tmpfs -o ro,size=4k,mode=555 holdfast "$1/.holdfast" || exit 1
+const HOLD = `root=$1 place=$2 options=$3 mount=$4 mknod=$5
+shift 5
+cd "$root" || exit 1
+for hidden; do "$mknod" "$place/upper/$hidden" c 0 0 || exit 1; done
+"$mount" -t overlay overlay -o "lowerdir=.,upperdir=$place/upper,workdir=$place/work,$options" "$root" || exit 1
+"$mount" -t tmpfs -o ro,size=4k,mode=555 holdfast "$root/.holdfast" || exit 1
 echo ${READY}
 read -r end`;
 
@@ -58,7 +62,8 @@ async function hold({ workspace, clock }: DriverDeps, files: Aside, asRoot: bool
   const options = asRoot ? "redirect_dir=on,index=on,metacopy=off" : "userxattr";
   const flags = ["--mount", "--pid", "--fork", "--propagation", "private", "--kill-child", "--mount-proc"];
   // Found here, and in plain words: the system would look along the whole path for each, and load somebody's language.
-  const holding = [programAt("sh"), "-c", HOLD, "sh", path, place, options, programAt("mount")];
+  const programs = [programAt("mount"), programAt("mknod")];
+  const holding = [programAt("sh"), "-c", HOLD, "sh", path, place, options, ...programs, ...files.hidden];
   const holder = spawn(programAt("unshare"), [...user, ...flags, ...holding], {
     stdio: ["pipe", "pipe", "pipe"],
     cwd: "/",

@@ -3,6 +3,7 @@ import type { ExecWork } from "../files/host/exec-work.ts";
 import { InPlace } from "../files/host/in-place.ts";
 import type { DriverDeps, Enclosure, ProtectionDriver } from "./driver.ts";
 import { namedBy, type ToSync } from "../files/host/syncing.ts";
+import type { Uncovered } from "../files/host/walk.ts";
 import { askBelonging, type Belonging, endBelonging, heldBy, startOf } from "./processes.ts";
 import { TAG } from "./spawn.ts";
 
@@ -47,8 +48,10 @@ class PortableEnclosure implements Enclosure {
     return this.#files.id;
   }
 
-  get uncovered() {
-    return this.#files.manifest.uncovered;
+  /** Also a store among the files: there is no wall around it, and what a command does to it cannot be undone. */
+  get uncovered(): readonly Uncovered[] {
+    const stores = this.#deps.workspace.disk.stores().map((path) => ({ path, why: "store" as const }));
+    return [...this.#files.manifest.uncovered, ...stores];
   }
 
   get inside(): string {

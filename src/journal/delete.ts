@@ -34,10 +34,26 @@ export async function planDeletion(
 
 /** One commit: the session is there, or it is gone and its name free. Forks keep what they share. */
 export async function deleteSession(deps: JournalDeps, id: string): Promise<void> {
+  await deleteIf(deps, id, async () => true);
+}
+
+/**
+ * The same, if it still is what is meant when nobody else can change it any more: what was looked at before may have been
+ * finished since, or be another session of the same name. Answers whether it is gone.
+ */
+export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Promise<boolean>): Promise<boolean> {
   const session = toSessionId(id);
   const { epoch } = (await takeLease(deps, session, LEASE_MS)).row;
+  let meant = false;
+  try {
+    meant = await isMeant();
+  } finally {
+    if (!meant) await deps.store.commit({ kind: "release", session, epoch });
+  }
+  if (!meant) return false;
   const receipt = await deps.store.commit({ kind: "delete", session, epoch });
   if (!receipt.ok) throw conflictError(session, receipt.conflict);
+  return true;
 }
 
 /** Up to where the longest of the other sessions that share its segments reaches into it. */

@@ -1,3 +1,4 @@
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../../test/support/places.ts";
@@ -74,6 +75,75 @@ test("[JOURNAL-17] a writer that slept while its content was swept is told, puts
   await deps.store.close();
 });
 
+/** Content that was put long ago and named, and that nothing names any more. */
+async function forgotten(deps: Awaited<ReturnType<typeof sqliteDeps>>, age: (name: string) => void) {
+  const journal = await openJournal(deps, "s");
+  const staged = await journal.stageBlob(LARGE);
+  await journal.append({ ...said("1"), blobs: [staged.ref] }, { staged: [staged] });
+  await journal.append({ kind: "checkpoint-kept", openCalls: [] });
+  await retain(deps, journal, { records: 1 });
+  age(staged.ref.name);
+  return { journal, ref: staged.ref };
+}
+
+test.each(["memory", "files"])(
+  "[JOURNAL-17] content of %s that nothing names any more and that a writer has put again is left to it for a while",
+  async (kind) => {
+    const clock = new FixedClock(Date.now());
+    const at = place();
+    const deps = {
+      ...(await sqliteDeps(kind === "memory" ? memoryBlobs(undefined, clock) : fileBlobs(at, { clock }))),
+      clock,
+    };
+    const { journal, ref } = await forgotten(deps, (name) => {
+      if (kind === "files") utimesSync(join(at, name.slice("sha256-".length).slice(0, 2), name), 1, 1);
+      clock.advance(3_600_000);
+    });
+    const again = await journal.stageBlob(LARGE);
+    const other = await journal.stageBlob(Buffer.alloc(100_000, "never named"));
+    await sweep(deps, { limit: 1 });
+    expect([ref, other.ref].map(({ name }) => deps.store.blobs.holds(name))).toEqual([true, true]);
+    await journal.append({ ...said("2"), blobs: [again.ref] }, { staged: [again] });
+    expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 1 } });
+    await deps.store.close();
+  },
+);
+
+test("[JOURNAL-17] what was put again is no hindrance: what lies behind it goes, and it goes itself when its time is over", async () => {
+  const clock = new FixedClock();
+  const deps = { ...(await sqliteDeps(memoryBlobs(undefined, clock))), clock };
+  const { journal, ref } = await forgotten(deps, () => clock.advance(3_600_000));
+  const small = await journal.stageBlob(Buffer.from("small"));
+  await journal.append({ ...said("2"), blobs: [small.ref] }, { staged: [small] });
+  await dropBodies(deps.store, journal, [journal.head.seq], "no longer wanted");
+  await journal.stageBlob(LARGE);
+  expect(await sweep(deps, { limit: 1 })).toMatchObject({ blobs: 1 });
+  clock.advance(300_001);
+  expect(await sweep(deps, { limit: 1 })).toMatchObject({ blobs: 1, bytes: LARGE.length });
+  expect(deps.store.blobs.holds(ref.name)).toBe(false);
+  await deps.store.close();
+});
+
+test("[JOURNAL-17] content that is put again while a sweep is under way is left to whoever put it", async () => {
+  const clock = new FixedClock();
+  const real = memoryBlobs(undefined, clock);
+  const blobs: BlobStore = {
+    ...real,
+    async *list(before) {
+      for await (const one of real.list(before)) {
+        await real.put(LARGE);
+        yield one;
+      }
+    },
+  };
+  const deps = { ...(await sqliteDeps(blobs)), clock };
+  const { name } = await blobs.put(LARGE);
+  clock.advance(10_000_000);
+  expect(await sweep(deps)).toMatchObject({ blobs: 0 });
+  expect(blobs.holds(name)).toBe(true);
+  await deps.store.close();
+});
+
 test("[JOURNAL-17] a sweep that dies between removing content and its commit loses nothing that is named", async () => {
   const real = fileBlobs(place());
   let dying = true;
@@ -92,7 +162,7 @@ test("[JOURNAL-17] a sweep that dies between removing content and its commit los
   await journal.append({ ...said("1"), blobs: [doomed.ref] }, { staged: [doomed] });
   await journal.append({ kind: "checkpoint-kept", openCalls: [], blobs: [kept.ref] }, { staged: [kept] });
   await retain(deps, journal, { records: 1 });
-  await expect(sweep(deps)).rejects.toThrow("killed here");
+  await expect(sweep(deps, { graceMs: 0 })).rejects.toThrow("killed here");
   expect(real.holds(doomed.ref.name)).toBe(false);
   // The records that named it went in a transaction of their own before: what was unlinked, nobody names any more.
   expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 1, faults: [] } });
@@ -100,7 +170,7 @@ test("[JOURNAL-17] a sweep that dies between removing content and its commit los
   await expect(journal.append({ ...said("again"), blobs: [doomed.ref] }, { staged: [doomed] })).rejects.toMatchObject({
     code: "BLOB_MISSING",
   });
-  expect(await sweep(deps)).toMatchObject({ records: 0, blobs: 1 });
+  expect(await sweep(deps, { graceMs: 0 })).toMatchObject({ records: 0, blobs: 1 });
   expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 1 } });
   await journal.append({ ...said("again"), blobs: [doomed.ref] }, { staged: [await journal.stageBlob(LARGE)] });
   expect(await verify(deps.store)).toMatchObject({ ok: true, blobs: { checked: 2 } });
@@ -195,7 +265,7 @@ test("[JOURNAL-17] a sweep reports the bytes it freed, and the file shrinks", as
   await journal.append({ ...said("y"), blobs: [small.ref, large.ref] }, { staged: [small, large] });
   await journal.append({ kind: "checkpoint-kept", openCalls: [] });
   await retain(deps, journal, { records: 1 });
-  const report = await sweep(deps, { limit: 7 });
+  const report = await sweep(deps, { limit: 7, graceMs: 0 });
   expect(report).toMatchObject({ records: 41, blobs: 2 });
   expect(report.bytes).toBeGreaterThan(40 * 50_000 + 160_000);
   expect(report.shrunkBy).toBeGreaterThan(1_500_000);

@@ -5,7 +5,10 @@ import type { BlobName } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 
 export interface SweepOptions {
-  /** How long content that no record names yet is left alone: its writer may still be on the way to its commit. Default 1 h. */
+  /**
+   * How long content that no record names yet is left alone: its writer may still be on the way to its commit. Default 1 h.
+   * Of content that records named before and no longer do, whoever put it again has at the most five minutes of it.
+   */
   readonly graceMs?: number;
   /** Records and blobs per transaction. Writers wait for one; between two they get their turn. */
   readonly limit?: number;
@@ -46,7 +49,7 @@ const AT_ONCE = 256;
 export async function sweepForgotten({ store, clock }: SweepDeps): Promise<void> {
   const putBefore = clock.now() - JUST_PUT_MS;
   for (let more = true; more; ) {
-    const receipt = await store.commit({ kind: "sweep", limit: AT_ONCE, candidates: [], putBefore });
+    const receipt = await store.commit({ kind: "sweep", limit: AT_ONCE, candidates: [], putBefore, byTheWay: true });
     if (!receipt.ok && receipt.conflict.kind === "session-damaged") return;
     if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
     more = receipt.more;
@@ -62,25 +65,27 @@ export async function sweep(deps: SweepDeps, options: SweepOptions = {}): Promis
   const { graceMs = 3_600_000, limit = AT_ONCE, shrink = true, signal } = options;
   const { store, clock } = deps;
   const total = { records: 0, blobs: 0, bytes: 0 };
-  const run = async (candidates: readonly BlobName[]): Promise<boolean> => {
+  const started = clock.now();
+  const run = async (candidates: readonly BlobName[], sparedMs: number): Promise<boolean> => {
     signal?.throwIfAborted();
-    const receipt = await store.commit({ kind: "sweep", limit, candidates });
+    const spared = sparedMs === 0 ? {} : { putBefore: started - sparedMs };
+    const receipt = await store.commit({ kind: "sweep", limit, candidates, ...spared });
     if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
     total.records += receipt.records;
     total.blobs += receipt.blobs;
     total.bytes += receipt.bytes;
     return receipt.more;
   };
-  while (await run([]));
-  const before = clock.now() - graceMs;
+  while (await run([], Math.min(graceMs, JUST_PUT_MS)));
+  const before = started - graceMs;
   let candidates: BlobName[] = [];
   for await (const { name } of store.blobs.list(before)) {
     candidates.push(name);
     if (candidates.length < limit) continue;
-    while (await run(candidates));
+    while (await run(candidates, graceMs));
     candidates = [];
   }
-  if (candidates.length > 0) while (await run(candidates));
+  if (candidates.length > 0) while (await run(candidates, graceMs));
   total.bytes += await store.blobs.sweepTemps(before);
   return { ...total, shrunkBy: shrink ? (await store.shrink()).bytes : 0 };
 }

@@ -7,7 +7,7 @@ import { type Link, MAX_SEQ } from "../records/chain.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import type { BlobRef } from "../records/kinds.ts";
 import { growing, holesIn, type Run, runsOf, sharedUpTo } from "./spans.ts";
-import type { Tables } from "./tables.ts";
+import type { PlacedBlob, Tables } from "./tables.ts";
 
 type Refusal = { readonly ok: false; readonly conflict: contract.Conflict };
 type Applied<B extends contract.WriteBatch> = contract.Receipt<B>;
@@ -281,18 +281,20 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
   // Content goes in a later transaction than the records that named it: an unlinked file does not come back when a crash
   // rolls the records' removal back.
   if (swept.records > 0) return { ok: true, ...swept, more: true };
-  const { limit, putBefore } = batch;
-  const unnamed =
-    putBefore === undefined ? tables.blobs.unreferenced(limit) : tables.blobs.nextUnreferenced(LOOKED_AT_BY_THE_WAY);
+  const { limit, byTheWay = false } = batch;
+  const isMeant = ({ name, place }: PlacedBlob) => place === "store" || isOld(blobs, name, batch);
+  const unnamed = byTheWay
+    ? tables.blobs.nextUnreferenced(LOOKED_AT_BY_THE_WAY).filter(isMeant)
+    : tables.blobs.unreferenced(limit, isMeant);
   for (const { name, size, place } of unnamed) {
-    if (place === "outside" && !isOld(blobs, name, batch)) continue;
     tables.blobs.remove(name);
     swept.blobs += 1;
     swept.bytes += place === "store" ? size : blobs.remove(name);
   }
-  const more = putBefore === undefined && unnamed.length >= limit;
+  const more = !byTheWay && unnamed.length >= limit;
   for (const name of batch.candidates) {
     if (tables.blobs.place(name) !== undefined || tables.blobs.isNamed(name)) continue;
+    if (!isOld(blobs, name, batch)) continue;
     const bytes = blobs.remove(name);
     if (bytes > 0) swept.blobs += 1;
     swept.bytes += bytes;
@@ -303,9 +305,11 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
 /** Looking at all content of a large store takes as long as it is large, and everybody waits: by the way, a part is enough. */
 const LOOKED_AT_BY_THE_WAY = 2_048;
 
-/** Whoever has just put the same content again is on the way to the commit that names it. Who cannot tell when is spared. */
-function isOld(blobs: BlobStore, name: BlobName, { putBefore }: contract.SweepBatch): boolean {
-  return putBefore === undefined || (blobs.lastPut?.(name) ?? Number.POSITIVE_INFINITY) < putBefore;
+/** Whoever has just put the same content again is on the way to the commit that names it. */
+function isOld(blobs: BlobStore, name: BlobName, { putBefore, byTheWay = false }: contract.SweepBatch): boolean {
+  if (putBefore === undefined) return true;
+  if (blobs.lastPut === undefined) return !byTheWay;
+  return (blobs.lastPut(name) ?? Number.NEGATIVE_INFINITY) < putBefore;
 }
 
 /** The runs all sessions reach, or all but some. Unknown as soon as one row is damaged: then nothing may be removed. */

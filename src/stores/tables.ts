@@ -61,9 +61,9 @@ export interface BlobRows {
   /** Whether a record names it. */
   isNamed(name: BlobName): boolean;
   addReference(segment: number, seq: number, name: BlobName): void;
-  /** What no record names. */
-  unreferenced(limit: number): readonly PlacedBlob[];
-  /** The same among the next so many; behind the last one it begins anew. */
+  /** What no record names, and what is meant. */
+  unreferenced(limit: number, isMeant: (blob: PlacedBlob) => boolean): readonly PlacedBlob[];
+  /** What no record names among the next so many; behind the last one it begins anew. */
   nextUnreferenced(rows: number): readonly PlacedBlob[];
   remove(name: BlobName): void;
 }

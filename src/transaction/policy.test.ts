@@ -61,7 +61,7 @@ describe("a policy", () => {
     expect(await run("c6", "deploy")).toMatchObject({ reason: "denied" });
   });
 
-  test("[TX-36] a path is read before it is written", async () => {
+  test("[TX-36] [TOOL-26] a path is read before it is written", async () => {
     const pathOf = (_tool: string, input: unknown) => (input as { path?: string }).path;
     const tools = [defineTool({ name: "read", access: "read", run: () => 1 }), writes("write", () => 1)];
     const { transactions } = rig(tools, { policies: [readBeforeWrite(pathOf)], state: { slices: [readPaths] } });
@@ -70,6 +70,8 @@ describe("a policy", () => {
     await run("c2", "read", { path: "a" });
     expect(await run("c3", "write", { path: "a" })).toMatchObject({ ok: true });
     expect(await run("c4", "write", {})).toMatchObject({ ok: true });
+    const odd = await run("c5", "write", { path: "b\nc" });
+    expect(odd.output).toContain('"b\\nc" must be read before it is written.');
   });
 });
 

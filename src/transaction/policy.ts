@@ -1,4 +1,5 @@
 import type { Json } from "../base/json.ts";
+import { shownName } from "../base/shown-name.ts";
 import { reducers } from "../state/reducers.ts";
 import { defineSlice, type AnySlice, type Slice, type SliceEvent } from "../state/slice.ts";
 import type { Tool } from "./tool.ts";
@@ -61,7 +62,7 @@ export function readBeforeWrite(pathOf: (tool: string, input: unknown) => string
     check: ({ tool, input, get }) => {
       const path = tool.access === "read" ? undefined : pathOf(tool.name, input);
       if (path === undefined || get(readPaths).includes(path)) return undefined;
-      return `${path} must be read before it is written.`;
+      return `${shownName(path)} must be read before it is written.`;
     },
     onResult: ({ tool, input }) => {
       const path = pathOf(tool.name, input);

@@ -1,4 +1,5 @@
 import type { Json } from "../base/json.ts";
+import { shownName } from "../base/shown-name.ts";
 import { HistoryIndex } from "../history/history-index.ts";
 import { type Repair, repairHistory } from "../history/repair.ts";
 import type { PairedHistory } from "../history/paired.ts";
@@ -262,7 +263,7 @@ function itemsOf({ at, items, text }: Extract<JournalEntry, { readonly kind: "mo
 /** The model must know, or it goes on as if its version were there. */
 function divergedItem({ at, path, kept }: Extract<JournalEntry, { readonly kind: "file-diverged" }>): Item {
   const ours = kept === undefined ? "" : ` The other version is kept aside as ${kept}.`;
-  const text = `Somebody else changed ${path} at the same time. Their version is in place.${ours} Read it before you go on.`;
+  const text = `Somebody else changed ${shownName(path)} at the same time. Their version is in place.${ours} Read it before you go on.`;
   return { kind: "user", at, notice: "context-update", parts: [{ type: "text", text, notice: "context-update" }] };
 }
 

@@ -11,7 +11,7 @@ import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, type ImportOptions, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
 import { abandonedImports, removeAbandonedImports } from "../journal/bundle/abandoned.ts";
-import { type Deleted, deleteSession, planDeletion } from "../journal/delete.ts";
+import { type Deleted, deleteIf, deleteSession, planDeletion } from "../journal/delete.ts";
 import { forkRow } from "../journal/fork.ts";
 import { isImporting } from "../journal/importing.ts";
 import { appendReserved, type JournalDeps } from "../journal/journal.ts";
@@ -56,6 +56,10 @@ type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: F
 export interface DamagedSession extends DamagedRow {
   readonly code: "SESSION_DAMAGED";
 }
+
+/** How long who makes a fork of the same name is given to see that it is another's. */
+const MOMENT_MS = 20;
+const MOST_ATTEMPTS = 100;
 
 /** Sessions over one store. */
 export class Holdfast implements AsyncDisposable {
@@ -132,10 +136,27 @@ export class Holdfast implements AsyncDisposable {
 
   /** Another process may have taken it for one that was left, and have made its own under the name. */
   async #openMade(made: SessionRow, options: SessionOptions, mode: Binding["mode"]): Promise<Session> {
-    const session = await this.#openWith(made.id, options, mode, { create: false });
+    const session = await this.#whileThere(made, () => this.#openWith(made.id, options, mode, { create: false }));
     if (await this.#isThere(made)) return session;
     await session.close({ leave: "staged" });
     throw new HoldfastError("SESSION_EXISTS", { session: made.id });
+  }
+
+  /**
+   * Work on what was made. Who makes one of the same name holds it for a moment, to take it away or to see whose it is: then
+   * it is gone, and the name theirs, or it is free again.
+   */
+  async #whileThere<T>(made: SessionRow, work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1)
+      try {
+        return await work();
+      } catch (error) {
+        if (!HoldfastError.is(error, "SESSION_BUSY") && !HoldfastError.is(error, "SESSION_UNKNOWN")) throw error;
+        if (!(await this.#isThere(made)))
+          throw new HoldfastError("SESSION_EXISTS", { session: made.id }, { cause: error });
+        if (attempt === MOST_ATTEMPTS) throw error;
+        await this.#deps.clock.sleep(MOMENT_MS, undefined, "keep-alive");
+      }
   }
 
   /** Whether the session of that name is this one: no two have the same record. */
@@ -160,10 +181,19 @@ export class Holdfast implements AsyncDisposable {
     try {
       return await forkRow(this.#deps, from, how);
     } catch (error) {
-      const left = HoldfastError.is(error, "SESSION_EXISTS") && (await isUnfinishedFork(this.store, toSessionId(as)));
-      if (!left) throw error;
-      await deleteSession(this.#deps, as);
+      if (!HoldfastError.is(error, "SESSION_EXISTS") || !(await this.#takeAwayLeft(toSessionId(as)))) throw error;
       return forkRow(this.#deps, from, how);
+    }
+  }
+
+  /** Answers whether there was one that its maker had left. One that somebody holds is being made. */
+  async #takeAwayLeft(id: SessionId): Promise<boolean> {
+    const isLeft = () => isUnfinishedFork(this.store, id);
+    try {
+      return (await isLeft()) && (await deleteIf(this.#deps, id, isLeft));
+    } catch (error) {
+      if (HoldfastError.is(error, "SESSION_BUSY")) return false;
+      throw error;
     }
   }
 
@@ -171,8 +201,10 @@ export class Holdfast implements AsyncDisposable {
   async #abandon(made: SessionRow, session: Session | undefined, failure: unknown): Promise<void> {
     try {
       await session?.close({ leave: "staged" });
-      if (await this.#isThere(made)) await deleteSession(this.#deps, made.id);
+      const isThere = () => this.#isThere(made);
+      if (await isThere()) await this.#whileThere(made, () => deleteIf(this.#deps, made.id, isThere));
     } catch (error) {
+      if (HoldfastError.is(error, "SESSION_EXISTS")) return; // somebody else has taken it away
       throw new HoldfastError(
         "FORK_LEFT_BEHIND",
         { session: made.id },

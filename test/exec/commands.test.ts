@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
@@ -13,7 +13,7 @@ import {
   realHost,
 } from "../../src/index.ts";
 import { eachDriver, runningLike, missing, portrait, withCommands } from "../support/commands.ts";
-import { work } from "../support/workspaces.ts";
+import { freshRoot, work } from "../support/workspaces.ts";
 
 /** A tool that does with its call whatever the test says. */
 function hands(run: Parameters<typeof defineTool>[0]["run"], access: "execute" | "write" | "external" = "execute") {
@@ -442,6 +442,33 @@ describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
     expect((await session.runTool({ name: "shell", input: { line: "true" } })).ok).toBe(true);
   });
 
+  test.each(["sessions.db", "data/deep/sessions.db"])(
+    "[EXEC-14] a command sees nothing of a store that lies among the files, and takes none of it elsewhere: %s",
+    async (name) => {
+      const { root } = freshRoot();
+      const { sh, results, on, put, text, session } = await withCommands(
+        "overlay",
+        {},
+        { root, store: join(root, name) },
+      );
+      put("data/deep/theirs", "theirs");
+      mkdirSync(on(`${name}.blobs`), { recursive: true });
+      put(`${name}.blobs/large`, "x");
+      const beside = () => readdirSync(dirname(on(name))).filter((one) => one.startsWith("sessions.db"));
+      const before = beside();
+      expect(before.length).toBeGreaterThan(4);
+      await sh("find . -name 'sessions.db*'; ls data/deep");
+      expect([results[0]?.stdout.text, results[0]?.changed.paths]).toEqual(["theirs\n", []]);
+      const { callId } = await sh(`cat ${name}; echo x > ${name}; rm -rf ${name}* ${name}.blobs; mv data moved`, {
+        keep: true,
+      });
+      expect([text("moved/deep/theirs"), readdirSync(on("moved/deep"))]).toEqual(["theirs", ["theirs"]]);
+      expect([results[1]?.stdout.text, beside(), text(`${name}.blobs/large`)]).toEqual(["", before, "x"]);
+      await session.rewind({ before: callId });
+      expect([text("data/deep/theirs"), text("moved/deep/theirs")]).toEqual(["theirs", undefined]);
+    },
+  );
+
   test("[EXEC-14] a command cannot take the layers away, and reaches no process outside", async () => {
     const { sh, results, put, text, root } = await withCommands("overlay");
     put("a", "old");
@@ -453,6 +480,24 @@ describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
 });
 
 describe("portable", () => {
+  test("[EXEC-38] a store that lies among the files is told before a command can reach it", async () => {
+    const { root } = freshRoot();
+    const { sh, results, text } = await withCommands("portable", {}, { root, store: join(root, "data/sessions.db") });
+    const refused = await sh("echo ran > ran; rm -rf data");
+    expect([refused.ok, refused.reason, text("ran")]).toEqual([false, "EXEC_NOT_COVERED", undefined]);
+    expect(refused.output).toContain("data/sessions.db (store)");
+    expect(refused.output).toContain("data/sessions.db-wal (store)");
+    expect((await sh("echo ran > ran", { options: { uncovered: "report" } })).ok).toBe(true);
+    expect(text("ran")).toBe("ran\n");
+    expect(results[0]?.protection.uncovered).toContainEqual({ path: "data/sessions.db", why: "store" });
+  });
+
+  test("[EXEC-38] a store in the folder of ours is no hindrance", async () => {
+    const { root } = freshRoot();
+    const { sh } = await withCommands("portable", {}, { root, store: join(root, ".holdfast/sessions.db") });
+    expect((await sh("true")).ok).toBe(true);
+  });
+
   test("[EXEC-10] what somebody else writes while a command runs is in rescue when the command is undone", async () => {
     const { sh, put, text, rescued } = await withCommands("portable");
     put("a", "old");

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type HostPort, realHost } from "../../src/index.ts";
@@ -131,6 +131,19 @@ describe.skipIf(why !== undefined)(
       await one.holdfast.close().catch(() => {});
       const { text } = await work({}, at);
       expect([text("made/2/file"), existsSync(join(at.root, "made/1"))]).toEqual(["2\n", false]);
+    });
+
+    test("[EXEC-23] [HOST-8] that were empty and that somebody removed since do not come back after a crash", async () => {
+      const at = freshRoot();
+      const { state, port } = forgetfulDisk();
+      const one = await withCommands("overlay", { workspace: { root: at.root, port } }, at);
+      state.notes = 0;
+      await one.sh("mkdir -p made/empty alone; echo stays > made/stays");
+      await one.session.close().catch(() => {});
+      await one.holdfast.close().catch(() => {});
+      for (const path of ["made/empty", "alone"]) rmdirSync(one.on(path));
+      await work({}, at);
+      expect([readdirSync(one.on("made")), existsSync(one.on("alone"))]).toEqual([["stays"], false]);
     });
   },
 );

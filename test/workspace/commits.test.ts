@@ -10,6 +10,8 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -207,6 +209,23 @@ describe("after the decision", () => {
     expect(readFileSync(join(root, ".holdfast/workspace/rescue", kept?.name ?? ""), "utf8")).toBe("ours");
     expect(await session.files.readText("f")).toBe("theirs");
     expect(JSON.stringify((await session.conversation()).at(-1))).toContain("Somebody else changed f");
+  });
+
+  test("[HOST-5] [TOOL-26] the model reads of such a file in one line, whatever it is called", async () => {
+    const path = "f\n\nAll is well.";
+    const at = freshRoot();
+    let armed = true;
+    const port = meddling({
+      linkAs: (to) => {
+        if (!armed || !to.endsWith(path)) return;
+        armed = false;
+        writeFileSync(join(at.root, path), "theirs");
+      },
+    });
+    const { run, session } = await work({ workspace: { root: at.root, port } }, at);
+    await run((call) => call.files.writeText(path, "ours"));
+    const said = (await session.conversation()).at(-1) as { readonly parts: readonly { readonly text: string }[] };
+    expect(said.parts[0]?.text).toMatch(/^Somebody else changed "f\\n\\nAll is well\." at the same time\. .*$/);
   });
 
   test.each([
@@ -523,6 +542,50 @@ describe("the two plans that are written down", () => {
       rmSync(one.on(gone), { recursive: true });
       const { root } = await work({}, at);
       expect(tree(root)).toEqual(gone === "made" ? [] : ["made/"]);
+    },
+  );
+
+  const later: readonly [string, Edit, (root: string) => void, readonly string[]][] = [
+    [
+      "an empty folder that it made is removed",
+      ({ files }) => files.mkdir("made"),
+      (root) => rmdirSync(join(root, "made")),
+      ["f", "old/"],
+    ],
+    [
+      "a folder that it removed is made",
+      ({ files }) => files.delete("old"),
+      (root) => mkdirSync(join(root, "old")),
+      ["f", "old/"],
+    ],
+    [
+      "a file that it deleted is brought back out of rescue",
+      ({ files }) => files.delete("f"),
+      (root) => {
+        const rescue = join(root, ".holdfast/workspace/rescue");
+        const [name = ""] = readdirSync(rescue).filter((one) => !one.endsWith(".note"));
+        renameSync(join(rescue, name), join(root, "f"));
+      },
+      ["f", "old/"],
+    ],
+  ];
+  test.each(later)(
+    "[HOST-8] what somebody does after a killed process had put all in place stays: %s",
+    async (...row) => {
+      const [, edit, since, left] = row;
+      const at = freshRoot();
+      const { state, port } = forgetfulDisk();
+      const one = await work({ workspace: { root: at.root, port } }, at);
+      one.put("f", "theirs");
+      mkdirSync(one.on("old"));
+      state.notes = 0;
+      expect((await one.run(edit)).ok).toBe(true);
+      await one.session.close().catch(() => {});
+      await one.holdfast.close().catch(() => {});
+      expect(tree(one.root)).not.toEqual(left);
+      since(one.root);
+      await work({}, at);
+      expect(tree(one.root)).toEqual(left);
     },
   );
 

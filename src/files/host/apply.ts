@@ -3,7 +3,7 @@ import { namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
-import type { Intent, PlannedStep } from "./intent.ts";
+import { type Intent, isTraceless, type PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
 import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
 import { type HostPort, type HostStat, isSystem } from "./port.ts";
@@ -34,6 +34,8 @@ export interface ApplyGround {
   readonly rescue: Rescue;
   /** An earlier attempt may have done a part of it. */
   readonly again: boolean;
+  /** An earlier attempt has done all of it: what is otherwise now, somebody else did since. */
+  readonly over: boolean;
   /** Hears of every path that is done. */
   readonly done: (path: string) => void;
 }
@@ -160,6 +162,7 @@ class Application implements Applied {
     if (disk.isOwn(names) || sameEntry(from, to)) return;
     const mayBeDone = this.#ground.again && (to.kind === "file" || to.kind === "link");
     this.folders.add(names.slice(0, -1).join("/")); // also when an earlier attempt has done it, and did not come to sync it
+    if (this.#ground.over && isTraceless(step)) return;
     if (mayBeDone && !this.#waits(step)) return this.#recall(step);
     const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");

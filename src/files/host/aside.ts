@@ -1,6 +1,7 @@
 import { copyFileSync, constants } from "node:fs";
 import type { TreeChange } from "./compare.ts";
 import { type ExecGround, fileTime } from "./exec-place.ts";
+import type { HostRoot } from "./folders.ts";
 import { makePlace, PLACES } from "./meta.ts";
 import type { StagedContent } from "./part.ts";
 import { foldersTo, type ToSync } from "./syncing.ts";
@@ -24,31 +25,33 @@ export interface StagedDifference extends Omit<UpperDifference, "changes"> {
 export class Aside {
   readonly id: string;
   readonly upper: string;
+  /** Of what is ours, the paths that lie among the user's: no command is to see them. */
+  readonly hidden: readonly string[];
   /** Whether its mount will know which names are one file. */
   readonly index: boolean;
   readonly #ground: ExecGround;
   readonly #since: bigint;
   #moved = 0;
 
-  private constructor(ground: ExecGround, id: string, since: bigint) {
+  private constructor(ground: ExecGround, id: string, since: bigint, hidden: readonly string[]) {
     this.#ground = ground;
     this.id = id;
     this.#since = since;
+    this.hidden = hidden;
     this.upper = this.#at("upper");
     this.index = ground.root.port.user.uid === 0;
   }
 
-  /** Makes the layer, as the folder below it looks. */
+  /** Makes the layer, as the folder below it looks, and in it the folders in which something is to be hidden. */
   static async begin(ground: ExecGround, id: string, pause: () => Promise<void>): Promise<Aside> {
     const { root } = ground;
-    for (const name of ["upper", "work", "moved"]) makePlace(root, [...PLACES.exec, id, name]);
-    const below = root.port.stat(root.path);
-    root.inside([...PLACES.exec, id, "upper"], ({ handle }) => {
-      if (below === undefined) return;
-      const now = root.port.statOpen(handle);
-      if (now.uid !== below.uid || now.gid !== below.gid) root.port.owner(handle, below.uid, below.gid);
-      root.port.mode(handle, below.mode);
-    });
+    for (const name of ["work", "moved"]) makePlace(root, [...PLACES.exec, id, name]);
+    const hidden = ground.disk.stores();
+    const above = foldersTo(
+      hidden.map((path) => path.split("/")),
+      1,
+    );
+    for (const folder of [[], ...above]) likeBelow(root, id, folder);
     const before = fileTime(ground);
     let since = before;
     // Files that were put in place a moment ago have the time of this tick, and must not look like somebody else's.
@@ -56,7 +59,7 @@ export class Aside {
       await pause();
       since = fileTime(ground);
     }
-    return new Aside(ground, id, since);
+    return new Aside(ground, id, since, hidden);
   }
 
   /** `inside` is where the commands' view can be looked at. */
@@ -119,4 +122,17 @@ export class Aside {
   #at(name: string): string {
     return `${this.#ground.root.path}/${[...PLACES.exec, this.id, name].join("/")}`;
   }
+}
+
+/** A folder of the layer with the mode and the owner of the one below: commands see these, and not what lies below. */
+function likeBelow(root: HostRoot, id: string, names: readonly string[]): void {
+  const place = [...PLACES.exec, id, "upper", ...names];
+  makePlace(root, place);
+  const below = root.port.stat([root.path, ...names].join("/"));
+  root.inside(place, ({ handle }) => {
+    if (below === undefined) return;
+    const now = root.port.statOpen(handle);
+    if (now.uid !== below.uid || now.gid !== below.gid) root.port.owner(handle, below.uid, below.gid);
+    root.port.mode(handle, below.mode);
+  });
 }

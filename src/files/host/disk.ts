@@ -6,7 +6,7 @@ import { nameOfBytes } from "../../records/blob-name.ts";
 import { ABSENT, type HostEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
-import { isOwn, isOwnName } from "./own.ts";
+import { isOwn, isOwnName, isStore } from "./own.ts";
 import { type HostPort, type HostStat, isSystem, isText, linkTarget, nameText } from "./port.ts";
 import { HELD } from "./read-file.ts";
 
@@ -30,7 +30,7 @@ interface OpenFile {
 export class Disk {
   readonly root: HostRoot;
   readonly #port: HostPort;
-  /** Paths of ours inside the workspace: they are no part of it. */
+  /** Stores inside the workspace and outside our own folder: they are no part of it. */
   readonly #own: readonly string[];
   readonly #exact: boolean;
 
@@ -53,6 +53,15 @@ export class Disk {
   /** The same of a path, quickly: a walk asks of every name. */
   isOwnPath(path: string): boolean {
     return (this.#own.length > 0 || /\.holdfast/i.test(path)) && this.isOwn(path.split("/"));
+  }
+
+  /** What there is of a store that lies among the user's files, by path: it is within reach of whatever walks through them. */
+  stores(): readonly string[] {
+    return this.#own.flatMap((place) => {
+      const names = place.split("/").slice(0, -1);
+      const lying = this.root.within(names, (folder) => this.#textNames(folder)) ?? [];
+      return lying.map((name) => [...names, name].join("/")).filter((path) => isStore(path, this.#own));
+    });
   }
 
   /** What the system says of a name; undefined when there is nothing under exactly this name. */

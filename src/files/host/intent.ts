@@ -36,6 +36,8 @@ export interface Intent {
   readonly exec?: string;
   /** Paths that are to be names of one file, when all is in place. */
   readonly links?: readonly Link[];
+  /** A mark waits beside it until all is in place, because some of its steps leave nothing that would. */
+  readonly marked?: true;
   readonly steps: readonly PlannedStep[];
 }
 
@@ -48,6 +50,11 @@ export interface Link {
 /** `applied` is done as far as the process knew; a loss of power may still have taken it back. */
 export type SlotState = "prepared" | "applied";
 
+/** True for a step that is not known to be done by what no longer waits: a folder, or what goes. */
+export function isTraceless({ to }: Pick<Step, "to">): boolean {
+  return to.kind === "folder" || to.kind === "absent";
+}
+
 const APPLIED = "applied";
 const ours = matching<string>("a name of ours", (text) => /^[0-9a-z-]{1,80}$/.test(text));
 const plain = matching<string>("one name", (text) => text !== "" && !text.includes("/"));
@@ -59,6 +66,7 @@ const intentShape = fields({
   after: count,
   exec: optional(ours),
   links: optional(list(fields({ path: string, same: string }))),
+  marked: optional(boolean),
   steps: list(
     fields({
       aside: ours,

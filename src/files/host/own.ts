@@ -10,7 +10,11 @@ export function isOwn(names: readonly string[], places: readonly string[]): bool
   const [first = ""] = names;
   // Also where `.HOLDFAST` is the same folder: no workspace needs a file of that name.
   if (first.toLowerCase() === OWN_FOLDER || names.some(isOwnName)) return true;
-  const path = names.join("/");
+  return isStore(names.join("/"), places);
+}
+
+/** True for a store and for everything that it keeps beside itself: all of it begins with the store's own name. */
+export function isStore(path: string, places: readonly string[]): boolean {
   return places.some((place) => path === place || (path.startsWith(place) && /^[-./]/.test(path.slice(place.length))));
 }
 

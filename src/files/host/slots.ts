@@ -1,6 +1,7 @@
 import { appliedText, type Intent, readIntent, type SlotState, slotText } from "./intent.ts";
 import { type Places, readNamed, writeAll } from "./meta.ts";
 import type { HostPort } from "./port.ts";
+import { unlinkIfThere } from "./rescue.ts";
 
 export type Slot = 0 | 1;
 
@@ -17,6 +18,7 @@ export function otherSlot(slot: Slot): Slot {
 
 const NAMES = ["intent-a", "intent-b"] as const;
 const EMPTY = "none\n";
+const MARKS = ["waiting-a", "waiting-b"] as const;
 
 /**
  * Where plans are written down: two files, used in turn, so that the one before the newest is written over only when what
@@ -47,15 +49,25 @@ export class Slots {
       .toSorted((a, b) => a.intent.order - b.intent.order);
   }
 
-  /** Answers the handle to sync and close. */
+  /** Answers the handle to sync and close. Of one that is marked, the folder is to be synced as well. */
   plan(slot: Slot, intent: Intent): number {
+    if (intent.marked === true) this.#port.close(this.#port.openFile(this.#places.home.at(MARKS[slot]), "update"));
     const text = Buffer.from(slotText(intent));
     this.#ends[slot] = text.length;
     return this.#write(slot, text, 0);
   }
 
+  /**
+   * Whether all of it was in place once: what is otherwise now, somebody else did since. The note would not do: content may
+   * reach the disk before names that were given earlier, and the going of a name does not.
+   */
+  isOver(slot: Slot, { marked }: Intent): boolean {
+    return marked === true && this.#port.stat(this.#places.home.at(MARKS[slot])) === undefined;
+  }
+
   /** Without a sync: it may be lost with the power, and then what it tells of is looked at again. */
   applied(slot: Slot, intent: Intent): void {
+    unlinkIfThere(this.#port, this.#places.home.at(MARKS[slot]));
     this.#port.close(this.#write(slot, Buffer.from(appliedText(intent)), this.#ends[slot]));
   }
 
@@ -64,6 +76,7 @@ export class Slots {
     const handle = this.#write(slot, Buffer.from(EMPTY), 0);
     try {
       this.#port.truncate(handle, EMPTY.length);
+      unlinkIfThere(this.#port, this.#places.home.at(MARKS[slot]));
       if (sync) await this.#port.sync(handle);
     } finally {
       this.#port.close(handle);

@@ -10,7 +10,8 @@ export interface Uncovered {
     | "too-large"
     | "unreadable"
     | "shared" // a file that has another name, which could not be changed with it
-    | "root-changed";
+    | "root-changed"
+    | "store"; // of sessions, where a command can reach it
 }
 
 export interface Walked {

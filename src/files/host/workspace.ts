@@ -16,7 +16,7 @@ import { bounded, RESCUE_BOUNDS, WORKSPACE_LIMITS, type WorkspaceLimits } from "
 import { closePlaces, hasLinks, makePlaces, openPlaces, PLACES, type Places, workspaceId } from "./meta.ts";
 import { placesOfContent } from "./new-trees.ts";
 import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
-import { OWN_FOLDER } from "./own.ts";
+import { isOwn, OWN_FOLDER } from "./own.ts";
 import { realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
@@ -87,7 +87,8 @@ export class Workspace {
     this.#lock = lock;
     this.#deps = deps;
     const store = placeIn(root.path, deps.store);
-    this.disk = new Disk(root, store === undefined ? [] : [store], { caseMatters });
+    const isAmongTheirs = store !== undefined && !isOwn(namesIn(store), []);
+    this.disk = new Disk(root, isAmongTheirs ? [store] : [], { caseMatters });
     this.limits = bounded(WORKSPACE_LIMITS, options.limits, "workspace.limits");
     this.rescue = new Rescue(
       root.port,
@@ -335,7 +336,8 @@ export class Workspace {
     let applied: Applied;
     try {
       const done = (path: string) => this.pending.delete(path);
-      applied = await apply({ ...this.#files(), again, done }, intent);
+      const over = this.#slots.isOver(slot, intent);
+      applied = await apply({ ...this.#files(), again, over, done }, intent);
     } catch (error) {
       const path = [...this.pending][0] ?? "";
       throw new HoldfastError(

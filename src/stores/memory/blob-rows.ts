@@ -75,15 +75,14 @@ export class MemoryBlobRows implements BlobRows {
       .map((name) => ({ name, size: this.#blobs.get(name)?.size ?? -1 }));
   }
 
-  unreferenced(limit: number): readonly PlacedBlob[] {
-    return [...this.#blobs]
-      .filter(([name]) => !this.#references.has(name))
-      .slice(0, limit)
-      .map(([name, { size, bytes }]) => ({ name, size, place: bytes === undefined ? "outside" : "store" }));
+  unreferenced(limit: number, isMeant: (blob: PlacedBlob) => boolean): readonly PlacedBlob[] {
+    return this.nextUnreferenced().filter(isMeant).slice(0, limit);
   }
 
   nextUnreferenced(): readonly PlacedBlob[] {
-    return this.unreferenced(Number.POSITIVE_INFINITY);
+    return [...this.#blobs]
+      .filter(([name]) => !this.#references.has(name))
+      .map(([name, { size, bytes }]) => ({ name, size, place: bytes === undefined ? "outside" : "store" }));
   }
 
   remove(name: BlobName): void {

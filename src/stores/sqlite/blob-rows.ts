@@ -57,12 +57,17 @@ export class SqliteBlobRows implements BlobRows {
       .filter(({ name }) => name > after);
   }
 
-  unreferenced(limit: number): readonly PlacedBlob[] {
-    return this.#sql(
-      "SELECT name, size, content IS NULL AS outside FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) LIMIT ?",
-    )
-      .all(limit)
-      .map(toPlacedBlob);
+  unreferenced(limit: number, isMeant: (blob: PlacedBlob) => boolean): readonly PlacedBlob[] {
+    const meant: PlacedBlob[] = [];
+    for (let after = 0; meant.length < limit; ) {
+      const found = this.#sql(
+        "SELECT rowid AS row, name, size, content IS NULL AS outside FROM blobs b WHERE rowid > ? AND NOT EXISTS (SELECT 1 FROM blob_references r WHERE r.name = b.name) ORDER BY rowid LIMIT ?",
+      ).all(after, limit);
+      if (found.length === 0) break;
+      meant.push(...found.map(toPlacedBlob).filter(isMeant));
+      after = Number(found.at(-1)?.["row"]);
+    }
+    return meant.slice(0, limit);
   }
 
   nextUnreferenced(rows: number): readonly PlacedBlob[] {

@@ -2,11 +2,12 @@ import { crc32 } from "node:zlib";
 import type { NewBlob, WriteBatch } from "../../../src/contracts/store.ts";
 import type { BlobName } from "../../../src/records/ids.ts";
 
-/** A batch as it was decided: when, and the content that was not there then. */
+/** A batch as it was decided: when, and the content that was not there then, or had been put too late to be swept. */
 export interface Frame {
   readonly batch: WriteBatch;
   readonly now: number;
   readonly missing: readonly BlobName[];
+  readonly fresh: readonly BlobName[];
 }
 
 /** Length and checksum. */

@@ -107,7 +107,16 @@ export class SimMachine {
   }
 
   write(batch: WriteBatch, blobs: BlobStore, now: number): void {
-    this.log.append(encodeFrame({ batch, now, missing: namesIn(batch).filter((name) => !blobs.holds(name)) }));
+    const missing = namesIn(batch).filter((name) => !blobs.holds(name));
+    this.log.append(encodeFrame({ batch, now, missing, fresh: this.#freshFor(batch, blobs) }));
+  }
+
+  /** What a sweep finds put since its time. Whoever reads the log later finds other times on the disk. */
+  #freshFor(batch: WriteBatch, blobs: BlobStore): readonly BlobName[] {
+    if (batch.kind !== "sweep" || batch.putBefore === undefined) return [];
+    const { putBefore, candidates } = batch;
+    const names = [...candidates, ...this.tables.blobs.nextUnreferenced().map(({ name }) => name)];
+    return names.filter((name) => (blobs.lastPut?.(name) ?? Number.NEGATIVE_INFINITY) >= putBefore);
   }
 
   /** Makes true what the log holds and the tables do not. Answers the last receipt. */
@@ -120,9 +129,11 @@ export class SimMachine {
     for (;;) {
       const found = frameAt(bytes, this.#applied);
       if (found === undefined) return receipt;
-      const { batch, missing, now } = found.frame;
+      const { batch, missing, fresh, now } = found.frame;
       this.#applied = found.end;
-      const blobs = { holds: (name: BlobName) => !missing.includes(name), remove } as BlobStore;
+      const holds = (name: BlobName) => !missing.includes(name);
+      const lastPut = (name: BlobName) => (fresh.includes(name) ? Number.POSITIVE_INFINITY : undefined);
+      const blobs = { holds, lastPut, remove } as BlobStore;
       receipt = applyBatch({ tables: this.tables, blobs, clock: new FixedClock(now) }, batch);
       this.onApplied(batch, receipt);
     }
