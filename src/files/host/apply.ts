@@ -3,7 +3,7 @@ import { namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
-import { type Intent, isTraceless, type PlannedStep } from "./intent.ts";
+import type { Intent, PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
 import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
 import { type HostPort, type HostStat, isSystem } from "./port.ts";
@@ -160,10 +160,11 @@ class Application implements Applied {
     const names = namesIn(step.path);
     const { from, to } = step;
     if (disk.isOwn(names) || sameEntry(from, to)) return;
-    const mayBeDone = this.#ground.again && (to.kind === "file" || to.kind === "link");
+    // What no longer waits is done. Nothing waits to become a folder, or to go.
+    const waits = to.kind === "file" || to.kind === "link";
     this.folders.add(names.slice(0, -1).join("/")); // also when an earlier attempt has done it, and did not come to sync it
-    if (this.#ground.over && isTraceless(step)) return;
-    if (mayBeDone && !this.#waits(step)) return this.#recall(step);
+    if (this.#ground.over && !waits) return;
+    if (this.#ground.again && waits && !this.#waits(step)) return this.#recall(step);
     const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
     await done;

@@ -36,8 +36,6 @@ export interface Intent {
   readonly exec?: string;
   /** Paths that are to be names of one file, when all is in place. */
   readonly links?: readonly Link[];
-  /** A mark waits beside it until all is in place, because some of its steps leave nothing that would. */
-  readonly marked?: true;
   readonly steps: readonly PlannedStep[];
 }
 
@@ -50,11 +48,6 @@ export interface Link {
 /** `applied` is done as far as the process knew; a loss of power may still have taken it back. */
 export type SlotState = "prepared" | "applied";
 
-/** True for a step that is not known to be done by what no longer waits: a folder, or what goes. */
-export function isTraceless({ to }: Pick<Step, "to">): boolean {
-  return to.kind === "folder" || to.kind === "absent";
-}
-
 const APPLIED = "applied";
 const ours = matching<string>("a name of ours", (text) => /^[0-9a-z-]{1,80}$/.test(text));
 const plain = matching<string>("one name", (text) => text !== "" && !text.includes("/"));
@@ -66,7 +59,6 @@ const intentShape = fields({
   after: count,
   exec: optional(ours),
   links: optional(list(fields({ path: string, same: string }))),
-  marked: optional(boolean),
   steps: list(
     fields({
       aside: ours,
@@ -78,6 +70,15 @@ const intentShape = fields({
   ),
 });
 
+interface ReadIntent {
+  readonly state: SlotState;
+  /** In which run of the system it was applied. */
+  readonly boot: string | undefined;
+  readonly intent: Intent;
+  /** Where the line of the plan ends. */
+  readonly end: number;
+}
+
 /** A line that proves itself. What the session remembers of a path is in its journal, and not needed here. */
 export function slotText(intent: Intent): string {
   const steps = intent.steps.map((step) => ({ ...step, kept: null }));
@@ -85,19 +86,20 @@ export function slotText(intent: Intent): string {
   return `${sha256(body)} ${body}\n`;
 }
 
-/** Comes after the line of a plan that is in place: a plan may be long, and writing it again would cost as much. */
-export function appliedText({ tx }: Intent): string {
-  return `${APPLIED} ${tx}\n`;
+/**
+ * Comes after the line of a plan that is in place: a plan may be long, and writing it again would cost as much. `boot` is the
+ * run of the system that has all of it on the disk or still in its memory.
+ */
+export function appliedText({ tx }: Intent, boot: string | undefined): string {
+  return `${[APPLIED, tx, ...(boot === undefined ? [] : [boot])].join(" ")}\n`;
 }
 
 /**
  * Undefined for a slot that holds nothing, or was torn: what was torn was never decided, because it is synced first. A
  * slot can come with a stranger's repository, so nothing in it is believed to be a path before it has been looked at.
  */
-export function readIntent(
-  slot: Buffer,
-): { readonly state: SlotState; readonly intent: Intent; readonly end: number } | undefined {
-  const [line = "", after] = slot.toString("utf8").split("\n", 2);
+export function readIntent(slot: Buffer): ReadIntent | undefined {
+  const [line = "", after = ""] = slot.toString("utf8").split("\n", 2);
   const [sum, body] = [line.slice(0, 64), line.slice(65)];
   if (body === "" || sha256(body) !== sum) return undefined;
   const parsed = parseJson(body, { depth: 32, characters: Number.MAX_SAFE_INTEGER });
@@ -107,9 +109,10 @@ export function readIntent(
   if (!places.every((place) => place === undefined || isOurs(place))) return undefined;
   const { steps } = workspaceDelta(parsed.value);
   for (const { path, same } of intent.links ?? []) for (const one of [path, same]) namesIn(one);
-  const state = after === `${APPLIED} ${intent.tx}` ? "applied" : "prepared";
+  const [word, tx, boot] = after.split(" ");
+  const state = word === APPLIED && tx === intent.tx ? "applied" : "prepared";
   const end = Buffer.byteLength(line) + 1;
-  return { state, end, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
+  return { state, boot, end, intent: { ...intent, steps: steps.map((step, at) => planned(step, intent.steps[at])) } };
 }
 
 /** New content waits under a name that only we give, or in a folder of commands. */

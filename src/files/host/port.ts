@@ -14,6 +14,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   readSync,
   renameSync,
@@ -52,6 +53,11 @@ export interface HostPort {
   /** The folder every user has; it is never a workspace by accident. */
   readonly home: string;
   readonly user: { readonly uid: number; readonly gid: number };
+  /**
+   * Which run of the system this is, where it can tell: what was written in this one is on the disk or in its memory, and
+   * what was written in another may be lost. Undefined is always right.
+   */
+  readonly boot?: string | undefined;
   /** Names that this process can use for an open folder, or undefined where the system has none. */
   folderName(handle: number): string | undefined;
   openFolder(path: string): number;
@@ -100,12 +106,26 @@ const FLAGS = {
 const fsyncAsync = promisify(fsync);
 const onLinux = platform() === "linux";
 
+let bootRead: { readonly id: string | undefined } | undefined;
+
+function readBoot(): string | undefined {
+  try {
+    return onLinux ? readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim() : undefined;
+  } catch {
+    return undefined; // a system that does not tell
+  }
+}
+
 export const realHost: HostPort = {
   platform: asPlatform(platform()),
   get home() {
     return homedir();
   },
   user: currentUser(),
+  get boot() {
+    bootRead ??= { id: readBoot() };
+    return bootRead.id;
+  },
   // The one door to openat(2) that Node leaves open: a path through the handle cannot be redirected by swapping a parent.
   folderName: (handle) => (onLinux ? `/proc/self/fd/${handle}` : undefined),
   openFolder: (path) => openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),

@@ -10,8 +10,8 @@ import { hostError, inOurWords } from "./failures.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { type FormerGround, linkFormer } from "./former.ts";
 import { ChunkHasher } from "./hasher.ts";
-import { type Intent, isTraceless, type PlannedStep } from "./intent.ts";
-import { PLACES, writeAll } from "./meta.ts";
+import type { Intent, PlannedStep } from "./intent.ts";
+import { writeAll } from "./meta.ts";
 import { nameFault } from "./names.ts";
 import { OWN_PREFIX } from "./own.ts";
 import type { Step } from "./part.ts";
@@ -64,11 +64,10 @@ export async function prepare(
   for (const step of steps)
     if (!fresh.has(step)) images.push(...(await inOurWords(step.path, () => checked(ground, step, steps))));
   const existing = new Map<string, string>();
-  const intent = await inOurWords("", async (): Promise<Intent> => {
-    const planned = steps.map((step, at) => plan(ground, step, `${about.tx}-${at}`, existing));
-    const isMarked = planned.some((step) => step.placed !== true && isTraceless(step));
-    return { ...about, ...(isMarked ? { marked: true } : {}), steps: planned };
-  });
+  const intent = await inOurWords("", async () => ({
+    ...about,
+    steps: steps.map((step, at) => plan(ground, step, `${about.tx}-${at}`, existing)),
+  }));
   planned(intent);
   const open: number[] = [];
   try {
@@ -89,8 +88,6 @@ export async function prepare(
       } else if (step.probe !== undefined) prove(ground, step.probe);
     }
     await Promise.all([syncFiles(ground, open.splice(0)), syncFolders(ground, folders)]);
-    // After the folders: with the new mark goes the old one of the plan before, which says that all of that is in them.
-    if (intent.marked === true) await syncFolders(ground, new Set([PLACES.home.join("/")]));
   } catch (error) {
     throw hostError(error, steps[0]?.path ?? "");
   } finally {

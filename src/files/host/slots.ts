@@ -1,7 +1,6 @@
 import { appliedText, type Intent, readIntent, type SlotState, slotText } from "./intent.ts";
 import { type Places, readNamed, writeAll } from "./meta.ts";
 import type { HostPort } from "./port.ts";
-import { unlinkIfThere } from "./rescue.ts";
 
 export type Slot = 0 | 1;
 
@@ -9,6 +8,8 @@ export type Slot = 0 | 1;
 export interface FoundPlan {
   readonly slot: Slot;
   readonly state: SlotState;
+  /** All of it was in place, and nothing of that can have been lost since: what is otherwise now, somebody else did. */
+  readonly isOver: boolean;
   readonly intent: Intent;
 }
 
@@ -18,7 +19,6 @@ export function otherSlot(slot: Slot): Slot {
 
 const NAMES = ["intent-a", "intent-b"] as const;
 const EMPTY = "none\n";
-const MARKS = ["waiting-a", "waiting-b"] as const;
 
 /**
  * Where plans are written down: two files, used in turn, so that the one before the newest is written over only when what
@@ -44,31 +44,23 @@ export class Slots {
         const found = there ? readIntent(readNamed(this.#port, home, NAMES[slot])) : undefined;
         if (found === undefined) return [];
         this.#ends[slot] = found.end;
-        return [{ slot, state: found.state, intent: found.intent }];
+        const { state, boot, intent } = found;
+        // The note may have reached the disk without what it tells of. As long as the system runs, nothing is lost.
+        return [{ slot, state, isOver: state === "applied" && boot !== undefined && boot === this.#port.boot, intent }];
       })
       .toSorted((a, b) => a.intent.order - b.intent.order);
   }
 
-  /** Answers the handle to sync and close. Of one that is marked, the folder is to be synced as well. */
+  /** Answers the handle to sync and close. */
   plan(slot: Slot, intent: Intent): number {
-    if (intent.marked === true) this.#port.close(this.#port.openFile(this.#places.home.at(MARKS[slot]), "update"));
     const text = Buffer.from(slotText(intent));
     this.#ends[slot] = text.length;
     return this.#write(slot, text, 0);
   }
 
-  /**
-   * Whether all of it was in place once: what is otherwise now, somebody else did since. The note would not do: content may
-   * reach the disk before names that were given earlier, and the going of a name does not.
-   */
-  isOver(slot: Slot, { marked }: Intent): boolean {
-    return marked === true && this.#port.stat(this.#places.home.at(MARKS[slot])) === undefined;
-  }
-
   /** Without a sync: it may be lost with the power, and then what it tells of is looked at again. */
   applied(slot: Slot, intent: Intent): void {
-    unlinkIfThere(this.#port, this.#places.home.at(MARKS[slot]));
-    this.#port.close(this.#write(slot, Buffer.from(appliedText(intent)), this.#ends[slot]));
+    this.#port.close(this.#write(slot, Buffer.from(appliedText(intent, this.#port.boot)), this.#ends[slot]));
   }
 
   /** Nothing waits there any more, and nothing long stays behind. */
@@ -76,7 +68,6 @@ export class Slots {
     const handle = this.#write(slot, Buffer.from(EMPTY), 0);
     try {
       this.#port.truncate(handle, EMPTY.length);
-      unlinkIfThere(this.#port, this.#places.home.at(MARKS[slot]));
       if (sync) await this.#port.sync(handle);
     } finally {
       this.#port.close(handle);

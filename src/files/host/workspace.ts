@@ -29,6 +29,8 @@ interface Planned {
   readonly slot: Slot;
   /** Putting it in place has been begun before. */
   again?: boolean;
+  /** An earlier process has put all of it in place. */
+  readonly over?: boolean;
   /** Nobody decided it, and what it had laid out could not be removed yet. */
   refused?: boolean;
 }
@@ -240,8 +242,8 @@ export class Workspace {
       else await this.#abandon(plan);
     }
     if (newest !== undefined) {
-      const { slot, state, intent } = newest;
-      this.#stuck = { intent, slot, again: true };
+      const { slot, state, isOver, intent } = newest;
+      this.#stuck = { intent, slot, again: true, over: isOver };
       await this.#finish();
       const diverged = this.#untold.splice(0);
       const { session, callId } = intent;
@@ -331,12 +333,11 @@ export class Workspace {
     await this.#askForDoubted();
     const stuck = this.#stuck;
     if (stuck === undefined) return;
-    const { intent, slot, again = false } = stuck;
+    const { intent, slot, again = false, over = false } = stuck;
     stuck.again = true;
     let applied: Applied;
     try {
       const done = (path: string) => this.pending.delete(path);
-      const over = this.#slots.isOver(slot, intent);
       applied = await apply({ ...this.#files(), again, over, done }, intent);
     } catch (error) {
       const path = [...this.pending][0] ?? "";
