@@ -316,6 +316,7 @@ describe("what is left alone", () => {
       signature: github,
       encrypted_content: github,
       hidden: { type: "redacted_thinking", data: github },
+      sealed: { type: "reasoning.encrypted", data: github, index: 0 },
     };
     expect(KNOWN_SHAPES.json(opaque)).toBe(opaque);
     expect(KNOWN_SHAPES.json({ data: github })).toEqual({ data: "[redacted:github-token]" });
