@@ -107,6 +107,9 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "names beside values": 'name="API_KEY" value="a1b2c3d4" ',
   "gaps before a value": `${" ".repeat(60)}value:`,
   tags: "<password>a1b2c3d4</password>",
+  "data of tags": "<password><![CDATA[a1b2c3d4]]></password>",
+  "cookies in addresses": "Cookie%3A%20a%3Da1b2c3d4%3B%20",
+  "cookies in cookies of addresses": "ookie%3A+a%3Dookie%3A%3B",
   "heads that end in dots": "SG.",
   prose: "the quick brown fox has no secrets at all; ",
 };

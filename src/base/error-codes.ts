@@ -183,7 +183,7 @@ export const ERROR_CODES = {
   },
   SESSION_UNKNOWN: {
     says: "There is no session with this id.",
-    tryThis: "List the sessions (`holdfast sessions`), or open it with `create: true`.",
+    tryThis: "List the sessions (`holdfast sessions`); a program makes a new one with `create: true`.",
   },
   SESSION_EXISTS: {
     says: "A session with this id exists already.",

@@ -27,9 +27,18 @@ export class HoldfastError extends Error {
 }
 
 function messageOf(code: ErrorCode, details: JsonObject): string {
+  return `${ERROR_CODES[code].says}${shownFacts(details)}`;
+}
+
+/** Details as a message carries them, in brackets behind what it says. */
+export function shownFacts(details: JsonObject): string {
   const facts = Object.entries(details)
     .filter((fact): fact is [string, Json] => fact[1] !== undefined)
-    // A path may hold line breaks, which would be lines of their own in a log, and what a terminal obeys.
-    .map(([key, value]) => `${key}: ${typeof value === "string" ? shownName(value) : shownJson(value)}`);
-  return facts.length === 0 ? ERROR_CODES[code].says : `${ERROR_CODES[code].says} (${facts.join(", ")})`;
+    .map(([key, value]) => `${key}: ${shownFact(value)}`);
+  return facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+}
+
+/** A path may hold line breaks, which would be lines of their own in a log, and what a terminal obeys. */
+export function shownFact(value: Json): string {
+  return typeof value === "string" ? shownName(value) : shownJson(value);
 }

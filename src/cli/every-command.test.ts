@@ -76,7 +76,7 @@ test.each([
   const store = join(at.folder, ".holdfast", "sessions.db");
   const { code, err } = await at.run(...argv);
   expect(code).toBe(3);
-  expect(err).toMatch(/^SESSION_UNKNOWN: .+\ntry: .+/s);
+  expect(err).toMatch(/^SESSION_UNKNOWN: .+\ntry: did you mean work\?$/s);
   const details = { session: "wrok", store, didYouMean: "work" };
   expect(await at.json(...argv)).toMatchObject({ ok: false, code: "SESSION_UNKNOWN", details });
 });

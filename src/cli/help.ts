@@ -26,11 +26,29 @@ export function helpOf(command: Command, columns = 80): string {
   return [
     command.summary,
     "",
-    ...wrapped(`usage: ${command.usage}`, columns, 7),
+    ...`usage: ${command.usage}`.split("\n").flatMap((line) => usageLines(line, columns)),
     "",
     ...rows.flatMap(([flag, help]) => wrapped(`  ${flag.padEnd(width)}  ${help}`, columns, width + 2)),
     "",
     "examples:",
-    ...command.examples.flatMap((example) => wrapped(`  ${example}`, columns, 6)),
+    ...command.examples.flatMap((example) => wrapped(`  ${example}`, columns, noteOf(example, columns))),
   ].join("\n");
 }
+
+/** A flag and its value are one word, and so is what stands in brackets: cut in two, neither half can be read. */
+function usageLines(line: string, columns: number): readonly string[] {
+  const glued = line.replace(/\[[^\]]*\]|--[\w-]+ [A-Z]+/g, (whole) => whole.replaceAll(" ", GLUE));
+  const hang = line.startsWith("usage: ") ? "usage: ".length : 0;
+  return wrapped(glued, columns, hang).map((one) => one.replaceAll(GLUE, " "));
+}
+
+const GLUE = "\u00a0";
+
+/** Where what is said of an example begins, if there is room for it; what goes on goes on there. */
+function noteOf(example: string, columns: number): number {
+  const note = example.search(/ {2,}\S[^"]*$/);
+  const from = note + (/^ +/.exec(example.slice(note))?.[0].length ?? 0);
+  return note === -1 || from > columns - LEAST_NOTE ? 6 : from;
+}
+
+const LEAST_NOTE = 20;

@@ -73,8 +73,64 @@ test("[CLI-2] a flag that lacks its value is not answered with its own name, nor
   });
   expect(await run("sessions", "--limit", "-1")).toMatchObject({
     code: 2,
-    err: "USAGE: sessions: Option '--limit' argument is ambiguous\ntry: holdfast sessions --help",
+    err: "USAGE: sessions: --limit has no value: what begins with a dash is a flag\ntry: --limit=VALUE if it is meant",
   });
+});
+
+test("[CLI-2] what is missing, or cannot be, is said first, and the help of the command is what to try", async () => {
+  expect(await run("run")).toEqual({
+    code: 2,
+    out: "",
+    err: 'BAD_OPTION: TASK: say what to do: holdfast run "fix the failing test"\ntry: holdfast run --help',
+  });
+  const told = async (...argv: string[]) => (await run(...argv)).err.split("\n");
+  expect(await told("sessions", "--limit", "abc")).toEqual([
+    'BAD_OPTION: --limit: wants a whole number, not "abc"',
+    "try: holdfast sessions --help",
+  ]);
+  expect((await told("run", "x", "--model", "openai:x"))[0]).toMatch(
+    /^BAD_OPTION: --model: OPENAI_API_KEY is not set; /,
+  );
+  expect((await told("completion"))[0]).toBe("BAD_OPTION: SHELL: name one: bash, zsh or fish");
+  expect((await told("completion", "tcsh"))[0]).toBe("BAD_OPTION: SHELL: there is no tcsh; say bash, zsh or fish");
+  expect((await told("verify", "a", "b"))[0]).toBe("BAD_OPTION: b: wants one session, or none");
+  expect((await told("import", "gone.tar"))[0]).toMatch(
+    /^BAD_OPTION: BUNDLE: it cannot be read \(value: .*gone\.tar, /,
+  );
+  expect((await told("verify", "a", "b\u001b[31m\nc"))[0]).toContain(String.raw`"b\u001b[31m\nc": wants`); // nothing in it is obeyed
+  expect(JSON.parse((await run("run", "--json")).out)).toEqual({
+    ok: false,
+    code: "BAD_OPTION",
+    message: 'TASK: say what to do: holdfast run "fix the failing test"',
+    try: "holdfast run --help",
+    details: { option: "TASK", why: 'say what to do: holdfast run "fix the failing test"' },
+  });
+});
+
+test("[CLI-2] help is asked for in either order, and a flag before the command is no command", async () => {
+  for (const command of COMMANDS) expect(await run("help", command.name)).toEqual(await run(command.name, "--help"));
+  expect(await run("help", "verfy")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("did you mean verify?") as string,
+  });
+  expect(await run("--stor", "x", "verify")).toMatchObject({
+    code: 2,
+    err: "USAGE: there is no flag --stor before a command\ntry: holdfast --help",
+  });
+});
+
+test("[CLI-12] usage is cut between flags and not inside them, and what is said of an example stays beside it", async () => {
+  for (const { name } of COMMANDS) {
+    const lines = (await run(name, "--help")).out.split("\n");
+    const usage = lines.slice(2, lines.indexOf("", 2));
+    for (const line of usage) expect([name, line.split("[").length]).toEqual([name, line.split("]").length]); // every bracket is closed on its line
+    for (const line of usage) expect(line).not.toMatch(/^ +[A-Z]/); // a value stays with its flag
+    const examples = lines.slice(lines.indexOf("examples:") + 1);
+    const notes = examples.flatMap((line) => /^ {2}\S.*?\S( {4,})(?=\S[^"]*$)/.exec(line)?.[0].length ?? []);
+    expect([name, new Set(notes).size <= 1]).toEqual([name, true]); // they begin below each other
+    for (const line of examples.filter((one) => !one.startsWith("  holdfast") && !/^ {2}\S/.test(one)))
+      expect(line).toMatch(/^ {20,}\S/);
+  }
 });
 
 test("[CLI-12] what cannot be read as a command is told as one object, too", async () => {

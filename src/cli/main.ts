@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { ErrorCode } from "../base/error-codes.ts";
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, shownFact, shownFacts } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { type Command, type ExitCode, type Parsed, parseOptions, type Terminal } from "./command.ts";
 import { Interrupted } from "./interrupted.ts";
@@ -26,6 +26,8 @@ const EXIT: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
 
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<ExitCode> {
   const [name, ...rest] = argv;
+  const [about = "-"] = rest;
+  if (name === "help" && !about.startsWith("-")) return main([about, "--help"], terminal);
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     terminal.out(overview(COMMANDS, terminal.columns));
     return 0;
@@ -36,9 +38,10 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
   const entry = COMMANDS.find((candidate) => candidate.name === name);
   if (entry === undefined) {
-    const names = COMMANDS.map((candidate) => candidate.name);
+    const isFlag = name.startsWith("-");
+    const names = isFlag ? ["--help", "--version"] : COMMANDS.map((candidate) => candidate.name);
     return usageError(terminal, argv, {
-      message: `there is no command "${name}"`,
+      message: isFlag ? `there is no flag ${name} before a command` : `there is no command "${name}"`,
       tryThis: suggestion(nearest(name, names)) ?? "holdfast --help",
     });
   }
@@ -72,8 +75,8 @@ async function runCommand(command: Command, argv: readonly string[], terminal: T
     if (error instanceof Interrupted) return error.exitCode;
     if (!HoldfastError.is(error)) throw error;
     const { KNOWN_SHAPES: redactor } = await import("../records/redact.ts"); // logs of a terminal are kept, too
-    const { code, tryThis } = error;
-    const told = { code, message: redactor.text(error.message), tryThis };
+    const { message, ...rest } = toldOf(command, error);
+    const told = { ...rest, message: redactor.text(message) };
     if (parsed.values["json"] === true) terminal.out(failureJson(told, redactor.json(error.details as Json)));
     else for (const line of failureLines(told)) for (const one of wrapped(line, terminal.columns)) terminal.err(one);
     return EXIT[error.code] ?? 3;
@@ -84,6 +87,20 @@ interface Told {
   readonly code: string;
   readonly message: string;
   readonly tryThis: string;
+}
+
+/** The nearest that is there is what to try; of an option, what is wrong with it comes first. What the table says is for all. */
+function toldOf({ name }: Command, error: HoldfastError): Told {
+  const { code, tryThis } = error;
+  const { didYouMean, ...details } = error.details;
+  const meant = typeof didYouMean === "string" ? suggestion(shownFact(didYouMean)) : undefined;
+  const { option, wants, why, ...more } = details;
+  const wrong = why ?? wants;
+  if (code !== "BAD_OPTION" || option === undefined || wrong === undefined)
+    return { code, message: new HoldfastError(code, details).message, tryThis: meant ?? tryThis };
+  const said = `${why === undefined ? "wants " : ""}${shownFact(wrong)}`;
+  const message = `${shownFact(option)}: ${said}${shownFacts(more)}`;
+  return { code, message, tryThis: meant ?? `holdfast ${name} --help` };
 }
 
 function failureJson({ code, message, tryThis }: Told, details: Json): string {
@@ -106,6 +123,11 @@ function usageError(terminal: Terminal, argv: readonly string[], what: Omit<Told
 function misread(command: Command, { code, message }: NodeJS.ErrnoException): Omit<Told, "code"> {
   const flags = Object.keys(parseOptions(command)).map((option) => `--${option}`);
   const flag = /'(-[^' ]+)/.exec(message)?.[1] ?? "";
+  if (message.includes("is ambiguous"))
+    return {
+      message: `${command.name}: ${flag} has no value: what begins with a dash is a flag`,
+      tryThis: `${flag}=VALUE if it is meant`,
+    };
   const meant = code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? nearest(flag, flags) : undefined;
   return {
     message: `${command.name}: ${message.split(/\.?\s*\n|\. /)[0]}`,

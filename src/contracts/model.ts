@@ -136,6 +136,8 @@ export interface Usage {
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   readonly reasoning?: number;
+  /** How many times models read and wrote for this one answer, where it was more than once: `input` is no request's size then. */
+  readonly samplings?: number;
 }
 
 export type ModelFailureKind =

@@ -5,6 +5,7 @@ import { KNOWN_SHAPES, Redactor } from "./redact.ts";
 
 const TOKEN = "q7Gk29sLq0Zx81Vb44TnPw3e";
 const PASSWORD = "h7nter2-of-old";
+const HEX = "9f2c7b1e04d8a6533ce1f0b27a945d8860c3e7f1b2a49d5e7f8c016d3b4a2957";
 /** What stands before a secret, the secret, and what stands behind it. */
 type Told = readonly [before: string, secret: string, behind: string];
 
@@ -60,6 +61,10 @@ describe("cookies", () => {
       ['{"headers": {"Set-Cookie": ["sid=', TOKEN, '; Path=/"]}}'],
       ["{ 'set-cookie': [ 'sid=", TOKEN, "; Path=/' ] }"],
       ['document.cookie = "sid=', TOKEN, '"'],
+      ["https://host/x?h=Cookie%3A%20sid%3D", TOKEN, "&page=2"],
+      ["h=Cookie%3A+theme%3Ddark%3B+sid%3D", TOKEN, "%3B+lang%3Den"],
+      ["h=cookie%3A%20sid%3D", `s%3A${TOKEN}.x%2Fy%2Bz`, "%0D%0AAccept%3A%20%2A"],
+      ["h=Set-Cookie%3A%20sid%3D", TOKEN, "%3B%20Path%3D%2F%3B%20Domain%3Dapp1.acme.com"],
     ]);
     // Everything between two of them goes with them.
     expect(KNOWN_SHAPES.text(`Cookie: lang=en; a=${TOKEN}; b=dark; c=${TOKEN}; d=light`)).toBe(
@@ -93,6 +98,10 @@ describe("cookies", () => {
       'res.setHeader("Set-Cookie", "sid=" + id1);',
       "the cookie has expires=2026-10-21T07:28:00Z in it",
       "cookies: 12345678ab",
+      "h=Cookie%3A%20theme%3Ddark%3B%20lang%3Den&page=12345678ab",
+      "h=Cookie%3A%20a%20small%20baked%20good%20of%20200g1234567",
+      "h=Cookie%3A%20sid%3D%3Csession-id-1%3E",
+      "h=Set-Cookie%3A%20lang%3Den%3B%20Domain%3Dapp1.acme.com%3B%20Expires%3DWed%2C%2021%20Oct%202026",
     ]);
     for (const fields of [{ cookie: "theme=dark" }, { cookie: "see chapter 12 of v1=manual" }, { cookies: 3 }])
       expect(KNOWN_SHAPES.json(fields as Json)).toBe(fields);
@@ -167,6 +176,11 @@ describe("commands", () => {
       ['{"args":["deploy","--token","', TOKEN, '"]}'],
       ["['deploy', '--password', '", PASSWORD, "', 'x']"],
       ['ENTRYPOINT ["run", "--pass", "', PASSWORD, '"]'],
+      ["cast send --private-key ", `0x${HEX}`, " --rpc-url http://x"],
+      ["cast send --private-key=", HEX, ""],
+      ['["cast", "send", "--private-key", "', `0x${HEX}`, '"]'],
+      ["tool --private-key '", `${TOKEN}${TOKEN}/+AA=`, "' x"],
+      ["tool --wallet-private-key ", `${TOKEN}${TOKEN}${TOKEN}`, " x"],
     ]);
   });
 
@@ -180,6 +194,8 @@ describe("commands", () => {
       "--token",
       "[redacted:assigned-secret]",
     ]);
+    const keys = (key: string) => ["cast", "--private-key", key, "--private-key", "keys/id_ed25519-of-old"];
+    expect(KNOWN_SHAPES.json(keys(`0x${HEX}`))).toEqual(keys("[redacted:assigned-secret]"));
     const open = ["tool", "--token-limit", "q7Gk29sLq0Zx81", "--password", "$PASSWORD_1", "--token", "--force-v2-now"];
     expect(KNOWN_SHAPES.json(open)).toBe(open);
     expect(new Redactor({ shapes: false }).json(args(TOKEN))).toEqual(args(TOKEN));
@@ -192,6 +208,13 @@ describe("commands", () => {
       "docker login --password-stdin registry1.internal/v2/x",
       "docker build --secret id=npmrc2file,src=.npmrc .",
       "ssh-tool --private-key keys/id_ed25519-x --credentials creds2-x.json",
+      "ssh-tool --private-key build/keys2026/ProductionSigningKeys/ReleaseKey01OfTheHouse",
+      "ssh-tool --private-key /run/secrets/ProductionSigningKeys2026ReleaseKey01OfTheHouse",
+      "ssh-tool --private-key id_ed25519_production_2026_of_the_house_that_we_built",
+      "ssh-tool --private-key ProductionSigningKeys2026ReleaseKey01OfTheHouse",
+      "ssh-tool --private-key ProductionSigningKeys2026ReleaseKey01OfTheHouseThatWeBuiltForOurselves.pem",
+      `gpg-tool --signing-key ${HEX}`,
+      "tool --private-key q7Gk29sLq0Zx81",
       "tool --token <token1234> --password $PASSWORD_1 --api-key ${API_KEY_1} --pass xxxxxxxx1",
       "tool --token your-token-123 --password changeme123",
       "pass `--token` or `--password`, as in version 2024-10-21b of the guide",
@@ -220,6 +243,9 @@ describe("names beside values", () => {
       ["<ns:db.Password>", PASSWORD, "</ns:db.Password>"],
       ["<apiKey>", TOKEN, "</apiKey>"],
       ["\\u003cpassword\\u003e", PASSWORD, "\\u003c/password\\u003e"],
+      ["<password><![CDATA[", PASSWORD, "]]></password>"],
+      ["<db:Password><![CDATA[", "h7nter<2>&of-old", "]]></db:Password>"],
+      ["\\u003cpassword\\u003e\\u003c![CDATA[", PASSWORD, "]]\\u003e\\u003c/password\\u003e"],
     ]);
   });
 
@@ -257,6 +283,10 @@ describe("names beside values", () => {
       "const f = (password) => password1234;",
       "type A = Map<Secret, Password>; const b: Promise<password> = load1234();",
       "<token>q7Gk29sLq0Zx81Vb44TnPw3e</token>",
+      "<password><![CDATA[changeme123]]></password> <password><![CDATA[]]></password> <password><![CDATA[${DB_1}]]></password>",
+      "<password><![CDATA[what opens it since v1.2.3-beta]]></password>",
+      "<summary><![CDATA[q7Gk29sLq0Zx81Vb44TnPw3e]]></summary>",
+      "<password><![CDATA[v1.2.3-beta4 or later, and no end",
     ]);
     const fields = [
       { name: "password", value: 12 },

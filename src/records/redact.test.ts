@@ -316,6 +316,7 @@ describe("what is left alone", () => {
       signature: github,
       encrypted_content: github,
       hidden: { type: "redacted_thinking", data: github },
+      sealed: { type: "reasoning.encrypted", data: github, index: 0 },
     };
     expect(KNOWN_SHAPES.json(opaque)).toBe(opaque);
     expect(KNOWN_SHAPES.json({ data: github })).toEqual({ data: "[redacted:github-token]" });
@@ -343,6 +344,12 @@ describe("laws", () => {
           ";",
           "<",
           "pwd=a1b2c3d4",
+          "<password><![CDATA[",
+          "]]></",
+          "Cookie%3A%20a%3D",
+          "%3B%20",
+          "--private-key ",
+          "0x00000000000000a1B2",
           "X_PW=",
           "hunter2!",
         ),
@@ -389,6 +396,11 @@ describe("laws", () => {
     "gaps before a value": `${" ".repeat(60)}value:`,
     tags: "<password>",
     "tags in JSON": "\\u003cpassword\\u003e",
+    "data of tags": "<password><![CDATA[",
+    "data that ends tags": "<password><![CDATA[a1<password>",
+    "cookies in addresses": "Cookie%3A%20a%3D",
+    "cookies in cookies of addresses": "ookie%3A+a%3Dookie%3A%3B",
+    "flags of keys": "--private-key a+",
   };
 
   test.each([

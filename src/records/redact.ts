@@ -206,8 +206,17 @@ const SEALS: ReadonlySet<string> = new Set([
   "reasoningEncryptedContent",
 ]);
 
+const THOUGHTS: ReadonlySet<Json | undefined> = new Set([
+  "thinking",
+  "reasoning",
+  "reasoning.text",
+  "reasoning.summary",
+]);
+/** All of one is in its data. */
+const SEALED_WHOLE: ReadonlySet<Json | undefined> = new Set(["redacted_thinking", "reasoning.encrypted"]);
+
 function isThought({ kind, type, thought }: JsonObject): boolean {
-  return kind === "reasoning" || type === "thinking" || type === "reasoning" || thought === true;
+  return kind === "reasoning" || THOUGHTS.has(type) || thought === true;
 }
 
 /** A thought that lost a word no longer fits its seal, and would be refused with it: without, it is left out. */
@@ -222,7 +231,7 @@ function unsealed(value: Json | undefined): Json | undefined {
 /** Pictures and sealed thoughts: a letter of them that happens to look like something is nothing. */
 function isOpaque(text: string, key: string, beside: JsonObject): boolean {
   if (key === "base64") return true;
-  if (key === "data" && beside["type"] === "redacted_thinking") return true;
+  if (key === "data" && SEALED_WHOLE.has(beside["type"])) return true;
   if (key === "data" && MEDIA.some((name) => typeof beside[name] === "string")) return true;
   return text.startsWith("data:") && text.slice(0, 120).includes(";base64,");
 }

@@ -4,7 +4,7 @@ import { kernel, opened } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { bytesOf, longText } from "../../test/support/pages.ts";
 import { collect, type MemoryDisk } from "../../test/support/stores.ts";
-import type { Model, ModelRequest } from "../contracts/model.ts";
+import type { Model, ModelRequest, Usage } from "../contracts/model.ts";
 import type { ScriptStep } from "../records/script.ts";
 import { type Item, textOf } from "../wire/item.ts";
 import { PinnedRules } from "./context-slices.ts";
@@ -396,4 +396,14 @@ test("[TOKEN-3] a session learns from what the provider reports", async () => {
   await answer(again, "and now?");
   expect(again.context.calibration).toMatchObject({ samples: 4 });
   expect(again.context.calibration.factor).toBeGreaterThan(1.2);
+});
+
+test("[TOKEN-3] a sum over several samplings teaches nothing: it is no request's size", async () => {
+  const { session } = await open();
+  const model: Model = scripted((_asked) => {
+    const usage: Usage = { input: session.context.view!.tokens * 2, output: 1, samplings: 2 };
+    return { text: "ok", usage };
+  });
+  for (const text of ["a", "b"]) await watch(session.run(text.repeat(4_000), { model }));
+  expect(session.context.calibration).toMatchObject({ factor: 1, samples: 0 });
 });

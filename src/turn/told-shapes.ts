@@ -13,7 +13,7 @@ const idOrNull: Shape<string | null> = {
   fault: (value, path) => (value === null ? undefined : string.fault(value, path)),
 };
 
-const USAGE = fields({ input: amount, output: amount, cacheRead: optional(amount) });
+const USAGE = fields({ input: amount, output: amount, cacheRead: optional(amount), samplings: optional(amount) });
 
 export function usageFault(usage: Json, path = "usage"): Fault {
   return USAGE.fault(usage, path);

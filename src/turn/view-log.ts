@@ -84,7 +84,8 @@ export class ViewLog {
         return false;
       case "model-said": {
         if (entry.usage === undefined || usageFault(entry.usage) !== undefined) return false;
-        const { input: reported } = entry.usage as unknown as Usage;
+        const { input: reported, samplings = 1 } = entry.usage as unknown as Usage;
+        if (samplings > 1) return false; // a sum would make room for less with every answer of several models
         this.calibration = calibrate(this.calibration, { counted: this.#counted, reported });
         return false;
       }

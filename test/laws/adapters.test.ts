@@ -8,6 +8,7 @@ import { openai, openaiCompatible } from "../../src/adapters/openai/entry.ts";
 import { scripted } from "../../src/adapters/scripted/entry.ts";
 import { type AdapterUnderLaw, adapterLaws, overServer, register } from "../../src/testing/entry.ts";
 import { sealingChat } from "../support/sealing-chat.ts";
+import { detailsChat, partsChat } from "../support/thinking-chat.ts";
 
 /** Every adapter we ship, over the official SDKs and the strict server; whole and in pieces. */
 const key = { model: "strict-1", apiKey: "key" } as const;
@@ -40,6 +41,16 @@ const ADAPTERS: Readonly<Record<string, AdapterUnderLaw>> = {
       { dialects: [sealingChat] },
     ),
   },
+  ...Object.fromEntries(
+    Object.entries({ parts: partsChat, details: detailsChat }).flatMap(([name, dialect]) =>
+      [true, false].map((stream) => {
+        const modelAt = (url: string) =>
+          openaiCompatible({ ...key, baseURL: `${url}/v1`, echoReasoning: true, sealedReasoning: true, stream });
+        const open = overServer(modelAt, { dialects: [dialect] });
+        return [`openai-compatible-${name}${stream ? "" : "-whole"}`, { open }] as const;
+      }),
+    ),
+  ),
   anthropic: { open: overServer((url) => anthropic({ ...key, baseURL: url })), can: { contentFilter: false } },
   "anthropic-whole": {
     open: overServer((url) => anthropic({ ...key, baseURL: url, stream: false })),

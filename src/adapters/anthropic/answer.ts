@@ -1,7 +1,7 @@
 import type { StopReason, Usage } from "../../contracts/model.ts";
 import type { Item } from "../../wire/item.ts";
 import { readMessages } from "../../wire/project.ts";
-import type { Fields } from "../../wire/codecs/read.ts";
+import { asList, type Fields } from "../../wire/codecs/read.ts";
 import { countOf, fieldsOf } from "../fields.ts";
 
 /** The blocks of an answer as items. Only what a request may carry back goes into the message: role and content. */
@@ -24,16 +24,33 @@ export function stopOf(reason: string): { readonly reason: StopReason; readonly 
   return { reason: STOPS[reason] ?? "other", text: reason };
 }
 
-/** What this provider calls input leaves out what came from the cache and what went into it. */
+/**
+ * What this provider calls input leaves out what came from the cache and what went into it; and its sums leave out what a
+ * compaction or an advisor used, and what a later sampling read again: each sampling tells its own.
+ */
 export function usageOf(usage: Fields): Usage {
-  const cacheRead = countOf(usage["cache_read_input_tokens"]);
-  const cacheWrite = countOf(usage["cache_creation_input_tokens"]);
+  const samplings = asList(usage["iterations"]).map(fieldsOf);
+  const count = (field: string) => total(usage, samplings, field);
+  const cacheRead = count("cache_read_input_tokens");
+  const cacheWrite = count("cache_creation_input_tokens");
   const reasoning = countOf(fieldsOf(usage["output_tokens_details"])["thinking_tokens"]);
   return {
-    input: (countOf(usage["input_tokens"]) ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0),
-    output: countOf(usage["output_tokens"]) ?? 0,
+    input: (count("input_tokens") ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    output: count("output_tokens") ?? 0,
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(cacheWrite === undefined ? {} : { cacheWrite }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(samplings.length > 1 ? { samplings: samplings.length } : {}),
   };
+}
+
+/** The larger of the two: added up, what both tell of would count twice, and either may have been told too early. */
+function total(usage: Fields, samplings: readonly Fields[], field: string): number | undefined {
+  const told = [countOf(usage[field]), ...samplings.map((sampling) => countOf(sampling[field]))];
+  if (told.every((count) => count === undefined)) return undefined;
+  const [own = 0, ...each] = told;
+  return Math.max(
+    own,
+    each.reduce<number>((sum, count = 0) => sum + count, 0),
+  );
 }

@@ -99,6 +99,55 @@ test("[ADAPT-1] usage counts what came from the cache, and a null does not undo 
   expect(read(start, end).reader.draft().usage).toEqual({ input: 7, output: 5, cacheRead: 4 });
 });
 
+const sampling = (type: string, input_tokens: number, output_tokens: number, cache_read_input_tokens = 0) => ({
+  type,
+  input_tokens,
+  output_tokens,
+  cache_read_input_tokens,
+  cache_creation_input_tokens: 0,
+});
+const message = (usage: object) => ({ type: "message", id: "m", content: [], stop_reason: "end_turn", usage });
+
+test("[ADAPT-43] a compaction and an advisor are counted, and no sampling twice, streamed or whole", () => {
+  const advised = {
+    input_tokens: 412, // of the first sampling alone
+    output_tokens: 531,
+    cache_read_input_tokens: 0,
+    iterations: [
+      sampling("message", 412, 89),
+      sampling("advisor_message", 823, 1_612),
+      sampling("message", 1_348, 442, 412),
+    ],
+  };
+  const compacted = {
+    input_tokens: 23_000,
+    output_tokens: 1_000,
+    iterations: [sampling("compaction", 180_000, 3_500), sampling("message", 23_000, 1_000)],
+  };
+  for (const [usage, used] of [
+    [
+      advised,
+      { input: 412 + 823 + 1_348 + 412, output: 89 + 1_612 + 442, cacheRead: 412, cacheWrite: 0, samplings: 3 },
+    ],
+    [compacted, { input: 203_000, output: 4_500, cacheRead: 0, cacheWrite: 0, samplings: 2 }],
+  ] as const) {
+    expect(read(message(usage)).reader.draft().usage).toEqual(used);
+    const streamed = read(start, { ...end, usage });
+    expect(streamed.events).toContainEqual({ kind: "usage", usage: expect.objectContaining({ output: used.output }) });
+  }
+});
+
+test("[ADAPT-43] one sampling is the answer's own, and one that was told too early takes nothing from the sum", () => {
+  const usage = { input_tokens: 7, output_tokens: 5, iterations: [sampling("message", 7, 5)] };
+  expect(read(message(usage)).reader.draft().usage).toMatchObject({ input: 7, output: 5 });
+  expect(read(message(usage)).reader.draft().usage).not.toHaveProperty("samplings");
+  const early = {
+    ...start,
+    message: { ...start.message, usage: { input_tokens: 7, iterations: [sampling("message", 7, 1)] } },
+  };
+  expect(read(early, end).reader.draft().usage).toMatchObject({ input: 7, output: 5 });
+});
+
 test("[ADAPT-6] a pause, a stop sequence, a full window and a word of a later version have their stop", () => {
   const stop = (stop_reason: string) =>
     read(start, { type: "message_delta", delta: { stop_reason } }).reader.draft().stop;

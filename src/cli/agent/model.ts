@@ -45,7 +45,7 @@ async function compatibleModel(given: string, { OPENAI_API_KEY = "none" }: Termi
 }
 
 function connection(name: string, apiKey: string | undefined, baseURL: string | undefined) {
-  if (!apiKey) throw bad(`${name} is not set`);
+  if (!apiKey) throw bad(`${name} is not set; the key of your account belongs there`);
   return { apiKey, ...(baseURL ? { baseURL } : {}) };
 }
 

@@ -34,8 +34,8 @@ export async function writeWhole(option: string, path: string, pieces: AsyncIter
   } catch (error) {
     if (HoldfastError.is(error) || error instanceof Interrupted) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "EEXIST" ? { why: `it is there already; name another file with ${option}` } : {};
-    throw new HoldfastError("BAD_OPTION", { option, value: path, system: String(code), ...why }, { cause: error });
+    const why = code === "EEXIST" ? `it is there already; name another file with ${option}` : "it cannot be written";
+    throw new HoldfastError("BAD_OPTION", { option, value: path, system: String(code), why }, { cause: error });
   } finally {
     rmSync(temporary, { force: true });
     finished();
@@ -58,7 +58,8 @@ export function bundleAt(path: string): BundleSource {
       for await (const piece of createReadStream(path)) yield piece as Bytes;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      throw new HoldfastError("BAD_OPTION", { option: "BUNDLE", value: path, system: String(code) }, { cause: error });
+      const details = { option: "BUNDLE", value: path, system: String(code), why: "it cannot be read" };
+      throw new HoldfastError("BAD_OPTION", details, { cause: error });
     }
   };
 }

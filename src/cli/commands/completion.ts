@@ -1,5 +1,5 @@
 import type { Command, CommandBody, CommandEntry } from "../command.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { usage } from "../options.ts";
 
 const SHELLS = { bash, zsh, fish } as const;
 
@@ -14,9 +14,9 @@ export function completionOf(entries: readonly CommandEntry[]): CommandBody {
     ],
     options: {},
     async run({ positionals, values }, terminal) {
-      const [shell = ""] = positionals;
-      if (!Object.hasOwn(SHELLS, shell))
-        throw new HoldfastError("BAD_OPTION", { option: "shell", wants: Object.keys(SHELLS).join(", "), got: shell });
+      const [shell] = positionals;
+      if (shell === undefined) throw usage("SHELL", "name one: bash, zsh or fish");
+      if (!Object.hasOwn(SHELLS, shell)) throw usage("SHELL", `there is no ${shell}; say bash, zsh or fish`);
       const commands: Command[] = [];
       for (const entry of entries) commands.push({ ...entry, ...(await entry.load()) });
       const script = SHELLS[shell as keyof typeof SHELLS](commands);

@@ -12,7 +12,7 @@ export const run: CommandBody = {
   examples: [
     'holdfast run "fix the failing test" --model anthropic:claude-opus-4-7',
     "holdfast run --session 2026-11-15-1013-4f2a    go on after a crash",
-    'holdfast run "how is it built?" --plan          looks, and changes nothing',
+    'holdfast run "how is it built?" --plan         looks, and changes nothing',
   ],
   options: { ...AGENT_OPTIONS, yes: { type: "boolean", help: "consent to every call that waits for consent" } },
   async run(parsed, terminal) {

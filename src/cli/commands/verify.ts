@@ -17,7 +17,7 @@ export const verifyCommand: CommandBody = {
     "holdfast verify",
     "holdfast verify rename-foo --json",
     "holdfast verify backups/monday.db            another store, also where nothing can be written",
-    "holdfast verify rename-foo.bundle.tar       a file that `holdfast export` wrote",
+    "holdfast verify rename-foo.bundle.tar        a file that `holdfast export` wrote",
     "holdfast verify --salvage rescued.jsonl      every record that is proven",
   ],
   options: {

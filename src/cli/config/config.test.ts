@@ -59,12 +59,12 @@ describe("holdfast.toml", () => {
     const cases = [
       ["[context]\nenforce_history_invariant = true", "did you mean context.enforce_history_invariants?"],
       ['stroe = "x"', "did you mean store?"],
-      ["[context]\nauto_recover_from_crash = 1", "wants: true or false"],
-      ['[retention]\nage = "soon"', "wants: a time such as"],
-      ["[retention]\nrecords = -1", "wants: a whole number"],
+      ["[context]\nauto_recover_from_crash = 1", "wants true or false"],
+      ['[retention]\nage = "soon"', "wants a time such as"],
+      ["[retention]\nrecords = -1", "wants a whole number"],
       ["[retention]\nrecords = 99999999999999999999", "holdfast.toml"],
-      ['durability = "hope"', "wants: power or process"],
-      ['store = ""', "wants: a path"],
+      ['durability = "hope"', "wants power or process"],
+      ['store = ""', "wants a path"],
       ["store = ", "line 1"],
       ["[store]\nx = 1", "there is no such key"],
     ] as const;

@@ -140,7 +140,7 @@ describe("holdfast show", () => {
     await threeWrites(at.folder);
     expect(await at.run("show", "wrok")).toMatchObject({
       code: 3,
-      err: expect.stringContaining("didYouMean: work") as string,
+      err: expect.stringMatching(/^SESSION_UNKNOWN: [^\n]*\ntry: did you mean work\?$/) as string,
     });
     expect(await at.run("show")).toMatchObject({ code: 2 });
     expect(await at.run("show", "work", "more")).toMatchObject({ code: 2 });

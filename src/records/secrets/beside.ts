@@ -48,7 +48,7 @@ const LINE_ENDS = oneOf("nrt");
 const AROUND = oneOf(" \t\"'`\\");
 const ASSIGNS = oneOf(":=");
 
-/** `<password>…</password>`: at what ends the first tag, as it is or as JSON writes it that is fit for markup. */
+/** `<password>…</password>`, `<password><![CDATA[…]]></password>`: at what ends the first tag, as it is or as JSON writes it that is fit for markup. */
 export function elementSecret(scan: Scan, mark: number, width = 1): boolean {
   const { letters } = scan;
   const end = back(letters, mark, width > 1 ? LONGEST_JOINT : 0, (letter) => letter === BACKSLASH);
@@ -58,21 +58,42 @@ export function elementSecret(scan: Scan, mark: number, width = 1): boolean {
   const tag = back(letters, end, LONGEST_NAME, (letter) => letter === COLON || isIn(RUN.dotted, letter));
   if (tag === 0 || letters[tag - 1] !== (width > 1 ? BACKSLASH : LESS)) return false;
   const from = mark + width;
-  const to = scan.runEnd(width > 1 ? RUN.value : RUN.content, from);
-  return isClosed(letters, to) && looksMade(scan, from, to) && scan.tell(from, to);
+  const data = dataFrom(letters, from);
+  const to = scan.runEnd(data > from ? RUN.data : width > 1 ? RUN.value : RUN.content, data);
+  const closing = data > from ? dataEnd(letters, to) : to;
+  return isClosed(letters, closing) && looksMade(scan, data, to) && scan.tell(data, to);
+}
+
+/** Behind `<![CDATA[`, and how it is written; the same place where it does not stand. */
+function dataFrom(letters: Uint8Array, at: number): number {
+  const opened = signEnd(SMALLER, letters, at);
+  return opened > at && standsAt(DATA, letters, opened) ? opened + DATA.length : at;
+}
+
+/** Behind `]]>`. */
+function dataEnd(letters: Uint8Array, at: number): number {
+  return standsAt(DATA_END, letters, at) ? signEnd(LARGER, letters, at + DATA_END.length) : at;
 }
 
 /** `</`, and how it is written. */
 function isClosed(letters: Uint8Array, at: number): boolean {
-  let to = at;
-  while (to - at < LONGEST_JOINT && letters[to] === BACKSLASH) to += 1;
-  const sign = CLOSINGS.find((one) => standsAt(one, letters, to));
-  if (sign === undefined) return false;
-  to += sign.length;
+  let to = signEnd(SMALLER, letters, at);
+  if (to === at) return false;
   while (to - at < LONGEST_JOINT * 2 && letters[to] === BACKSLASH) to += 1;
   return letters[to] === SLASH;
 }
 
-const CLOSINGS = ["<", "u003c", "u003C"].map(lettersOf);
+/** Behind a sign of markup, as it is or as JSON writes it; the same place where it does not stand. */
+function signEnd(signs: readonly Uint8Array[], letters: Uint8Array, at: number): number {
+  let to = at;
+  while (to - at < LONGEST_JOINT && letters[to] === BACKSLASH) to += 1;
+  const sign = signs.find((one) => standsAt(one, letters, to));
+  return sign === undefined ? at : to + sign.length;
+}
+
+const SMALLER = ["<", "u003c", "u003C"].map(lettersOf);
+const LARGER = [">", "u003e", "u003E"].map(lettersOf);
+const DATA = lettersOf("![CDATA[");
+const DATA_END = lettersOf("]]");
 /** What ends a tag in JSON that is fit for markup. */
 export const ELEMENT_HEADS: readonly string[] = ["\\u003e", "\\u003E"];

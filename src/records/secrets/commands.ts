@@ -2,7 +2,7 @@ import { COOKIE, cookieValues } from "./cookies.ts";
 import { COMMA, DASH, endsWith, exact, lettersOf, oneOf, roughLetters, standsAt } from "./letters.ts";
 import { ASSIGNED_SECRET } from "./mark.ts";
 import { mayNameSecret, namesSecret } from "./names.ts";
-import { ENDLESS, RUN, type Scan } from "./scan.ts";
+import { ENDLESS, holdsAt, RUN, type Scan } from "./scan.ts";
 import { findValue, isEscape, isSecretValue, mayBeSecret } from "./values.ts";
 
 /**
@@ -31,24 +31,34 @@ export function flagSecret(scan: Scan, at: number): boolean {
   if (from === end || !isArgumentAt(letters, from)) return false;
   scan.mark = COOKIE;
   if (isWhole(COOKIE_FLAG, letters, at, end)) return cookieValues(scan, from, "asked");
-  if (!isSecretFlagAt(letters, at, end)) return false;
+  const flag = secretFlagAt(letters, at, end);
+  if (flag === undefined || !findValue(scan, from)) return false;
+  if (flag === "of a key or its file" && !holdsAt(KEY, scan.text, from)) return false;
   scan.mark = ASSIGNED_SECRET;
-  return (
-    findValue(scan, from) && mayBeSecret(scan.value) && isSecretValue(scan, from) && scan.tell(from, scan.value.to)
-  );
+  return mayBeSecret(scan.value) && isSecretValue(scan, from) && scan.tell(from, scan.value.to);
 }
 
 /** Whether the next of a list of arguments is the secret. */
 export function isSecretFlag(argument: string, next: string): boolean {
   if (!argument.startsWith("--") || argument.length > LONGEST_FLAG) return false;
-  if (!isSecretFlagAt(exact(argument, roughLetters(argument)), 0, argument.length)) return false;
+  const flag = secretFlagAt(exact(argument, roughLetters(argument)), 0, argument.length);
+  if (flag === undefined || (flag === "of a key or its file" && !holdsAt(KEY, next, 0))) return false;
   return isArgumentAt(exact(next, roughLetters(next)), 0);
 }
 
-function isSecretFlagAt(letters: Uint8Array, at: number, end: number): boolean {
-  if (!mayNameSecret(letters[end - 3] as number, letters[end - 2] as number, letters[end - 1] as number)) return false;
-  if (WHOLE.some((flag) => isWhole(flag, letters, at, end))) return true;
-  return namesSecret(letters, end, at) && !FILES.some((name) => endsWith(name, letters, end));
+/** What a flag is given, by its name, if that says it is secret. */
+function secretFlagAt(
+  letters: Uint8Array,
+  at: number,
+  end: number,
+): "of a secret" | "of a key or its file" | undefined {
+  if (!mayNameSecret(letters[end - 3] as number, letters[end - 2] as number, letters[end - 1] as number))
+    return undefined;
+  if (WHOLE.some((flag) => isWhole(flag, letters, at, end))) return "of a secret";
+  if (endsWith(PRIVATE_KEY, letters, end)) return "of a key or its file";
+  return namesSecret(letters, end, at) && !FILES.some((name) => endsWith(name, letters, end))
+    ? "of a secret"
+    : undefined;
 }
 
 function isWhole(flag: Uint8Array, letters: Uint8Array, at: number, end: number): boolean {
@@ -78,5 +88,8 @@ const COOKIE_FLAG = lettersOf("--cookie");
 /** They say this much only by themselves: `--next-token` is a place in a list. */
 const WHOLE = ["--token", "--pass"].map(lettersOf);
 /** These are given files. */
-const FILES = ["private-key", "signing-key", "credential", "credentials"].map(lettersOf);
+const FILES = ["signing-key", "credential", "credentials"].map(lettersOf);
+const PRIVATE_KEY = lettersOf("private-key");
+/** As no file is called: 32 bytes in base 16, base 64 with its padding, or so much of it in a row. */
+const KEY = /(?:(?:0x)?[0-9A-Fa-f]{64}|[A-Za-z0-9+/]{40,}={1,2}|[A-Za-z0-9+]{60,})(?![\w+/=.-])/y;
 const PLACES = ["id=", "type=", "src=", "env="].map(lettersOf);

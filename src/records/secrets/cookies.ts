@@ -1,4 +1,4 @@
-import { DASH, EQUALS, endsWith, lettersOf, oneOf, SEMICOLON } from "./letters.ts";
+import { DASH, endsWith, lettersOf, oneOf, standsAt } from "./letters.ts";
 import { Mark } from "./mark.ts";
 import { RUN, type Scan } from "./scan.ts";
 import { looksMade } from "./values.ts";
@@ -23,30 +23,79 @@ export function cookieSecret(scan: Scan, end: number): boolean {
   while (from - end < LONGEST_JOINT && JOINT[letters[from] as number] === 1) from += 1;
   // What joins them ends in what ends every pair: so no look at pairs walks past where the next one would begin.
   if (from === end || ENDS_JOINT[letters[from - 1] as number] === 0) return false;
+  return cookieValues(scan, from, headerAt(scan, end));
+}
+
+/** As an address writes it: `Cookie%3A%20a%3Db%3B%20c%3Dd`. */
+export function cookieInAddress(scan: Scan, mark: number): boolean {
+  const { letters } = scan;
+  if (!endsWith(COOKIE_NAME, letters, mark)) return false;
+  const from = IN_ADDRESS.blanksEnd(letters, mark + COLON_WIDTH);
+  if (from === mark + COLON_WIDTH) return false; // here, too, what joins them ends in what ends every pair
+  return cookieValues(scan, from, headerAt(scan, mark), IN_ADDRESS);
+}
+
+function headerAt({ letters, hiddenTo }: Scan, end: number): CookieHeader {
   // A dash of something hidden is none any more.
   const dash = end - COOKIE_NAME.length - 2;
-  const isAnswer = dash >= scan.hiddenTo && letters[dash] === DASH;
-  return cookieValues(scan, from, isAnswer ? "answered" : "asked");
+  return dash >= hiddenTo && letters[dash] === DASH ? "answered" : "asked";
 }
 
 /** From the first value that looks like a secret to the last. */
-export function cookieValues(scan: Scan, start: number, header: CookieHeader): boolean {
+export function cookieValues(scan: Scan, start: number, header: CookieHeader, written: Pairs = PLAIN): boolean {
   const { letters } = scan;
+  const { equals, semicolon } = written;
   let [first, last] = [-1, -1];
   for (let from = start; ; ) {
     const name = scan.runEnd(RUN.dotted, from);
-    if (name === from || letters[name] !== EQUALS) break;
-    const to = scan.runEnd(RUN.cookie, name + 1);
-    if (looksMade(scan, name + 1, to)) {
-      if (first === -1) first = name + 1;
+    if (name === from || !standsAt(equals, letters, name)) break;
+    const value = name + equals.length;
+    const to = written.valueEnd(scan, value);
+    if (looksMade(scan, value, to)) {
+      if (first === -1) first = value;
       last = to;
     }
-    if (header === "answered" || letters[to] !== SEMICOLON) break;
-    from = to + 1;
-    while (BLANKS[letters[from] as number] === 1) from += 1;
+    if (header === "answered" || !standsAt(semicolon, letters, to)) break;
+    from = written.blanksEnd(letters, to + semicolon.length);
   }
   return first !== -1 && scan.tell(first, last);
 }
+
+/** How pairs are written. */
+interface Pairs {
+  readonly equals: Uint8Array;
+  readonly semicolon: Uint8Array;
+  readonly valueEnd: (scan: Scan, from: number) => number;
+  readonly blanksEnd: (letters: Uint8Array, from: number) => number;
+}
+
+const PLAIN: Pairs = {
+  equals: lettersOf("="),
+  semicolon: lettersOf(";"),
+  valueEnd: (scan, from) => scan.runEnd(RUN.cookie, from),
+  blanksEnd: (letters, from) => {
+    let to = from;
+    while (BLANKS[letters[to] as number] === 1) to += 1;
+    return to;
+  },
+};
+
+const IN_ADDRESS: Pairs = {
+  equals: lettersOf("%3D"),
+  semicolon: lettersOf("%3B"),
+  valueEnd: (scan, from) => {
+    let to = scan.runEnd(RUN.escapedUser, from);
+    while (GOES_ON.some((sign) => standsAt(sign, scan.letters, to))) to = scan.runEnd(RUN.escapedUser, to + 3);
+    return to;
+  },
+  blanksEnd: (letters, from) => {
+    for (let to = from; ; ) {
+      const blank = ESCAPED_BLANKS.find((one) => standsAt(one, letters, to));
+      if (blank === undefined) return to;
+      to += blank.length;
+    }
+  },
+};
 
 /** Of `Cookie` and of `cookie`. */
 const COOKIE_NAME = lettersOf("ookie");
@@ -54,3 +103,7 @@ const LONGEST_JOINT = 16;
 const JOINT = oneOf(" \t\\\"'`:=[");
 const ENDS_JOINT = oneOf(" \t\"'`");
 const BLANKS = oneOf(" \t");
+const ESCAPED_BLANKS = ["%20", "+"].map(lettersOf);
+const COLON_WIDTH = "%3A".length;
+/** What a value may hold and an address escapes: `:/+=|&@!$*()%`. */
+const GOES_ON = "%3A %2F %2B %3D %7C %26 %40 %21 %24 %2A %28 %29 %25".split(" ").map(lettersOf);

@@ -11,6 +11,7 @@ import {
 import { assignedInAddress } from "./assigned.ts";
 import { ELEMENT_HEADS, elementSecret } from "./beside.ts";
 import type { Candidate } from "./candidate.ts";
+import { COOKIE, cookieInAddress } from "./cookies.ts";
 import { COLON, DOT, oneOf, PERCENT } from "./letters.ts";
 import { ASSIGNED_SECRET, Mark } from "./mark.ts";
 import { formEnd, isIn, isMixed, RUN, type Scan } from "./scan.ts";
@@ -28,6 +29,7 @@ export const SPECIALS: readonly Candidate[] = [
   special(URL_SIGNATURE, "%3D", escapedUrlSignature),
   ...ELEMENT_HEADS.map((head) => special(ASSIGNED_SECRET, head, (scan, at) => elementSecret(scan, at, head.length))),
   ...["%3D", "%3A"].map((head) => special(ASSIGNED_SECRET, head, assignedInAddress)),
+  special(COOKIE, "%3A", cookieInAddress),
   ...["Bearer ", "bearer ", "BEARER ", "Bearer%20", ...authorized("token Token TOKEN ApiKey apikey Api-Key")].map(
     (head) => special(BEARER_TOKEN, head, bearerOf(head)),
   ),

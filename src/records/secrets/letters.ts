@@ -93,4 +93,4 @@ export function oneOf(letters: string): Uint8Array {
 export const [AT, BACKSLASH, BRACE, BRACKET, CLOSING, COLON, DOT, EQUALS, GREATER, PARENTHESIS, PERCENT, QUESTION] = [
   64, 92, 123, 91, 93, 58, 46, 61, 62, 40, 37, 63,
 ] as const;
-export const [COMMA, DASH, LESS, SEMICOLON, SLASH] = [44, 45, 60, 59, 47] as const;
+export const [COMMA, DASH, LESS, SLASH] = [44, 45, 60, 47] as const;

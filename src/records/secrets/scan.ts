@@ -205,6 +205,7 @@ export const RUN = {
   cookie: 22,
   signature: 23,
   content: 24,
+  data: 25,
 } as const satisfies Readonly<Record<Alphabet, number>> & Readonly<Record<string, number>>;
 const KINDS = Object.keys(RUN) as readonly (keyof typeof RUN)[];
 
@@ -244,6 +245,8 @@ const MEMBERS = {
   cookie: /[^\s"'`,;<>[\]\\\u0000-\u001f\u0080-\u00ff]/,
   signature: /[\w.~%+/=-]/,
   content: /[^\s<>[\]\\]/,
+  /** The same where markup says that none of it is. */
+  data: /[^\s[\]\\]/,
 } satisfies Readonly<Record<keyof typeof RUN, RegExp>>;
 const RUN_WIDTH = 4;
 /** One for all: a text is looked through to its end before the next one is. */

@@ -21,3 +21,8 @@ export function isThought(message: Fields): boolean {
 export function holds(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "";
 }
+
+/** A thought that lost its seal, because something in it was hidden: whoever had sealed it would refuse it. */
+export function isUnsealed(thought: unknown): boolean {
+  return isFields(thought) && thought["signature"] === "";
+}

@@ -21,7 +21,8 @@ export interface Grown {
 export class GrowingList {
   readonly parts: Fields[] = [];
 
-  add(piece: Fields): Grown {
+  add(given: Fields): Grown {
+    const piece = withoutEmptySeal(given);
     const at = this.#goesOn(piece);
     const words = wordsOf(piece);
     const part = this.parts[at];
@@ -42,6 +43,12 @@ export class GrowingList {
     // A seal is over what came before it: more under the same seal would break it.
     return wordOf(part["signature"]) !== undefined && wordsOf(piece) !== "" ? -1 : at;
   }
+}
+
+/** An empty one would stand for a seal that was lost, and take the place of one that came before. */
+function withoutEmptySeal(piece: Fields): Fields {
+  const { signature, ...rest } = piece;
+  return signature === "" ? rest : piece;
 }
 
 function isOf(type: string, number: number): (part: Fields) => boolean {

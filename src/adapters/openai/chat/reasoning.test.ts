@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { user } from "../../../../test/histories/items.ts";
+import type { Json } from "../../../base/json.ts";
 import type { ModelEvent } from "../../../contracts/model.ts";
+import { KNOWN_SHAPES } from "../../../records/redact.ts";
 import { readMessages, writeMessages } from "../../../wire/project.ts";
 import { PROFILES } from "../../../wire/profiles.ts";
 import { answerFrom } from "../../answer.ts";
@@ -174,6 +176,43 @@ test("[ADAPT-36] details of different kinds, numbers, ids and seals stay apart",
   const said = heard(...details.map((one) => chunk({ reasoning_details: [one] })), chunk({ content: "Well." }));
   expect(sentBack(said, true)).toMatchObject({ reasoning_details: details });
   expect(said.told.thought).toBe("hm, so\nagain\nother\nin short\none\ntwo");
+});
+
+test("[REDACT-7] [ADAPT-36] details in which something was hidden stay here, and the others go back as they came", () => {
+  const secret = "ghp_q7Gk29sLq0Zx81Vb44TnPw3eA0b1C2d3E4f5";
+  const telling = detail("text", { text: `It is ${secret}.`, signature: "s", index: 0 });
+  const open = detail("text", { text: `Unsealed: ${secret}.`, index: 1 });
+  const sent = (message: object) => sentBack(readMessages([KNOWN_SHAPES.json(message as Json)], "openai-chat"), true);
+  const answer = { role: "assistant", content: "Well.", reasoning: `It is ${secret}.` };
+  expect(sent({ ...answer, reasoning_details: [telling, sealed] })).toEqual({
+    role: "assistant",
+    content: "Well.",
+    reasoning_details: [sealed],
+  });
+  expect(sent({ ...answer, reasoning_details: [telling] })).toEqual({ role: "assistant", content: "Well." });
+  expect(sent({ ...answer, content: null, reasoning_details: [telling] })).toEqual({
+    role: "assistant",
+    content: "[no text]",
+  });
+  expect(sent({ ...answer, content: null, reasoning_details: [telling, sealed] })).toMatchObject({ content: null });
+  expect(sent({ ...answer, reasoning_details: [open] })).toMatchObject({
+    reasoning_details: [{ text: "Unsealed: [redacted:github-token]." }],
+  });
+  const spoken = [thinking(`It is ${secret}.`, { signature: "s" }), thinking("hm", { signature: "t" }), text("Well.")];
+  expect(sent({ role: "assistant", content: spoken })).toEqual({ role: "assistant", content: spoken.slice(1) });
+  expect(sent({ role: "assistant", content: [spoken[0], text("Well.")] })).toEqual({
+    role: "assistant",
+    content: "Well.",
+  });
+});
+
+test("[ADAPT-36] a seal that is empty is none: it neither breaks the one that came nor keeps a detail here", () => {
+  const piece = (more: object) => chunk({ reasoning_details: [detail("text", { index: 0, ...more })] });
+  const [opening, seal, end] = [{ text: "hm", signature: "" }, { signature: "s" }, { text: "", signature: "" }];
+  const said = heard(piece(opening), piece(seal), piece(end), chunk({ content: "Well." }));
+  expect(sentBack(said, true)).toMatchObject({ reasoning_details: [{ text: "hm", signature: "s" }] });
+  const bare = heard(piece(opening), chunk({ content: "Well." }));
+  expect(sentBack(bare, true)).toMatchObject({ reasoning_details: [detail("text", { text: "hm", index: 0 })] });
 });
 
 test("[ADAPT-2] [ADAPT-36] reasoning that a server sends under two names is told once", () => {

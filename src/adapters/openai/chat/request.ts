@@ -1,5 +1,12 @@
 import type { ModelRequest } from "../../../contracts/model.ts";
-import { holds, isThinking, isThought, THOUGHT_FIELDS } from "../../../wire/codecs/chat-thoughts.ts";
+import {
+  holds,
+  isThinking,
+  isThought,
+  isUnsealed,
+  THOUGHT_FIELDS,
+  thinkingIn,
+} from "../../../wire/codecs/chat-thoughts.ts";
 import { asList, type Fields } from "../../../wire/codecs/read.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { fieldsOf, wordOf } from "../../fields.ts";
@@ -34,24 +41,35 @@ const ANSWER_ONLY: readonly string[] = ["annotations"];
 const WITHOUT_REASONING: readonly string[] = [...ANSWER_ONLY, ...THOUGHT_FIELDS];
 
 function asAsked(message: object, { echoReasoning, profile }: Writing): object {
-  const unwanted = echoReasoning ? ANSWER_ONLY : WITHOUT_REASONING;
-  const kept = unwanted.some((field) => field in message)
-    ? Object.fromEntries(Object.entries(message).filter(([field]) => !unwanted.includes(field)))
-    : message;
-  if (echoReasoning || !isThought(fieldsOf(message))) return kept;
-  return { ...kept, content: saidIn(fieldsOf(kept), profile.refusesBlank) };
+  const fields = fieldsOf(message);
+  const details = asList(fields["reasoning_details"]);
+  const isWhole = ![...details, ...thinkingIn(fields["content"])].some(isUnsealed);
+  if (echoReasoning && isWhole) return without(ANSWER_ONLY, message);
+  const kept = without(WITHOUT_REASONING, message);
+  if (!isThought(fields)) return kept;
+  const sealed = echoReasoning ? details.filter((detail) => !isUnsealed(detail)) : [];
+  const sent = sealed.length === 0 ? kept : { ...kept, reasoning_details: sealed };
+  return { ...sent, content: saidIn(fieldsOf(sent), echoReasoning ? isUnsealed : isThinking, profile.refusesBlank) };
+}
+
+function without(unwanted: readonly string[], message: object): object {
+  if (!unwanted.some((field) => field in message)) return message;
+  return Object.fromEntries(Object.entries(message).filter(([field]) => !unwanted.includes(field)));
 }
 
 /** What is said beside a thought that stays here. Nothing at all would be refused, in every later request. */
-function saidIn(message: Fields, refusesBlank: boolean): unknown {
+function saidIn(message: Fields, stays: (part: unknown) => boolean, refusesBlank: boolean): unknown {
   const { content } = message;
-  const parts = asList(content).filter((part) => !isThinking(part));
+  const parts = asList(content).filter((part) => !stays(part));
   const texts = parts.map((part) => wordOf(fieldsOf(part)["text"]));
   const said = !Array.isArray(content) ? content : texts.includes(undefined) ? parts : texts.join("");
   if (holds(said)) return said;
-  if (["tool_calls", "refusal", "audio", "function_call"].some((field) => holds(message[field]))) return null;
+  if (BESIDE.some((field) => holds(message[field]))) return null;
   return refusesBlank ? "[no text]" : "";
 }
+
+/** Where an answer may stand instead of its content. */
+const BESIDE = ["tool_calls", "refusal", "audio", "function_call", "reasoning_details"];
 
 const offers = writtenOnce(({ name, description, input }) => {
   const described = description === undefined ? {} : { description };
