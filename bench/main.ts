@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S]`: see README.md. */
+/** `npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S] [--sync MS]`: see README.md. */
 import { parseArgs, styleText } from "node:util";
 import { judge } from "./harness/bars.ts";
 import { loadWorkload, workloadNames } from "./harness/load.ts";
@@ -6,6 +6,7 @@ import { narrowed } from "./harness/narrow.ts";
 import { ensurePeers } from "./harness/peers.ts";
 import { barLine, machine, tables } from "./harness/report.ts";
 import { runWorkload } from "./harness/run.ts";
+import { straceMissing } from "../test/chaos/strace.ts";
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -15,17 +16,23 @@ const { values: flags, positionals } = parseArgs({
     rounds: { type: "string" },
     case: { type: "string" },
     seed: { type: "string", default: "holdfast" },
+    sync: { type: "string" },
   },
 });
 const [name] = positionals;
 const say = (line: string) => console.error(styleText("dim", `bench: ${line}`, { stream: process.stderr }));
 
 if (name === undefined || !workloadNames().includes(name)) {
-  console.error(`usage: npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S]`);
+  console.error(`usage: npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S] [--sync MS]`);
   console.error(`NAME is one of: ${workloadNames().join(", ")}`);
   process.exit(2);
 }
 
+const syncMs = flags.sync === undefined ? undefined : Number(flags.sync);
+if (syncMs !== undefined && (!(syncMs > 0) || straceMissing() !== undefined)) {
+  console.error(`--sync takes milliseconds above 0, and needs strace: ${straceMissing() ?? "it is here"}`);
+  process.exit(2);
+}
 ensurePeers(say);
 const whole = await loadWorkload(name);
 const workload = narrowed(whole, flags);
@@ -38,15 +45,18 @@ const before = machine();
 if (before.load > before.cores / 2)
   say(`the machine is busy (load ${before.load.toFixed(1)}); trust ratios, not times`);
 const rounds = flags.rounds === undefined ? undefined : Number(flags.rounds);
-const results = await runWorkload(workload, { name, quick: flags.quick, rounds, seed: flags.seed, say });
+const results = await runWorkload(workload, { name, quick: flags.quick, rounds, seed: flags.seed, syncMs, say });
 const verdicts = workload.bars.map((bar) => judge(bar, results));
 
 if (flags.json) {
-  const run = { name, quick: flags.quick, seed: flags.seed, machine: before, loadAfter: machine().load };
+  const run = { name, quick: flags.quick, seed: flags.seed, syncMs, machine: before, loadAfter: machine().load };
   console.log(JSON.stringify({ ...run, bars: verdicts, samples: results.all }, null, 2));
 } else {
   const { node, sqlite, cores, load } = before;
-  console.log(`${name}: ${workload.about}\nNode ${node}, SQLite ${sqlite}, ${cores} cores, load ${load.toFixed(1)}\n`);
+  const slower = syncMs === undefined ? "" : `, every sync ${syncMs} ms longer`;
+  console.log(
+    `${name}: ${workload.about}\nNode ${node}, SQLite ${sqlite}, ${cores} cores, load ${load.toFixed(1)}${slower}\n`,
+  );
   console.log(`${tables(workload, results)}\n`);
   for (const verdict of verdicts) console.log(barLine(name, verdict));
 }

@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly quick: boolean;
   readonly rounds: number | undefined;
   readonly seed: string;
+  /** Every sync takes so many milliseconds longer. */
+  readonly syncMs: number | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -46,7 +48,8 @@ async function runCase(one: Case, scratch: string, options: RunOptions): Promise
     const cells = startingAt(round, Object.keys(one.cells));
     for (const size of startingAt(round, sizes)) {
       const places = cells.map((cell) => ({ case: one.name, cell, size, round }));
-      const samples = await takeTurns(places.map((place, index) => orderFor(place, index, scratch, options)));
+      const orders = places.map((place, index) => orderFor(place, index, scratch, options));
+      const samples = await takeTurns(orders, options.syncMs);
       rmSync(join(scratch, "cells"), { recursive: true, force: true });
       for (const [index, task] of places.entries()) measured.push({ task, sample: samples[index] as Sample });
     }

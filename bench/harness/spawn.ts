@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Sample, Task } from "./contract.ts";
 
@@ -12,9 +12,12 @@ export type Word = { readonly kind: "pass" } | { readonly kind: "done"; readonly
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
 
-/** One process per task. Exactly one works at any time; each goes on where it passed when its turn comes again. */
-export async function takeTurns(orders: readonly Order[]): Promise<readonly (Sample | undefined)[]> {
-  const players = orders.map((order) => new Player(order));
+/**
+ * One process per task. Exactly one works at any time; each goes on where it passed when its turn comes again. With
+ * `syncMs` every sync of theirs takes so much longer.
+ */
+export async function takeTurns(orders: readonly Order[], syncMs?: number): Promise<readonly (Sample | undefined)[]> {
+  const players = orders.map((order) => new Player(order, syncMs));
   try {
     for (let playing = players; playing.length > 0; playing = playing.filter((player) => !player.done)) {
       for (const player of playing) await player.play();
@@ -27,18 +30,20 @@ export async function takeTurns(orders: readonly Order[]): Promise<readonly (Sam
 
 class Player {
   readonly #order: Order;
+  readonly #start: ForkOptions;
   #child: ChildProcess | undefined;
   done = false;
   sample: Sample | undefined;
 
-  constructor(order: Order) {
+  constructor(order: Order, syncMs: number | undefined) {
     this.#order = order;
+    // What a cell prints goes to stderr: stdout is the report's, and with `--json` a program reads it.
+    this.#start = { stdio: ["ignore", 2, 2, "ipc"], ...(syncMs === undefined ? {} : slowerSyncs(syncMs)) };
   }
 
   /** Lets the process work until it passes or is done. */
   async play(): Promise<void> {
-    // What a cell prints goes to stderr: stdout is the report's, and with `--json` a program reads it.
-    this.#child ??= fork(CHILD, [JSON.stringify(this.#order)], { stdio: ["ignore", 2, 2, "ipc"] });
+    this.#child ??= fork(CHILD, [JSON.stringify(this.#order)], this.#start);
     const word = await this.#nextWord(this.#child);
     if (word.kind === "pass") return;
     this.done = true;
@@ -62,4 +67,12 @@ class Player {
       child.send("go");
     });
   }
+}
+
+/** Under strace, which stops a process at its syncs and nowhere else: everything but those runs as fast as before. */
+function slowerSyncs(ms: number): ForkOptions {
+  const syncs = "fsync,fdatasync";
+  const only = ["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", `trace=${syncs}`];
+  const delay = ["-e", `inject=${syncs}:delay_exit=${Math.round(ms * 1_000)}`];
+  return { execPath: "strace", execArgv: [...only, ...delay, process.execPath] };
 }
