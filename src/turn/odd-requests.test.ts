@@ -253,6 +253,8 @@ describe("what a request had shown, looked at later", () => {
   });
 });
 
+const KIND = { id: "R1", text: "Be kind.", scope: "project", source: "me" } as const;
+
 describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
   test.each([
     [{ telemetry: {} }, "telemetry.sinks"],
@@ -268,6 +270,7 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     [{ context: { compaction: {} } }, "context.compaction.at"],
     [{ context: { rules: [{ text: "Be kind." }] } }, "context.rules[0].id"],
     [{ context: { rules: ["Be kind."] } }, "context.rules[0]"],
+    [{ context: { rules: [KIND, { ...KIND, id: "R2" }, { ...KIND, text: "Be brief." }] } }, "context.rules[2].id"],
     [{ context: { rules: [{ id: "R1", text: "Be kind.", scope: "galaxy", source: "me" }] } }, "context.rules[0].scope"],
     [{ context: { preferences: [{ id: "P1", text: "Tabs.", source: "me" }] } }, "context.preferences[0].scope"],
     [{ context: { project: false } }, "context.project"],
