@@ -502,6 +502,11 @@ export const ERROR_CODES = {
     tryThis:
       "Look at the cause: it is what the `ask` of the run threw. Reply with `session.reply`, or run again with no input to be asked again.",
   },
+  PRICE_FAILED: {
+    says: "What an answer cost is not known: the `price` of the run's limits threw, or answered no amount.",
+    tryThis:
+      "Look at the cause, or at the value in the details. A run with a bound of `cost` has met it; mend `price` and run again.",
+  },
   REPLY_MISFIT: {
     says: "The reply does not fit what the call waits for. It still waits.",
     tryThis:

@@ -8,6 +8,8 @@ export interface OptionRule {
   readonly within?: Readonly<Record<string, OptionRule>>;
   /** What each of its values must be. */
   readonly each?: OptionRule;
+  /** What no two of its values may have in common. */
+  readonly apart?: string;
   /** One of these, whichever fits. */
   readonly sides?: readonly OptionRule[];
   /** Those of its options that must be there. */
@@ -46,11 +48,20 @@ function checkWithin(
 }
 
 function checkValue(option: string, value: unknown, rule: OptionRule): void {
-  const { wants, fits, each, within, needs = [] } = rule.sides?.find((side) => side.fits(value)) ?? rule;
+  const { wants, fits, each, apart, within, needs = [] } = rule.sides?.find((side) => side.fits(value)) ?? rule;
   if (!fits(value)) throw badOption(option, value, wants);
   if (each !== undefined && Array.isArray(value))
     for (const [nth, one] of value.entries()) checkValue(`${option}[${nth}]`, one, each);
+  if (apart !== undefined && Array.isArray(value)) checkApart(option, value, apart);
   if (within !== undefined && isOptions(value)) checkWithin(`${option}.`, value, within, needs);
+}
+
+function checkApart(option: string, values: readonly Readonly<Record<string, unknown>>[], by: string): void {
+  const taken = new Set<unknown>();
+  for (const [nth, { [by]: own }] of values.entries()) {
+    if (taken.has(own)) throw badOption(`${option}[${nth}].${by}`, own, `${by} that no other has`);
+    taken.add(own);
+  }
 }
 
 export function badOption(option: string, value: unknown, wants: string): HoldfastError {
@@ -93,8 +104,9 @@ export function options<O extends object>(
   return { wants: "an object", fits: isOptions, within, needs };
 }
 
-export function listOf(each: OptionRule): OptionRule {
-  return { ...LIST, each };
+/** `apart`: what no two of them may have in common. */
+export function listOf(each: OptionRule, apart?: string): OptionRule {
+  return { ...LIST, each, ...(apart === undefined ? {} : { apart }) };
 }
 
 export function either(...sides: readonly OptionRule[]): OptionRule {

@@ -41,7 +41,7 @@ describe("effects in checkpoints", () => {
     access: "external",
     effects: { payment: { run: (args: Json) => (done.push(JSON.stringify(args)), "receipt"), undo: () => {} } },
     run: async ({ order, fail }, call) => {
-      await call.effect("payment", { order, words: "w".repeat(100) }, { key: order });
+      await call.effect("payment", { order, words: "w".repeat(200) }, { key: order });
       return fail === true ? call.fail("no", "no") : "paid";
     },
   });
@@ -51,8 +51,9 @@ describe("effects in checkpoints", () => {
   async function keptEffects(session: Session) {
     await session.checkpoint();
     const newest = (await collect(session.read({ reverse: true }))).find((entry) => entry.kind === "checkpoint-kept");
-    const { effects } = (newest as unknown as { state: { effects: { entry: { key: string; args: Json } }[] } }).state;
-    return effects.map(({ entry }) => [entry.key, entry.args === null ? "no arguments" : "arguments"]);
+    const { effects } = (newest as unknown as { state: { effects: { entry: { key: string }; place?: object }[] } })
+      .state;
+    return effects.map(({ entry, place = {} }) => [entry.key, "args" in place ? "arguments" : "no arguments"]);
   }
 
   test("[TURN-62] forget what is out of reach, and never a key", async () => {

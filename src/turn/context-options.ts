@@ -35,7 +35,7 @@ export interface ContextOptions {
   readonly foresight?: (page: Page) => number;
   /** Without it, pages are lowered under pressure and nothing is summarised. */
   readonly compaction?: CompactionOptions;
-  /** Hold in every session. */
+  /** Hold in every session, each under an id of its own, also before a rule of that id in the project's files. */
   readonly rules?: readonly Rule[];
   /** `true`, or which files: rules are also what the session's own files say, `AGENTS.md` and the goals of `.tasks.jsonl`. */
   readonly project?: true | ProjectOptions;

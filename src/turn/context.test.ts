@@ -284,14 +284,6 @@ describe("a pinned rule", () => {
       await answer(again, "four");
       expect([times(again, rule.text), times(again, "Run the tests twice.")]).toEqual([1, 0]);
     });
-
-    test("[PAGE-23] configured twice, is shown once all the same", async () => {
-      const twice = { context: { ...SMALL, rules: [rule, { ...rule, text: "And lint." }] } };
-      const { session } = await open(undefined, twice);
-      await session.context.pin({ ...rule, text: "Run the tests twice." });
-      await answer(session, "one");
-      expect(session.context.view!.pages.filter(({ id }) => id === "constraint:R0")).toHaveLength(1);
-    });
   });
 
   test("[PAGE-14] [T20] of a call that fails is gone with its file and its slice, and the log entry is kept", async () => {

@@ -29,6 +29,8 @@ export type RunEvent =
   | { readonly kind: "call-waiting"; readonly call: WaitingCall }
   /** Nobody could be asked about it, or what was replied is no reply. It waits on, and the turn goes on without it. */
   | { readonly kind: "ask-failed"; readonly call: WaitingCall; readonly error: HoldfastError }
+  /** What the turn cost is not known, as `price` failed. Told once, before the end. */
+  | { readonly kind: "price-failed"; readonly error: HoldfastError }
   | { readonly kind: "call-closed"; readonly callId: CallId; readonly outcome: CallOutcome }
   /** A tool boundary that can be returned to. */
   | { readonly kind: "checkpoint"; readonly callId: CallId }

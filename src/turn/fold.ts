@@ -6,6 +6,16 @@ import type { CallId } from "../records/ids.ts";
 import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 import { type EffectEntry, effectId, SOMEBODY_ELSE, type Standing } from "../transaction/effect.ts";
+import {
+  effectsIn,
+  type FoldedEffect,
+  isToPlace,
+  type KeptEffects,
+  keptEffectsOf,
+  placed,
+  type PlacedEffect,
+  withoutArguments,
+} from "./kept-effects.ts";
 
 /** A tool boundary: where the state stood before a call and after it, by sequence number. */
 export interface ToolBoundary {
@@ -16,12 +26,6 @@ export interface ToolBoundary {
   readonly after: number;
   /** Taken back by a rewind: it can no longer be returned to. */
   readonly rewound: boolean;
-}
-
-interface FoldedEffect {
-  readonly entry: EffectEntry;
-  readonly standing: Standing;
-  readonly owners: readonly string[];
 }
 
 /** A kept state and the changes that came after it. `base` 0 is the beginning, where every part is at its initial value. */
@@ -64,12 +68,11 @@ interface KeptPart {
 }
 
 /** What a checkpoint keeps: the place of every part, and the fold up to there. */
-export interface KeptState {
+export interface KeptState extends KeptEffects {
   readonly parts: Readonly<Record<string, KeptPart>>;
   readonly waiting?: readonly WaitingCall[];
   readonly inside?: readonly (readonly [string, CallId])[];
   readonly boundaries: readonly ToolBoundary[];
-  readonly effects: readonly FoldedEffect[];
   readonly epochs: readonly Epoch[];
   readonly rewrittenAt?: number;
   readonly history?: number;
@@ -79,6 +82,7 @@ export interface KeptState {
 export interface StateNote extends CheckpointNote {
   readonly parts?: KeptState["parts"];
   readonly blobs?: readonly BlobRef[];
+  readonly effects?: ReadonlyMap<string, PlacedEffect>;
   /** How long conversation_history is, where records that were counted are gone. */
   readonly history?: number;
 }
@@ -128,40 +132,47 @@ export function isDueAfter(records: number): boolean {
   return records >= RECORDS_PER_CHECKPOINT;
 }
 
-function isUnchanged({ epochs, boundaries }: SessionFold): boolean {
+function isUnchanged({ epochs, boundaries, effects }: SessionFold): boolean {
   const next = sorted([...epochs, { base: Number.POSITIVE_INFINITY, changes: [] }], boundaries);
-  return epochs.at(-1)?.changes.length === 0 && next.stale.length === 0;
+  return epochs.at(-1)?.changes.length === 0 && next.stale.length === 0 && !effects.values().some(isToPlace);
 }
 
-function checkpointOf(now: SessionFold, { parts = {}, blobs, tag, history = now.history }: StateNote): RecordDraft {
+function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
   const { boundaries, epochs, rewrittenAt } = now;
+  const { parts = {}, tag, history = now.history, effects: places = new Map<string, PlacedEffect>() } = note;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
   const inside = now.inside.size === 0 ? {} : { inside: [...now.inside] };
-  const effects = effectsToKeep(now);
+  const effects = new Map([...now.effects].map(([id, effect]) => [id, placed(effect, places)]));
+  const outside = keptEffectsOf(effectsToKeep({ ...now, effects }));
   const counted = history === undefined ? {} : { history };
-  const kept: KeptState = { parts, boundaries, epochs, effects, rewrittenAt, ...waiting, ...inside, ...counted };
+  const kept: KeptState = { parts, boundaries, epochs, rewrittenAt, ...outside, ...waiting, ...inside, ...counted };
+  const blobs = onceEach([...(note.blobs ?? []), ...(outside.effectContents ?? [])]);
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
     state: kept as unknown as Json,
     ...(tag === undefined ? {} : { tag }),
-    ...(blobs === undefined ? {} : { blobs }),
+    ...(blobs.length === 0 ? {} : { blobs }),
   };
+}
+
+function onceEach(blobs: readonly BlobRef[]): readonly BlobRef[] {
+  return [...new Map(blobs.map((ref) => [ref.name, ref])).values()];
 }
 
 /**
  * Keys are kept for ever, because what was done must not be done again. An undone effect that no boundary reaches may go:
  * its key was free. One that somebody out of reach relies on can never be undone, so its arguments may go.
  */
-function effectsToKeep({ effects, boundaries, openCalls, inside }: SessionFold): readonly FoldedEffect[] {
+export function effectsToKeep({ effects, boundaries, openCalls, inside }: SessionFold): readonly FoldedEffect[] {
   const reached = new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
   const isReached = (owner: string) => reached.has(owner) || reached.has(inside.get(owner) ?? owner);
   return [...effects.values()].flatMap((effect): FoldedEffect[] => {
-    const { entry, standing, owners } = effect;
+    const { standing, owners } = effect;
     if (standing.is === "undone") return owners.some(isReached) ? [effect] : [];
     const settled = standing.is === "done" || standing.is === "not-undone";
     if (!settled || owners.every(isReached)) return [effect];
-    return [{ entry: { ...entry, args: null }, standing, owners: owners.slice(0, 1) }];
+    return [withoutArguments(effect)];
   });
 }
 
@@ -193,7 +204,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       inside: new Map(kept.inside ?? []),
       boundaries: kept.boundaries,
       ...historyOf(kept),
-      effects: new Map(kept.effects.map((effect) => [effectId(effect.entry), effect])),
+      effects: effectsIn(kept),
       introduced: new Set(Object.keys(kept.parts)),
       rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
@@ -270,8 +281,8 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       return { ...known, standing: isWanted ? { is: "done", result } : { is: "undoing", result, begun: false } };
     }),
   "effect-joined": (now, record) =>
-    withEffect(now, record, ({ entry, standing, owners }) => ({
-      entry,
+    withEffect(now, record, ({ standing, owners, ...known }) => ({
+      ...known,
       // A rewind had come to others first, and it is wanted again: nobody had begun to undo it.
       standing: standing.is === "undoing" && !standing.begun ? { is: "done", result: standing.result } : standing,
       owners: [...(standing.is === "done" && owners.length === 0 ? [SOMEBODY_ELSE] : owners), record.callId],

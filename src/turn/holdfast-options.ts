@@ -76,7 +76,7 @@ const CONTEXT = options<ContextOptions>({
   order: oneOf("utility", "lru", "place"),
   foresight: FUNCTION,
   compaction: options<CompactionOptions>({ at: SHARE, summariser: having("summarise") }, ["at"]),
-  rules: listOf(options(RULE, RULE_NEEDS)),
+  rules: listOf(options(RULE, RULE_NEEDS), "id"),
   project: either(
     TRUE,
     options<ProjectOptions>({ instructions: listOf(TEXT), goals: listOf(TEXT), mostBytes: whole(0) }),

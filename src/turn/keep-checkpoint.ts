@@ -1,7 +1,7 @@
 import type { CheckpointNote } from "../journal/append-options.ts";
 import { type Appended, appendReserved, type Journal } from "../journal/journal.ts";
 import type { Root } from "../state/root.ts";
-import { isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
+import { effectsToKeep, isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
 import { reclaim } from "./reclaim.ts";
 import type { SessionParts } from "./session-parts.ts";
 
@@ -11,14 +11,17 @@ export function isDue(journal: Journal<SessionFold>): boolean {
 
 /** The whole state by name, unchanged parts by the names they have. Only from inside the gate: the root must not move. */
 export async function keepCheckpoint(
-  { store, journal, blobs, state }: Pick<SessionParts, "store" | "journal" | "blobs" | "state">,
+  parts: Pick<SessionParts, "store" | "journal" | "blobs" | "effectBlobs" | "state">,
   root: Root,
   note: CheckpointNote & Pick<StateNote, "history">,
 ): Promise<Appended> {
+  const { store, journal, blobs, effectBlobs, state } = parts;
   const { staged, written, ...kept } = await blobs.stage(state.truth.parts, root);
-  const checkpoint: StateNote = { ...note, ...kept };
-  const appended = await appendReserved(journal, [], { staged, checkpoint });
+  const outside = await effectBlobs.stage(effectsToKeep(journal.folded));
+  const checkpoint: StateNote = { ...note, ...kept, effects: outside.places };
+  const appended = await appendReserved(journal, [], { staged: [...staged, ...outside.staged], checkpoint });
   written();
+  outside.written();
   await reclaim(store, journal);
   return appended;
 }

@@ -8,6 +8,7 @@ import type { Redactor } from "../records/redact.ts";
 import { redactDraft } from "../records/redact-record.ts";
 import { catalogPart, withoutSecretReason } from "./catalog-part.ts";
 import { type KeptState, keptState } from "./fold.ts";
+import { effectsIn } from "./kept-effects.ts";
 import { withoutSecrets } from "./media-secrets.ts";
 import { readPart } from "./said-part.ts";
 
@@ -19,7 +20,8 @@ export interface KeptSecretsDeps {
   isExact(part: string): boolean;
 }
 
-type PlaceIn = readonly [part: string, place: KeptState["parts"][string]];
+/** What effects said lies in no part: its name is nobody's. */
+type PlaceIn = readonly [part: string, place: Pick<KeptState["parts"][string], "name" | "from" | "to">];
 
 /** Content that the conversation shows. */
 interface Shown {
@@ -50,7 +52,8 @@ export class KeptSecrets {
    */
   async inContent(entry: JournalEntry): Promise<ReadonlyMap<BlobName, boolean>> {
     const found = new Map<BlobName, boolean>();
-    const places = Object.entries(keptState(entry)?.parts ?? {});
+    const kept = keptState(entry);
+    const places: readonly PlaceIn[] = kept === undefined ? [] : [...Object.entries(kept.parts), ...effectPlaces(kept)];
     for (const name of new Set(places.map(([, place]) => toBlobName(place.name)))) {
       const bytes = await this.#bytesOf(name);
       if (bytes === undefined) continue;
@@ -109,6 +112,14 @@ export class KeptSecrets {
     }
     return Buffer.concat(pieces);
   }
+}
+
+function effectPlaces(kept: KeptState): readonly PlaceIn[] {
+  return [...effectsIn(kept).values()].flatMap(({ place }) => {
+    const { content, args, result } = place ?? {};
+    const ranges = [args, result].filter((range) => range !== undefined);
+    return content === undefined ? [] : ranges.map(([from, to]) => ["", { name: content.name, from, to }] as const);
+  });
 }
 
 /** What the user brought, and what a tool answered with. */

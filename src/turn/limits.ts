@@ -18,7 +18,7 @@ export interface RunLimits {
   readonly timeMs?: number;
   /** Needs `price`. */
   readonly cost?: number;
-  /** What an answer cost, in your currency. */
+  /** What an answer cost, in your currency. Where it fails, nobody knows: that meets a bound of `cost`, and is told. */
   readonly price?: (usage: Usage, model: string) => number;
 }
 
@@ -37,7 +37,7 @@ export interface Spent {
   readonly steps: number;
   readonly input: number;
   readonly output: number;
-  /** In the currency of whoever gave the prices; 0 without prices. */
+  /** In the currency of whoever gave the prices; 0 without prices. Without what a `price` failed on. */
   readonly cost: number;
 }
 
@@ -53,7 +53,7 @@ export class RunBudget {
   #steps = 0;
   #expansions = 0;
   /** By evaluation: a model says what it has used so far, and says it again. */
-  readonly #used = new Map<string, { readonly usage: Usage; readonly cost: number }>();
+  readonly #used = new Map<string, { readonly usage: Usage; readonly cost: number; readonly failed?: HoldfastError }>();
 
   /** `within`: of the turn that this one works for. What is spent here is spent there, and its bounds hold here. */
   constructor(limits: RunLimits, state: ExecutionState, within?: RunBudget) {
@@ -78,10 +78,7 @@ export class RunBudget {
   /** Takes an evaluation's usage so far, in place of what it said before. */
   use(evaluation: string, usage: Usage, model: string): void {
     const amounts = amountsOf(usage);
-    const cost = this.#limits.price?.(usage, model) ?? 0;
-    // A price that is no number would let a run go on for ever.
-    if (!(cost >= 0)) throw badLimit("price", String(cost));
-    this.#used.set(evaluation, { usage, cost });
+    this.#used.set(evaluation, { usage, ...this.#priced(usage, model) });
     this.#within?.use(evaluation, usage, model);
     try {
       this.#shared?.record(evaluation, amounts);
@@ -100,6 +97,11 @@ export class RunBudget {
     return { steps: this.#steps, input, output, cost };
   }
 
+  /** Why it is not known what everything cost. */
+  get unpriced(): HoldfastError | undefined {
+    return this.#used.values().find(({ failed }) => failed !== undefined)?.failed;
+  }
+
   /** The first bound that does not allow another request. */
   get met(): LimitKind | undefined {
     return this.#steps >= (this.#limits.steps ?? STEPS) ? "steps" : this.#spentUp;
@@ -113,9 +115,21 @@ export class RunBudget {
     if (tokens !== undefined && input + output >= tokens) return "tokens";
     if (inputTokens !== undefined && input >= inputTokens) return "inputTokens";
     if (outputTokens !== undefined && output >= outputTokens) return "outputTokens";
-    if (money !== undefined && cost >= money) return "cost";
+    // What nobody can price may have cost any amount: taken for nothing, it would let a run go on for ever.
+    if (money !== undefined && (cost >= money || this.unpriced !== undefined)) return "cost";
     if (this.#shared?.exceeded !== undefined) return "budget";
     return this.#within === undefined ? undefined : this.#within.#spentUp;
+  }
+
+  /** Somebody else's code: thrown on, its failure would end the turn without its end. */
+  #priced(usage: Usage, model: string): { readonly cost: number; readonly failed?: HoldfastError } {
+    try {
+      const cost = this.#limits.price?.(usage, model) ?? 0;
+      if (cost >= 0) return { cost };
+      return { cost: 0, failed: new HoldfastError("PRICE_FAILED", { model, value: String(cost) }) };
+    } catch (cause) {
+      return { cost: 0, failed: new HoldfastError("PRICE_FAILED", { model }, { cause }) };
+    }
   }
 }
 

@@ -9,19 +9,92 @@ import type { StoreSource } from "../contracts/store-source.ts";
 import { contextConfig } from "../history/config.ts";
 import { compressWith } from "./compress-with.ts";
 import { createHoldfast, Holdfast } from "./holdfast.ts";
+import type { RunEvent } from "./events.ts";
 import { RunBudget } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { summariseWith } from "./summarise-with.ts";
 
 describe("bounds of a turn that cannot work", () => {
-  test("[LOOP-7] a price that is no number ends the turn with its name: the run would go on for ever", async () => {
+  test("[LOOP-7] are refused by their names", async () => {
     const { session } = await opened();
     const model = scripted([{ text: "ok", usage: { input: 1, output: 1 } }]);
-    const limits = { cost: 1, price: () => Number.NaN };
-    await expect(watch(session.run("go", { model, limits }))).rejects.toMatchObject({ code: "BAD_OPTION" });
     for (const bad of [{ steps: -1 }, { timeMs: Number.NaN }, { cost: 1 }])
       await expect(watch(session.run("go", { model, limits: bad }))).rejects.toMatchObject({ code: "BAD_OPTION" });
     await session.close();
+  });
+
+  const unpriced: readonly (readonly [string, () => number, object])[] = [
+    [
+      "throws",
+      () => {
+        throw new Error("no price of that model");
+      },
+      { details: { model: "scripted:scripted" }, cause: new Error("no price of that model") },
+    ],
+    ["is no number", () => Number.NaN, { details: { model: "scripted:scripted", value: "NaN" } }],
+    ["is below nothing", () => -1, { details: { model: "scripted:scripted", value: "-1" } }],
+  ];
+
+  describe.each(unpriced)("a price that %s", (_, price, failure) => {
+    const usage = { input: 3, output: 1 };
+    const error = { code: "PRICE_FAILED", ...failure };
+    const told = (events: readonly RunEvent[]) => events.filter(({ kind }) => kind === "price-failed");
+
+    test("[LOOP-28] [LOOP-1] meets a bound of cost: nothing more is asked, and the calls are answered", async () => {
+      const { session } = await opened();
+      const model = scripted([
+        { calls: [{ name: "step", input: { n: "a" } }], usage },
+        { text: "ok", usage },
+      ]);
+      const { events, end } = await watch(session.run("go", { model, limits: { cost: 1, price } }));
+      expect(told(events)).toMatchObject([{ error }]);
+      expect(events.at(-1)).toEqual({ kind: "end", end });
+      expect(end).toMatchObject({ status: "limit", limit: "cost", spent: { steps: 1, input: 3, cost: 0 } });
+      expect(await session.files.exists("a.txt")).toBe(true);
+      const entries = await collect(session.read());
+      expect(entries.filter(({ kind }) => kind === "fault-raised")).toMatchObject([
+        { fault: "price-failed", detail: { model: "scripted:scripted", failure: expect.any(String) } },
+      ]);
+      expect(entries.at(-1)).toMatchObject({ kind: "turn-ended", status: "limit" });
+    });
+
+    test("[LOOP-28] costs the sum and no turn where nothing hangs on it, and is told once", async () => {
+      const { session } = await opened();
+      const model = scripted([
+        { calls: [{ name: "step", input: { n: "a" } }], usage },
+        { text: "ok", usage },
+      ]);
+      const { events, end } = await watch(session.run("go", { model, limits: { price } }));
+      expect(told(events)).toMatchObject([{ error }]);
+      expect(end).toMatchObject({ status: "done", text: "ok", spent: { input: 6, cost: 0 } });
+    });
+  });
+
+  test("[LOOP-28] an amount that is told again with a price is priced, and nothing has failed", async () => {
+    const { session } = await opened();
+    let asked = 0;
+    const price = () => {
+      asked += 1;
+      if (asked === 1) throw new Error("not yet");
+      return 2;
+    };
+    const model = scripted([{ text: "ok", usage: { input: 1, output: 1 } }]);
+    const { events, end } = await watch(session.run("go", { model, limits: { cost: 10, price } }));
+    expect(asked).toBe(2);
+    expect(events.map(({ kind }) => kind)).not.toContain("price-failed");
+    expect(end).toMatchObject({ status: "done", spent: { cost: 2 } });
+  });
+
+  test("[LOOP-28] a turn that works for another meets its bound with the price of that one, which tells it", async () => {
+    const { session } = await opened();
+    const price = () => {
+      throw new Error("no price");
+    };
+    const outer = new RunBudget({ cost: 1, price }, session.state);
+    const inner = new RunBudget({}, session.state, outer);
+    inner.use("e", { input: 1, output: 1 }, "m");
+    expect([inner.met, outer.met]).toEqual(["cost", "cost"]);
+    expect([inner.unpriced, outer.unpriced?.code]).toEqual([undefined, "PRICE_FAILED"]);
   });
 
   test("[LOOP-7] [AGENT-5] of two deadlines the nearer one holds, whoever set it, and time that is up is a bound", async () => {
@@ -180,6 +253,8 @@ describe("what a request had shown, looked at later", () => {
   });
 });
 
+const KIND = { id: "R1", text: "Be kind.", scope: "project", source: "me" } as const;
+
 describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
   test.each([
     [{ telemetry: {} }, "telemetry.sinks"],
@@ -195,6 +270,7 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     [{ context: { compaction: {} } }, "context.compaction.at"],
     [{ context: { rules: [{ text: "Be kind." }] } }, "context.rules[0].id"],
     [{ context: { rules: ["Be kind."] } }, "context.rules[0]"],
+    [{ context: { rules: [KIND, { ...KIND, id: "R2" }, { ...KIND, text: "Be brief." }] } }, "context.rules[2].id"],
     [{ context: { rules: [{ id: "R1", text: "Be kind.", scope: "galaxy", source: "me" }] } }, "context.rules[0].scope"],
     [{ context: { preferences: [{ id: "P1", text: "Tabs.", source: "me" }] } }, "context.preferences[0].scope"],
     [{ context: { project: false } }, "context.project"],

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { parseJson } from "../base/json.ts";
+import { type Json, parseJson } from "../base/json.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -73,7 +73,7 @@ export class PartBlobs {
         values.push([name, part.initial]);
         continue;
       }
-      const bytes = read.get(place.name) ?? (await this.#read(toBlobName(place.name)));
+      const bytes = read.get(place.name) ?? (await readWhole(this.#journal, toBlobName(place.name)));
       read.set(place.name, bytes);
       values.push([name, part.decode(jsonIn(bytes, place))]);
     }
@@ -98,7 +98,8 @@ export class PartBlobs {
       const missing = part.contents?.missing(root.get(name) as never) ?? [];
       if (part.contents === undefined || missing.length === 0) continue;
       const found = new Map<BlobName, Uint8Array>();
-      for (const content of new Set(missing)) found.set(content, await this.#read(content));
+      for (const content of new Set(missing))
+        found.set(content, Uint8Array.from(await readWhole(this.#journal, content)));
       filled.push([name, part.contents.fill(root.get(name) as never, (content) => found.get(content))]);
     }
     return root.with(filled);
@@ -117,19 +118,19 @@ export class PartBlobs {
     const worthIt = ({ name, size }: Place) => 2 * (used.get(name) ?? 0) >= size;
     return new Map(same.flatMap(([name, { place }]) => (worthIt(place) ? [[name, place]] : [])));
   }
+}
 
-  async #read(name: BlobName): Promise<Uint8Array> {
-    const pieces: Bytes[] = [];
-    for await (const piece of this.#journal.readBlob(name)) pieces.push(piece);
-    return Uint8Array.from(Buffer.concat(pieces));
-  }
+export async function readWhole(journal: Pick<Journal, "readBlob">, name: BlobName): Promise<Buffer> {
+  const pieces: Bytes[] = [];
+  for await (const piece of journal.readBlob(name)) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 function bytesOf({ bytes }: { readonly bytes: Buffer }): Buffer {
   return bytes;
 }
 
-function jsonIn(bytes: Uint8Array, { name, from, to }: KeptState["parts"][string]) {
+export function jsonIn(bytes: Uint8Array, { name, from, to }: Pick<Place, "name" | "from" | "to">): Json {
   const parsed = parseJson(Buffer.from(bytes.subarray(from, to)).toString("utf8"), {
     depth: 128,
     characters: Number.MAX_SAFE_INTEGER,

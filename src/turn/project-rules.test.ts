@@ -70,6 +70,20 @@ describe("a project's own files", () => {
     expect(rules.map(({ text }) => text)).toEqual(["One."]);
     expect(faults).toMatchObject([{ kind: "repeated-id" }]);
   });
+
+  test("[PAGE-24] a rule under the id of a configured one is told, whichever file says it", async () => {
+    const files = await filesWith({
+      "AGENTS.md": "Never push.",
+      ".tasks.jsonl": '{"goal":"One.","id":"a"}\n{"goal":"Two.","id":"b"}',
+    });
+    const configured = ["AGENTS.md", "a"].map((id) => ({ id, text: "Ours.", scope: "project", source: "us" }) as const);
+    const { rules, faults } = await readProjectRules(files, {}, configured);
+    expect(rules.map(({ text }) => text)).toEqual(["Two."]);
+    expect(faults).toMatchObject([
+      { kind: "repeated-id", path: "AGENTS.md", why: "there is a rule AGENTS.md already" },
+      { kind: "repeated-id", path: ".tasks.jsonl", why: "there is a rule a already" },
+    ]);
+  });
 });
 
 describe("a session in a folder", () => {
@@ -139,6 +153,33 @@ describe("a session in a folder", () => {
       const faults = (await collect(session.read())).filter((entry) => entry.kind === "fault-raised");
       expect(faults).toMatchObject([{ fault: "project-rule-unread", detail: { kind: "leads-outside" } }]);
       expect(session.context.project.faults).toHaveLength(1);
+    } finally {
+      await session.close();
+      await holdfast.close();
+    }
+  });
+
+  test("[PAGE-24] does not open where a rule is configured twice: the model would be told both", async () => {
+    const rule = { id: "R0", text: "Run the tests.", scope: "project", source: "us" } as const;
+    const twice = { context: { rules: [rule, { ...rule, text: "And lint." }] } };
+    await expect(inWorkspace(twice)).rejects.toMatchObject({
+      code: "BAD_OPTION",
+      details: { option: "context.rules[1].id", value: "R0" },
+    });
+  });
+
+  test("[PAGE-24] shows a configured rule and not the file's of its id, and tells that once", async () => {
+    const place = folderWith({ "AGENTS.md": "Push at will.", ".tasks.jsonl": '{"goal":"Ship it."}' });
+    const ours = { id: "AGENTS.md", text: "Never push.", scope: "project", source: "us" } as const;
+    const { session, holdfast } = await inWorkspace({ context: { project: true, rules: [ours] } }, place);
+    try {
+      const { sent, events } = await live(session);
+      expect(sent[0]).toMatch(/Never push\.[^]*Ship it\./);
+      expect(sent[0]).not.toContain("Push at will.");
+      expect(events.filter(({ kind }) => kind === "rules-unread")).toMatchObject([
+        { faults: [{ kind: "repeated-id", path: "AGENTS.md" }] },
+      ]);
+      expect((await live(session)).events.map(({ kind }) => kind)).not.toContain("rules-unread");
     } finally {
       await session.close();
       await holdfast.close();

@@ -21,6 +21,7 @@ export type ProjectFaultKind =
   /** A folder, a device, or what the system does not give out. */
   | "unreadable"
   | "bad-line"
+  /** Another rule has the id, of a file that was read before or of `context.rules`. */
   | "repeated-id";
 
 /** What could not be read, and is therefore no rule. */
@@ -44,12 +45,23 @@ export const NO_PROJECT: ProjectRules = { rules: [], faults: [] };
 
 /**
  * The rules that a project's own files say. A file that is not there says none; one that leads out of the project, is no
- * text or too long is a fault with its code, and costs no other file. Links inside the project are followed.
+ * text or too long is a fault with its code, and costs no other file. Links inside the project are followed. So is a second
+ * rule of one id a fault: `configured` ones hold before all.
  */
-export async function readProjectRules(files: Filesystem, options: ProjectOptions = {}): Promise<ProjectRules> {
+export async function readProjectRules(
+  files: Filesystem,
+  options: ProjectOptions = {},
+  configured: readonly Rule[] = [],
+): Promise<ProjectRules> {
   const { instructions = INSTRUCTIONS, goals = GOALS, mostBytes = MOST_BYTES } = options;
-  const rules = new Map<string, Rule>();
+  const taken = new Set(configured.map(({ id }) => id));
+  const rules: Rule[] = [];
   const faults: ProjectFault[] = [];
+  const take = (path: string, rule: Rule) => {
+    if (taken.has(rule.id)) faults.push({ kind: "repeated-id", path, why: `there is a rule ${rule.id} already` });
+    else rules.push(rule);
+    taken.add(rule.id);
+  };
   const read = async (path: string): Promise<string> => {
     const found = await textIn(files, path, mostBytes);
     if (typeof found === "string") return found;
@@ -58,17 +70,14 @@ export async function readProjectRules(files: Filesystem, options: ProjectOption
   };
   for (const path of instructions) {
     const text = await read(path);
-    if (text.trim() !== "") rules.set(path, { id: path, text, scope: "project", source: path });
+    if (text.trim() !== "") take(path, { id: path, text, scope: "project", source: path });
   }
   for (const path of goals) {
     const found = goalsOf(await read(path), path);
     faults.push(...found.faults.map((fault) => ({ kind: "bad-line" as const, path, ...fault })));
-    for (const rule of found.rules) {
-      if (!rules.has(rule.id)) rules.set(rule.id, rule);
-      else faults.push({ kind: "repeated-id", path, why: `there is a rule ${rule.id} already` });
-    }
+    for (const rule of found.rules) take(path, rule);
   }
-  return { rules: [...rules.values()], faults };
+  return { rules, faults };
 }
 
 type Unread = Pick<ProjectFault, "kind" | "why">;

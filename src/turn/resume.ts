@@ -19,11 +19,13 @@ import type { ResourceKey } from "../state/resources.ts";
 import type { Root } from "../state/root.ts";
 import { DEFAULT_SLICES } from "../state/default-slices.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
+import type { EffectEntry } from "../transaction/effect.ts";
 import type { ToolPolicy } from "../transaction/policy.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { type TransactionOptions, Transactions } from "../transaction/transactions.ts";
 import { catalogPart } from "./catalog-part.ts";
 import { catalogPolicy } from "./catalog-policy.ts";
+import { EffectBlobs } from "./effect-blobs.ts";
 import type { SessionFold } from "./fold.ts";
 import { type Ground, grounds } from "./ground.ts";
 import { JournalLedger } from "./journal-ledger.ts";
@@ -134,8 +136,11 @@ async function revive(
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
-      await keepCheckpoint({ store: deps.store, journal, blobs, state }, root, {}).catch(teller.checkpointFailed);
+      await keepCheckpoint({ store: deps.store, journal, blobs, effectBlobs, state }, root, {}).catch(
+        teller.checkpointFailed,
+      );
   };
+  const effectBlobs = new EffectBlobs(journal);
   const ledger = new JournalLedger(journal, written, () => state.truth.parts, files);
   const state = ExecutionState.create({
     parts: [...rebuilt.parts.values()]
@@ -194,7 +199,8 @@ async function revive(
     ...(exec === undefined ? {} : { execHost: exec }),
   });
   const catalog = new SessionCatalog(homeIn(state, ledger, journal.redactor), transactions, family, reserved);
-  for (const { entry, standing, owners } of journal.folded.effects.values())
+  const outside = await effectBlobs.load(journal.folded.effects.values());
+  for (const { entry, standing, owners } of outside.effects)
     transactions.effects.recall(entry, standing, owners, journal.folded.inside);
   const cutOff = isFork ? undefined : await cutOffFork(deps.store, journal);
   if (isFork || cutOff !== undefined) transactions.effects.disown();
@@ -222,6 +228,7 @@ async function revive(
     store: deps.store,
     journal,
     blobs,
+    effectBlobs,
     ledger,
     state,
     transactions,
@@ -238,6 +245,7 @@ async function revive(
     ...(options.writeback === undefined ? {} : { writebackOptions: options.writeback }),
     ...(files === undefined || exec === undefined ? {} : { files, exec }),
   });
+  await tellGone(session, outside.gone);
   await takeBackCutOff(session, wereOpen, returning);
   await reconcile(session);
   await catalog.join();
@@ -270,6 +278,13 @@ async function reconcile({ writeback, state }: Session): Promise<void> {
     if (state.poisoned) throw error;
     outOfReach(error);
   }
+}
+
+/** Effects whose content is lost. Kept as such at once: they are told once, and the next opening asks for nothing that is gone. */
+async function tellGone(session: Session, gone: readonly EffectEntry[]): Promise<void> {
+  if (gone.length === 0) return;
+  await session.checkpoint();
+  await session.append(gone.map(({ tool, name, key }) => faultRecord("effect-lost", { tool, name, key })));
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */

@@ -3,6 +3,7 @@ import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
 import type { HoldfastError } from "../base/errors.ts";
 import { checkOptions } from "../base/options.ts";
+import { inWords } from "../base/words.ts";
 import type { Json } from "../base/json.ts";
 import type { Answer, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
 import { thrashOf } from "../context/faults.ts";
@@ -63,6 +64,8 @@ export async function* runTurn(
     await turn.finish(end);
     over = true;
     told(end);
+    const error = turn.budget.unpriced;
+    if (error !== undefined) yield { kind: "price-failed", error };
     yield { kind: "end", end };
     return end;
   } catch (error) {
@@ -200,7 +203,14 @@ class Turn {
     if (!this.#begun) return;
     const { status, spent, text: _text, ...detail } = end;
     const more = Object.keys(detail).length === 0 ? {} : { detail: detail as unknown as Json };
-    await this.#write([{ kind: "turn-ended", status, steps: spent.steps, ...more }]);
+    await this.#write([...this.#unpriced(), { kind: "turn-ended", status, steps: spent.steps, ...more }]);
+  }
+
+  #unpriced(): readonly RecordDraft[] {
+    const { unpriced } = this.budget;
+    if (unpriced === undefined) return [];
+    const { details, cause } = unpriced;
+    return [faultRecord("price-failed", { ...details, failure: inWords(cause ?? unpriced) })];
   }
 
   /** Whoever followed the turn has walked away from it: it ends like one that was stopped. */

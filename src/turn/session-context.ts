@@ -144,10 +144,10 @@ export class SessionContext {
    * its work neither changes its rules under it nor costs it the prefix. Answers faults that are new.
    */
   async readProject(files: () => Filesystem): Promise<readonly ProjectFault[]> {
-    const { project } = this.#options;
+    const { project, rules } = this.#options;
     if (project === undefined) return [];
     const told = new Set(this.#project.faults.map((fault) => JSON.stringify(fault)));
-    this.#project = await readProjectRules(files(), project === true ? {} : project);
+    this.#project = await readProjectRules(files(), project === true ? {} : project, rules);
     return this.#project.faults.filter((fault) => !told.has(JSON.stringify(fault)));
   }
 

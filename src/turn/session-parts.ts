@@ -6,6 +6,7 @@ import type { CallId } from "../records/ids.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { ToolCall } from "../transaction/call-world.ts";
 import type { Transactions } from "../transaction/transactions.ts";
+import type { EffectBlobs } from "./effect-blobs.ts";
 import type { SessionFold } from "./fold.ts";
 import type { ForkWorkspace } from "./fork-files.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
@@ -26,6 +27,7 @@ export interface SessionParts<S = unknown> {
   readonly store: Store;
   readonly journal: Journal<SessionFold>;
   readonly blobs: PartBlobs;
+  readonly effectBlobs: EffectBlobs;
   readonly ledger: JournalLedger;
   readonly state: ExecutionState;
   readonly transactions: Transactions;

@@ -368,7 +368,7 @@ export class Session implements AsyncDisposable {
     checkOptions(how, CHECKPOINT_OPTIONS);
     const { truth } = this.state;
     return truth.gate.run(() => {
-      if (how.anew === true) this.#parts.blobs.forget();
+      if (how.anew === true) for (const kept of [this.#parts.blobs, this.#parts.effectBlobs]) kept.forget();
       truth.refusePoisoned(); // its root may lack what the journal has, and a checkpoint would make that true
       const { history } = how;
       return keepCheckpoint(this.#parts, truth.root, history === undefined ? note : { ...note, history });

@@ -217,6 +217,41 @@ describe("a secret that is registered later", () => {
     expect(await holdfast.verify()).toMatchObject({ ok: true });
   });
 
+  test("[REDACT-10] [TURN-90] is dropped with what an effect was done with and answered, and its key is still known", async () => {
+    const place = join(folder, "effects");
+    let ran = 0;
+    const buy = writes<string>("buy", async (to, call) => call.effect("payment", { to }, { key: "order-1" }), {
+      access: "external",
+      effects: {
+        payment: {
+          run: ({ to }: { readonly to: string }) => {
+            ran += 1;
+            return `${to} ${"r".repeat(500)}`;
+          },
+        },
+      },
+    });
+    const store = sqlite(join(place, "s.db"), { durability: "process" });
+    const holdfast = await createHoldfast({ ...OPTIONS, tools: [step, buy], store });
+    const words = `${LATE} ${"w".repeat(500)}`;
+    const session = await holdfast.open("s");
+    await session.runTool({ name: "buy", input: words });
+    await session.checkpoint();
+    await run(session, "clean");
+    await session.checkpoint();
+    await session.close();
+    holdfast.registerSecret({ name: "late", value: LATE });
+    expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [], erased: true });
+    expect(holds(place, LATE)).toBe(false);
+    expect(await holdfast.verify()).toMatchObject({ ok: true });
+    const again = await holdfast.open("s");
+    const { output } = await again.runTool({ name: "buy", input: "words" });
+    expect(output).toContain("[redacted:late] w");
+    expect(ran).toBe(1);
+    await again.close();
+    await holdfast.close();
+  });
+
   test("[REDACT-10] with nothing to drop, nothing is dropped", async () => {
     const { holdfast, session } = await opened();
     await run(session, "a");

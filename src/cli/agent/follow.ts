@@ -51,6 +51,8 @@ export class Follower {
         return this.line(
           paint(this.#terminal, "yellow", `  … ${event.call.tool} waits on: ${harmless(event.error.message)}`),
         );
+      case "price-failed":
+        return this.line(paint(this.#terminal, "yellow", `  … ${harmless(event.error.message)}`));
       case "repaired":
         return this.line(paint(this.#terminal, "yellow", `  … repaired for the model: ${event.fault}`));
       default:
