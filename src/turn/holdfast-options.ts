@@ -81,7 +81,7 @@ const CONTEXT = options<ContextOptions>({
     TRUE,
     options<ProjectOptions>({ instructions: listOf(TEXT), goals: listOf(TEXT), mostBytes: whole(0) }),
   ),
-  preferences: listOf(options<Preference>(RULE, RULE_NEEDS)),
+  preferences: listOf(options<Preference>(RULE, RULE_NEEDS), "id"),
   recall: BOOLEAN,
 });
 

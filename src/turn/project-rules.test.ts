@@ -159,14 +159,17 @@ describe("a session in a folder", () => {
     }
   });
 
-  test("[PAGE-24] does not open where a rule is configured twice: the model would be told both", async () => {
-    const rule = { id: "R0", text: "Run the tests.", scope: "project", source: "us" } as const;
-    const twice = { context: { rules: [rule, { ...rule, text: "And lint." }] } };
-    await expect(inWorkspace(twice)).rejects.toMatchObject({
-      code: "BAD_OPTION",
-      details: { option: "context.rules[1].id", value: "R0" },
-    });
-  });
+  test.each(["rules", "preferences"])(
+    "[PAGE-24] does not open where one of its %s is configured twice: the model would be told both",
+    async (what) => {
+      const rule = { id: "R0", text: "Run the tests.", scope: "project", source: "us" } as const;
+      const twice = { context: { [what]: [rule, { ...rule, text: "And lint." }] } };
+      await expect(inWorkspace(twice)).rejects.toMatchObject({
+        code: "BAD_OPTION",
+        details: { option: `context.${what}[1].id`, value: "R0" },
+      });
+    },
+  );
 
   test("[PAGE-24] shows a configured rule and not the file's of its id, and tells that once", async () => {
     const place = folderWith({ "AGENTS.md": "Push at will.", ".tasks.jsonl": '{"goal":"Ship it."}' });
