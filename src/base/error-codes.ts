@@ -374,7 +374,7 @@ export const ERROR_CODES = {
   EXEC_NOT_COVERED: {
     says: "Something in the workspace could not be kept or brought back, so nothing of the command was kept.",
     tryThis:
-      'Move what is named out of the workspace, a store also into `.holdfast`, or raise the limit it is over; `uncovered: "report"` runs the command all the same and only tells.',
+      'Move what is named out of the workspace, a store also into `.holdfast`, give another name to what is reserved, or raise the limit it is over; `uncovered: "report"` runs the command all the same and only tells.',
   },
   EXEC_NOT_STARTED: {
     says: "The command could not be started.",
