@@ -22,7 +22,10 @@ export interface Store {
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
   /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
-  /** The file it lies in, when it lies in one: a workspace that holds it leaves it out. */
+  /**
+   * The file it lies in, when it lies in one: a workspace that holds it leaves it out, with everything beside it whose name
+   * begins with the file's own. Content that lies elsewhere has a place of its own (`blobs`).
+   */
   readonly place?: string;
   /** Locks in a folder that the system frees when their holder dies, where the store can offer them. */
   readonly locksIn?: (folder: string) => OsLocks;
