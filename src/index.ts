@@ -323,6 +323,7 @@ export type {
   DropBatch,
   Durability,
   Fence,
+  ForgetBatch,
   ForkBatch,
   LeaseBatch,
   NewBlob,
@@ -381,7 +382,7 @@ export { filesPart } from "./files/part.ts";
 export type { TreeFile, TreeFolder, TreeNode } from "./files/tree.ts";
 export type { AppendOptions } from "./journal/append-options.ts";
 export { SMALL_BLOB } from "./journal/blobs.ts";
-export { type Deleted, deleteSession, planDeletion } from "./journal/delete.ts";
+export { type Deleted, deleteSession, type Forgotten, planDeletion } from "./journal/delete.ts";
 export { forkSession } from "./journal/fork.ts";
 export { type Appended, Journal, type JournalDeps, type Opened } from "./journal/journal.ts";
 export { type OpenOptions, openJournal } from "./journal/open.ts";

@@ -129,6 +129,10 @@ export const ERROR_CODES = {
     says: "The store stayed busy for too long.",
     tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",
   },
+  STORE_SHARED: {
+    says: "Somebody else has the store open, and may still know what is damaged in it. Nothing was given up.",
+    tryThis: "Close everything else that uses the store, and try again.",
+  },
   STORE_FULL: {
     says: "The disk is full. The write is not acknowledged.",
     tryThis: "Free space, then try again; what was acknowledged before is intact.",
@@ -195,7 +199,13 @@ export const ERROR_CODES = {
   },
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
-    tryThis: "Run `holdfast verify --salvage` to get every record that can be proven.",
+    tryThis:
+      "Run `holdfast verify --salvage` to get every record that can be proven; `holdfast delete --damaged` then gives up a session that cannot be read at all.",
+  },
+  SESSION_SOUND: {
+    says: "The session is not damaged, or what was kept of it proves how it was. It was not given up.",
+    tryThis:
+      "Open it, which puts it right, or delete it like any other; if that is refused, give up first the sessions that nothing proves.",
   },
   SESSION_NEEDED: {
     says: "Other sessions need this one. Nothing was deleted.",
@@ -364,7 +374,7 @@ export const ERROR_CODES = {
   EXEC_NOT_COVERED: {
     says: "Something in the workspace could not be kept or brought back, so nothing of the command was kept.",
     tryThis:
-      'Move what is named out of the workspace, a store also into `.holdfast`, or raise the limit it is over; `uncovered: "report"` runs the command all the same and only tells.',
+      'Move what is named out of the workspace, a store also into `.holdfast`, give another name to what is reserved, or raise the limit it is over; `uncovered: "report"` runs the command all the same and only tells.',
   },
   EXEC_NOT_STARTED: {
     says: "The command could not be started.",

@@ -12,6 +12,8 @@ export interface ByteRange {
 
 /** Content by name. The name says what the bytes are, so the same content is kept once and an altered byte is noticed. */
 export interface BlobStore {
+  /** The folder it lies in, when it lies in one, as a whole path: a workspace that holds it leaves it out. */
+  readonly place?: string;
   /** Resolves when the content and its name survive what the store's durability class promises. */
   put(source: ByteSource, signal?: AbortSignal): Promise<BlobRef>;
   /** Yields proven bytes only: BLOB_CORRUPT or BLOB_MISSING instead of anything else. Memory stays bounded by one chunk. */

@@ -22,7 +22,10 @@ export interface Store {
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
   /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
-  /** The file it lies in, when it lies in one: a workspace that holds it leaves it out. */
+  /**
+   * The file it lies in, when it lies in one: a workspace that holds it leaves it out, with everything beside it whose name
+   * begins with the file's own. Content that lies elsewhere has a place of its own (`blobs`).
+   */
   readonly place?: string;
   /** Locks in a folder that the system frees when their holder dies, where the store can offer them. */
   readonly locksIn?: (folder: string) => OsLocks;
@@ -173,6 +176,15 @@ export interface DropBatch extends Fence {
 export interface DeleteBatch extends Fence {
   readonly kind: "delete";
 }
+/**
+ * Gives up a session whose row is damaged or gone, and that nothing proves: what can be put right is refused. So it is while
+ * somebody else has the store open, who may still know what the row said. Its records go with the next sweep, but for those
+ * that other sessions reach; its name is free, and closed to whoever wrote the session once.
+ */
+export interface ForgetBatch {
+  readonly kind: "forget";
+  readonly session: SessionId;
+}
 /** The same session under another name, which must be free. Its writer lets it go with that. */
 export interface RenameBatch extends Fence {
   readonly kind: "rename";
@@ -206,6 +218,7 @@ export type WriteBatch =
   | ForkBatch
   | DropBatch
   | DeleteBatch
+  | ForgetBatch
   | RenameBatch
   | SweepBatch;
 
@@ -213,6 +226,8 @@ export type Conflict =
   | { readonly kind: "session-unknown" }
   | { readonly kind: "session-exists" }
   | { readonly kind: "session-damaged"; readonly detail: string }
+  | { readonly kind: "session-sound" }
+  | { readonly kind: "store-shared" }
   | { readonly kind: "lease-held"; readonly owner: OwnerId; readonly epoch: number; readonly until: number }
   | { readonly kind: "lease-lost"; readonly epoch: number }
   | { readonly kind: "head-moved"; readonly head: Link }
@@ -239,6 +254,7 @@ interface ReceiptValues {
   fork: { readonly row: SessionRow };
   drop: { readonly dropped: number; readonly bytes: number };
   delete: { readonly deleted: true };
+  forget: { readonly forgotten: true };
   rename: { readonly row: SessionRow };
   sweep: Swept;
 }

@@ -12,6 +12,10 @@ export function conflictError(session: SessionId | undefined, conflict: Conflict
       return new HoldfastError("SESSION_EXISTS", { session });
     case "session-damaged":
       return new HoldfastError("SESSION_DAMAGED", { session, detail: conflict.detail });
+    case "session-sound":
+      return new HoldfastError("SESSION_SOUND", { session });
+    case "store-shared":
+      return new HoldfastError("STORE_SHARED", { session });
     case "lease-held":
       return new HoldfastError("SESSION_BUSY", { session, writer: conflict.owner, until: conflict.until });
     case "lease-lost":

@@ -56,6 +56,32 @@ export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Pro
   return true;
 }
 
+export interface Forgotten {
+  readonly session: SessionId;
+  /** What is wrong with it. */
+  readonly damaged: string;
+}
+
+/** What forgetting a damaged session would give up. Refused for one that can be read. */
+export async function planForgetting({ store }: Pick<JournalDeps, "store">, id: string): Promise<Forgotten> {
+  const session = toSessionId(id);
+  try {
+    await rowOf(store, session);
+  } catch (error) {
+    if (!HoldfastError.is(error, "SESSION_DAMAGED")) throw error;
+    const { detail } = error.details;
+    return { session, damaged: typeof detail === "string" ? detail : error.message };
+  }
+  throw new HoldfastError("SESSION_SOUND", { session });
+}
+
+/** Gives up a session that neither its row nor what was kept beside it proves. Forks keep what they share with it. */
+export async function forgetDamaged({ store }: Pick<JournalDeps, "store">, id: string): Promise<void> {
+  const session = toSessionId(id);
+  const receipt = await store.commit({ kind: "forget", session });
+  if (!receipt.ok) throw conflictError(session, receipt.conflict);
+}
+
 /** Up to where the longest of the other sessions that share its segments reaches into it. */
 async function sharedOf(store: Store, row: SessionRow): Promise<number> {
   let through = row.anchor.seq;

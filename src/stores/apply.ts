@@ -24,6 +24,8 @@ export function applyBatch<B extends contract.WriteBatch>(on: Ground, batch: B):
 export interface Ground extends ClockDep {
   readonly tables: Tables;
   readonly blobs: BlobStore;
+  /** Whether it is certain that nobody else has the store open. */
+  readonly isAlone: () => boolean;
 }
 
 function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBatch> {
@@ -57,6 +59,8 @@ function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBa
         tables.deleteSession(row);
         return { ok: true, deleted: true };
       });
+    case "forget":
+      return forget(on, batch);
     case "rename":
       return rename(tables, batch);
     case "sweep":
@@ -233,6 +237,17 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   tables.addSession(row);
   for (const record of records) tables.insertRecord(growing(row), record, undefined);
   return { ok: true, row };
+}
+
+function forget({ tables, clock, isAlone }: Ground, { session }: contract.ForgetBatch): Applied<contract.ForgetBatch> {
+  const found = wholeRow(tables, session);
+  if (!found.ok && found.conflict.kind !== "session-damaged") return found;
+  if (found.ok || tables.isProven(session)) return refuse({ kind: "session-sound" });
+  // A writer knows the whole row, and its next append would write the whole row: then nothing was lost.
+  if (!isAlone()) return refuse({ kind: "store-shared" });
+  // The row cannot be asked how far its epoch had come. Nobody opens a session every millisecond since 1970.
+  tables.forgetSession(session, Math.ceil(clock.now()));
+  return { ok: true, forgotten: true };
 }
 
 function rename(tables: Tables, batch: contract.RenameBatch): Applied<contract.RenameBatch> {

@@ -29,7 +29,11 @@ export interface Tables {
   keepWitness(row: SessionRow): void;
   /** Puts damaged rows right from what proves them, all of them or none. False when that cannot be done. */
   mendSessions(): boolean;
+  /** Whether what is kept proves what a session's row says, or said before it was damaged or lost. */
+  isProven(id: SessionId): boolean;
   deleteSession(row: SessionRow): void;
+  /** The same for a session without a row that could be read. Rows that lie out of order are put in order. */
+  forgetSession(id: SessionId, epoch: number): void;
   /** The epoch a deleted session of this id had reached; 0 when there was none. Its last writer may still be about. */
   epochBefore(id: SessionId): number;
   newSegment(): number;

@@ -11,7 +11,15 @@ import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, type ImportOptions, importBundle } from "../journal/bundle/import.ts";
 import type { BundleSource } from "../journal/bundle/read.ts";
 import { abandonedImports, removeAbandonedImports } from "../journal/bundle/abandoned.ts";
-import { type Deleted, deleteIf, deleteSession, planDeletion } from "../journal/delete.ts";
+import {
+  type Deleted,
+  deleteIf,
+  deleteSession,
+  type Forgotten,
+  forgetDamaged,
+  planDeletion,
+  planForgetting,
+} from "../journal/delete.ts";
 import { forkRow } from "../journal/fork.ts";
 import { isImporting } from "../journal/importing.ts";
 import { appendReserved, type JournalDeps } from "../journal/journal.ts";
@@ -329,6 +337,20 @@ export class Holdfast implements AsyncDisposable {
     const bound = this.#options.workspace !== undefined && !(await isUnfinishedFork(this.store, plan.session));
     if (bound) await (await this.open(id, { create: false })).close({ leave: "staged" });
     await deleteSession(this.#deps, id);
+    return plan;
+  }
+
+  /**
+   * Gives up a session that is damaged and that nothing proves, also what sessions share; with `dryRun`, tells what is wrong
+   * with it. Until then a sweep removes nothing from the store; with the next one its records go, but for those that its
+   * forks share, so salvage them first. Refused while it can be put right, or anybody else has the store open.
+   */
+  async forgetDamaged(id: string, options: { readonly dryRun?: boolean } = {}): Promise<Forgotten> {
+    checkOptions(options, { dryRun: BOOLEAN });
+    const plan = await planForgetting(this.#deps, id);
+    if (this.#openSessions.find(plan.session) !== undefined)
+      throw new HoldfastError("SESSION_BUSY", { session: id, writer: this.store.owner });
+    if (options.dryRun !== true) await forgetDamaged(this.#deps, id);
     return plan;
   }
 

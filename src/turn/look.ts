@@ -234,8 +234,8 @@ export class SessionLook {
   #workspace(binding: Binding | undefined): LookedWorkspace | undefined {
     const { workspace } = this.#options;
     if (workspace === undefined || binding === undefined) return undefined;
-    const { place } = this.#deps.store;
-    const looked = lookAtWorkspace(typeof workspace === "string" ? { root: workspace } : workspace, place);
+    const { store } = this.#deps;
+    const looked = lookAtWorkspace(typeof workspace === "string" ? { root: workspace } : workspace, store);
     if (looked.id === binding.workspace) return looked;
     looked.close();
     throw new HoldfastError("WORKSPACE_FOREIGN", { session: this.id, root: looked.disk.root.path });

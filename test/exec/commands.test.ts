@@ -436,7 +436,8 @@ describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
   test("[EXEC-14] [K35] a command sees nothing of what is ours, and cannot change it", async () => {
     const { sh, results, text, session } = await withCommands("overlay");
     const ours = `.holdfast-${"0".repeat(24)}-0`;
-    await sh(`ls -A .holdfast; echo x > .holdfast/mine; rm -rf .holdfast; echo x > ${ours}; echo a > a`);
+    const options = { uncovered: "report" } as const;
+    await sh(`ls -A .holdfast; echo x > .holdfast/mine; rm -rf .holdfast; echo x > ${ours}; echo a > a`, { options });
     expect(results[0]?.stdout.text).toBe("");
     expect([text("a"), text(".holdfast/mine"), text(ours)]).toEqual(["a\n", undefined, undefined]);
     expect((await session.runTool({ name: "shell", input: { line: "true" } })).ok).toBe(true);
@@ -468,6 +469,76 @@ describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
       expect([text("data/deep/theirs"), text("moved/deep/theirs")]).toEqual(["theirs", undefined]);
     },
   );
+
+  test.each([
+    "sessions.db",
+    "sessions.db.bak",
+    "data/sessions.db-old",
+    `sub/.holdfast-${"0".repeat(24)}-0`,
+    ".HoldFast",
+  ])(
+    "[EXEC-39] what a command leaves under a name that is ours is refused by name, and told when asked to: %s",
+    async (name) => {
+      const { root } = freshRoot();
+      const store = join(root, name.startsWith("data") ? "data/sessions.db" : "sessions.db");
+      const { sh, results, put, text } = await withCommands("overlay", {}, { root, store });
+      put("sub/theirs", "theirs");
+      expect(await sh(`mkdir ${name} 2>/dev/null || echo mine > ${name}; echo a > a`)).toMatchObject({
+        reason: "EXEC_NOT_COVERED",
+        output: expect.stringContaining(`${name} (reserved)`),
+      });
+      expect(text("a")).toBeUndefined();
+      const line = `rm -rf ${name}; mkdir ${name}; echo mine > ${name}/f; echo a > a`;
+      expect((await sh(line, { options: { uncovered: "report" } })).ok).toBe(true);
+      expect(results[0]?.protection.uncovered).toEqual([{ path: name, why: "reserved" }]);
+      expect([results[0]?.changed.paths, text("a"), text(`${name}/f`)]).toEqual([["a"], "a\n", undefined]);
+      expect((await sh(`echo mine > ${name}2; rm ${name}2; rmdir ${name} 2>/dev/null; true`)).ok).toBe(true);
+    },
+  );
+
+  test("[EXEC-39] a folder that holds a store stays, and is told as that", async () => {
+    const { root } = freshRoot();
+    const store = join(root, "data/deep/sessions.db");
+    const { sh, results, put, text, on, session } = await withCommands("overlay", {}, { root, store });
+    put("data/a", "a");
+    put("data/deep/b", "b");
+    put("data/other/c", "c");
+    const { callId } = await sh("rm -rf data; ls");
+    expect(results[0]?.stdout.text).toBe("");
+    const removed = ["data/a", "data/deep/b", "data/other", "data/other/c"];
+    expect(results[0]?.changed.paths).toEqual(removed);
+    expect([existsSync(store), readdirSync(on("data"))]).toEqual([true, ["deep"]]);
+    expect((await sh("find data; echo new > data/deep/d")).ok).toBe(true);
+    expect([results[1]?.stdout.text, text("data/deep/d")]).toEqual(["data\ndata/deep\n", "new\n"]);
+    await session.rewind({ before: callId });
+    expect([text("data/a"), text("data/deep/b"), text("data/deep/d")]).toEqual(["a", "b", undefined]);
+    for (const made of ["echo x > data", "ln -s elsewhere data", "mkdir data; echo x > data/deep"]) {
+      const { reason, output } = await sh(`rm -rf data; ${made}`);
+      const at = made.includes("deep") ? "data/deep" : "data";
+      expect([reason, output]).toEqual(["EXEC_NOT_COVERED", expect.stringContaining(`${at} (reserved)`)]);
+      expect([text("data/deep/b"), existsSync(store)]).toEqual(["b", true]);
+    }
+  });
+
+  test("[EXEC-39] the call that emptied a folder which holds a store can write into it, before its next command and after", async () => {
+    const { root } = freshRoot();
+    const outcomes: unknown[] = [];
+    const tool = hands(async (_, call) => {
+      await call.exec("rm -rf data");
+      outcomes.push((await call.files.list("data")).map(({ name }) => name));
+      await call.files.writeText("data/new", "new");
+      outcomes.push((await call.exec("cat data/new")).stdout.text);
+      return "kept";
+    });
+    const { session, put, text } = await withCommands(
+      "overlay",
+      { tools: [tool] },
+      { root, store: join(root, "data/sessions.db") },
+    );
+    put("data/a", "a");
+    expect(await session.runTool({ name: "hands", input: {} })).toMatchObject({ ok: true });
+    expect([outcomes, text("data/new"), text("data/a")]).toEqual([[[], "new"], "new", undefined]);
+  });
 
   test("[EXEC-14] a command cannot take the layers away, and reaches no process outside", async () => {
     const { sh, results, put, text, root } = await withCommands("overlay");

@@ -10,6 +10,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   "EXEC-14": OVERLAY,
   "EXEC-23": OVERLAY,
   "EXEC-31": OVERLAY,
+  "EXEC-39": OVERLAY,
   "LOOP-20": CORPUS,
   "PAGE-13": CORPUS,
   "VIEW-19": CORPUS,

@@ -36,6 +36,11 @@ const BROKEN: readonly (readonly [law: string, what: string, break_: (store: Sto
   ["STORE-41", "forgets a fork's own records", commits("fork", ({ records: _records, ...rest }) => rest)],
   ["STORE-41", "forgets a fork's checkpoint", commits("fork", ({ checkpoint: _checkpoint, ...rest }) => rest)],
   ["STORE-42", "sweeps what was just put", commits("sweep", ({ putBefore: _putBefore, ...rest }) => rest)],
+  [
+    "STORE-44",
+    "forgets whatever it is told to",
+    commits("forget", (batch) => ({ ...batch, kind: "delete", epoch: 1 })),
+  ],
   ["STORE-20", "lists more than a page", reads((read) => ({ sessions: (after: "") => read.sessions(after, 1_000) }))],
   [
     "STORE-20",

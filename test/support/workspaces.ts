@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
+import { fileBlobs } from "../../src/blobs/files/entry.ts";
 import {
   createHoldfast,
   type Filesystem,
@@ -28,6 +29,8 @@ export interface Working {
 export interface At {
   readonly root: string;
   readonly store: string;
+  /** Where it keeps large content; else beside itself. */
+  readonly blobs?: string;
   /** Whether what is acknowledged must survive a loss of power. Default false: it takes longer. */
   readonly synced?: boolean;
 }
@@ -44,7 +47,10 @@ export function freshRoot(): At {
 /** A session in a folder. */
 export async function inWorkspace(options: SessionOptions = {}, at: At = freshRoot()): Promise<Working> {
   const holdfast = await createHoldfast({
-    store: sqlite(at.store, { durability: at.synced === true ? "power" : "process" }),
+    store: sqlite(at.store, {
+      durability: at.synced === true ? "power" : "process",
+      ...(at.blobs === undefined ? {} : { blobs: fileBlobs(at.blobs) }),
+    }),
     workspace: at.root,
     ...options,
   });

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { BOOLEAN, checkOptions, OBJECT } from "../../base/options.ts";
@@ -100,6 +100,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
   }
 
   return {
+    place: resolve(folder),
     put,
     list,
     // A generator, so that a bad name is told like every other failure: by the first step.

@@ -1,14 +1,15 @@
 import { HoldfastError } from "../../base/errors.ts";
-import type { CommandBody } from "../command.ts";
+import type { CommandBody, ExitCode, Parsed, Terminal } from "../command.ts";
 import { flagOf, sessionIn, STORE_OPTION, usage, WORKSPACE_OPTION } from "../options.ts";
-import { inStore, kernelOn, lookIn, lookingAt, workspaceFor } from "../session/place.ts";
+import { inStore, kernelOn, lookIn, lookingAt, type Place, unknownIn, workspaceFor } from "../session/place.ts";
 import { count } from "../words.ts";
 
 export const deleteCommand: CommandBody = {
-  usage: "holdfast delete SESSION --yes | --dry-run [--workspace DIR | --folder-gone] [--store FILE]",
+  usage: "holdfast delete SESSION --yes | --dry-run [--workspace DIR | --folder-gone | --damaged] [--store FILE]",
   examples: [
-    "holdfast delete rename-foo --dry-run    what would go",
-    "holdfast delete rename-foo --yes        for good; `holdfast gc` then gives its space back",
+    "holdfast delete rename-foo --dry-run              what would go",
+    "holdfast delete rename-foo --yes                  for good; `holdfast gc` then gives its space back",
+    "holdfast delete rename-foo --damaged --dry-run    what is wrong with one that cannot be read",
   ],
   options: {
     "dry-run": { type: "boolean", help: "say what would go and delete nothing" },
@@ -17,6 +18,10 @@ export const deleteCommand: CommandBody = {
       type: "boolean",
       help: "its folder is not there any more, so nothing is put in place in it first",
     },
+    damaged: {
+      type: "boolean",
+      help: "it can be neither read nor put right: give it up, so that gc works again",
+    },
     workspace: WORKSPACE_OPTION,
     store: STORE_OPTION,
   },
@@ -24,7 +29,10 @@ export const deleteCommand: CommandBody = {
     const id = sessionIn(parsed);
     const dryRun = flagOf(parsed, "dry-run");
     if (!dryRun && !flagOf(parsed, "yes")) throw usage("--yes", "there is no way back; say --yes, or --dry-run to see");
-    return (dryRun ? lookingAt : inStore)(parsed, terminal, async (place) => {
+    const inPlace = dryRun ? lookingAt : inStore;
+    if (flagOf(parsed, "damaged"))
+      return inPlace(parsed, terminal, (place) => forget(place, parsed, terminal, { id, dryRun }));
+    return inPlace(parsed, terminal, async (place) => {
       const look = await lookIn(place, await kernelOn(place), id);
       const folder = flagOf(parsed, "folder-gone") ? undefined : workspaceFor(place, await look.binding());
       const holdfast = await kernelOn(place, folder);
@@ -45,3 +53,23 @@ export const deleteCommand: CommandBody = {
     });
   },
 };
+
+/** Whoever gives up a session should know first what it costs, and that most of it can still be saved. */
+async function forget(
+  place: Place,
+  parsed: Parsed,
+  terminal: Terminal,
+  { id, dryRun }: { readonly id: string; readonly dryRun: boolean },
+): Promise<ExitCode> {
+  const holdfast = await kernelOn(place);
+  const forgotten = await holdfast.forgetDamaged(id, { dryRun }).catch(async (error: unknown) => {
+    throw HoldfastError.is(error, "SESSION_UNKNOWN") ? await unknownIn(place, holdfast, id) : error;
+  });
+  if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, dryRun, ...forgotten }));
+  else {
+    terminal.out(`${dryRun ? "would give up" : "gave up"} ${id}: ${forgotten.damaged}`);
+    terminal.out("its records go with the next `holdfast gc`, but for those that forks share");
+    terminal.out("until then `holdfast verify --salvage FILE` saves every record that proves itself");
+  }
+  return 0;
+}

@@ -1,7 +1,7 @@
 import { copyFileSync, constants } from "node:fs";
 import type { TreeChange } from "./compare.ts";
 import { type ExecGround, fileTime } from "./exec-place.ts";
-import type { HostRoot } from "./folders.ts";
+import { HostRoot } from "./folders.ts";
 import { makePlace, PLACES } from "./meta.ts";
 import type { StagedContent } from "./part.ts";
 import { foldersTo, type ToSync } from "./syncing.ts";
@@ -51,7 +51,11 @@ export class Aside {
       hidden.map((path) => path.split("/")),
       1,
     );
-    for (const folder of [[], ...above]) likeBelow(root, id, folder);
+    for (const folder of [[], ...above]) {
+      const place = [...PLACES.exec, id, "upper", ...folder];
+      makePlace(root, place);
+      likeBelow(root, folder, root, place);
+    }
     const before = fileTime(ground);
     let since = before;
     // Files that were put in place a moment ago have the time of this tick, and must not look like somebody else's.
@@ -68,8 +72,22 @@ export class Aside {
     const { port, path: lower } = root;
     const isOwn = (path: string) => disk.isOwnPath(path);
     const { upper, index } = this;
-    const found = upperDifference({ port, lower, upper, inside, since: this.#since, isOwn, index });
+    const { stay, ...found } = upperDifference({ port, lower, upper, inside, since: this.#since, isOwn, index });
+    this.#makeAgain(inside, stay);
     return { ...found, changes: found.changes.map((change) => this.#staged(change, inside)) };
+  }
+
+  /** What has not gone is there for the call to write into: its next command finds it, too, and nothing of ours in it. */
+  #makeAgain(inside: string, folders: readonly string[]): void {
+    if (folders.length === 0) return;
+    const { root } = this.#ground;
+    const seen = new HostRoot(root.port, inside);
+    try {
+      for (const path of folders) root.port.makeFolder(`${inside}/${path}`, OWNER_ALL);
+      for (const path of folders.toReversed()) likeBelow(root, path.split("/"), seen, path.split("/"));
+    } finally {
+      seen.close();
+    }
   }
 
   /** Before files are moved out: what a command closed, also to its owner, cannot be taken from. */
@@ -124,12 +142,10 @@ export class Aside {
   }
 }
 
-/** A folder of the layer with the mode and the owner of the one below: commands see these, and not what lies below. */
-function likeBelow(root: HostRoot, id: string, names: readonly string[]): void {
-  const place = [...PLACES.exec, id, "upper", ...names];
-  makePlace(root, place);
+/** Gives a folder the mode and the owner of the one below: commands see these, and not what lies below. */
+function likeBelow(root: HostRoot, names: readonly string[], at: HostRoot, place: readonly string[]): void {
   const below = root.port.stat([root.path, ...names].join("/"));
-  root.inside(place, ({ handle }) => {
+  at.inside(place, ({ handle }) => {
     if (below === undefined) return;
     const now = root.port.statOpen(handle);
     if (now.uid !== below.uid || now.gid !== below.gid) root.port.owner(handle, below.uid, below.gid);

@@ -6,7 +6,7 @@ import { nameOfBytes } from "../../records/blob-name.ts";
 import { ABSENT, type HostEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import { ChunkHasher } from "./hasher.ts";
-import { isOwn, isOwnName, isStore } from "./own.ts";
+import { isAt, isOwn, isOwnName, type OwnPlace } from "./own.ts";
 import { type HostPort, type HostStat, isSystem, isText, linkTarget, nameText } from "./port.ts";
 import { HELD } from "./read-file.ts";
 
@@ -30,11 +30,11 @@ interface OpenFile {
 export class Disk {
   readonly root: HostRoot;
   readonly #port: HostPort;
-  /** Stores inside the workspace and outside our own folder: they are no part of it. */
-  readonly #own: readonly string[];
+  /** What is ours inside the workspace and outside our own folder: it is no part of it. */
+  readonly #own: readonly OwnPlace[];
   readonly #exact: boolean;
 
-  constructor(root: HostRoot, own: readonly string[], options: { readonly caseMatters: boolean }) {
+  constructor(root: HostRoot, own: readonly OwnPlace[], options: { readonly caseMatters: boolean }) {
     this.root = root;
     this.#port = root.port;
     this.#own = own;
@@ -58,9 +58,9 @@ export class Disk {
   /** What there is of a store that lies among the user's files, by path: it is within reach of whatever walks through them. */
   stores(): readonly string[] {
     return this.#own.flatMap((place) => {
-      const names = place.split("/").slice(0, -1);
+      const names = place.path.split("/").slice(0, -1);
       const lying = this.root.within(names, (folder) => this.#textNames(folder)) ?? [];
-      return lying.map((name) => [...names, name].join("/")).filter((path) => isStore(path, this.#own));
+      return lying.map((name) => [...names, name].join("/")).filter((path) => isAt(path, place));
     });
   }
 

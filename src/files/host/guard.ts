@@ -1,6 +1,9 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
+import type { BlobStore } from "../../contracts/blob-store.ts";
+import type { Store } from "../../contracts/store.ts";
+import { isAt, isOwn, type OwnPlace } from "./own.ts";
 import { type HostPort, isSystem, nameText } from "./port.ts";
 
 /** More names than this below a folder are no project but a disk. Counted once, when a folder first becomes a workspace. */
@@ -35,13 +38,31 @@ export function refuseHuge(port: HostPort, root: string, most: number = MOST_NAM
   }
 }
 
+/** A store, by where it and its content lie. */
+export type Stored = Pick<Store, "place"> & { readonly blobs: Pick<BlobStore, "place"> };
+
+/**
+ * Where a store lies in the workspace, and where its content does, as far as that is not in our own folder. Each is named
+ * once: content lies beside its store unless somebody says otherwise.
+ */
+export function placesIn(root: string, { place, blobs }: Stored): readonly OwnPlace[] {
+  const found: OwnPlace[] = [];
+  const add = (path: string | undefined, beside: boolean) => {
+    const inside = path === undefined ? undefined : placeIn(root, path);
+    if (inside !== undefined && !isOwn(inside.split("/"), found)) found.push({ path: inside, beside });
+  };
+  add(place, true);
+  add(blobs.place, false);
+  if (blobs.place !== undefined) add(realOf(blobs.place), false); // a folder may itself be a link, within the workspace
+  return found.filter((one) => !found.some((other) => other !== one && isAt(one.path, other)));
+}
+
 /**
  * Where a path of ours lies in the workspace, or undefined when it lies outside. The root is known by its real path, and
  * this one may lead through a link: taken for outside, a store would be a file like any other.
  */
-export function placeIn(root: string, path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  const real = join(realOf(dirname(resolve(path))), basename(path)); // it may not be there yet
+function placeIn(root: string, path: string): string | undefined {
+  const real = join(realOf(dirname(resolve(path))), basename(path));
   const inside = relative(root, real).split(sep).join("/");
   return inside === "" || /^\.\.(\/|$)/.test(inside) ? undefined : inside;
 }
@@ -50,12 +71,14 @@ function isAbove(folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
+/** Of what is not there yet, as far as there is something. */
 function realOf(path: string): string {
+  const whole = resolve(path);
   try {
-    return realpathSync.native(resolve(path));
+    return realpathSync.native(whole);
   } catch (error) {
-    if (isSystem(error, "ENOENT", "ENOTDIR", "EACCES")) return resolve(path);
-    throw error;
+    if (!isSystem(error, "ENOENT", "ENOTDIR", "EACCES")) throw error;
+    return whole === dirname(whole) ? whole : join(realOf(dirname(whole)), basename(whole));
   }
 }
 

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { Disk } from "./disk.ts";
 import { HostRoot } from "./folders.ts";
-import { guardedRoot, placeIn } from "./guard.ts";
+import { guardedRoot, placesIn, type Stored } from "./guard.ts";
 import { closePlaces, openPlaces, PLACES, workspaceId } from "./meta.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
@@ -17,7 +17,7 @@ export interface LookedWorkspace {
   close(): void;
 }
 
-export function lookAtWorkspace(options: WorkspaceOptions, store: string | undefined): LookedWorkspace {
+export function lookAtWorkspace(options: WorkspaceOptions, store: Stored): LookedWorkspace {
   const port = options.port ?? realHost;
   const path = guardedRoot(port, options.root, { anyRoot: true }); // it was refused when it was made, or never
   if (port.stat(`${path}/${PLACES.home.join("/")}`)?.kind !== "folder")
@@ -31,9 +31,8 @@ export function lookAtWorkspace(options: WorkspaceOptions, store: string | undef
       };
       const id = workspaceId(port, places, missing);
       const unfinished = new Slots(port, places).read().some(({ state }) => state === "prepared");
-      const own = placeIn(path, store);
       const caseMatters = port.stat(`${path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
-      const disk = new Disk(root, own === undefined ? [] : [own], { caseMatters });
+      const disk = new Disk(root, placesIn(path, store), { caseMatters });
       return { id, disk, unfinished, close: () => root.close() };
     } finally {
       closePlaces(places);

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../../../test/support/places.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { HostRoot } from "./folders.ts";
-import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
+import { guardedRoot, placesIn, refuseHuge } from "./guard.ts";
 import { linkAt } from "./manifest.ts";
 import { type HostPort, openingFiles, realHost } from "./port.ts";
 import { hashFile, readingFile, wholeOf } from "./read-file.ts";
@@ -122,13 +122,22 @@ describe("a folder that is to be a workspace", () => {
       expect.objectContaining({ code: "WORKSPACE_UNUSABLE" }),
     );
     expect(() => guardedRoot(realHost, "", {})).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
-    expect([
-      placeIn(root, undefined),
-      placeIn(root, join(root, "d/g")),
-      placeIn(root, join(root, "..d/g")),
-      placeIn(root, scratch),
-      placeIn(root, root),
-    ]).toEqual([undefined, "d/g", "..d/g", undefined, undefined]);
+    const places = (store?: string, blobs?: string) =>
+      placesIn(root, {
+        ...(store === undefined ? {} : { place: store }),
+        blobs: blobs === undefined ? {} : { place: blobs },
+      });
+    expect([undefined, join(root, "d/g"), join(root, "..d/g"), scratch, root].map((path) => places(path))).toEqual([
+      [],
+      [{ path: "d/g", beside: true }],
+      [{ path: "..d/g", beside: true }],
+      [],
+      [],
+    ]);
+    // Each once, the outer for the inner, and nothing that lies in the folder of ours.
+    expect(places(join(root, "s.db"), join(root, "s.db.blobs"))).toEqual([{ path: "s.db", beside: true }]);
+    expect(places(join(root, "d/s.db"), join(root, "d"))).toEqual([{ path: "d", beside: false }]);
+    expect(places(join(root, ".holdfast/s.db"), join(root, "new/deep"))).toEqual([{ path: "new/deep", beside: false }]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { OsLocks } from "../../contracts/lock.ts";
+import type { Stored } from "./guard.ts";
 import type { Intent } from "./intent.ts";
 import type { RescueBounds, WorkspaceLimits } from "./limits.ts";
 import type { HostPort } from "./port.ts";
@@ -24,8 +25,8 @@ export interface WorkspaceDeps {
   readonly sync: boolean;
   /** Everything on the file system of a path is durable afterwards. Without it everything is synced one by one. */
   readonly syncDisk?: (path: string) => Promise<void>;
-  /** Where the store lies, if it lies in a file. */
-  readonly store?: string;
+  /** What may lie in the workspace without being a part of it. */
+  readonly store: Stored;
   /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */
   readonly decided: (intent: Intent) => Promise<boolean>;
   /** Ends what is left of the commands that ran in a folder of this name. `held`: what their starter held open. */

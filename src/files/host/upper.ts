@@ -34,13 +34,18 @@ export interface UpperDifference extends TreeDifference {
   readonly conflicts: readonly string[];
 }
 
+/** The same, and the folders that the commands removed and that stay: they hold something of ours. Each before those in it. */
+export interface FoundUpper extends UpperDifference {
+  readonly stay: readonly string[];
+}
+
 /**
  * What commands did, from the layer they wrote to. Names are compared between what they see and what lies below, under
  * folders of the upper layer only: so the marks with which a layer hides and moves things need not be understood, and the
  * cost follows the change. What was not written there is looked at only when a file with several names was: it may be one of
  * them.
  */
-export function upperDifference(ground: UpperGround): UpperDifference {
+export function upperDifference(ground: UpperGround): FoundUpper {
   const work = new UpperWalk(ground);
   const { port, lower, inside } = ground;
   if (!sameOwner(port.stat(lower), port.stat(inside))) work.uncovered.push({ path: ".", why: "root-changed" });
@@ -48,7 +53,8 @@ export function upperDifference(ground: UpperGround): UpperDifference {
   work.lookFurther();
   const changes = work.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const links = work.linksBetween();
-  return { changes, links, touched: work.touched, uncovered: work.uncovered, conflicts: work.conflicts };
+  const { touched, uncovered, conflicts, stay } = work;
+  return { changes, links, touched, uncovered, conflicts, stay };
 }
 
 /** What lies below a folder that the commands have changed something in, or that they made. */
@@ -64,6 +70,7 @@ class UpperWalk {
   readonly touched: Touch[] = [];
   readonly uncovered: Uncovered[] = [];
   readonly conflicts: string[] = [];
+  readonly stay: string[] = [];
   readonly #ground: UpperGround;
   /** Files that have several names, by what the system calls them. */
   readonly #shared = new Map<bigint, { readonly links: number; readonly changed: string[]; readonly as: string[] }>();
@@ -93,12 +100,16 @@ class UpperWalk {
       if (visible.has(name) || isOwn(gone)) continue;
       // Made below by somebody else after the commands had begun: they never saw it.
       if (!written.has(name) && this.#isNewer(port.stat(`${lower}/${gone}`))) continue;
-      this.#removed(gone);
+      this.stay.push(...(this.#removed(gone) ?? []));
     }
     for (const bytes of seen) {
       const name = nameText(bytes);
       const one = below(path, name);
-      if (isOwn(one)) continue;
+      if (isOwn(one)) {
+        // A command made it: it could not see ours. Kept, it would be a part of ours, or in its way.
+        if (written.has(name)) this.uncovered.push({ path: one, why: "reserved" });
+        continue;
+      }
       if (isSame && !written.has(name) && lying.has(name)) this.#through.push(one);
       else if (isText(bytes, name)) this.#one(one, written.has(name), isBelow);
       else if (written.has(name)) this.uncovered.push({ path: one, why: "not-text" });
@@ -124,7 +135,10 @@ class UpperWalk {
       this.folder(path, { isBelow: was?.kind === "folder", isSame: was?.kind === "folder" && was.ino === is.ino });
       return;
     }
-    if (was?.kind === "folder") this.#removedIn(path);
+    if (was?.kind === "folder" && this.#removedIn(path) !== undefined) {
+      this.uncovered.push({ path, why: "reserved" });
+      return;
+    }
     this.#file(path, is, was, isWritten);
   }
 
@@ -164,26 +178,34 @@ class UpperWalk {
     });
   }
 
-  /** Everything at and below a path went. */
-  #removed(path: string): void {
+  /** Everything at and below a path went, but for what is ours: answers the folders that stay because they hold it, if any. */
+  #removed(path: string): readonly string[] | undefined {
     const { port, lower } = this.#ground;
     const was = port.stat(`${lower}/${path}`);
-    if (was === undefined) return;
+    if (was === undefined) return undefined;
     this.#sharing ||= isShared(was);
     if (was.kind === "other") {
       this.uncovered.push({ path, why: "special" });
-      return;
+      return undefined;
     }
+    const stay = was.kind === "folder" ? this.#removedIn(path) : undefined;
+    if (stay !== undefined) return [path, ...stay];
     this.#change(path, was, ABSENT);
-    if (was.kind === "folder") this.#removedIn(path);
+    return undefined;
   }
 
-  #removedIn(folder: string): void {
+  /** Undefined when nothing of ours lies below. */
+  #removedIn(folder: string): readonly string[] | undefined {
+    let stay: readonly string[] | undefined;
     for (const name of this.#names(this.#ground.lower, folder)) {
       const path = below(folder, nameText(name));
       if (!isText(name)) this.uncovered.push({ path, why: "not-text" });
-      else if (!this.#ground.isOwn(path)) this.#removed(path);
+      else {
+        const inside = this.#ground.isOwn(path) ? [] : this.#removed(path);
+        if (inside !== undefined) stay = [...(stay ?? []), ...inside];
+      }
     }
+    return stay;
   }
 
   /** True when it is another entry than before. */

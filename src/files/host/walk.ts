@@ -11,6 +11,7 @@ export interface Uncovered {
     | "unreadable"
     | "shared" // a file that has another name, which could not be changed with it
     | "root-changed"
+    | "reserved" // made under a name that is ours, or in the place of a folder that holds something of ours
     | "store"; // of sessions, where a command can reach it
 }
 

@@ -10,13 +10,13 @@ import { Disk } from "./disk.ts";
 import { type ExecWork, ExecWorks } from "./exec-work.ts";
 import { hostError, inOurWords, unusable } from "./failures.ts";
 import { HostRoot } from "./folders.ts";
-import { guardedRoot, placeIn, refuseHuge } from "./guard.ts";
+import { guardedRoot, placesIn, refuseHuge } from "./guard.ts";
 import type { Intent } from "./intent.ts";
 import { bounded, RESCUE_BOUNDS, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
 import { closePlaces, hasLinks, makePlaces, openPlaces, PLACES, type Places, workspaceId } from "./meta.ts";
 import { placesOfContent } from "./new-trees.ts";
 import type { WorkspaceDeps, WorkspaceOptions } from "./options.ts";
-import { isOwn, OWN_FOLDER } from "./own.ts";
+import { OWN_FOLDER } from "./own.ts";
 import { realHost } from "./port.ts";
 import { abandon, prepare, type PrepareGround } from "./prepare.ts";
 import { Rescue, type Rescued } from "./rescue.ts";
@@ -88,9 +88,7 @@ export class Workspace {
     this.#slots = new Slots(root.port, this.#places);
     this.#lock = lock;
     this.#deps = deps;
-    const store = placeIn(root.path, deps.store);
-    const isAmongTheirs = store !== undefined && !isOwn(namesIn(store), []);
-    this.disk = new Disk(root, isAmongTheirs ? [store] : [], { caseMatters });
+    this.disk = new Disk(root, placesIn(root.path, deps.store), { caseMatters });
     this.limits = bounded(WORKSPACE_LIMITS, options.limits, "workspace.limits");
     this.rescue = new Rescue(
       root.port,

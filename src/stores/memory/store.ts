@@ -47,7 +47,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>> {
       mustBeOpen();
-      return applyBatch({ tables: disk.tables, blobs, clock }, batch);
+      return applyBatch({ tables: disk.tables, blobs, clock, isAlone: () => disk.living.size === 1 }, batch);
     },
     isDead: (other) => !disk.living.has(other),
     async shrink() {

@@ -51,6 +51,10 @@ export class MemoryTables implements Tables {
     return false;
   }
 
+  isProven(id: SessionId): boolean {
+    return this.#sessions.has(id);
+  }
+
   allSessions(): Iterable<SessionRow | DamagedRow> {
     return this.#sessions.values();
   }
@@ -83,6 +87,10 @@ export class MemoryTables implements Tables {
   }
 
   deleteSession({ id, epoch }: SessionRow): void {
+    this.forgetSession(id, epoch);
+  }
+
+  forgetSession(id: SessionId, epoch: number): void {
     this.#ownSessions();
     this.#sessions.delete(id);
     this.#names.delete(id);

@@ -4,7 +4,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { BlobStore } from "../../contracts/blob-store.ts";
 import type { HeldLock, OsLocks } from "../../contracts/lock.ts";
 import type { Durability, Receipt, Shrunk, Store, StoreRead, WriteBatch } from "../../contracts/store.ts";
-import type { OwnerId } from "../../records/ids.ts";
+import { type OwnerId, toOwnerId } from "../../records/ids.ts";
 import { applyBatch } from "../apply.ts";
 import { type Connected, type ConnectOptions, closeQuietly, connectReader, connectWriter } from "./connect.ts";
 import { storeError } from "./failures.ts";
@@ -132,7 +132,8 @@ export class SqliteStore implements Store {
     try {
       const begun = patiently(this.#parts, () => this.#begin());
       const writer = begun instanceof Promise ? await begun : begun;
-      const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock };
+      const isAlone = () => this.#isAlone();
+      const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock, isAlone };
       const receipts = batches.map((batch) => {
         writer.tables.wipe(batch.kind !== "drop" || batch.mayLinger !== true);
         return applyBatch(ground, batch);
@@ -237,6 +238,12 @@ export class SqliteStore implements Store {
     if (owner === this.owner || !locks.isFree(owner)) return false;
     locks.forget(owner); // an owner lives once: what its death left behind is of no further use
     return true;
+  }
+
+  /** By the locks of owners: who sleeps still holds one. Whoever opens the store meanwhile has opened no session yet. */
+  #isAlone(): boolean {
+    const { locks } = this.#parts;
+    return locks.names(toOwnerId("")).every((owner) => owner === this.owner || locks.isFree(owner));
   }
 
   close(): Promise<void> {

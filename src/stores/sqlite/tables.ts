@@ -22,6 +22,7 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
 const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
 const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_ODD_SESSION = INSERT_SESSION.replace("INSERT", "INSERT OR IGNORE");
 const UPDATE_SESSION =
   "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?";
 const UPDATE_UNCHANGED_SESSION = `${UPDATE_SESSION} AND checksum = ?`;
@@ -152,7 +153,7 @@ export class SqliteTables implements Tables {
   }
 
   mendSessions(): boolean {
-    const found = this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions`).all().map(toSessionRow);
+    const found = this.#walkedRows().map(toSessionRow);
     const ids = this.#witnesses.idsAfter("", Number.MAX_SAFE_INTEGER);
     const rows = mendedRows(this.#evidence(), found, { ids, count: this.countNames() });
     if (rows === undefined) return false;
@@ -160,6 +161,18 @@ export class SqliteTables implements Tables {
     this.#sql("DELETE FROM sessions").run();
     for (const row of rows) this.#sql(INSERT_SESSION).run(...sessionValues(row));
     return true;
+  }
+
+  /** By a walk through all pages: a row that lies out of order is not found by its id, and is no less whole for that. */
+  #walkedRows(): readonly SqliteRow[] {
+    return this.#sql(`SELECT ${SESSION_COLUMNS} FROM sessions`).all();
+  }
+
+  isProven(id: SessionId): boolean {
+    const isWhole = this.#walkedRows()
+      .map(toSessionRow)
+      .some((row) => row.id === id && !("damaged" in row));
+    return isWhole || rebuiltRow(this.#evidence(), id) !== undefined;
   }
 
   #evidence(): Evidence {
@@ -214,6 +227,24 @@ export class SqliteTables implements Tables {
   deleteSession({ id, epoch }: SessionRow): void {
     this.#last = undefined;
     this.#sql("DELETE FROM sessions WHERE id = ?").run(id);
+    this.#freeName(id, epoch);
+  }
+
+  /** All other rows are written anew as they are: one that lies out of order would not be found to be removed. */
+  forgetSession(id: SessionId, epoch: number): void {
+    this.#last = undefined;
+    const rows = Map.groupBy(
+      this.#walkedRows().filter((row) => row["id"] !== id),
+      (row) => ("damaged" in toSessionRow(row) ? INSERT_ODD_SESSION : INSERT_SESSION),
+    );
+    this.#sql("DELETE FROM sessions").run();
+    // Whole ones first: an altered id must not take the place of the session that it happens to name.
+    for (const insert of [INSERT_SESSION, INSERT_ODD_SESSION])
+      for (const row of rows.get(insert) ?? []) this.#sql(insert).run(...Object.values(row));
+    this.#freeName(id, epoch);
+  }
+
+  #freeName(id: SessionId, epoch: number): void {
     this.#witnesses.remove(id);
     this.#sql("UPDATE session_names SET deleted_at_epoch = ? WHERE digest = ?").run(epoch, sha256(id));
   }

@@ -349,6 +349,23 @@ export const reach: LawBook<StoreContext> = [
     },
   ],
   [
+    "[STORE-44] a session that is whole is never forgotten, whether or not somebody has it",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      await write(pen, '"1"');
+      const { session, epoch } = pen;
+      refused(await store.commit({ kind: "forget", session }), "session-sound");
+      await write(pen, '"2"');
+      applied(await store.commit({ kind: "release", session, epoch }));
+      const before = await rowOf(store, "session");
+      refused(await store.commit({ kind: "forget", session }), "session-sound");
+      deepStrictEqual(await rowOf(store, "session"), before);
+      await expectBodies(store, "session", ['"1"', '"2"']);
+      await store.close();
+    },
+  ],
+  [
     "[STORE-17] a writer of a deleted session is fenced off from a new one of the same name",
     async ({ open }) => {
       const store = await open();

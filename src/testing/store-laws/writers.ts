@@ -63,6 +63,7 @@ export const writers: LawBook<StoreContext> = [
       refused(await store.commit(appendOf(pen, sealed(pen.head, "{}"))), "session-unknown");
       refused(await store.commit({ kind: "drop", ...fence, seqs: [1], reason: "r" }), "session-unknown");
       refused(await store.commit({ kind: "delete", ...fence }), "session-unknown");
+      refused(await store.commit({ kind: "forget", session }), "session-unknown");
       refused(await store.commit({ kind: "rename", ...fence, to: toSessionId("other") }), "session-unknown");
       const fork = { kind: "fork", from: session, after: pen.head, session: toSessionId("child"), at: AT } as const;
       refused(await store.commit(fork), "session-unknown");

@@ -134,7 +134,7 @@ export class SimMachine {
       const holds = (name: BlobName) => !missing.includes(name);
       const lastPut = (name: BlobName) => (fresh.includes(name) ? Number.POSITIVE_INFINITY : undefined);
       const blobs = { holds, lastPut, remove } as BlobStore;
-      receipt = applyBatch({ tables: this.tables, blobs, clock: new FixedClock(now) }, batch);
+      receipt = applyBatch({ tables: this.tables, blobs, clock: new FixedClock(now), isAlone: () => false }, batch);
       this.onApplied(batch, receipt);
     }
   }
