@@ -197,6 +197,23 @@ describe("[STORE-43] a body that was dropped", () => {
     expect((await dropping(true)).written).toBeLessThan(40_000);
   });
 
+  test.each(["in the same transaction", "in a later one"])(
+    "is wiped also behind one that has merely grown old, %s",
+    async (when) => {
+      const { store, path } = await dropping(true);
+      const pen = await begin(store, "other");
+      for (let nth = 0; nth < 2; nth += 1) await write(pen, JSON.stringify(SAID.repeat(16_000)));
+      const { session, epoch, head } = pen;
+      const drop = (seq: number, mayLinger: boolean) =>
+        store.commit({ kind: "drop", session, epoch, seqs: [seq], reason: "a test", mayLinger });
+      const { size: before } = statSync(`${path}-wal`);
+      const old = drop(head.seq - 1, true);
+      if (when === "in a later one") await old;
+      await Promise.all([old, drop(head.seq, false)]);
+      expect(statSync(`${path}-wal`).size - before).toBeGreaterThan(400_000);
+    },
+  );
+
   test.each([false, true])(
     "is in none of the store's files once space was given back (lingering: %s)",
     async (linger) => {
