@@ -24,6 +24,8 @@ export interface Store {
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /** The file it lies in, when it lies in one: a workspace that holds it leaves it out. */
   readonly place?: string;
+  /** What it may make beside that file at any time, by what follows the file's name there: `.blobs`. Commands are kept from it. */
+  readonly beside?: readonly string[];
   /** Locks in a folder that the system frees when their holder dies, where the store can offer them. */
   readonly locksIn?: (folder: string) => OsLocks;
   /** True only when it is certain that nobody will ever write as this owner again. */

@@ -80,7 +80,7 @@ export class Workspaces {
           decided: (intent) => wasDecided(store, intent),
           endStrays: (mark, coming) =>
             endBelonging({ mark, holds: NOTHING, coming }, () => clock.sleep(5, undefined, "keep-alive")),
-          ...(store.place === undefined ? {} : { store: store.place }),
+          ...(store.place === undefined ? {} : { store: store.place, besideStore: store.beside ?? [] }),
         });
       const workspace = await opening;
       this.#open.set(options.root, opening);

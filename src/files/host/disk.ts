@@ -32,12 +32,18 @@ export class Disk {
   readonly #port: HostPort;
   /** Stores inside the workspace and outside our own folder: they are no part of it. */
   readonly #own: readonly string[];
+  readonly #beside: readonly string[];
   readonly #exact: boolean;
 
-  constructor(root: HostRoot, own: readonly string[], options: { readonly caseMatters: boolean }) {
+  constructor(
+    root: HostRoot,
+    own: readonly string[],
+    options: { readonly caseMatters: boolean; readonly beside?: readonly string[] },
+  ) {
     this.root = root;
     this.#port = root.port;
     this.#own = own;
+    this.#beside = options.beside ?? [];
     this.#exact = options.caseMatters;
   }
 
@@ -62,6 +68,12 @@ export class Disk {
       const lying = this.root.within(names, (folder) => this.#textNames(folder)) ?? [];
       return lying.map((name) => [...names, name].join("/")).filter((path) => isStore(path, this.#own));
     });
+  }
+
+  /** The same, and what may come while somebody walks there. */
+  storesToCome(): readonly string[] {
+    const coming = this.#own.flatMap((place) => this.#beside.map((end) => `${place}${end}`));
+    return [...new Set([...this.stores(), ...coming])];
   }
 
   /** What the system says of a name; undefined when there is nothing under exactly this name. */

@@ -26,6 +26,8 @@ export interface WorkspaceDeps {
   readonly syncDisk?: (path: string) => Promise<void>;
   /** Where the store lies, if it lies in a file. */
   readonly store?: string;
+  /** What it may make beside itself, by what follows its name. */
+  readonly besideStore?: readonly string[];
   /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */
   readonly decided: (intent: Intent) => Promise<boolean>;
   /** Ends what is left of the commands that ran in a folder of this name. `held`: what their starter held open. */

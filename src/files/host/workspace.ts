@@ -90,7 +90,8 @@ export class Workspace {
     this.#deps = deps;
     const store = placeIn(root.path, deps.store);
     const isAmongTheirs = store !== undefined && !isOwn(namesIn(store), []);
-    this.disk = new Disk(root, isAmongTheirs ? [store] : [], { caseMatters });
+    const { besideStore: beside = [] } = deps;
+    this.disk = new Disk(root, isAmongTheirs ? [store] : [], { caseMatters, beside });
     this.limits = bounded(WORKSPACE_LIMITS, options.limits, "workspace.limits");
     this.rescue = new Rescue(
       root.port,

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
@@ -171,6 +171,16 @@ test("[STORE-33] the file shrinks by what was freed, step by step, while others 
   await write(pen, '"after"');
   await expectBodies(store, "session", ['"kept"', '"meanwhile"', '"after"']);
   expect(await store.reading((read) => read.structure())).toEqual([]);
+});
+
+test("[HOST-7] everything that a store makes beside its file is told, so that commands are kept from it", async () => {
+  const path = join(folder, "beside.db");
+  const store = await openSqlite(path);
+  stores.push(store);
+  await store.blobs.put(new Uint8Array(100_000));
+  const made = readdirSync(folder).filter((name) => name.startsWith("beside.db") && name !== "beside.db");
+  expect(made.length).toBeGreaterThan(3);
+  for (const name of made) expect(store.beside).toContain(name.slice("beside.db".length));
 });
 
 describe("[STORE-43] a body that was dropped", () => {

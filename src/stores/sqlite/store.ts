@@ -44,6 +44,7 @@ export class SqliteStore implements Store {
   readonly owner: OwnerId;
   readonly blobs: BlobStore;
   readonly place: string;
+  readonly beside: readonly string[] = ["-wal", "-shm", "-journal", ".locks", ".blobs"];
   readonly #parts: SqliteStoreParts;
   readonly #waiting: Waiting[] = [];
   /** Work that needs the writer's connection between two transactions. */
