@@ -234,6 +234,39 @@ describe("[STORE-43] a body that was dropped", () => {
     },
   );
 
+  test("is gone also when somebody frees more meanwhile than a step gives back", async () => {
+    const { store, isFound } = await dropping(true);
+    const pen = await begin(store, "other");
+    const seqs: number[] = [];
+    for (let nth = 0; nth < 4; nth += 1) {
+      await write(pen, JSON.stringify("x".repeat(4_000_000)));
+      seqs.push(pen.head.seq);
+    }
+    const { session, epoch } = pen;
+    const shrinking = store.shrink();
+    for (const seq of seqs)
+      applied(await store.commit({ kind: "drop", session, epoch, seqs: [seq], reason: "a test", mayLinger: true }));
+    expect(await shrinking).toMatchObject({ whole: true });
+    expect(isFound()).toBe(false);
+  });
+
+  test("may be found where the file was made so that no space can be given back, and that is told", async () => {
+    const path = join(folder, "rigid.db");
+    await (await openSqlite(path)).close();
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA auto_vacuum = NONE; VACUUM");
+    database.close();
+    const store = await openSqlite(path);
+    stores.push(store);
+    const pen = await begin(store);
+    await write(pen, JSON.stringify(SAID.repeat(16_000)));
+    const { session, epoch, head } = pen;
+    const seqs = [head.seq];
+    applied(await store.commit({ kind: "drop", session, epoch, seqs, reason: "a test", mayLinger: true }));
+    expect(await store.shrink()).toMatchObject({ whole: false });
+    expect(readFileSync(path).includes(SAID)).toBe(true);
+  });
+
   test("may be found while somebody reads from before, and that is told", async () => {
     const { store, path, isFound } = await dropping(true, 50);
     const reader = new DatabaseSync(path);
