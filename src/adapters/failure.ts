@@ -62,6 +62,8 @@ export interface SdkError {
   readonly cause: unknown;
   /** No answer of the provider stands behind it. */
   readonly connection: "timed-out" | "failed" | undefined;
+  /** Where the request went; what of it may be secret is not told. */
+  readonly address?: string | undefined;
   /** The message is the provider's own. */
   readonly told: boolean;
   /** Thrown by a parser, or by code that met what it did not expect: never the request's fault. */
@@ -82,9 +84,9 @@ export function failureFrom(
   const told = error.headers?.get("x-should-retry");
   return {
     kind,
-    message: kind === "unreadable" ? unreadable(error.maker) : error.message,
+    message: kind === "unreadable" ? unreadable(error.maker) : begun ? error.message : placed(error),
     retryable: told === "true" || (told !== "false" && RETRYABLE[kind]),
-    reached: begun ? "yes" : isRefusedConnection(error.cause) ? "no" : REACHED[kind],
+    reached: begun ? "yes" : NOBODY_LISTENED.has(systemCode(error.cause)) ? "no" : REACHED[kind],
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(code === undefined ? {} : { code }),
@@ -106,7 +108,7 @@ export function cut(begun: boolean): ModelFailure {
 }
 
 /** Reads an error of an SDK by its shape; whatever else was thrown is a broken connection or a broken answer. */
-export function readSdkError(thrown: unknown): SdkError {
+export function readSdkError(thrown: unknown, address?: string): SdkError {
   const fields = isFields(thrown) ? thrown : {};
   const body = isFields(fields["error"]) ? fields["error"] : {};
   const inner = isFields(body["error"]) ? body["error"] : body;
@@ -127,6 +129,7 @@ export function readSdkError(thrown: unknown): SdkError {
     nonsense: !(thrown instanceof Error) || OWN_ERRORS.some((own) => thrown instanceof own),
     maker,
     connection: maker.includes("Timeout") ? "timed-out" : isUnconnected(thrown, maker) ? "failed" : undefined,
+    address,
   };
 }
 
@@ -197,11 +200,22 @@ export function kindInWords({ status, message }: SdkError): ModelFailureKind | u
 }
 
 /** Nobody listened, so nobody read it. */
-function isRefusedConnection(cause: unknown): boolean {
-  for (let error: unknown = cause; isFields(error); error = error["cause"]) {
-    if (error["code"] === "ECONNREFUSED" || error["code"] === "ENOTFOUND") return true;
-  }
-  return false;
+const NOBODY_LISTENED: ReadonlySet<string | undefined> = new Set(["ECONNREFUSED", "ENOTFOUND"]);
+
+/** The system's own word for what went wrong: the innermost. */
+function systemCode(cause: unknown): string | undefined {
+  let code: string | undefined;
+  for (let error: unknown = cause; isFields(error); error = error["cause"]) code = wordOf(error["code"]) ?? code;
+  return code;
+}
+
+/** No provider said anything: without the address and the system's word nobody could tell a wrong port from a dead line. */
+function placed({ connection, message, address = "", cause }: SdkError): string {
+  if (connection === undefined) return message;
+  const where = URL.parse(address);
+  const code = systemCode(cause) ?? "";
+  const at = where === null ? "" : ` at ${where.origin}${where.pathname}`;
+  return `${message.replace(/\.$/, "")}${at}${message.includes(code) ? "" : `: ${code}`}`;
 }
 
 /** Seconds, a date (measured against the provider's own clock, not ours), or milliseconds. */

@@ -158,7 +158,7 @@ export type ModelFailureKind =
 
 export interface ModelFailure {
   readonly kind: ModelFailureKind;
-  /** The provider's words. */
+  /** The provider's words; where nobody answered, where that was. */
   readonly message: string;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;

@@ -27,6 +27,8 @@ export interface Store {
    * begins with the file's own. Content that lies elsewhere has a place of its own (`blobs`).
    */
   readonly place?: string;
+  /** What it may make beside that file at any time, by what follows the file's name there: `.blobs`. Commands are kept from it. */
+  readonly beside?: readonly string[];
   /** Locks in a folder that the system frees when their holder dies, where the store can offer them. */
   readonly locksIn?: (folder: string) => OsLocks;
   /** True only when it is certain that nobody will ever write as this owner again. */

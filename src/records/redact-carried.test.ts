@@ -109,6 +109,35 @@ describe("cookies", () => {
 });
 
 describe("addresses", () => {
+  test("[REDACT-25] are read alike whether they escape with small letters or with capitals", () => {
+    const mixed = (text: string) => text.replace(/%3A%2F%2F/g, "%3a%2F%2f").replace(/%3D/g, "%3d");
+    const small = (text: string) => text.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
+    for (const [before, secret, behind] of [
+      ["h=Cookie%3A%20sid%3D", `s%3A${TOKEN}.x%2Fy%2Bz`, "%0D%0AAccept%3A%20%2A"],
+      ["h=Cookie%3A+theme%3Ddark%3B+sid%3D", TOKEN, "%3B+lang%3Den"],
+      ["next=https%3A%2F%2Fhost%2Ff%3Fa%3D1%26sig%3D", `${TOKEN}%252F`, "%26se%3D2026"],
+      ["next=https%3A%2F%2Fhost%2Ff%3FSignature%3D", TOKEN, " x"],
+      ["remote=https%3A%2F%2F", TOKEN, "%40host%2Fx"],
+      ["remote=https%3A%2F%2Fuser%3A", "pa%3Ass%2Dword1", "%40host%2Fx"],
+      ["q=password%3D", "a1b2c3d4", "&page=2"],
+      ["q=%22api_key%22%3A%20%22", "a1b2c3d4%22", "&page=2"],
+      ["next=https%3A%2F%2F", `hooks.slack.com%2Fservices%2FT0A1B2C3D%2FB0A1B2C3D%2F${TOKEN}`, "&x=1"],
+    ] as const)
+      for (const written of [String, small, mixed]) {
+        const told = KNOWN_SHAPES.text(`${written(before)}${written(secret)}${written(behind)}`);
+        expect(told).toMatch(/\[redacted:[\w-]+\]/);
+        expect(told.replace(/\[redacted:[\w-]+\]/, "")).toBe(`${written(before)}${written(behind)}`);
+      }
+    for (const text of [
+      "https%3a%2f%2fu%3a%40host",
+      "https%3a%2f%2fu%3a%7bword%7d%40host",
+      "https%3a%2f%2fu%3aa%2fb%40host",
+      "https%3a%2f%2fsome-user-01%40host",
+      "h=Cookie%3a%20sid%3d%3csession-id-1%3e",
+    ])
+      expect(KNOWN_SHAPES.text(text)).toBe(text);
+  });
+
   test("[REDACT-22] lose the signature that opens them", () => {
     const hex = "0123456789abcdef".repeat(4);
     hidesNothingElse([

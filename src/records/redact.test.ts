@@ -400,6 +400,8 @@ describe("laws", () => {
     "data that ends tags": "<password><![CDATA[a1<password>",
     "cookies in addresses": "Cookie%3A%20a%3D",
     "cookies in cookies of addresses": "ookie%3A+a%3Dookie%3A%3B",
+    "cookies in addresses, in small letters": "ookie%3a+a%3dookie%3a%3b",
+    "addresses in addresses, in small letters": "%3a%2f%2fa%3ab%26sig%3da1",
     "flags of keys": "--private-key a+",
   };
 

@@ -395,6 +395,26 @@ test("[TX-43] nothing is remembered of calls that have ended, nor of those insid
   expect(transactions.effects.isReliedOnBy("c0.1")).toBe(true);
 });
 
+test("[TX-43] what goes on asking behind the end of its call is not remembered either", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { did, spec } = bank();
+  const { transactions } = rig([
+    paying({ ...spec, run: (args, about) => gate.promise.then(() => spec.run(args, about)) }),
+  ]);
+  const stop = new AbortController();
+  // The second waits for the first one's effect, which is undone as soon as it is done: then it would ask for it anew.
+  const calls = ["c1", "c2"].map((id) =>
+    transactions.run({ id, name: "charge", input: { keys: ["a"] } }, { signal: stop.signal }),
+  );
+  await quiet();
+  stop.abort();
+  expect((await Promise.all(calls)).map(({ ok }) => ok)).toEqual([false, false]);
+  gate.resolve();
+  await quiet();
+  expect(did).toEqual(["pay a", "refund a 0"]);
+  expect(transactions.effects.underWay).toBe(0);
+});
+
 describe("an effect whose second life", () => {
   test("[TX-25] cannot be written down leaves what was known of the first: the next attempt is a further generation", async () => {
     const { did, spec } = bank();

@@ -157,6 +157,23 @@ describe("[TURN-81] a fork that does not come about", () => {
     await (await both.holdfast.open("fork", { create: false })).close();
   });
 
+  test("[TURN-84] that somebody else was quicker to take away is made all the same", async () => {
+    const made = Promise.withResolvers<void>();
+    let theirs: Promise<string> | undefined;
+    const both = await rivals({
+      a: (write) => {
+        if (write !== "lease 1") return undefined;
+        theirs = both.b().finally(made.resolve);
+        return made.promise;
+      },
+      b: async (write) => {
+        if (write === "lease 1") await both.holdfast.delete("fork");
+      },
+    });
+    expect([await both.a(), await theirs]).toEqual(["SESSION_EXISTS", "made"]);
+    await (await both.holdfast.open("fork", { create: false })).close();
+  });
+
   test("[TURN-84] that is finished before somebody comes to take it away for a new one stays", async () => {
     const started = Promise.withResolvers<void>();
     const finished = Promise.withResolvers<void>();

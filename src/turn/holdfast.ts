@@ -201,6 +201,7 @@ export class Holdfast implements AsyncDisposable {
       return (await isLeft()) && (await deleteIf(this.#deps, id, isLeft));
     } catch (error) {
       if (HoldfastError.is(error, "SESSION_BUSY")) return false;
+      if (HoldfastError.is(error, "SESSION_UNKNOWN")) return true; // somebody else was quicker, and the name is free
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import {
   type AssistantItem,
   type Item,
+  type Origin,
   type OutputItem,
   type Part,
   textOf,
@@ -139,8 +140,14 @@ function blankVerdict(items: readonly Item[], at: number, profile: WireProfile):
   return withThought && items[at + 1]?.kind !== "call" ? "fill" : "drop";
 }
 
-function filled({ origin: _origin, ...item }: AssistantItem): AssistantItem {
-  return { ...item, parts: [{ type: "text", text: "[no text]" }] };
+/** A message of chat is one with the thought that it carries beside its text; elsewhere a thought is an item of its own. */
+function filled({ origin, ...item }: AssistantItem): AssistantItem {
+  const carrier = isOfChat(origin) ? { origin: { ...origin, changed: true } } : {};
+  return { ...item, parts: [{ type: "text", text: "[no text]" }], ...carrier };
+}
+
+function isOfChat(origin: Origin | undefined): origin is Origin {
+  return origin?.format === "openai-chat";
 }
 
 /**
@@ -149,7 +156,7 @@ function filled({ origin: _origin, ...item }: AssistantItem): AssistantItem {
  */
 function joinTexts(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   if (!profile.alternates) return items;
-  const isChat = ({ origin }: Item) => profile.format === "openai-chat" && origin?.format === "openai-chat";
+  const isChat = ({ origin }: Item) => profile.format === "openai-chat" && isOfChat(origin);
   const joined: Item[] = [];
   let changed = false;
   for (const [at, item] of items.entries()) {

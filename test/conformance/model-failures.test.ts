@@ -54,6 +54,26 @@ test("[ADAPT-10] nobody read what nobody listened to, and a time-out is no refus
   expect(openaiFailure(new APIConnectionTimeoutError(), false)).toMatchObject({ kind: "timed-out", reached: "maybe" });
 });
 
+test("[ADAPT-44] a question that nobody answered is told with the address it went to, and with nothing secret of that", () => {
+  const refused = new APIConnectionError({ cause: new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } }) });
+  const to = "https://me:hunter2@host:8080/v1?key=hunter3";
+  const told = "Connection error at https://host:8080/v1: ECONNREFUSED";
+  expect(openaiFailure(refused, false, to).message).toBe(told);
+  expect(anthropicFailure(refused, false, to).message).toBe(told);
+  expect(openaiFailure(new APIConnectionTimeoutError(), false, to).message).toBe(
+    "Request timed out at https://host:8080/v1",
+  );
+  expect(openaiFailure(refused, false).message).toBe("Connection error: ECONNREFUSED");
+  expect(openaiFailure(refused, false, "no address").message).toBe("Connection error: ECONNREFUSED");
+  // What a provider said, or what came before it broke off, is not a matter of where it was asked.
+  expect(openaiFailure({ status: 400, error: { message: "No." } }, false, to).message).toBe("No.");
+  expect(openaiFailure(refused, true, to).message).toBe("Connection error.");
+  const sdk = { name: "AI_APICallError", message: "Cannot connect to API: connect ECONNREFUSED", url: to };
+  expect(aiSdkFailure(Object.assign(new Error(sdk.message, { cause: refused }), sdk), false).message).toBe(
+    "Cannot connect to API: connect ECONNREFUSED at https://host:8080/v1",
+  );
+});
+
 test("[ADAPT-10] a context that is too long is told apart from other refusals, in every server's words", () => {
   const refusal = (message: string) => ({ status: 400, error: { message, type: "invalid_request_error" } });
   const texts = [

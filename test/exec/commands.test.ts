@@ -540,6 +540,23 @@ describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
     expect([outcomes, text("data/new"), text("data/a")]).toEqual([[[], "new"], "new", undefined]);
   });
 
+  test("[EXEC-14] a command sees nothing either of what a store makes beside itself while the call runs", async () => {
+    const { root } = freshRoot();
+    const seen: string[] = [];
+    const made = ["sessions.db.blobs", "sessions.db-journal"];
+    const tool = hands(async (_, call) => {
+      seen.push((await call.exec("ls")).stdout.text);
+      for (const name of made) mkdirSync(join(root, name)); // as the store does with its first large content
+      seen.push((await call.exec("ls; mkdir -p sub; mv sessions.db.blobs sub; ls sub")).stdout.text);
+      return "ok";
+    });
+    const at = { root, store: join(root, "sessions.db") };
+    const { session, on } = await withCommands("overlay", { tools: [tool] }, at);
+    expect((await session.runTool({ name: "hands", input: {} })).ok).toBe(true);
+    expect(seen).toEqual(["", ""]);
+    for (const name of made) expect(existsSync(on(name))).toBe(true);
+  });
+
   test("[EXEC-14] a command cannot take the layers away, and reaches no process outside", async () => {
     const { sh, results, put, text, root } = await withCommands("overlay");
     put("a", "old");

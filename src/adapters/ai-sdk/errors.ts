@@ -68,6 +68,7 @@ function readError(thrown: unknown): SdkError {
     cause: unread ? undefined : fields["cause"],
     connection:
       status === undefined && code === undefined && !unread && fields["cause"] !== undefined ? "failed" : undefined,
+    address: wordOf(fields["url"]),
     maker: names[0] ?? "",
     nonsense: unread || !names.some((name) => UNSENT.includes(name)),
   };

@@ -52,11 +52,15 @@ export function anthropic(options: AnthropicOptions): Model {
     ask(request, { signal, inspect }) {
       const written = messagesBody(request, how);
       inspect?.(sentIn(written, MESSAGES_SENT, body));
+      let address: string | undefined;
       const open = async (own: AbortSignal) => {
-        const sent = (await connected()).messages.create(written, { signal: own, maxRetries: 0 });
+        const asked = await connected();
+        address = asked.baseURL;
+        const sent = asked.messages.create(written, { signal: own, maxRetries: 0 });
         return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);
       };
-      return askOnce({ request, reader: new MessagesReader(), open, failureOf }, signal);
+      const failed = (thrown: unknown, begun: boolean) => failureOf(thrown, begun, address);
+      return askOnce({ request, reader: new MessagesReader(), open, failureOf: failed }, signal);
     },
   };
 }

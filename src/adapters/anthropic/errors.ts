@@ -14,8 +14,8 @@ const NAMED: Readonly<Record<string, ModelFailureKind>> = {
   not_found_error: "refused-request",
 };
 
-export function failureOf(thrown: unknown, begun: boolean): ModelFailure {
-  return failureFrom(readSdkError(thrown), named, begun);
+export function failureOf(thrown: unknown, begun: boolean, address?: string): ModelFailure {
+  return failureFrom(readSdkError(thrown, address), named, begun);
 }
 
 /** A cloud that stands before Anthropic may say only in words what it refuses. */

@@ -3,6 +3,8 @@ import { HoldfastError } from "../../base/errors.ts";
 /** The part of `@anthropic-ai/sdk` that is used, by shape: its client fits, and so does a wrapper or a double. */
 export interface AnthropicClient {
   readonly messages: { create(body: object, options: CallOptions): PromiseLike<unknown> };
+  /** Told where nobody answers. */
+  readonly baseURL?: string;
 }
 
 interface CallOptions {

@@ -101,11 +101,15 @@ function modelOf(vendor: string, options: OpenAiOptions, limitField: Writing["li
     ask(request, { signal, inspect }) {
       const written = api.body(request, how);
       inspect?.(sentIn(written, api.sent, body));
+      let address: string | undefined;
       const open = async (own: AbortSignal) => {
-        const sent = api.send(await connected(), written, { signal: own, maxRetries: 0 });
+        const asked = await connected();
+        address = asked.baseURL;
+        const sent = api.send(asked, written, { signal: own, maxRetries: 0 });
         return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);
       };
-      return askOnce({ request, reader: api.reader(), open, failureOf }, signal);
+      const failed = (thrown: unknown, begun: boolean) => failureOf(thrown, begun, address);
+      return askOnce({ request, reader: api.reader(), open, failureOf: failed }, signal);
     },
   };
 }

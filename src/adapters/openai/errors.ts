@@ -15,8 +15,8 @@ const NAMED: Readonly<Record<string, ModelFailureKind>> = {
   invalid_api_key: "not-allowed",
 };
 
-export function failureOf(thrown: unknown, begun: boolean): ModelFailure {
-  return failureFrom(readSdkError(thrown), named, begun);
+export function failureOf(thrown: unknown, begun: boolean, address?: string): ModelFailure {
+  return failureFrom(readSdkError(thrown, address), named, begun);
 }
 
 function named(error: SdkError): ModelFailureKind | undefined {

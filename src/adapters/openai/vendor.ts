@@ -4,6 +4,8 @@ import { HoldfastError } from "../../base/errors.ts";
 export interface OpenAiClient {
   readonly chat: { readonly completions: { create(body: object, options: CallOptions): PromiseLike<unknown> } };
   readonly responses: { create(body: object, options: CallOptions): PromiseLike<unknown> };
+  /** Told where nobody answers. */
+  readonly baseURL?: string;
 }
 
 export interface CallOptions {

@@ -91,6 +91,20 @@ describe("holdfast run", () => {
     expect(existsSync(join(at.folder, ".holdfast"))).toBe(false);
   });
 
+  test("[CLI-36] a model that nobody answers for is told with its name, its address and what to do", async () => {
+    const model = await provider([]);
+    const { port } = new URL(model);
+    await server.close();
+    const address = `http://127.0.0.1:${port}/v1?key=hunter3#model`;
+    const { code, out, err } = await at.run("run", "hello", "--model", address);
+    expect(code).toBe(1);
+    expect(out).toContain(
+      `openai-compatible:model cannot be asked: unreachable: Connection error at http://127.0.0.1:${port}/v1: ECONNREFUSED`,
+    );
+    expect(err).toContain("try: start the server, or correct its address");
+    expect(out + err).not.toContain("hunter");
+  });
+
   test("[CLI-17] killed in the middle of a turn, it goes on where it stood, and no provider refuses it", async () => {
     const model = await provider([
       { text: "First.", ...writes("a.txt", "one") },

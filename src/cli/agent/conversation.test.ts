@@ -56,6 +56,13 @@ async function talked(script: Script, lines: readonly (string | undefined)[], pr
 
 const calling = (...names: readonly string[]) => ({ calls: names.map((name) => ({ name, input: {} })) });
 
+test("[CLI-36] a model that cannot be asked is told with its name and what to try, and the conversation goes on", async () => {
+  const { seen, asked } = await talked([{ fault: "not-allowed" }, { text: "Here." }], ["hello", "hello?"]);
+  expect(seen).toMatch(/^scripted:\S+ cannot be asked: not-allowed: .+\ntry: check the key of your account/m);
+  expect(seen).toContain("Here.");
+  expect(asked).toHaveLength(3);
+});
+
 describe("before anything was said", () => {
   test("[CLI-16] what a person asks for is answered in words, and an empty line asks for nothing", async () => {
     const { seen, asked } = await talked([], ["", "  ", "/checkpoints", "/context", "/fork", "/cost", "/help"]);

@@ -5,7 +5,7 @@ import { nearest } from "../nearest.ts";
 import { paint } from "../paint.ts";
 import { oneLine } from "../words.ts";
 import { type Agent, isUnfinished } from "./agent.ts";
-import { endLine, Follower } from "./follow.ts";
+import { endLine, Follower, REMEDIES } from "./follow.ts";
 import { type InConversation, SLASHES, type Slash } from "./slashes.ts";
 import type { Talk } from "./talk.ts";
 
@@ -79,8 +79,9 @@ export class Conversation implements InConversation {
           output: this.spent.output + spent.output,
           cost: this.spent.cost + spent.cost,
         };
-        const line = endLine(event.end);
+        const line = endLine(event.end, how.model.name);
         follower.line(line === undefined ? "" : paint(this.terminal, "yellow", line));
+        if (event.end.status === "failed") this.terminal.out(`try: ${REMEDIES[event.end.failure.kind]}`);
       }
     } finally {
       this.#stop = undefined;

@@ -68,7 +68,7 @@ test("[CLI-15] every way a turn can end is told, but for the one that is its las
     [{ status: "waiting", waiting: [{ tool: "shell" }, { tool: "ask_user" }] }, "shell, ask_user waits for you"],
     [{ status: "aborted" }, "cancelled; what was running has changed nothing"],
     [{ status: "refused" }, "the request was not sent: prompt, tools and mode did not agree"],
-    [{ status: "failed", failure: { kind: "auth", message: "no key" } }, "the model cannot be asked: auth: no key"],
+    [{ status: "failed", failure: { kind: "auth", message: "no key" } }, "a:b cannot be asked: auth: no key"],
   ];
-  for (const [end, line] of ends) expect(endLine(end as RunEnd)).toBe(line);
+  for (const [end, line] of ends) expect(endLine(end as RunEnd, "a:b")).toBe(line);
 });

@@ -1,4 +1,4 @@
-import type { CallOutcome, RunEnd, RunEvent } from "../../index.ts";
+import type { CallOutcome, ModelFailureKind, RunEnd, RunEvent } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { paint } from "../paint.ts";
 import { shortCall } from "../session/calls.ts";
@@ -100,7 +100,7 @@ function wordsOf(output: unknown): string {
 }
 
 /** How a turn ended, when that is not simply its last word. */
-export function endLine(end: RunEnd): string | undefined {
+export function endLine(end: RunEnd, model: string): string | undefined {
   switch (end.status) {
     case "done":
       return undefined;
@@ -115,8 +115,26 @@ export function endLine(end: RunEnd): string | undefined {
     case "refused":
       return "the request was not sent: prompt, tools and mode did not agree";
     case "failed":
-      return `the model cannot be asked: ${end.failure.kind}: ${end.failure.message}`;
+      return harmless(`${model} cannot be asked: ${end.failure.kind}: ${end.failure.message}`);
     default:
       return end satisfies never;
   }
 }
+
+const LATER = "wait, or ask another model";
+
+/** What to try when a model cannot be asked. */
+export const REMEDIES: Readonly<Record<ModelFailureKind, string>> = {
+  aborted: "ask again",
+  "rate-limited": LATER,
+  "out-of-quota": "look at your account with the provider, or ask another model",
+  overloaded: LATER,
+  "provider-broken": LATER,
+  "timed-out": LATER,
+  unreachable: "start the server, or correct its address; is this machine online?",
+  cut: "ask again",
+  unreadable: "check that the address is that of a model's server, or update holdfast",
+  "too-long": "set a smaller `window` in holdfast.toml",
+  "refused-request": "check the model's name, and what the provider says of it",
+  "not-allowed": "check the key of your account, and that it may use this model",
+};

@@ -6,12 +6,14 @@ import {
   openJournal,
   planRetention,
   retain,
+  type Retained,
   type RetentionBounds,
   type SessionRow,
   type SweepReport,
 } from "../../index.ts";
 import type { CommandBody, Parsed, Terminal } from "../command.ts";
 import { durationIn, flagOf, sizeIn, STORE_OPTION, textOf, wholeOf } from "../options.ts";
+import { shortCall } from "../session/calls.ts";
 import { inStore, kernelOn, lookIn, lookingAt, type Place } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { bytes, count } from "../words.ts";
@@ -70,12 +72,8 @@ export const gc: CommandBody = {
 };
 
 /** What became of one session. */
-interface Forgotten {
+interface Forgotten extends Retained {
   readonly session: string;
-  /** Records that it no longer reaches, or would not. */
-  readonly forgotten: number;
-  /** False when its newest checkpoint alone is over a bound, or it has none yet. */
-  readonly withinBounds: boolean;
   /** Left as it is: somebody is writing it, or it was cut off and has to be opened first. */
   readonly left?: "in use" | "cut off";
 }
@@ -141,14 +139,17 @@ async function unnamed({ store }: Place, graceMs: number): Promise<Pick<SweepRep
   return { blobs };
 }
 
+function whyOver(awaited: Retained["awaited"]): string {
+  if (awaited === undefined) return "because nothing after its newest checkpoint may go";
+  return `for ${awaited.map(shortCall).join(", ")}, which has not ended`;
+}
+
 function tell(terminal: Terminal, sessions: readonly Forgotten[], swept: Swept, dryRun: boolean): void {
   const say = (line: string) => {
     for (const one of wrapped(line, terminal.columns)) terminal.out(one);
   };
-  for (const { session, forgotten, withinBounds, left } of sessions) {
-    const bound = withinBounds
-      ? ""
-      : "; it stays over its bound, because nothing after its newest checkpoint may go, nor what a waiting call needs";
+  for (const { session, forgotten, withinBounds, awaited, left } of sessions) {
+    const bound = withinBounds ? "" : `; it stays over its bound ${whyOver(awaited)}`;
     if (left !== undefined) say(`${session}: left alone, ${left}`);
     else if (forgotten > 0 || !withinBounds)
       say(`${session}: ${dryRun ? "would forget" : "forgot"} ${count(forgotten, "record")}${bound}`);

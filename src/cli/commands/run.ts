@@ -1,6 +1,6 @@
 import { finished, type RunEnd } from "../../index.ts";
 import { AGENT_OPTIONS, type Agent, isUnfinished, withAgent } from "../agent/agent.ts";
-import { endLine, Follower } from "../agent/follow.ts";
+import { endLine, Follower, REMEDIES } from "../agent/follow.ts";
 import { costWords } from "../agent/prices.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { flagOf, usage } from "../options.ts";
@@ -72,11 +72,12 @@ function greet({ session, turn: { model }, resumed }: Agent, terminal: Terminal)
   if (resumed && closed > 0) terminal.err(`recovered: ${count(closed, "call")} had been cut off, and changed nothing`);
 }
 
-function tell(end: RunEnd, follower: Follower, { session: { id }, prices }: Agent, terminal: Terminal): void {
-  const line = endLine(end);
+function tell(end: RunEnd, follower: Follower, { session: { id }, turn, prices }: Agent, terminal: Terminal): void {
+  const line = endLine(end, turn.model.name);
   follower.line(line === undefined ? "" : paint(terminal, "yellow", line));
   const { input, output, steps, cost } = end.spent;
   const used = `${count(steps, "step")}, ${grouped(input)} tokens read, ${grouped(output)} written`;
   terminal.err(paint(terminal, "dim", `${used}${costWords(prices, cost)}; holdfast show ${id}`));
+  if (end.status === "failed") terminal.err(`try: ${REMEDIES[end.failure.kind]}; holdfast run --session ${id} goes on`);
   if (end.status === "waiting") terminal.err(`try: holdfast chat --session ${id}, or run it again with --yes`);
 }

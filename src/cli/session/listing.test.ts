@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
 import { desk, program, project, threeWrites, write } from "../../../test/support/cli.ts";
+import { scripted, watch } from "../../../test/support/loop.ts";
 import { testTogether } from "../../../test/support/together.ts";
+import { shortCall } from "./calls.ts";
 
 const at = desk();
 
@@ -92,6 +94,20 @@ describe("holdfast gc, for people", () => {
       /^work: forgot \d+ records[\s\S]*removed \d+ records/,
     );
     expect((await at.run("gc", "--keep-records", "1000")).out).toMatch(/^removed 0 records/);
+  });
+
+  test("[CLI-11] names the call for which a session stays over its bound", async () => {
+    const holdfast = await program(at.folder);
+    const session = await holdfast.open("work");
+    const model = scripted([{ calls: [{ name: "deploy", input: {} }] }]);
+    expect((await watch(session.run("go", { model }))).end.status).toBe("waiting");
+    for (let n = 0; n < 3; n += 1) await session.checkpoint();
+    const [call] = session.waiting;
+    await session.close();
+    await holdfast.close();
+    const { out } = await at.run("gc", "work", "--keep-records", "3");
+    expect(out).toContain(`it stays over its bound for ${shortCall(call!.callId)}, which has not ended`);
+    expect(await at.json("gc", "--keep-records", "3")).toMatchObject({ sessions: [{ awaited: [call!.callId] }] });
   });
 
   testTogether(

@@ -46,7 +46,7 @@ export class Aside {
   static async begin(ground: ExecGround, id: string, pause: () => Promise<void>): Promise<Aside> {
     const { root } = ground;
     for (const name of ["work", "moved"]) makePlace(root, [...PLACES.exec, id, name]);
-    const hidden = ground.disk.stores();
+    const hidden = ground.disk.storesToCome();
     const above = foldersTo(
       hidden.map((path) => path.split("/")),
       1,

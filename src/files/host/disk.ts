@@ -64,6 +64,15 @@ export class Disk {
     });
   }
 
+  /** The same, and what may come while somebody walks there. */
+  storesToCome(): readonly string[] {
+    const isThere = (folder: readonly string[]) => this.root.within(folder, () => true) === true;
+    const coming = this.#own.flatMap(({ path, coming: ends }) =>
+      isThere(path.split("/").slice(0, -1)) ? ends.map((end) => `${path}${end}`) : [],
+    );
+    return [...new Set([...this.stores(), ...coming])];
+  }
+
   /** What the system says of a name; undefined when there is nothing under exactly this name. */
   stat(names: readonly string[]): HostStat | undefined {
     if (names.length === 0) return this.#port.stat(this.root.path);

@@ -39,21 +39,22 @@ export function refuseHuge(port: HostPort, root: string, most: number = MOST_NAM
 }
 
 /** A store, by where it and its content lie. */
-export type Stored = Pick<Store, "place"> & { readonly blobs: Pick<BlobStore, "place"> };
+export type Stored = Pick<Store, "place" | "beside"> & { readonly blobs: Pick<BlobStore, "place"> };
 
 /**
  * Where a store lies in the workspace, and where its content does, as far as that is not in our own folder. Each is named
  * once: content lies beside its store unless somebody says otherwise.
  */
-export function placesIn(root: string, { place, blobs }: Stored): readonly OwnPlace[] {
+export function placesIn(root: string, { place, beside: ends = [], blobs }: Stored): readonly OwnPlace[] {
   const found: OwnPlace[] = [];
-  const add = (path: string | undefined, beside: boolean) => {
+  const add = (path: string | undefined, about: Omit<OwnPlace, "path">) => {
     const inside = path === undefined ? undefined : placeIn(root, path);
-    if (inside !== undefined && !isOwn(inside.split("/"), found)) found.push({ path: inside, beside });
+    if (inside !== undefined && !isOwn(inside.split("/"), found)) found.push({ path: inside, ...about });
   };
-  add(place, true);
-  add(blobs.place, false);
-  if (blobs.place !== undefined) add(realOf(blobs.place), false); // a folder may itself be a link, within the workspace
+  const folder = { beside: false, coming: [""] };
+  add(place, { beside: true, coming: ends });
+  add(blobs.place, folder);
+  if (blobs.place !== undefined) add(realOf(blobs.place), folder); // a folder may itself be a link, within the workspace
   return found.filter((one) => !found.some((other) => other !== one && isAt(one.path, other)));
 }
 

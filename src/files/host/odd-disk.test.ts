@@ -124,20 +124,24 @@ describe("a folder that is to be a workspace", () => {
     expect(() => guardedRoot(realHost, "", {})).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
     const places = (store?: string, blobs?: string) =>
       placesIn(root, {
-        ...(store === undefined ? {} : { place: store }),
+        ...(store === undefined ? {} : { place: store, beside: ["-wal"] }),
         blobs: blobs === undefined ? {} : { place: blobs },
       });
     expect([undefined, join(root, "d/g"), join(root, "..d/g"), scratch, root].map((path) => places(path))).toEqual([
       [],
-      [{ path: "d/g", beside: true }],
-      [{ path: "..d/g", beside: true }],
+      [{ path: "d/g", beside: true, coming: ["-wal"] }],
+      [{ path: "..d/g", beside: true, coming: ["-wal"] }],
       [],
       [],
     ]);
     // Each once, the outer for the inner, and nothing that lies in the folder of ours.
-    expect(places(join(root, "s.db"), join(root, "s.db.blobs"))).toEqual([{ path: "s.db", beside: true }]);
-    expect(places(join(root, "d/s.db"), join(root, "d"))).toEqual([{ path: "d", beside: false }]);
-    expect(places(join(root, ".holdfast/s.db"), join(root, "new/deep"))).toEqual([{ path: "new/deep", beside: false }]);
+    expect(places(join(root, "s.db"), join(root, "s.db.blobs"))).toEqual([
+      { path: "s.db", beside: true, coming: ["-wal"] },
+    ]);
+    expect(places(join(root, "d/s.db"), join(root, "d"))).toEqual([{ path: "d", beside: false, coming: [""] }]);
+    expect(places(join(root, ".holdfast/s.db"), join(root, "new/deep"))).toEqual([
+      { path: "new/deep", beside: false, coming: [""] },
+    ]);
   });
 });
 

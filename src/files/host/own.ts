@@ -18,6 +18,8 @@ export interface OwnPlace {
   readonly path: string;
   /** Whether it keeps things beside itself, under names that begin with its own. A store does; a folder for its content not. */
   readonly beside: boolean;
+  /** What of it may be made at any time, by what follows its path. */
+  readonly coming: readonly string[];
 }
 
 /** True for a place and for everything that belongs to it. */

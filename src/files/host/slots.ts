@@ -8,7 +8,7 @@ export type Slot = 0 | 1;
 export interface FoundPlan {
   readonly slot: Slot;
   readonly state: SlotState;
-  /** All of it was in place, and nothing of that can have been lost since: what is otherwise now, somebody else did. */
+  /** All of it was in place, and no loss of power has taken it back since: what is otherwise now, somebody else did. */
   readonly isOver: boolean;
   readonly intent: Intent;
 }
@@ -45,7 +45,7 @@ export class Slots {
         if (found === undefined) return [];
         this.#ends[slot] = found.end;
         const { state, boot, intent } = found;
-        // The note may have reached the disk without what it tells of. As long as the system runs, nothing is lost.
+        // The note may have reached the disk without what it tells of. In the same run of the system no loss of power lies between.
         return [{ slot, state, isOver: state === "applied" && boot !== undefined && boot === this.#port.boot, intent }];
       })
       .toSorted((a, b) => a.intent.order - b.intent.order);

@@ -1,4 +1,17 @@
-import { AT, BRACKET, COLON, EQUALS, endsWith, lettersOf, oneOf, PERCENT, standsAt } from "./letters.ts";
+import {
+  AND,
+  AT,
+  BRACKET,
+  COLON,
+  EQUALS,
+  endsWith,
+  ESCAPE_WIDTH,
+  escapedAt,
+  lettersOf,
+  oneOf,
+  QUESTION,
+  SLASH,
+} from "./letters.ts";
 import { Mark } from "./mark.ts";
 import { ENDLESS, isIn, isMixed, RUN, type Scan } from "./scan.ts";
 
@@ -64,40 +77,36 @@ function passwordOf(scan: Scan): boolean {
 /** `scheme%3A%2F%2Fuser%3Apassword%40host`. As in an address itself no slash stands in it: the next one ends the look at this. */
 export function escapedUrlPassword(scan: Scan, at: number): boolean {
   const { letters } = scan;
-  const user = at + "%3A%2F%2F".length;
+  const user = escapedUser(letters, at);
+  if (user === at) return false;
   const colon = scan.runEnd(RUN.escapedUser, user);
-  if (colon - user > LONGEST_USER || !standsAt(ESCAPED_COLON, letters, colon)) return false;
-  const from = colon + ESCAPED_COLON.length;
+  if (colon - user > LONGEST_USER || escapedAt(letters, colon) !== COLON) return false;
+  const from = colon + ESCAPE_WIDTH;
   let to = from;
   let length = 0;
   for (let width = widthAt(letters, to); width > 0 && length <= LONGEST_PASSWORD; width = widthAt(letters, to)) {
     to += width;
     length += 1;
   }
-  return standsAt(ESCAPED_AT, letters, to) && isPassword(scan, from, to, length) && scan.tell(from, to);
+  return escapedAt(letters, to) === AT && isPassword(scan, from, to, length) && scan.tell(from, to);
+}
+
+/** Where the user of an address begins at whose colon this is; the same place when two slashes do not follow. */
+function escapedUser(letters: Uint8Array, at: number): number {
+  const second = at + 2 * ESCAPE_WIDTH;
+  const isAddress = escapedAt(letters, at + ESCAPE_WIDTH) === SLASH && escapedAt(letters, second) === SLASH;
+  return isAddress ? second + ESCAPE_WIDTH : at;
 }
 
 /** How many letters the next character of a password takes that is written so; 0 where it ends. */
-function widthAt(letters: Uint8Array, at: number, ends: ReadonlySet<number> = ENDS): number {
+function widthAt(letters: Uint8Array, at: number, ends: Uint8Array = ENDS): number {
   if (isIn(RUN.escapedPassword, letters[at] as number)) return 1;
-  if (letters[at] !== PERCENT) return 0;
-  const first = letters[at + 1] as number;
-  const second = letters[at + 2] as number;
-  if (ESCAPE[first] === 0 || ESCAPE[second] === 0) return 0;
-  return ends.has((first << 8) | second) ? 0 : 3;
+  const escaped = escapedAt(letters, at);
+  return escaped === -1 || ends[escaped] === 1 ? 0 : ESCAPE_WIDTH;
 }
 
-const ESCAPED_COLON = lettersOf("%3A");
-const ESCAPED_AT = lettersOf("%40");
-const ESCAPE = oneOf("0123456789ABCDEF");
-/** `@`, `/`, `?` and `#`. */
-const ENDS = endsOf("40 2F 3F 23");
-/** `&`, `?`, `#`, a blank, a quote and the end of a line. */
-const ENDS_SIGNATURE = endsOf("26 3F 23 20 22 27 0A 0D");
-
-function endsOf(escapes: string): ReadonlySet<number> {
-  return new Set(escapes.split(" ").map((end) => (end.charCodeAt(0) << 8) | end.charCodeAt(1)));
-}
+const ENDS = oneOf("@/?#");
+const ENDS_SIGNATURE = oneOf("&?# \"'\n\r");
 
 /** `scheme://token@host`: a user that nobody chose, and that opens the door without a password. */
 export function urlToken(scan: Scan, at: number): boolean {
@@ -107,9 +116,10 @@ export function urlToken(scan: Scan, at: number): boolean {
 }
 
 export function escapedUrlToken(scan: Scan, at: number): boolean {
-  const from = at + "%3A%2F%2F".length;
+  const from = escapedUser(scan.letters, at);
+  if (from === at) return false;
   const to = scan.runEnd(RUN.escapedUser, from);
-  return standsAt(ESCAPED_AT, scan.letters, to) && isToken(scan, from, to) && scan.tell(from, to);
+  return escapedAt(scan.letters, to) === AT && isToken(scan, from, to) && scan.tell(from, to);
 }
 
 /** Users have names, and numbers behind them; what chance makes has a long run of letters with digits among them. */
@@ -137,7 +147,7 @@ const SHORTEST_TOKEN = 20;
 export function urlSignature(scan: Scan, mark: number): boolean {
   const { letters } = scan;
   const from = mark + 1;
-  if (letters[mark] !== EQUALS || !isParameter(letters, mark, BEFORE_PARAMETER)) return false;
+  if (letters[mark] !== EQUALS || !isParameter(letters, mark, opensParameter)) return false;
   const to = scan.runEnd(RUN.signature, from);
   return isSignature(scan, from, to) && scan.tell(from, to);
 }
@@ -145,8 +155,8 @@ export function urlSignature(scan: Scan, mark: number): boolean {
 /** The same in an address in an address. The next parameter ends it, so that nothing is walked twice. */
 export function escapedUrlSignature(scan: Scan, mark: number): boolean {
   const { letters } = scan;
-  if (!isParameter(letters, mark, BEFORE_ESCAPED_PARAMETER)) return false;
-  const from = mark + "%3D".length;
+  if (!isParameter(letters, mark, opensEscapedParameter)) return false;
+  const from = mark + ESCAPE_WIDTH;
   let to = from;
   for (let width = widthAt(letters, to, ENDS_SIGNATURE); width > 0; width = widthAt(letters, to, ENDS_SIGNATURE))
     to += width;
@@ -154,15 +164,23 @@ export function escapedUrlSignature(scan: Scan, mark: number): boolean {
 }
 
 /** Whether all of a parameter's name says that it is a signature. */
-function isParameter(letters: Uint8Array, end: number, befores: readonly Uint8Array[]): boolean {
+function isParameter(letters: Uint8Array, end: number, opens: typeof opensParameter): boolean {
   const name = SIGNATURES.find((one) => endsWith(one, letters, end));
-  return name !== undefined && befores.some((before) => endsWith(before, letters, end - name.length));
+  return name !== undefined && opens(letters, end - name.length);
+}
+
+function opensParameter(letters: Uint8Array, at: number): boolean {
+  return BEFORE_PARAMETER.some((before) => endsWith(before, letters, at));
+}
+
+function opensEscapedParameter(letters: Uint8Array, at: number): boolean {
+  const before = escapedAt(letters, at - ESCAPE_WIDTH);
+  return before === QUESTION || before === AND;
 }
 
 const SIGNATURES = ["sig", "Signature", "signature"].map(lettersOf);
 /** As it is, as markup writes it, and as JSON does that is fit for markup. */
 const BEFORE_PARAMETER = ["?", "&", "&amp;", "\\u0026"].map(lettersOf);
-const BEFORE_ESCAPED_PARAMETER = ["%3F", "%26"].map(lettersOf);
 
 function isSignature(scan: Scan, from: number, to: number): boolean {
   return to - from >= SHORTEST_SIGNATURE && isMixed(scan, from, to, false);

@@ -1,7 +1,7 @@
 import { URL_PASSWORD, URL_SIGNATURE, urlSignature } from "./addresses.ts";
 import { nameBeside } from "./beside.ts";
 import { COOKIE, cookieSecret } from "./cookies.ts";
-import { COLON, EQUALS, exact, GREATER, oneOf, PERCENT, roughLetters, trio, trios } from "./letters.ts";
+import { COLON, EQUALS, ESCAPE_WIDTH, exact, GREATER, oneOf, PERCENT, roughLetters, trio, trios } from "./letters.ts";
 import { ASSIGNED_SECRET } from "./mark.ts";
 import { mayNameSecret, namesSecret } from "./names.ts";
 import { Scan } from "./scan.ts";
@@ -45,7 +45,7 @@ export function assignedInAddress(scan: Scan, mark: number): boolean {
   const { letters } = scan;
   let end = nameEnd(letters, mark);
   while (end >= 3 && isAroundInAddress(letters, end - 3)) end -= 3;
-  return end >= 3 && assignedTo(end, scan, mark, "%3D".length);
+  return end >= 3 && assignedTo(end, scan, mark, ESCAPE_WIDTH);
 }
 
 function nameEnd(letters: Uint8Array, mark: number): number {

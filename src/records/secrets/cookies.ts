@@ -1,4 +1,4 @@
-import { DASH, endsWith, lettersOf, oneOf, standsAt } from "./letters.ts";
+import { DASH, EQUALS, endsWith, ESCAPE_WIDTH, escapedAt, lettersOf, oneOf, SEMICOLON, standsAt } from "./letters.ts";
 import { Mark } from "./mark.ts";
 import { RUN, type Scan } from "./scan.ts";
 import { looksMade } from "./values.ts";
@@ -30,8 +30,8 @@ export function cookieSecret(scan: Scan, end: number): boolean {
 export function cookieInAddress(scan: Scan, mark: number): boolean {
   const { letters } = scan;
   if (!endsWith(COOKIE_NAME, letters, mark)) return false;
-  const from = IN_ADDRESS.blanksEnd(letters, mark + COLON_WIDTH);
-  if (from === mark + COLON_WIDTH) return false; // here, too, what joins them ends in what ends every pair
+  const from = IN_ADDRESS.blanksEnd(letters, mark + ESCAPE_WIDTH);
+  if (from === mark + ESCAPE_WIDTH) return false; // here, too, what joins them ends in what ends every pair
   return cookieValues(scan, from, headerAt(scan, mark), IN_ADDRESS);
 }
 
@@ -44,34 +44,35 @@ function headerAt({ letters, hiddenTo }: Scan, end: number): CookieHeader {
 /** From the first value that looks like a secret to the last. */
 export function cookieValues(scan: Scan, start: number, header: CookieHeader, written: Pairs = PLAIN): boolean {
   const { letters } = scan;
-  const { equals, semicolon } = written;
+  const { signAt, width } = written;
   let [first, last] = [-1, -1];
   for (let from = start; ; ) {
     const name = scan.runEnd(RUN.dotted, from);
-    if (name === from || !standsAt(equals, letters, name)) break;
-    const value = name + equals.length;
+    if (name === from || signAt(letters, name) !== EQUALS) break;
+    const value = name + width;
     const to = written.valueEnd(scan, value);
     if (looksMade(scan, value, to)) {
       if (first === -1) first = value;
       last = to;
     }
-    if (header === "answered" || !standsAt(semicolon, letters, to)) break;
-    from = written.blanksEnd(letters, to + semicolon.length);
+    if (header === "answered" || signAt(letters, to) !== SEMICOLON) break;
+    from = written.blanksEnd(letters, to + width);
   }
   return first !== -1 && scan.tell(first, last);
 }
 
 /** How pairs are written. */
 interface Pairs {
-  readonly equals: Uint8Array;
-  readonly semicolon: Uint8Array;
+  /** The sign that stands here, and how many letters it takes. */
+  readonly signAt: (letters: Uint8Array, at: number) => number | undefined;
+  readonly width: number;
   readonly valueEnd: (scan: Scan, from: number) => number;
   readonly blanksEnd: (letters: Uint8Array, from: number) => number;
 }
 
 const PLAIN: Pairs = {
-  equals: lettersOf("="),
-  semicolon: lettersOf(";"),
+  signAt: (letters, at) => letters[at],
+  width: 1,
   valueEnd: (scan, from) => scan.runEnd(RUN.cookie, from),
   blanksEnd: (letters, from) => {
     let to = from;
@@ -81,11 +82,11 @@ const PLAIN: Pairs = {
 };
 
 const IN_ADDRESS: Pairs = {
-  equals: lettersOf("%3D"),
-  semicolon: lettersOf("%3B"),
+  signAt: escapedAt,
+  width: ESCAPE_WIDTH,
   valueEnd: (scan, from) => {
     let to = scan.runEnd(RUN.escapedUser, from);
-    while (GOES_ON.some((sign) => standsAt(sign, scan.letters, to))) to = scan.runEnd(RUN.escapedUser, to + 3);
+    while (GOES_ON[escapedAt(scan.letters, to)] === 1) to = scan.runEnd(RUN.escapedUser, to + ESCAPE_WIDTH);
     return to;
   },
   blanksEnd: (letters, from) => {
@@ -104,6 +105,5 @@ const JOINT = oneOf(" \t\\\"'`:=[");
 const ENDS_JOINT = oneOf(" \t\"'`");
 const BLANKS = oneOf(" \t");
 const ESCAPED_BLANKS = ["%20", "+"].map(lettersOf);
-const COLON_WIDTH = "%3A".length;
-/** What a value may hold and an address escapes: `:/+=|&@!$*()%`. */
-const GOES_ON = "%3A %2F %2B %3D %7C %26 %40 %21 %24 %2A %28 %29 %25".split(" ").map(lettersOf);
+/** What a value may hold and an address escapes. */
+const GOES_ON = oneOf(":/+=|&@!$*()%");

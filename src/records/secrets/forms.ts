@@ -12,7 +12,7 @@ import { assignedInAddress } from "./assigned.ts";
 import { ELEMENT_HEADS, elementSecret } from "./beside.ts";
 import type { Candidate } from "./candidate.ts";
 import { COOKIE, cookieInAddress } from "./cookies.ts";
-import { COLON, DOT, oneOf, PERCENT } from "./letters.ts";
+import { COLON, DOT, escapedHeads, oneOf, PERCENT } from "./letters.ts";
 import { ASSIGNED_SECRET, Mark } from "./mark.ts";
 import { formEnd, isIn, isMixed, RUN, type Scan } from "./scan.ts";
 
@@ -23,13 +23,13 @@ export const SPECIALS: readonly Candidate[] = [
   special(new Mark("json-web-token"), "eyJ", jsonWebToken),
   special(new Mark("private-key"), "-----BEGIN", privateKey),
   special(URL_PASSWORD, "://", urlPassword),
-  special(URL_PASSWORD, "%3A%2F%2F", escapedUrlPassword),
+  ...inAddress(":", URL_PASSWORD, escapedUrlPassword),
   special(URL_TOKEN, "://", urlToken),
-  special(URL_TOKEN, "%3A%2F%2F", escapedUrlToken),
-  special(URL_SIGNATURE, "%3D", escapedUrlSignature),
+  ...inAddress(":", URL_TOKEN, escapedUrlToken),
+  ...inAddress("=", URL_SIGNATURE, escapedUrlSignature),
   ...ELEMENT_HEADS.map((head) => special(ASSIGNED_SECRET, head, (scan, at) => elementSecret(scan, at, head.length))),
-  ...["%3D", "%3A"].map((head) => special(ASSIGNED_SECRET, head, assignedInAddress)),
-  special(COOKIE, "%3A", cookieInAddress),
+  ...["=", ":"].flatMap((sign) => inAddress(sign, ASSIGNED_SECRET, assignedInAddress)),
+  ...inAddress(":", COOKIE, cookieInAddress),
   ...["Bearer ", "bearer ", "BEARER ", "Bearer%20", ...authorized("token Token TOKEN ApiKey apikey Api-Key")].map(
     (head) => special(BEARER_TOKEN, head, bearerOf(head)),
   ),
@@ -44,6 +44,11 @@ function authorized(schemes: string): readonly string[] {
   return schemes
     .split(" ")
     .flatMap((scheme) => ["uthorization: ", 'uthorization": "', "uthorization': '"].map((name) => `${name}${scheme} `));
+}
+
+/** Marked by a sign that an address escapes. */
+function inAddress(sign: string, mark: Mark, find: Candidate["find"]): readonly Candidate[] {
+  return escapedHeads(sign).map((head) => special(mark, head, find));
 }
 
 function special(mark: Mark, head: string, find: Candidate["find"]): Candidate {

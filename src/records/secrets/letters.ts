@@ -73,6 +73,27 @@ export function endsWith(word: Uint8Array, letters: Uint8Array, end: number): bo
   return end >= word.length && standsAt(word, letters, end - word.length);
 }
 
+/** How long an escape of an address is: `%3A`. */
+export const ESCAPE_WIDTH = 3;
+
+/** The letter that an escape of an address stands for, whose own letters may be small; -1 where none stands. */
+export function escapedAt(letters: Uint8Array, at: number): number {
+  if (letters[at] !== PERCENT) return -1;
+  const high = HEX[letters[at + 1] as number] as number;
+  const low = HEX[letters[at + 2] as number] as number;
+  return high < 0 || low < 0 ? -1 : (high << 4) | low;
+}
+
+const HEX: Int8Array = Int8Array.from({ length: 256 }, (_, code) =>
+  "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase()),
+);
+
+/** A head as an address may write it: with capitals, and with small letters. */
+export function escapedHeads(head: string): readonly string[] {
+  const escaped = encodeURIComponent(head);
+  return [...new Set([escaped, escaped.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())])];
+}
+
 /** Three letters, small or not, as one number. */
 export function trio(a: number, b: number, c: number): number {
   return ((a & 31) << 10) | ((b & 31) << 5) | (c & 31);
@@ -93,4 +114,4 @@ export function oneOf(letters: string): Uint8Array {
 export const [AT, BACKSLASH, BRACE, BRACKET, CLOSING, COLON, DOT, EQUALS, GREATER, PARENTHESIS, PERCENT, QUESTION] = [
   64, 92, 123, 91, 93, 58, 46, 61, 62, 40, 37, 63,
 ] as const;
-export const [COMMA, DASH, LESS, SLASH] = [44, 45, 60, 47] as const;
+export const [AND, COMMA, DASH, LESS, SEMICOLON, SLASH] = [38, 44, 45, 60, 59, 47] as const;

@@ -6,7 +6,7 @@ import { flagSecret, nextFlag } from "./commands.ts";
 import { COOKIE, type CookieHeader, cookieValues } from "./cookies.ts";
 import { DISCORD_TOKEN, discordToken, mayBeDiscordToken, SPECIALS } from "./forms.ts";
 import { Heads } from "./heads.ts";
-import { DASH, DOT, exact, GREATER, inTwos, lettersInTwos, roughLetters } from "./letters.ts";
+import { DASH, DOT, escapedHeads, exact, GREATER, inTwos, lettersInTwos, roughLetters } from "./letters.ts";
 import { ASSIGNED_SECRET, Mark } from "./mark.ts";
 import { ENDLESS, Scan } from "./scan.ts";
 import { SECRET_SHAPES, type SecretShape } from "./shapes.ts";
@@ -179,7 +179,7 @@ function tripleOf(pair: number, third: number): number {
 
 /** As they are, and as an address writes them. */
 function writtenHeads({ heads }: SecretShape): ReadonlySet<string> {
-  return new Set([...heads, ...heads.map(encodeURIComponent)]);
+  return new Set([...heads, ...heads.flatMap(escapedHeads)]);
 }
 
 const TWOS = 256 * 256;

@@ -9,7 +9,7 @@ import { SecretScanner } from "./scanner.ts";
 const samples = secretSamples("samples of the pieces").map(({ text }) => text);
 const REGISTERED = ["hunter2!", "b:hunting", "a/b c@d:e", "://secret9", '="quoted', "zzz1y2x3"];
 const PIECES =
-  'password=|token: |Bearer |Basic |://u:|://|@|:|=|sk-|eyJ|\\n|;|<|,|/|X_PW=|A_TOKEN=|%3A%2F%2F|%3A|%3D|%40|%20|]|a1|-----END|"|\' | |pwd=a1b2c3d4|[redacted:x]|-----BEGIN PRIVATE KEY-----|12345678|:AA|-us1|8Q~|example|true|(|&|process.|a.b1|Cookie: |Set-Cookie: a=|; b=|-|&sig=|?Signature=|%26sig%3D|://q7Gk29sLq0Zx81Vb44Tn@|--token |--db-password |","|"name":"API_KEY"|"value":"|value: |<password>|</password>|>|&gt;|\\u003e|é|ÿ|\u00a0'.split(
+  'password=|token: |Bearer |Basic |://u:|://|@|:|=|sk-|eyJ|\\n|;|<|,|/|X_PW=|A_TOKEN=|%3A%2F%2F|%3A|%3D|%3a%2f%2f|%3a|%3d|%40|%20|]|a1|-----END|"|\' | |pwd=a1b2c3d4|[redacted:x]|-----BEGIN PRIVATE KEY-----|12345678|:AA|-us1|8Q~|example|true|(|&|process.|a.b1|Cookie: |Set-Cookie: a=|; b=|-|&sig=|?Signature=|%26sig%3D|://q7Gk29sLq0Zx81Vb44Tn@|--token |--db-password |","|"name":"API_KEY"|"value":"|value: |<password>|</password>|>|&gt;|\\u003e|é|ÿ|\u00a0'.split(
     "|",
   );
 /** Secrets, halves of them, what stands around them, and chance, one after the other. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
@@ -173,6 +173,16 @@ test("[STORE-33] the file shrinks by what was freed, step by step, while others 
   expect(await store.reading((read) => read.structure())).toEqual([]);
 });
 
+test("[HOST-7] everything that a store makes beside its file is told, so that commands are kept from it", async () => {
+  const path = join(folder, "beside.db");
+  const store = await openSqlite(path);
+  stores.push(store);
+  await store.blobs.put(new Uint8Array(100_000));
+  const made = readdirSync(folder).filter((name) => name.startsWith("beside.db") && name !== "beside.db");
+  expect(made.length).toBeGreaterThan(3);
+  for (const name of made) expect(store.beside).toContain(name.slice("beside.db".length));
+});
+
 describe("[STORE-43] a body that was dropped", () => {
   const SAID = "nobody-may-read-this-again";
   let places = 0;
@@ -197,6 +207,23 @@ describe("[STORE-43] a body that was dropped", () => {
     expect((await dropping(true)).written).toBeLessThan(40_000);
   });
 
+  test.each(["in the same transaction", "in a later one"])(
+    "is wiped also behind one that has merely grown old, %s",
+    async (when) => {
+      const { store, path } = await dropping(true);
+      const pen = await begin(store, "other");
+      for (let nth = 0; nth < 2; nth += 1) await write(pen, JSON.stringify(SAID.repeat(16_000)));
+      const { session, epoch, head } = pen;
+      const drop = (seq: number, mayLinger: boolean) =>
+        store.commit({ kind: "drop", session, epoch, seqs: [seq], reason: "a test", mayLinger });
+      const { size: before } = statSync(`${path}-wal`);
+      const old = drop(head.seq - 1, true);
+      if (when === "in a later one") await old;
+      await Promise.all([old, drop(head.seq, false)]);
+      expect(statSync(`${path}-wal`).size - before).toBeGreaterThan(400_000);
+    },
+  );
+
   test.each([false, true])(
     "is in none of the store's files once space was given back (lingering: %s)",
     async (linger) => {
@@ -206,6 +233,39 @@ describe("[STORE-43] a body that was dropped", () => {
       expect(isFound()).toBe(false);
     },
   );
+
+  test("is gone also when somebody frees more meanwhile than a step gives back", async () => {
+    const { store, isFound } = await dropping(true);
+    const pen = await begin(store, "other");
+    const seqs: number[] = [];
+    for (let nth = 0; nth < 4; nth += 1) {
+      await write(pen, JSON.stringify("x".repeat(4_000_000)));
+      seqs.push(pen.head.seq);
+    }
+    const { session, epoch } = pen;
+    const shrinking = store.shrink();
+    for (const seq of seqs)
+      applied(await store.commit({ kind: "drop", session, epoch, seqs: [seq], reason: "a test", mayLinger: true }));
+    expect(await shrinking).toMatchObject({ whole: true });
+    expect(isFound()).toBe(false);
+  });
+
+  test("may be found where the file was made so that no space can be given back, and that is told", async () => {
+    const path = join(folder, "rigid.db");
+    await (await openSqlite(path)).close();
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA auto_vacuum = NONE; VACUUM");
+    database.close();
+    const store = await openSqlite(path);
+    stores.push(store);
+    const pen = await begin(store);
+    await write(pen, JSON.stringify(SAID.repeat(16_000)));
+    const { session, epoch, head } = pen;
+    const seqs = [head.seq];
+    applied(await store.commit({ kind: "drop", session, epoch, seqs, reason: "a test", mayLinger: true }));
+    expect(await store.shrink()).toMatchObject({ whole: false });
+    expect(readFileSync(path).includes(SAID)).toBe(true);
+  });
 
   test("may be found while somebody reads from before, and that is told", async () => {
     const { store, path, isFound } = await dropping(true, 50);

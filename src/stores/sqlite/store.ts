@@ -44,6 +44,7 @@ export class SqliteStore implements Store {
   readonly owner: OwnerId;
   readonly blobs: BlobStore;
   readonly place: string;
+  readonly beside: readonly string[] = ["-wal", "-shm", "-journal", ".locks", ".blobs"];
   readonly #parts: SqliteStoreParts;
   readonly #waiting: Waiting[] = [];
   /** Work that needs the writer's connection between two transactions. */
@@ -220,14 +221,14 @@ export class SqliteStore implements Store {
 
   async #giveBack(): Promise<boolean> {
     let free: number;
-    let left = Number.POSITIVE_INFINITY;
-    do {
-      free = left;
-      left = await this.#betweenGroups(({ connection, tables }) => {
+    let left: number;
+    do
+      [free, left] = await this.#betweenGroups(({ connection, tables }) => {
+        const before = tables.freePages(); // asked anew: between two steps others free more
         connection.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
-        return tables.freePages();
+        return [before, tables.freePages()];
       });
-    } while (left > 0 && left < free);
+    while (left > 0 && left < free);
     // What was given up is still in the file, and in the log, until the log has been carried over.
     await this.#betweenGroups(({ tables }) => tables.emptyLog());
     return left === 0;

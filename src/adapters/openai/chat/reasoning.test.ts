@@ -236,6 +236,19 @@ test("[ADAPT-37] an answer of nothing but reasoning can be sent back, with its r
     for (const echo of [true, false]) expect(() => sentBack(said, echo)).not.toThrow();
     expect(JSON.stringify(sentBack(said, false) ?? "nothing was said")).not.toContain("hm");
   }
+  for (const content of [null, "", "\n\n", [thinking("hm")], [thinking("hm"), text("")]]) {
+    const beside = Array.isArray(content) ? {} : { reasoning_content: "hm" };
+    const shown = Array.isArray(content) ? [thinking("hm"), text("[no text]")] : "[no text]";
+    const sent = sentBack(heard(whole({ content, ...beside })), true);
+    expect(sent).toEqual({ role: "assistant", content: shown, ...beside });
+  }
+});
+
+test("[WIRE-10] a blank text behind a thought is filled in the form of its own provider", () => {
+  const parts = [{ text: "hm", thought: true, thoughtSignature: "s" }, { text: " " }];
+  const { items } = readMessages([{ role: "model", parts }], "gemini");
+  const [, message] = writeMessages([user(), ...items, user()], "gemini").messages;
+  expect(message).toEqual({ role: "model", parts: [parts[0], { text: "[no text]" }] });
 });
 
 test("[ADAPT-42] reasoning that is counted beside the answer is output, and what is counted within it is not counted twice", () => {
