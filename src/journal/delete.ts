@@ -45,19 +45,17 @@ export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Pro
   const session = toSessionId(id);
   const { row } = await takeLease(deps, session, LEASE_MS);
   const { epoch } = row;
-  let meant: boolean;
   try {
-    meant = await isMeant();
+    if (!(await isMeant())) {
+      await deps.store.commit({ kind: "release", session, epoch });
+      return false;
+    }
+    const receipt = await deps.store.commit({ kind: "delete", session, epoch });
+    if (!receipt.ok) throw conflictError(session, receipt.conflict);
+    return true;
   } catch (error) {
     throw await failedUnder(deps.store, row, error);
   }
-  if (!meant) {
-    await deps.store.commit({ kind: "release", session, epoch });
-    return false;
-  }
-  const receipt = await deps.store.commit({ kind: "delete", session, epoch });
-  if (!receipt.ok) throw conflictError(session, receipt.conflict);
-  return true;
 }
 
 export interface Forgotten {

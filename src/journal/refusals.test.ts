@@ -99,6 +99,18 @@ describe("a store that refuses in the middle of something larger", () => {
     await expect(deleteIf(stuck, "s", async () => false)).rejects.toMatchObject({ code: "STORE_IO" });
   });
 
+  test("[JOURNAL-24] whoever fails to delete a session keeps nobody from opening it", async () => {
+    const { store, ...rest } = memoryDeps();
+    await (await openJournal({ ...rest, store }, "s")).close();
+    const before = (batch: WriteBatch) => {
+      if (batch.kind === "delete") throw ioError();
+      return undefined;
+    };
+    const stuck = { ...rest, store: between(store, { before }) };
+    await expect(deleteSession(stuck, "s")).rejects.toMatchObject({ code: "STORE_IO" });
+    await (await openJournal({ ...rest, store }, "s")).close();
+  });
+
   test("[JOURNAL-17] a sweep over a damaged row removes nothing and names it; by the way it is passed over, and nothing else is", async () => {
     const { deps, refuse } = refusing("sweep", { kind: "session-damaged", detail: "the row of session s is damaged" });
     refuse();
