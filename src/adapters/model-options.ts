@@ -1,9 +1,12 @@
+import { hasCredentials, withoutCredentials } from "../base/address.ts";
 import { ABOVE_0, ANYTHING, BOOLEAN, OBJECT, type OptionRule, TEXT } from "../base/options.ts";
 
 const NAME: OptionRule = { wants: "the name of a model", fits: (value) => typeof value === "string" && value !== "" };
 const URL_TEXT: OptionRule = {
-  wants: "an address such as https://example.com/v1",
-  fits: (value) => typeof value === "string" && URL.canParse(value),
+  wants:
+    "an address such as https://example.com/v1, without a user or a password: a key goes into `apiKey`, anything else into `headers`",
+  fits: (value) => typeof value === "string" && URL.canParse(value) && !hasCredentials(value),
+  shown: (value) => (typeof value === "string" ? withoutCredentials(value) : value),
 };
 
 /** Options that every model of an SDK has. A misspelt `baseURL` would send the conversation, and the key, elsewhere. */

@@ -26,6 +26,12 @@ export class HoldfastError extends Error {
   }
 }
 
+/** When two things fail, both are told: the first decides what it is called, by the name it is given here. */
+export function bothErrors(first: unknown, second: unknown, named: unknown = first): unknown {
+  const cause = new AggregateError([first, second], "an operation failed, and so did cleaning up after it");
+  return HoldfastError.is(named) ? new HoldfastError(named.code, named.details, { cause }) : cause;
+}
+
 function messageOf(code: ErrorCode, details: JsonObject): string {
   return `${ERROR_CODES[code].says}${shownFacts(details)}`;
 }

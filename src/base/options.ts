@@ -4,6 +4,8 @@ import { HoldfastError } from "./errors.ts";
 export interface OptionRule {
   readonly wants: string;
   readonly fits: (value: unknown) => boolean;
+  /** How a value that does not fit is quoted, where it may hold a secret. */
+  readonly shown?: (value: unknown) => unknown;
   /** What its own options must be. */
   readonly within?: Readonly<Record<string, OptionRule>>;
   /** What each of its values must be. */
@@ -48,8 +50,8 @@ function checkWithin(
 }
 
 function checkValue(option: string, value: unknown, rule: OptionRule): void {
-  const { wants, fits, each, apart, within, needs = [] } = rule.sides?.find((side) => side.fits(value)) ?? rule;
-  if (!fits(value)) throw badOption(option, value, wants);
+  const { wants, fits, shown, each, apart, within, needs = [] } = rule.sides?.find((side) => side.fits(value)) ?? rule;
+  if (!fits(value)) throw badOption(option, shown === undefined ? value : shown(value), wants);
   if (each !== undefined && Array.isArray(value))
     for (const [nth, one] of value.entries()) checkValue(`${option}[${nth}]`, one, each);
   if (apart !== undefined && Array.isArray(value)) checkApart(option, value, apart);

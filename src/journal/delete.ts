@@ -3,7 +3,7 @@ import type { SessionRow, Store } from "../contracts/store.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import type { JournalDeps } from "./journal.ts";
-import { takeLease } from "./open.ts";
+import { failedUnder, takeLease } from "./open.ts";
 import { rowOf } from "./read.ts";
 import { sessionRows } from "./verify.ts";
 
@@ -43,17 +43,19 @@ export async function deleteSession(deps: JournalDeps, id: string): Promise<void
  */
 export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Promise<boolean>): Promise<boolean> {
   const session = toSessionId(id);
-  const { epoch } = (await takeLease(deps, session, LEASE_MS)).row;
-  let meant = false;
+  const { row } = await takeLease(deps, session, LEASE_MS);
+  const { epoch } = row;
   try {
-    meant = await isMeant();
-  } finally {
-    if (!meant) await deps.store.commit({ kind: "release", session, epoch });
+    if (!(await isMeant())) {
+      await deps.store.commit({ kind: "release", session, epoch });
+      return false;
+    }
+    const receipt = await deps.store.commit({ kind: "delete", session, epoch });
+    if (!receipt.ok) throw conflictError(session, receipt.conflict);
+    return true;
+  } catch (error) {
+    throw await failedUnder(deps.store, row, error);
   }
-  if (!meant) return false;
-  const receipt = await deps.store.commit({ kind: "delete", session, epoch });
-  if (!receipt.ok) throw conflictError(session, receipt.conflict);
-  return true;
 }
 
 export interface Forgotten {

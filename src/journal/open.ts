@@ -1,5 +1,5 @@
 import { instantOf } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
+import { bothErrors, HoldfastError } from "../base/errors.ts";
 import type { JsonLimits } from "../base/json.ts";
 import { BOOLEAN, checkOptions, FUNCTION, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.ts";
@@ -61,8 +61,7 @@ export async function openJournal<T = unknown>(
     const opened = { previousWriter, tail, ...(mended === undefined ? {} : { mended }) };
     return new Journal(deps, row, opened, { ...options, leaseMs });
   } catch (error) {
-    await deps.store.commit({ kind: "release", session, epoch: row.epoch });
-    throw error;
+    throw await failedUnder(deps.store, row, error);
   }
 }
 
@@ -97,6 +96,16 @@ export async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: 
   }
   if (!receipt.ok) throw conflictError(session, receipt.conflict);
   return receipt;
+}
+
+/** Gives the lease back after a failure, and answers what to throw: when that fails as well, both are told. */
+export async function failedUnder(store: Store, { id, epoch }: SessionRow, failure: unknown): Promise<unknown> {
+  try {
+    await store.commit({ kind: "release", session: id, epoch });
+    return failure;
+  } catch (error) {
+    return bothErrors(failure, error);
+  }
 }
 
 /**

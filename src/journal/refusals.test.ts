@@ -6,9 +6,9 @@ import { HoldfastError } from "../base/errors.ts";
 import { toSessionId } from "../records/ids.ts";
 import { importBundle } from "./bundle/import.ts";
 import { writeBundle } from "./bundle/write.ts";
-import { deleteSession } from "./delete.ts";
+import { deleteIf, deleteSession } from "./delete.ts";
 import { forkSession } from "./fork.ts";
-import type { Fold } from "./seal-batch.ts";
+import { type Fold, NO_FOLD } from "./seal-batch.ts";
 import { openJournal } from "./open.ts";
 import { rowOf } from "./read.ts";
 import { sweep, sweepForgotten } from "./sweep.ts";
@@ -66,6 +66,49 @@ describe("a store that refuses in the middle of something larger", () => {
     refuse();
     await expect(deleteSession(deps, "s")).rejects.toMatchObject({ code: "LEASE_LOST" });
     expect(await rowOf(deps.store, toSessionId("s"))).toMatchObject({ id: "s", head });
+  });
+
+  test("[JOURNAL-24] a lease that cannot be given back after a failure hides neither the failure nor itself", async () => {
+    const { store, ...rest } = memoryDeps();
+    await (await openJournal({ ...rest, store }, "s")).close();
+    const before = (batch: WriteBatch) => {
+      if (batch.kind === "release") throw ioError();
+      return undefined;
+    };
+    const stuck = { ...rest, store: between(store, { before }) };
+    const fails = (failure: Error) => () => {
+      throw failure;
+    };
+    const tries = [
+      (failure: Error) => openJournal(stuck, "s", { fold: { ...NO_FOLD, start: fails(failure) } }),
+      (failure: Error) => deleteIf(stuck, "s", async () => fails(failure)()),
+    ];
+    for (const attempt of tries) {
+      const ours = new HoldfastError("SESSION_DAMAGED", { session: "s" });
+      const told = { errors: [ours, expect.objectContaining({ code: "STORE_IO" })] };
+      await expect(attempt(ours)).rejects.toMatchObject({
+        code: "SESSION_DAMAGED",
+        details: ours.details,
+        cause: told,
+      });
+      rest.clock.advance(120_000);
+      const theirs = new Error("unplugged");
+      await expect(attempt(theirs)).rejects.toMatchObject({ errors: [theirs, { code: "STORE_IO" }] });
+      rest.clock.advance(120_000);
+    }
+    await expect(deleteIf(stuck, "s", async () => false)).rejects.toMatchObject({ code: "STORE_IO" });
+  });
+
+  test("[JOURNAL-24] whoever fails to delete a session keeps nobody from opening it", async () => {
+    const { store, ...rest } = memoryDeps();
+    await (await openJournal({ ...rest, store }, "s")).close();
+    const before = (batch: WriteBatch) => {
+      if (batch.kind === "delete") throw ioError();
+      return undefined;
+    };
+    const stuck = { ...rest, store: between(store, { before }) };
+    await expect(deleteSession(stuck, "s")).rejects.toMatchObject({ code: "STORE_IO" });
+    await (await openJournal({ ...rest, store }, "s")).close();
   });
 
   test("[JOURNAL-17] a sweep over a damaged row removes nothing and names it; by the way it is passed over, and nothing else is", async () => {

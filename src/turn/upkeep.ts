@@ -26,6 +26,8 @@ export class Upkeep {
   readonly #bounds: RetentionBounds | undefined;
   #next: number;
   #running: Promise<void> | undefined;
+  /** The calls that keep it over its bounds, as they were told last. */
+  #awaited: ReadonlySet<string> = new Set();
 
   constructor(ground: UpkeepGround, bounds: RetentionBounds | undefined) {
     this.#ground = ground;
@@ -54,11 +56,19 @@ export class Upkeep {
     this.#next = journal.head.seq + this.#pause(0); // whatever comes of it, it is not tried again at once
     if (this.#bounds !== undefined) {
       const { awaited } = await retain(this.#ground, journal, this.#bounds);
-      if (awaited !== undefined) this.#ground.teller.moment("upkeep-failed", { awaited });
+      this.#tell(awaited ?? []);
       const { head, anchor } = await rowOf(this.#ground.store, journal.session);
       this.#next = head.seq + this.#pause(head.seq - anchor.seq);
     }
     await sweepForgotten(this.#ground);
+  }
+
+  /** Once until they are others: a call may wait for weeks, and whoever hears the same at every try stops listening. */
+  #tell(awaited: readonly string[]): void {
+    const before = this.#awaited;
+    this.#awaited = new Set(awaited);
+    if (awaited.length > 0 && before.symmetricDifference(this.#awaited).size > 0)
+      this.#ground.teller.moment("upkeep-failed", { awaited });
   }
 
   /** How many records may come before bounds are looked at again. A cut falls at a checkpoint. */

@@ -1,6 +1,9 @@
 import type { Adjustment } from "./adjustment.ts";
+import { isThinking, isThought } from "./codecs/chat-thoughts.ts";
+import { asList, asText, type Fields, isFields } from "./codecs/read.ts";
 import type { Item, Origin } from "./item.ts";
 import type { WireProfile } from "./profiles.ts";
+import { NO_TEXT } from "./text.ts";
 
 /**
  * What a chat message may be read with and not be sent with: a list of calls without a call, as many servers answer, a role
@@ -25,6 +28,42 @@ export function chatForm(items: readonly Item[], profile: WireProfile, told: Adj
     }
   }
   return copy ?? items;
+}
+
+/**
+ * Blank words of an answer that stands beside them, in a thought or a refusal, are no item's: they go here, or every later
+ * request would be refused. Where a thought would be left alone, they are filled, as elsewhere.
+ */
+export function blankBeside(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
+  if (profile.format !== "openai-chat" || !profile.refusesBlank) return items;
+  let copy: Item[] | undefined;
+  for (const [at, item] of items.entries()) {
+    const { origin } = item;
+    if (item.kind !== "other" || item.by !== "model" || origin?.format !== profile.format) continue;
+    const message = origin.message as Fields;
+    const { content } = message;
+    if (!hasBlank(content)) continue;
+    const kept = asList(content).filter((part) => !isBlankText(part));
+    const alone = kept.every(isThinking) && isThought(message);
+    told.push({ kind: alone ? "blank-filled" : "blank-dropped", at });
+    const shown = alone ? filled(kept) : kept.length === 0 ? null : kept;
+    (copy ??= items.slice())[at] = { ...item, origin: withMessage(origin, { ...message, content: shown }) };
+  }
+  return copy ?? items;
+}
+
+/** Nothing at all is taken as no content, beside what else there is; white space and an empty list are not. */
+function hasBlank(content: unknown): boolean {
+  if (Array.isArray(content)) return content.length === 0 || content.some(isBlankText);
+  return typeof content === "string" && content !== "" && content.trim() === "";
+}
+
+function isBlankText(part: unknown): boolean {
+  return isFields(part) && part["type"] === "text" && (asText(part["text"]) ?? "").trim() === "";
+}
+
+function filled(thoughts: readonly unknown[]): unknown {
+  return thoughts.length === 0 ? NO_TEXT : [...thoughts, { type: "text", text: NO_TEXT }];
 }
 
 function hasEmptyCalls(message: object): message is { readonly tool_calls: readonly never[] } {

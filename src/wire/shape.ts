@@ -9,18 +9,20 @@ import {
   type UserItem,
 } from "./item.ts";
 import type { Adjustment } from "./adjustment.ts";
-import { chatForm } from "./chat-form.ts";
+import { blankBeside, chatForm } from "./chat-form.ts";
 import type { WireProfile } from "./profiles.ts";
 import { replaceMedia } from "./replace-media.ts";
 import { responsesForm } from "./responses-form.ts";
 import { resultMedia } from "./result-media.ts";
 import { tellSilentFailures } from "./silent-failure.ts";
+import { NO_TEXT } from "./text.ts";
 
 type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) => readonly Item[];
 
 /** The passes, in order. Each returns the list it was given when it has nothing to do. */
 const PASSES: readonly Shape[] = [
   chatForm,
+  blankBeside,
   responsesForm,
   replaceMedia,
   tellSilentFailures,
@@ -143,7 +145,7 @@ function blankVerdict(items: readonly Item[], at: number, profile: WireProfile):
 /** A message of chat is one with the thought that it carries beside its text; elsewhere a thought is an item of its own. */
 function filled({ origin, ...item }: AssistantItem): AssistantItem {
   const carrier = isOfChat(origin) ? { origin: { ...origin, changed: true } } : {};
-  return { ...item, parts: [{ type: "text", text: "[no text]" }], ...carrier };
+  return { ...item, parts: [{ type: "text", text: NO_TEXT }], ...carrier };
 }
 
 function isOfChat(origin: Origin | undefined): origin is Origin {

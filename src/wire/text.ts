@@ -1,3 +1,6 @@
+/** Stands where a provider wants words and none were said. */
+export const NO_TEXT = "[no text]";
+
 /** Deeper than any message a provider takes; beyond it nothing is looked at. */
 const DEEPEST = 64;
 

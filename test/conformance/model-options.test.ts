@@ -8,6 +8,14 @@ import { openai, openaiCompatible } from "../../src/adapters/openai/entry.ts";
 const refused = (option: string) =>
   expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) });
 
+function caught(make: () => unknown): unknown {
+  try {
+    return make();
+  } catch (error) {
+    return error;
+  }
+}
+
 test.each<[string, () => unknown]>([
   ["baseUrl", () => anthropic({ model: "m", baseUrl: "https://proxy" } as never)],
   ["baseURL", () => anthropic({ model: "m", baseURL: "proxy" })],
@@ -21,6 +29,21 @@ test.each<[string, () => unknown]>([
   ["streams", () => aiSdk({} as never, { streams: true } as never)],
 ])("[ID-16] a model is not made with a wrong or misspelt %s: it would ask elsewhere", (option, make) => {
   expect(make).toThrow(refused(option));
+});
+
+test.each([
+  "http://wilma:hunter2@localhost:8080/v1",
+  "https://hunter2@example.com",
+  "https://:hunter2@example.com/v1",
+  "http://wilma:hunter2@no host/v1",
+  "http://wilma:hunt/er2@localhost/v1",
+])("[ADAPT-45] an address with a user or a password is refused with what to do, and quotes neither: %s", (baseURL) => {
+  for (const make of [anthropic, openai, openaiCompatible]) {
+    const told = caught(() => make({ model: "m", baseURL }));
+    expect(told).toEqual(refused("baseURL"));
+    expect(String(told)).toContain("`apiKey`");
+    expect(JSON.stringify([told, String(told)])).not.toMatch(/wilma|hunt|er2/);
+  }
 });
 
 test("[ID-16] a server that speaks chat is reached by its address, or by the client that knows it", () => {

@@ -21,10 +21,3 @@ export function fileError(error: unknown, path: string): unknown {
   const code: ErrorCode = FULL.has(system) ? "STORE_FULL" : READONLY.has(system) ? "STORE_READONLY" : "STORE_IO";
   return new HoldfastError(code, { path, system }, { cause: error });
 }
-
-/** When two things fail, both are told: the first decides what it is called. */
-export function bothErrors(first: unknown, second: unknown, path: string): unknown {
-  const named = fileError(first, path);
-  const cause = new AggregateError([first, second], "an operation failed, and so did cleaning up after it");
-  return HoldfastError.is(named) ? new HoldfastError(named.code, named.details, { cause }) : cause;
-}

@@ -1,13 +1,13 @@
 import { join, resolve } from "node:path";
 import { type Clock, SystemClock } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { bothErrors, HoldfastError } from "../../base/errors.ts";
 import { BOOLEAN, checkOptions, OBJECT } from "../../base/options.ts";
 import { type Random, SystemRandom } from "../../base/random.ts";
 import type { BlobStore, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
-import { bothErrors, fileError } from "./failures.ts";
+import { fileError } from "./failures.ts";
 import { folderMaker, syncFolder } from "./folders.ts";
 import { contentSize } from "./layout.ts";
 import { type FilePort, isCode, realFiles } from "./port.ts";
@@ -50,7 +50,7 @@ export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobS
       try {
         await files.unlink(temporary);
       } catch (second) {
-        if (!isCode(second, "ENOENT", "ENOTDIR")) throw bothErrors(error, second, folder);
+        if (!isCode(second, "ENOENT", "ENOTDIR")) throw bothErrors(error, second, fileError(error, folder));
       }
       throw fileError(error, folder);
     }

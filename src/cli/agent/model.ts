@@ -1,3 +1,4 @@
+import { hasCredentials } from "../../base/address.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Model } from "../../index.ts";
 import type { Terminal } from "../command.ts";
@@ -40,6 +41,10 @@ async function openaiModel(model: string, { OPENAI_API_KEY, OPENAI_BASE_URL }: T
 async function compatibleModel(given: string, { OPENAI_API_KEY = "none" }: Terminal["env"]): Promise<Model> {
   const { openaiCompatible } = await import("../../adapters/openai/entry.ts");
   const [baseURL = "", model = ""] = given.split("#");
+  if (hasCredentials(baseURL))
+    throw bad(
+      "an address with a user or a password cannot be asked; leave them out, and put the key into OPENAI_API_KEY",
+    );
   if (model === "") throw bad(`which model? ${given}#NAME`);
   return openaiCompatible({ baseURL, model, apiKey: OPENAI_API_KEY });
 }

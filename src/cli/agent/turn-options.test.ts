@@ -69,6 +69,15 @@ describe("which model is meant", () => {
     expect(await why(given)).toContain(words);
   });
 
+  test.each(["http://wilma:hunter2@127.0.0.1:9/v1#local", "http://wilma:hunter2@127.0.0.1:9/v1"])(
+    "[ADAPT-45] [CLI-15] %s is refused before anything is asked, with where the key goes, and is not quoted",
+    async (given) => {
+      const told = await why(given);
+      expect(told).toContain("OPENAI_API_KEY");
+      expect(told).not.toMatch(/wilma|hunter2/);
+    },
+  );
+
   test("[CLI-15] a key that is missing, or set to nothing, is told before anything is asked", async () => {
     expect(await why("anthropic:x", {})).toMatch(/^ANTHROPIC_API_KEY is not set; /);
     expect(await why("openai:x", { OPENAI_API_KEY: "" })).toMatch(/^OPENAI_API_KEY is not set; /);

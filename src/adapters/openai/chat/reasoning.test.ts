@@ -244,6 +244,37 @@ test("[ADAPT-37] an answer of nothing but reasoning can be sent back, with its r
   }
 });
 
+test("[ADAPT-37] a kept answer of blank words beside its reasoning can be sent back, with its reasoning or without", () => {
+  const filled = text("[no text]");
+  const details = { reasoning_details: [detail("encrypted", { data: "abc" })] };
+  const kept = [
+    ...[" ", "\n\n", [], [text("")], [text(" "), text("")]].flatMap((content) =>
+      [{ reasoning_content: "hm" }, details].map((beside) => ({ content, beside, shown: "[no text]" as const })),
+    ),
+    { content: [thinking("hm"), text("")], beside: {}, shown: [thinking("hm"), filled] },
+    { content: [text(" "), thinking("hm")], beside: details, shown: [thinking("hm"), filled] },
+  ];
+  for (const { content, beside, shown } of kept) {
+    for (const calls of [{}, { tool_calls: [] }]) {
+      const said = readMessages([{ role: "assistant", content, ...beside, ...calls }], "openai-chat");
+      expect(sentBack(said, true)).toEqual({ role: "assistant", content: shown, ...beside });
+      expect(sentBack(said, false)).toEqual({ role: "assistant", content: "[no text]" });
+    }
+  }
+});
+
+test("[WIRE-10] blank words go from beside whatever else an answer of chat stands in", () => {
+  const sent = (message: object) => sentBack(readMessages([{ role: "assistant", ...message }], "openai-chat"), true);
+  expect(sent({ content: " ", refusal: "No." })).toEqual({ role: "assistant", content: null, refusal: "No." });
+  const reference = { type: "reference", reference_ids: [1] };
+  expect(sent({ content: [thinking("hm"), reference, text(" ")] })).toEqual({
+    role: "assistant",
+    content: [thinking("hm"), reference],
+  });
+  const { items } = readMessages([{ role: "assistant", content: " ", refusal: "No." }], "openai-chat");
+  expect(writeMessages([user(), ...items, user()], "openai-chat").messages[1]).toBe(items[0]?.origin?.message);
+});
+
 test("[WIRE-10] a blank text behind a thought is filled in the form of its own provider", () => {
   const parts = [{ text: "hm", thought: true, thoughtSignature: "s" }, { text: " " }];
   const { items } = readMessages([{ role: "model", parts }], "gemini");

@@ -9,6 +9,7 @@ import {
 } from "../../../wire/codecs/chat-thoughts.ts";
 import { asList, type Fields } from "../../../wire/codecs/read.ts";
 import { writeMessages } from "../../../wire/project.ts";
+import { NO_TEXT } from "../../../wire/text.ts";
 import { fieldsOf, wordOf } from "../../fields.ts";
 import { wholeSchema, writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
@@ -65,7 +66,7 @@ function saidIn(message: Fields, stays: (part: unknown) => boolean, refusesBlank
   const said = !Array.isArray(content) ? content : texts.includes(undefined) ? parts : texts.join("");
   if (holds(said)) return said;
   if (BESIDE.some((field) => holds(message[field]))) return null;
-  return refusesBlank ? "[no text]" : "";
+  return refusesBlank ? NO_TEXT : "";
 }
 
 /** Where an answer may stand instead of its content. */
