@@ -57,14 +57,21 @@ export interface SessionFold {
 }
 
 /** Where a checkpoint keeps a part: a range of bytes in content of so many. */
-interface KeptPart {
-  readonly name: string;
+export interface KeptPart extends Span {
   readonly policy: string;
-  readonly from: number;
-  readonly to: number;
-  readonly size: number;
   /** Where that can be told to a process that does not know the part. */
   readonly initial?: Json;
+  /** Where it lies instead, when it is long: it never changes, and every checkpoint would say it again. */
+  readonly initialAt?: Span;
+}
+
+/** A piece of content. */
+export interface Span {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  /** Of the whole content. */
+  readonly size: number;
 }
 
 /** What a checkpoint keeps: the place of every part, and the fold up to there. */

@@ -43,9 +43,14 @@ export function isDefault(name: string): boolean {
 /** Known to every kernel, though only sessions with a folder have it. */
 const KNOWN: ReadonlySet<string> = new Set([...KERNEL_PARTS.map(({ name }) => name), WORKSPACE_PART]);
 
-/** What to tell of a part to processes that do not know it; undefined when they do, or could not follow its changes. */
+/** Whether processes that do not know a part must be told of it, and could follow its changes. */
+export function isIntroduced(part: AnyPart): boolean {
+  return part.plain === true && !KNOWN.has(part.name);
+}
+
+/** What to tell of a part to processes that do not know it. */
 export function introductionOf(part: AnyPart | undefined): PartIntroduction | undefined {
-  if (part?.plain === undefined || KNOWN.has(part.name)) return undefined;
+  if (part === undefined || !isIntroduced(part)) return undefined;
   return { policy: part.policy, initial: part.encode(part.initial as never) };
 }
 

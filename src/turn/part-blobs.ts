@@ -5,10 +5,10 @@ import type { NewBlob } from "../contracts/store.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 import type { BlobRef } from "../records/kinds.ts";
-import type { Parts } from "../state/part.ts";
+import type { AnyPart, Parts } from "../state/part.ts";
 import { Root } from "../state/root.ts";
-import type { KeptState } from "./fold.ts";
-import { introductionOf } from "./kernel-parts.ts";
+import type { KeptPart, KeptState, Span } from "./fold.ts";
+import { introductionOf, isIntroduced } from "./kernel-parts.ts";
 
 export interface StagedRoot {
   readonly parts: KeptState["parts"];
@@ -20,8 +20,13 @@ export interface StagedRoot {
   readonly written: () => void;
 }
 
-/** Where a part's value lies: a piece of the content that one checkpoint wrote, together with whatever else had changed. */
-type Place = KeptState["parts"][string] & { readonly size: number };
+/** What is kept of a part: its value, and what it begins with, where that takes more than a few words. */
+interface Piece {
+  readonly key: string;
+  readonly value: unknown;
+  readonly lasts: boolean;
+  readonly encode: () => Json;
+}
 
 /**
  * The parts of a root as content beside the journal. What has changed since the last checkpoint is written as one piece of
@@ -30,36 +35,41 @@ type Place = KeptState["parts"][string] & { readonly size: number };
  */
 export class PartBlobs {
   readonly #journal: Pick<Journal, "stageBlob" | "readBlob">;
-  #kept: ReadonlyMap<string, { readonly value: unknown; readonly place: Place }> = new Map();
+  #kept: ReadonlyMap<string, { readonly value: unknown; readonly span: Span }> = new Map();
 
   constructor(journal: Pick<Journal, "stageBlob" | "readBlob">) {
     this.#journal = journal;
   }
 
   async stage(parts: Parts, root: Root): Promise<StagedRoot> {
-    const stay = this.#staying(parts, root);
-    const pieces = [...parts.values()]
-      .filter(({ name }) => !stay.has(name))
-      .map((part) => ({ part, bytes: Buffer.from(JSON.stringify(part.encode(root.get(part.name) as never))) }));
-    const staged = pieces.length === 0 ? [] : [await this.#journal.stageBlob(Buffer.concat(pieces.map(bytesOf)))];
-    const places = new Map(stay);
-    let from = 0;
-    for (const { ref } of staged)
-      for (const { part, bytes } of pieces) {
+    const all = [...parts.values()].flatMap((part) => piecesOf(part, root));
+    const stay = this.#staying(all);
+    const spans = new Map(stay);
+    const staged: NewBlob[] = [];
+    // Each in content of its own: beside values that change, what never does would move on with every second checkpoint.
+    for (const lasts of [false, true]) {
+      const pieces = all
+        .filter((piece) => piece.lasts === lasts && !stay.has(piece.key))
+        .map(({ key, encode }) => ({ key, bytes: Buffer.from(JSON.stringify(encode())) }));
+      if (pieces.length === 0) continue;
+      const blob = await this.#journal.stageBlob(Buffer.concat(pieces.map(bytesOf)));
+      staged.push(blob);
+      const { name, size } = blob.ref;
+      let from = 0;
+      for (const { key, bytes } of pieces) {
         const to = from + bytes.length;
-        const introduction = introductionOf(part);
-        const told = introduction === undefined ? {} : { initial: introduction.initial };
-        places.set(part.name, { name: ref.name, policy: part.policy, from, to, size: ref.size, ...told });
+        spans.set(key, { name, from, to, size });
         from = to;
       }
+    }
     const written = () => {
-      this.#kept = new Map([...places].map(([name, place]) => [name, { value: root.get(name), place }]));
+      this.#kept = new Map(all.map(({ key, value }) => [key, { value, span: spans.get(key) as Span }]));
     };
-    const blobs = new Map([...places.values()].map(({ name, size }) => [name as BlobName, { name, size } as BlobRef]));
+    const blobs = new Map([...spans.values()].map(({ name, size }) => [name as BlobName, { name, size } as BlobRef]));
     for (const [name, part] of parts)
       for (const { name: content, bytes } of part.contents?.of(root.get(name) as never) ?? [])
         blobs.set(content, { name: content, size: bytes.length });
-    const named = Object.fromEntries([...parts.keys()].map((name) => [name, places.get(name) as Place]));
+    const named = Object.fromEntries([...parts].map(([name, part]) => [name, keptPart(part, spans)]));
     return { parts: named, blobs: [...blobs.values()], staged, written };
   }
 
@@ -84,11 +94,18 @@ export class PartBlobs {
   async resume(parts: Parts, kept: KeptState["parts"]): Promise<Root> {
     const root = await this.load(parts, kept);
     this.#kept = new Map(
-      Object.entries(kept).flatMap(([name, place]) =>
-        place.size === undefined ? [] : [[name, { value: root.get(name), place: place as Place }]],
+      Object.entries(kept).flatMap(([key, { name, from, to, size }]) =>
+        size === undefined ? [] : [[key, { value: root.get(key), span: { name, from, to, size } }]],
       ),
     );
     return root;
+  }
+
+  /** What a checkpoint tells of a part to a process that does not know it. */
+  async introduced({ policy, initial, initialAt }: KeptPart): Promise<{ readonly policy: string; initial?: Json }> {
+    if (initialAt !== undefined)
+      return { policy, initial: jsonIn(await readWhole(this.#journal, toBlobName(initialAt.name)), initialAt) };
+    return initial === undefined ? { policy } : { policy, initial };
   }
 
   /** Fetches the content that parts name and do not hold yet. */
@@ -110,14 +127,49 @@ export class PartBlobs {
     this.#kept = new Map();
   }
 
-  /** Parts that have not changed, in content of which at least half is still of use. */
-  #staying(parts: Parts, root: Root): ReadonlyMap<string, Place> {
-    const same = [...this.#kept].filter(([name, { value }]) => parts.has(name) && root.get(name) === value);
+  /** Pieces that have not changed, in content of which at least half is still of use. */
+  #staying(pieces: readonly Piece[]): ReadonlyMap<string, Span> {
+    const same = pieces.flatMap(({ key, value }): [string, Span][] => {
+      const kept = this.#kept.get(key);
+      return kept === undefined || kept.value !== value ? [] : [[key, kept.span]];
+    });
     const used = new Map<string, number>();
-    for (const [, { place }] of same) used.set(place.name, (used.get(place.name) ?? 0) + place.to - place.from);
-    const worthIt = ({ name, size }: Place) => 2 * (used.get(name) ?? 0) >= size;
-    return new Map(same.flatMap(([name, { place }]) => (worthIt(place) ? [[name, place]] : [])));
+    for (const [, { name, from, to }] of same) used.set(name, (used.get(name) ?? 0) + to - from);
+    return new Map(same.filter(([, { name, size }]) => 2 * (used.get(name) ?? 0) >= size));
   }
+}
+
+function piecesOf(part: AnyPart, root: Root): readonly Piece[] {
+  const { name, initial } = part;
+  const value = root.get(name);
+  const own = { key: name, value, lasts: false, encode: () => part.encode(value as never) };
+  if (!isIntroduced(part) || !isLong(initial)) return [own];
+  return [own, { key: initialKey(name), value: initial, lasts: true, encode: () => part.encode(initial as never) }];
+}
+
+/** No part is called so: names have no line breaks. */
+function initialKey(name: string): string {
+  return `${name}\ninitial`;
+}
+
+function keptPart(part: AnyPart, spans: ReadonlyMap<string, Span>): KeptPart {
+  const { name, policy } = part;
+  const span = spans.get(name) as Span;
+  const initialAt = spans.get(initialKey(name));
+  if (initialAt !== undefined) return { ...span, policy, initialAt };
+  const introduction = introductionOf(part);
+  return { ...span, policy, ...(introduction === undefined ? {} : { initial: introduction.initial }) };
+}
+
+/** Found out once: it is as long at every checkpoint. */
+const LONG = new WeakMap<object, boolean>();
+const FEW_WORDS = 256;
+
+function isLong(initial: unknown): boolean {
+  if (typeof initial !== "object" || initial === null) return typeof initial === "string" && initial.length > FEW_WORDS;
+  const known = LONG.get(initial) ?? JSON.stringify(initial).length > FEW_WORDS;
+  LONG.set(initial, known);
+  return known;
 }
 
 export async function readWhole(journal: Pick<Journal, "readBlob">, name: BlobName): Promise<Buffer> {
@@ -130,7 +182,7 @@ function bytesOf({ bytes }: { readonly bytes: Buffer }): Buffer {
   return bytes;
 }
 
-export function jsonIn(bytes: Uint8Array, { name, from, to }: Pick<Place, "name" | "from" | "to">): Json {
+export function jsonIn(bytes: Uint8Array, { name, from, to }: Pick<Span, "name" | "from" | "to">): Json {
   const parsed = parseJson(Buffer.from(bytes.subarray(from, to)).toString("utf8"), {
     depth: 128,
     characters: Number.MAX_SAFE_INTEGER,

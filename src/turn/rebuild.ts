@@ -97,7 +97,7 @@ async function rebuild(
   blobs: PartBlobs,
   load: PartBlobs["load"] = (parts, places) => blobs.load(parts, places),
 ): Promise<Rebuilt> {
-  const parts = withStrangers(known, kept, entries);
+  const parts = await withStrangers(known, kept, entries, blobs);
   let root = await load(parts, kept?.parts ?? {});
   const skipped: number[] = [];
   let modeInDoubt = false;
@@ -127,14 +127,15 @@ function mayHaveChangedMode(entry: JournalEntry): boolean {
 const MODE_KINDS: readonly string[] = ["mode-changed", "state-changed"];
 
 /** A slice that is not registered here must not be lost when this process writes the next checkpoint. */
-function withStrangers(
+async function withStrangers(
   known: readonly AnyPart[],
   kept: KeptState | undefined,
   entries: readonly JournalEntry[],
-): Parts {
+  blobs: PartBlobs,
+): Promise<Parts> {
   const parts = new Map(known.map((part) => [part.name, part]));
   for (const [name, told] of Object.entries(kept?.parts ?? {}))
-    if (!parts.has(name)) parts.set(name, strangerPart(name, told));
+    if (!parts.has(name)) parts.set(name, strangerPart(name, await blobs.introduced(told)));
   for (const entry of entries) {
     if (entry.kind !== "state-changed") continue;
     const told = (entry.introduces ?? {}) as unknown as Readonly<Record<string, PartIntroduction>>;

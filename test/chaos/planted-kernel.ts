@@ -165,8 +165,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "checkpoint-keeps-an-old-part",
     "src/turn/part-blobs.ts",
-    "parts.has(name) && root.get(name) === value",
-    "parts.has(name)",
+    "kept === undefined || kept.value !== value",
+    "kept === undefined",
   ),
   kernelBug("given-up-state-kept", "src/turn/session.ts", "truth.refusePoisoned();", "void truth;"),
   kernelBug(
