@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kernel, opened, OPTIONS } from "../../test/support/durable.ts";
+import { kernel, opened, OPTIONS, stagedSizes } from "../../test/support/durable.ts";
 import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import type { Json } from "../base/json.ts";
 import { appendReserved } from "../journal/journal.ts";
@@ -42,18 +42,6 @@ async function keptAt(session: Session, seq: number) {
   return { state: entry.state as unknown as KeptState, blobs: entry.blobs ?? [], bytes: JSON.stringify(entry).length };
 }
 
-/** What is staged from here on, by its size. */
-function counting(session: Session): number[] {
-  const sizes: number[] = [];
-  const original = session.journal.stageBlob.bind(session.journal);
-  session.journal.stageBlob = async (source) => {
-    const blob = await original(source);
-    sizes.push(blob.ref.size);
-    return blob;
-  };
-  return sizes;
-}
-
 describe("what was done outside, in checkpoints", () => {
   test("[TURN-90] is written once: each costs its key and whose it is, however much it said", async () => {
     const { options } = bank();
@@ -61,13 +49,13 @@ describe("what was done outside, in checkpoints", () => {
     for (let n = 0; n < 200; n += 1) await paid(session, `order-${n}`);
     await session.checkpoint();
     await paid(session, "one more");
-    const sizes = counting(session);
+    const sizes = stagedSizes(session);
     const { state, bytes } = await keptAt(session, (await session.checkpoint()).last);
     expect(state.effects).toHaveLength(201);
     expect(JSON.stringify(state.effects).length / 201).toBeLessThan(350);
     expect(bytes).toBeLessThan(100_000);
     expect(sizes.at(-1)).toBeLessThan(3_000);
-    const again = counting(session);
+    const again = stagedSizes(session);
     await session.checkpoint();
     expect(again).toEqual([]);
     await session.close();
@@ -76,7 +64,7 @@ describe("what was done outside, in checkpoints", () => {
   test("[TURN-90] lies in few pieces, however many checkpoints there were", async () => {
     const { options } = bank();
     const { session, holdfast } = await opened(new MemoryDisk(), options);
-    const sizes = counting(session);
+    const sizes = stagedSizes(session);
     for (let n = 0; n < 64; n += 1) {
       await paid(session, `order-${n}`);
       await session.checkpoint();

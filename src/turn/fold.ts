@@ -1,4 +1,5 @@
 import type { Json } from "../base/json.ts";
+import { onceEach } from "../base/once-each.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
 import type { Fold } from "../journal/seal-batch.ts";
 import type { JournalEntry } from "../journal/prove.ts";
@@ -153,7 +154,7 @@ function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
   const outside = keptEffectsOf(effectsToKeep({ ...now, effects }));
   const counted = history === undefined ? {} : { history };
   const kept: KeptState = { parts, boundaries, epochs, rewrittenAt, ...outside, ...waiting, ...inside, ...counted };
-  const blobs = onceEach([...(note.blobs ?? []), ...(outside.effectContents ?? [])]);
+  const blobs = onceEach([...(note.blobs ?? []), ...(outside.effectContents ?? [])], ({ name }) => name);
   return {
     kind: "checkpoint-kept",
     openCalls: [...now.openCalls].map(([callId, tool]) => ({ callId, tool })),
@@ -161,10 +162,6 @@ function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
     ...(tag === undefined ? {} : { tag }),
     ...(blobs.length === 0 ? {} : { blobs }),
   };
-}
-
-function onceEach(blobs: readonly BlobRef[]): readonly BlobRef[] {
-  return [...new Map(blobs.map((ref) => [ref.name, ref])).values()];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
+import { onceEach } from "../base/once-each.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
@@ -149,9 +150,4 @@ export class JournalLedger implements Ledger, StateLedger {
 
 function aboutOf({ tool, name, key, generation }: EffectEntry) {
   return { tool, name, key, generation };
-}
-
-/** Of those that have one name, the last. */
-function onceEach<T>(all: readonly T[], nameOf: (one: T) => string): readonly T[] {
-  return all.length < 2 ? all : [...new Map(all.map((one) => [nameOf(one), one])).values()];
 }

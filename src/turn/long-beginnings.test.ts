@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kernel } from "../../test/support/durable.ts";
+import { kernel, stagedSizes } from "../../test/support/durable.ts";
 import { collect, MemoryDisk } from "../../test/support/stores.ts";
 import { defineSlice } from "../state/slice.ts";
 import { defineTool } from "../transaction/tool.ts";
@@ -27,13 +27,7 @@ describe("a slice that begins with much", () => {
   test("[TURN-91] is told of once: no checkpoint says it, and the next one writes only what has changed", async () => {
     const { holdfast } = kernel(new MemoryDisk(), KNOWING);
     const session = await holdfast.open("s");
-    const sizes: number[] = [];
-    const stage = session.journal.stageBlob.bind(session.journal);
-    session.journal.stageBlob = async (source) => {
-      const blob = await stage(source);
-      sizes.push(blob.ref.size);
-      return blob;
-    };
+    const sizes = stagedSizes(session);
     const { length } = JSON.stringify(BEGINNING);
     for (const row of ["a", "b", "c"]) {
       await session.runTool({ name: "add", input: row });

@@ -45,3 +45,15 @@ export function endless(calls = 1) {
   });
   return { begun: begun.promise, options: { tools: [...(OPTIONS.tools ?? []), tool] } };
 }
+
+/** What is staged from here on, by its size. */
+export function stagedSizes(session: Session): readonly number[] {
+  const sizes: number[] = [];
+  const stage = session.journal.stageBlob.bind(session.journal);
+  session.journal.stageBlob = async (source) => {
+    const blob = await stage(source);
+    sizes.push(blob.ref.size);
+    return blob;
+  };
+  return sizes;
+}
