@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { defineTool } from "../../src/transaction/tool.ts";
 import { missing, withCommands } from "../support/commands.ts";
 import { type At, freshRoot, work } from "../support/workspaces.ts";
 
@@ -105,6 +106,32 @@ describe.skipIf(missing("overlay") !== undefined)("overlay", () => {
       expect(isThere()).toBe(true);
     },
   );
+
+  test("[EXEC-14] a command sees nothing of content that comes while its call runs", async () => {
+    const seen: string[] = [];
+    const tool = defineTool({
+      name: "hands",
+      access: "execute",
+      run: async (_, call) => {
+        seen.push((await call.exec("ls data")).stdout.text);
+        await one.holdfast.store.blobs.put(CONTENT);
+        seen.push((await call.exec("ls data; mkdir -p sub; mv data/content sub; ls sub")).stdout.text);
+        return "ok";
+      },
+    });
+    const at = place();
+    const one = await withCommands("overlay", { tools: [tool] }, { ...at, store: join(at.root, "data/s.db") });
+    expect((await one.session.runTool({ name: "hands", input: {} })).ok).toBe(true);
+    expect(seen).toEqual(["", ""]);
+    expect(existsSync(one.on("data/content"))).toBe(true);
+  });
+
+  test("[EXEC-14] content that has no folder yet costs no command one", async () => {
+    const one = await withCommands("overlay", {}, place("later/deep/content"));
+    expect((await one.sh("ls; echo a > a")).ok).toBe(true);
+    expect([one.results[0]?.stdout.text, one.results[0]?.changed.paths]).toEqual(["", ["a"]]);
+    expect(existsSync(one.on("later"))).toBe(false);
+  });
 });
 
 test("[EXEC-38] with the portable driver a store's content among the files is told before a command can reach it", async () => {
