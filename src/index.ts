@@ -531,7 +531,8 @@ export type { BoundarySide, CheckpointAudit, DamagedBoundary, SessionCheckpoints
 export type { ExportOptions } from "./turn/bundle.ts";
 export type { DroppedSecrets } from "./turn/drop-secrets.ts";
 export type { AsideUse, RunEnd, RunEvent } from "./turn/events.ts";
-export type { ToolBoundary, SessionFold } from "./turn/fold.ts";
+export type { SessionFold } from "./turn/fold.ts";
+export type { ToolBoundary } from "./turn/tool-boundaries.ts";
 export { createHoldfast, type DamagedSession, Holdfast, type SessionOpening } from "./turn/holdfast.ts";
 export type { HoldfastOptions } from "./turn/holdfast-options.ts";
 export type { LimitKind, RunLimits, Spent } from "./turn/limits.ts";

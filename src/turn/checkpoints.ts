@@ -5,7 +5,7 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import type { AnyPart } from "../state/part.ts";
 import { resourcesIn } from "../state/resources-part.ts";
 import type { CompositeSnapshot, SnapshotPhase } from "../state/snapshot.ts";
-import type { ToolBoundary } from "./fold.ts";
+import type { ToolBoundary } from "./tool-boundaries.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { type JournalReading, stateAt } from "./rebuild.ts";
 

@@ -4,7 +4,7 @@ import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/sto
 import type { Json } from "../base/json.ts";
 import { appendReserved } from "../journal/journal.ts";
 import { defineTool } from "../transaction/tool.ts";
-import type { KeptState } from "./fold.ts";
+import type { KeptState } from "./kept-state.ts";
 import { Holdfast } from "./holdfast.ts";
 import type { Session } from "./session.ts";
 

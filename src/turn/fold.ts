@@ -1,52 +1,35 @@
 import type { Json } from "../base/json.ts";
 import { onceEach } from "../base/once-each.ts";
-import type { CheckpointNote } from "../journal/append-options.ts";
-import type { Fold } from "../journal/seal-batch.ts";
 import type { JournalEntry } from "../journal/prove.ts";
+import type { Fold } from "../journal/seal-batch.ts";
 import type { CallId } from "../records/ids.ts";
-import type { BlobRef, OutputStatus, RecordDraft, UndoStage } from "../records/kinds.ts";
-import { type WaitingCall, waitingCallOf } from "./waiting.ts";
-import { type EffectEntry, effectId, SOMEBODY_ELSE, type Standing } from "../transaction/effect.ts";
+import type { RecordDraft } from "../records/kinds.ts";
 import {
-  effectsIn,
-  type FoldedEffect,
-  isToPlace,
-  type KeptEffects,
-  keptEffectsOf,
-  placed,
-  type PlacedEffect,
-  withoutArguments,
-} from "./kept-effects.ts";
-
-/** A tool boundary: where the state stood before a call and after it, by sequence number. */
-export interface ToolBoundary {
-  readonly callId: CallId;
-  readonly tool: string;
-  readonly status: OutputStatus;
-  readonly before: number;
-  readonly after: number;
-  /** Taken back by a rewind: it can no longer be returned to. */
-  readonly rewound: boolean;
-}
-
-/** A kept state and the changes that came after it. `base` 0 is the beginning, where every part is at its initial value. */
-export interface Epoch {
-  readonly base: number;
-  readonly changes: readonly number[];
-}
+  effectDone,
+  type EffectFold,
+  effectJoined,
+  effectOpened,
+  effectsWithin,
+  effectUndone,
+  inherited,
+  withoutDiscarded,
+  withoutOwners,
+} from "./effect-fold.ts";
+import { isAtRest, type SortedEpochs, sortedByNeed, withChange } from "./epochs.ts";
+import { effectsIn, type FoldedEffect, isToPlace, keptEffectsOf, placed, type PlacedEffect } from "./kept-effects.ts";
+import { type KeptState, keptState, type StateNote } from "./kept-state.ts";
+import { type Inside, reachingTo, rewoundTo, type ToolBoundary, withClosed } from "./tool-boundaries.ts";
+import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
 /** What travels with the chain, so that opening a session need not read further back than its newest checkpoint. */
-export interface SessionFold {
+export interface SessionFold extends SortedEpochs {
   readonly openCalls: ReadonlyMap<CallId, string>;
   /** Those of them that wait for somebody: a restart leaves them open. */
   readonly waiting: ReadonlyMap<CallId, WaitingCall>;
   /** Of calls that ran inside others, the outermost: while that is open, and as long as they rely on something. */
-  readonly inside: ReadonlyMap<string, CallId>;
+  readonly inside: Inside;
   readonly boundaries: readonly ToolBoundary[];
-  readonly effects: ReadonlyMap<string, FoldedEffect>;
-  readonly epochs: readonly Epoch[];
-  /** Epochs that the newest checkpoint made needless: their state may be taken out of the records. */
-  readonly stale: readonly Epoch[];
+  readonly effects: EffectFold;
   /** Slices that the journal has told of: a process without them can carry them. */
   readonly introduced: ReadonlySet<string>;
   /** The record that last made the conversation another one than a longer one: a rewind, a compaction, a reset. */
@@ -57,48 +40,8 @@ export interface SessionFold {
   readonly kept?: Pick<StateNote, "parts" | "blobs">;
 }
 
-/** Where a checkpoint keeps a part: a range of bytes in content of so many. */
-export interface KeptPart extends Span {
-  readonly policy: string;
-  /** Where that can be told to a process that does not know the part. */
-  readonly initial?: Json;
-  /** Where it lies instead, when it is long: it never changes, and every checkpoint would say it again. */
-  readonly initialAt?: Span;
-}
-
-/** A piece of content. */
-export interface Span {
-  readonly name: string;
-  readonly from: number;
-  readonly to: number;
-  /** Of the whole content. */
-  readonly size: number;
-}
-
-/** What a checkpoint keeps: the place of every part, and the fold up to there. */
-export interface KeptState extends KeptEffects {
-  readonly parts: Readonly<Record<string, KeptPart>>;
-  readonly waiting?: readonly WaitingCall[];
-  readonly inside?: readonly (readonly [string, CallId])[];
-  readonly boundaries: readonly ToolBoundary[];
-  readonly epochs: readonly Epoch[];
-  readonly rewrittenAt?: number;
-  readonly history?: number;
-}
-
-/** How the parts of a state are handed to the record of a checkpoint. */
-export interface StateNote extends CheckpointNote {
-  readonly parts?: KeptState["parts"];
-  readonly blobs?: readonly BlobRef[];
-  readonly effects?: ReadonlyMap<string, PlacedEffect>;
-  /** How long conversation_history is, where records that were counted are gone. */
-  readonly history?: number;
-}
-
 /** A checkpoint after this many records keeps reopening as quick at the millionth record as at the first. */
 export const RECORDS_PER_CHECKPOINT = 512;
-/** Taking state out of records is a commit of its own, so it waits until it is worth one. */
-const STALE_AT_ONCE = 8;
 
 const NOTHING: SessionFold = {
   openCalls: new Map(),
@@ -141,8 +84,7 @@ export function isDueAfter(records: number): boolean {
 }
 
 function isUnchanged({ epochs, boundaries, effects }: SessionFold): boolean {
-  const next = sorted([...epochs, { base: Number.POSITIVE_INFINITY, changes: [] }], boundaries);
-  return epochs.at(-1)?.changes.length === 0 && next.stale.length === 0 && !effects.values().some(isToPlace);
+  return isAtRest(epochs, boundaries) && !effects.values().some(isToPlace);
 }
 
 function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
@@ -164,27 +106,10 @@ function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
   };
 }
 
-/**
- * Keys are kept for ever, because what was done must not be done again. An undone effect that no boundary reaches may go:
- * its key was free. One that somebody out of reach relies on can never be undone, so its arguments may go.
- */
+/** What the next checkpoint says of effects. */
 export function effectsToKeep({ effects, boundaries, openCalls, inside }: SessionFold): readonly FoldedEffect[] {
   const reached = new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
-  const isReached = (owner: string) => reached.has(owner) || reached.has(inside.get(owner) ?? owner);
-  return [...effects.values()].flatMap((effect): FoldedEffect[] => {
-    const { standing, owners } = effect;
-    if (standing.is === "undone") return owners.some(isReached) ? [effect] : [];
-    const settled = standing.is === "done" || standing.is === "not-undone";
-    if (!settled || owners.every(isReached)) return [effect];
-    return [withoutArguments(effect)];
-  });
-}
-
-/** The kept state in a checkpoint, when it is one of ours. */
-export function keptState(record: JournalEntry): KeptState | undefined {
-  if (record.kind !== "checkpoint-kept") return undefined;
-  const state = record.state as Partial<KeptState> | undefined;
-  return state?.parts === undefined || state.epochs === undefined ? undefined : (state as KeptState);
+  return effectsWithin(effects, reached, inside);
 }
 
 type Step<K extends RecordDraft["kind"]> = (
@@ -212,7 +137,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       introduced: new Set(Object.keys(kept.parts)),
       rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
-      ...sorted([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
+      ...sortedByNeed([...kept.epochs, { base: seq, changes: [] }], kept.boundaries),
     };
   },
   "user-said": (now) => ({ ...now, ...historyOf(now, 1) }),
@@ -236,25 +161,19 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     ...now,
     ...historyOf(now, 1),
     // What a discarded call did is undone before it is closed, or when it is done at last: by the next process, if need be.
-    ...(status === "success" || (status === "canceled" && reason === INTERRUPTION)
-      ? {}
-      : withoutOwners(now, new Set([callId]), STANDS)),
+    effects:
+      status === "success" || (status === "canceled" && reason === INTERRUPTION)
+        ? now.effects
+        : withoutDiscarded(now.effects, callId, now.inside),
     openCalls: without(now.openCalls, callId),
     waiting: without(now.waiting, callId),
     inside: stillInside(now, callId),
-    boundaries: closedTogether(now, {
-      callId,
-      tool,
-      status,
-      before: beforeClosing(now, callId, seq),
-      after: seq,
-      rewound: false,
-    }),
+    boundaries: withClosed(now.boundaries, now.inside, { callId, tool, status }, seq),
   }),
   "state-changed": (now, { callId, introduces }, seq) => ({
     ...now,
     introduced: introduces === undefined ? now.introduced : now.introduced.union(new Set(namesIn(introduces))),
-    epochs: now.epochs.with(-1, withChange(now.epochs.at(-1) as Epoch, seq)),
+    epochs: withChange(now.epochs, seq),
     boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
   "boundary-crossed": (now, { cut }, seq) => (cut === undefined ? now : { ...now, rewrittenAt: seq }),
@@ -264,35 +183,15 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
     return {
       ...now,
-      boundaries: now.boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one)),
-      ...withoutOwners(now, gone),
+      boundaries: rewoundTo(now.boundaries, to),
+      effects: withoutOwners(now.effects, gone, now.inside),
     };
   },
-  // A fork inherits effects and never undoes them: nobody here relies on them.
-  forked: (now) => ({
-    ...now,
-    effects: new Map([...now.effects].map(([id, effect]) => [id, inherited(effect)])),
-  }),
-  "effect-opened": (now, { tool, name, key, callId, args, generation }) => {
-    const entry = { tool, name, key, callId, args, generation };
-    return withEffect(now, entry, () => ({ entry, standing: { is: "open" }, owners: [callId] }));
-  },
-  "effect-done": (now, record) =>
-    withEffect(now, record, (known) => {
-      const { result } = record;
-      // Of one whose beginning is lost nobody knows who relies on it.
-      const isWanted = known.owners.length > 0 || known.entry.callId === "";
-      return { ...known, standing: isWanted ? { is: "done", result } : { is: "undoing", result, begun: false } };
-    }),
-  "effect-joined": (now, record) =>
-    withEffect(now, record, ({ standing, owners, ...known }) => ({
-      ...known,
-      // A rewind had come to others first, and it is wanted again: nobody had begun to undo it.
-      standing: standing.is === "undoing" && !standing.begun ? { is: "done", result: standing.result } : standing,
-      owners: [...(standing.is === "done" && owners.length === 0 ? [SOMEBODY_ELSE] : owners), record.callId],
-    })),
-  "effect-undone": (now, record) =>
-    withEffect(now, record, (known) => ({ ...known, standing: undoneStanding(known, record) })),
+  forked: (now) => ({ ...now, effects: inherited(now.effects) }),
+  "effect-opened": (now, record) => ({ ...now, effects: effectOpened(now.effects, record) }),
+  "effect-done": (now, record) => ({ ...now, effects: effectDone(now.effects, record) }),
+  "effect-joined": (now, record) => ({ ...now, effects: effectJoined(now.effects, record) }),
+  "effect-undone": (now, record) => ({ ...now, effects: effectUndone(now.effects, record) }),
 };
 
 /** Why a call was closed that a crash had cut off: what it did outside is told, and nobody takes it for unwanted. */
@@ -300,32 +199,6 @@ export const INTERRUPTION = "interrupted";
 
 function historyOf({ history }: { readonly history?: number }, more = 0): { readonly history?: number } {
   return history === undefined ? {} : { history: history + more };
-}
-
-/** What a call changed is written right after its end: its boundary, and those of calls inside it, reach there. */
-function reachingTo(boundaries: readonly ToolBoundary[], callId: CallId, seq: number): readonly ToolBoundary[] {
-  const found = boundaries.findLast((one) => one.callId === callId && !one.rewound);
-  if (found === undefined) return boundaries;
-  return boundaries.map((one) => (one.after === found.after ? { ...one, after: seq } : one));
-}
-
-/**
- * Calls inside a call happened with it, or did not. Whoever returned to between their ends would find calls that succeeded,
- * and nothing of what they changed.
- */
-function closedTogether({ boundaries }: SessionFold, closed: ToolBoundary): readonly ToolBoundary[] {
-  const { before, after } = closed;
-  return [...boundaries.map((one) => (one.before >= before ? { ...one, before, after } : one)), closed];
-}
-
-/** Calls inside it are closed right before it: who returns to before it returns to before them. */
-function beforeClosing({ boundaries, inside }: SessionFold, callId: CallId, seq: number): number {
-  let before = seq - 1;
-  for (const inner of boundaries.toReversed()) {
-    if (inner.after !== before || inside.get(inner.callId) !== callId) break;
-    before = inner.before;
-  }
-  return before;
 }
 
 function stillInside({ inside, effects }: SessionFold, callId: CallId): SessionFold["inside"] {
@@ -338,82 +211,6 @@ function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<
   return calls.has(callId) ? new Map([...calls].filter(([open]) => open !== callId)) : calls;
 }
 
-/**
- * What the oldest boundary needs, and never less than the epoch before the newest: if the newest checkpoint is damaged,
- * the state can still be built.
- */
-function sorted(epochs: readonly Epoch[], boundaries: readonly ToolBoundary[]): Pick<SessionFold, "epochs" | "stale"> {
-  const oldest = boundaries.find(({ rewound }) => !rewound)?.before ?? Number.POSITIVE_INFINITY;
-  const serving = epochs.findLastIndex(({ base }) => base <= oldest);
-  const needless = Math.max(0, Math.min(serving, epochs.length - 2));
-  const from = needless < STALE_AT_ONCE ? 0 : needless;
-  return { epochs: epochs.slice(from), stale: epochs.slice(0, from) };
-}
-
 function namesIn(introduces: Json): readonly string[] {
   return Object.keys((introduces ?? {}) as object);
-}
-
-function withChange({ base, changes }: Epoch, seq: number): Epoch {
-  return { base, changes: [...changes, seq] };
-}
-
-function withEffect(
-  now: SessionFold,
-  about: Pick<EffectEntry, "tool" | "name" | "key" | "generation">,
-  change: (known: FoldedEffect) => FoldedEffect,
-): SessionFold {
-  const { tool, name, key, generation } = about;
-  const id = effectId(about);
-  const lost: FoldedEffect = {
-    entry: { tool, name, key, generation, callId: "", args: null },
-    standing: { is: "open" },
-    owners: [],
-  };
-  const next = change(now.effects.get(id) ?? lost);
-  // Late news of one that was undone, and done anew since, says nothing of the newer one.
-  return next.entry.generation > generation ? now : { ...now, effects: new Map([...now.effects, [id, next]]) };
-}
-
-/**
- * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
- * dies before it has done so leaves that to the next.
- */
-function withoutOwners(
-  { effects, inside }: SessionFold,
-  gone: ReadonlySet<string>,
-  which: (effect: FoldedEffect) => boolean = () => true,
-): Pick<SessionFold, "effects"> {
-  if (effects.size === 0) return { effects };
-  return {
-    effects: new Map([...effects].map(([id, effect]) => [id, which(effect) ? released(effect, gone, inside) : effect])),
-  };
-}
-
-/** Done, or about to be. What was undone remembers whose it was, as long as a boundary of theirs can be returned to. */
-const STANDS = ({ standing }: FoldedEffect): boolean => standing.is === "done" || standing.is === "open";
-
-function released(effect: FoldedEffect, gone: ReadonlySet<string>, inside: SessionFold["inside"]): FoldedEffect {
-  const owners = effect.owners.filter((owner) => !gone.has(owner) && !gone.has(inside.get(owner) ?? owner));
-  if (owners.length === effect.owners.length) return effect;
-  const { standing } = effect;
-  if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };
-  return { ...effect, owners, standing: { is: "undoing", result: standing.result, begun: false } };
-}
-
-/** Whether the origin has undone it by now is not known here. */
-function inherited(effect: FoldedEffect): FoldedEffect {
-  const standing: Standing = effect.standing.is === "undoing" ? { is: "unknown" } : effect.standing;
-  return { ...effect, standing, owners: [] };
-}
-
-/** Also what is told twice, because nobody knew whether the first time was written. */
-function undoneStanding(
-  { standing }: FoldedEffect,
-  { how, detail = "" }: { readonly how: UndoStage; readonly detail?: string },
-): Standing {
-  if (how === "undone") return { is: "undone" };
-  if (!("result" in standing)) return standing.is === "undone" ? standing : { is: "unknown" };
-  const { result } = standing;
-  return how === "undoing" ? { is: "undoing", result, begun: true } : { is: "not-undone", result, detail };
 }

@@ -1,7 +1,8 @@
 import type { CheckpointNote } from "../journal/append-options.ts";
 import { type Appended, appendReserved, type Journal } from "../journal/journal.ts";
 import type { Root } from "../state/root.ts";
-import { effectsToKeep, isDueAfter, type SessionFold, type StateNote } from "./fold.ts";
+import { effectsToKeep, isDueAfter, type SessionFold } from "./fold.ts";
+import type { StateNote } from "./kept-state.ts";
 import { reclaim } from "./reclaim.ts";
 import type { SessionParts } from "./session-parts.ts";
 

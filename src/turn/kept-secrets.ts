@@ -7,7 +7,7 @@ import { type BlobName, isBlobName, toBlobName } from "../records/ids.ts";
 import type { Redactor } from "../records/redact.ts";
 import { redactDraft } from "../records/redact-record.ts";
 import { catalogPart, withoutSecretReason } from "./catalog-part.ts";
-import { type KeptState, keptState } from "./fold.ts";
+import { type KeptState, keptState } from "./kept-state.ts";
 import { effectsIn } from "./kept-effects.ts";
 import { withoutSecrets } from "./media-secrets.ts";
 import { readPart } from "./said-part.ts";

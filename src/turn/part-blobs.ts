@@ -7,7 +7,7 @@ import { type BlobName, toBlobName } from "../records/ids.ts";
 import type { BlobRef } from "../records/kinds.ts";
 import type { AnyPart, Parts } from "../state/part.ts";
 import { Root } from "../state/root.ts";
-import type { KeptPart, KeptState, Span } from "./fold.ts";
+import type { KeptPart, KeptState, Span } from "./kept-state.ts";
 import { introductionOf, isIntroduced } from "./kernel-parts.ts";
 
 export interface StagedRoot {

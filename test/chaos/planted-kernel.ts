@@ -6,7 +6,7 @@ const SETTLE = "src/transaction/settle.ts";
 const EFFECTS = "src/transaction/effects.ts";
 const OPEN_CALL = "src/transaction/open-call.ts";
 const BRANCH = "src/state/branch.ts";
-const FOLD = "src/turn/fold.ts";
+const BOUNDARIES = "src/turn/tool-boundaries.ts";
 const REWIND = "src/turn/rewind.ts";
 
 /** One edit that breaks a promise of the kernel; the simulator must notice. */
@@ -151,11 +151,11 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug("rewind-asks-too-early", REWIND, "          aim.mayRewind();\n", ""),
   kernelBug(
     "rewind-not-remembered",
-    FOLD,
+    BOUNDARIES,
     "(one.after > to ? { ...one, rewound: true } : one)",
     "(one.after > to ? { ...one } : one)",
   ),
-  kernelBug("boundary-after-the-call", FOLD, "  let before = seq - 1;\n", "  let before = seq;\n"),
+  kernelBug("boundary-after-the-call", BOUNDARIES, "  let before = seq - 1;\n", "  let before = seq;\n"),
   kernelBug(
     "first-change-after-a-checkpoint-lost",
     "src/turn/rebuild.ts",

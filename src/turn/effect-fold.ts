@@ -1,0 +1,122 @@
+import type { BodyOf } from "../records/kinds.ts";
+import { type EffectEntry, effectId, SOMEBODY_ELSE, type Standing } from "../transaction/effect.ts";
+import { type FoldedEffect, withoutArguments } from "./kept-effects.ts";
+import type { Inside } from "./tool-boundaries.ts";
+
+/** What the chain tells of effects, by their ids: what each was, what came of it, and which calls rely on it. */
+export type EffectFold = ReadonlyMap<string, FoldedEffect>;
+
+export function effectOpened(effects: EffectFold, record: BodyOf<"effect-opened">): EffectFold {
+  const { tool, name, key, callId, args, generation } = record;
+  const entry = { tool, name, key, callId, args, generation };
+  return withEffect(effects, record, () => ({ entry, standing: { is: "open" }, owners: [callId] }));
+}
+
+export function effectDone(effects: EffectFold, record: BodyOf<"effect-done">): EffectFold {
+  const { result } = record;
+  return withEffect(effects, record, (known) => {
+    // Of one whose beginning is lost nobody knows who relies on it.
+    const isWanted = known.owners.length > 0 || known.entry.callId === "";
+    return { ...known, standing: isWanted ? { is: "done", result } : { is: "undoing", result, begun: false } };
+  });
+}
+
+export function effectJoined(effects: EffectFold, record: BodyOf<"effect-joined">): EffectFold {
+  return withEffect(effects, record, ({ standing, owners, ...known }) => ({
+    ...known,
+    // A rewind had come to others first, and it is wanted again: nobody had begun to undo it.
+    standing: standing.is === "undoing" && !standing.begun ? { is: "done", result: standing.result } : standing,
+    owners: [...(standing.is === "done" && owners.length === 0 ? [SOMEBODY_ELSE] : owners), record.callId],
+  }));
+}
+
+/** Also what is told twice, because nobody knew whether the first time was written. */
+export function effectUndone(effects: EffectFold, record: BodyOf<"effect-undone">): EffectFold {
+  const { how, detail = "" } = record;
+  const standingAfter = (standing: Standing): Standing => {
+    if (how === "undone") return { is: "undone" };
+    if (!("result" in standing)) return standing.is === "undone" ? standing : { is: "unknown" };
+    const { result } = standing;
+    return how === "undoing" ? { is: "undoing", result, begun: true } : { is: "not-undone", result, detail };
+  };
+  return withEffect(effects, record, (known) => ({ ...known, standing: standingAfter(known.standing) }));
+}
+
+function withEffect(
+  effects: EffectFold,
+  about: Pick<EffectEntry, "tool" | "name" | "key" | "generation">,
+  change: (known: FoldedEffect) => FoldedEffect,
+): EffectFold {
+  const { tool, name, key, generation } = about;
+  const id = effectId(about);
+  const lost: FoldedEffect = {
+    entry: { tool, name, key, generation, callId: "", args: null },
+    standing: { is: "open" },
+    owners: [],
+  };
+  const next = change(effects.get(id) ?? lost);
+  // Late news of one that was undone, and done anew since, says nothing of the newer one.
+  return next.entry.generation > generation ? effects : new Map([...effects, [id, next]]);
+}
+
+/**
+ * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
+ * dies before it has done so leaves that to the next.
+ */
+export function withoutOwners(effects: EffectFold, gone: ReadonlySet<string>, inside: Inside): EffectFold {
+  return mapped(effects, (effect) => released(effect, gone, inside));
+}
+
+/**
+ * The same when a call was discarded, for what is done or about to be. What was undone remembers whose it was, as long as a
+ * boundary of theirs can be returned to.
+ */
+export function withoutDiscarded(effects: EffectFold, callId: string, inside: Inside): EffectFold {
+  const gone = new Set([callId]);
+  return mapped(effects, (effect) => {
+    const { is } = effect.standing;
+    return is === "done" || is === "open" ? released(effect, gone, inside) : effect;
+  });
+}
+
+function released(effect: FoldedEffect, gone: ReadonlySet<string>, inside: Inside): FoldedEffect {
+  const owners = effect.owners.filter((owner) => !gone.has(owner) && !gone.has(inside.get(owner) ?? owner));
+  if (owners.length === effect.owners.length) return effect;
+  const { standing } = effect;
+  if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };
+  return { ...effect, owners, standing: { is: "undoing", result: standing.result, begun: false } };
+}
+
+/** A fork inherits effects and never undoes them: nobody here relies on them. */
+export function inherited(effects: EffectFold): EffectFold {
+  return mapped(effects, (effect) => {
+    // Whether the origin has undone it by now is not known here.
+    const standing: Standing = effect.standing.is === "undoing" ? { is: "unknown" } : effect.standing;
+    return { ...effect, standing, owners: [] };
+  });
+}
+
+/**
+ * What a checkpoint must say of effects, where these calls are open or can be returned to. Keys are kept for ever, because
+ * what was done must not be done again. An undone effect that no boundary reaches may go: its key was free. One that
+ * somebody out of reach relies on can never be undone, so its arguments may go.
+ */
+export function effectsWithin(
+  effects: EffectFold,
+  reached: ReadonlySet<string>,
+  inside: Inside,
+): readonly FoldedEffect[] {
+  const isReached = (owner: string) => reached.has(owner) || reached.has(inside.get(owner) ?? owner);
+  return [...effects.values()].flatMap((effect): FoldedEffect[] => {
+    const { standing, owners } = effect;
+    if (standing.is === "undone") return owners.some(isReached) ? [effect] : [];
+    const settled = standing.is === "done" || standing.is === "not-undone";
+    if (!settled || owners.every(isReached)) return [effect];
+    return [withoutArguments(effect)];
+  });
+}
+
+function mapped(effects: EffectFold, change: (effect: FoldedEffect) => FoldedEffect): EffectFold {
+  if (effects.size === 0) return effects;
+  return new Map([...effects].map(([id, effect]) => [id, change(effect)]));
+}

@@ -1,0 +1,56 @@
+import type { CallId } from "../records/ids.ts";
+import type { OutputStatus } from "../records/kinds.ts";
+
+/** A tool boundary: where the state stood before a call and after it, by sequence number. */
+export interface ToolBoundary {
+  readonly callId: CallId;
+  readonly tool: string;
+  readonly status: OutputStatus;
+  readonly before: number;
+  readonly after: number;
+  /** Taken back by a rewind: it can no longer be returned to. */
+  readonly rewound: boolean;
+}
+
+type Boundaries = readonly ToolBoundary[];
+
+/** Of calls that ran inside others, the outermost. */
+export type Inside = ReadonlyMap<string, CallId>;
+
+/**
+ * The boundaries with that of a call that has just been closed. Calls inside a call happened with it, or did not: whoever
+ * returned to between their ends would find calls that succeeded, and nothing of what they changed.
+ */
+export function withClosed(
+  boundaries: Boundaries,
+  inside: Inside,
+  call: Pick<ToolBoundary, "callId" | "tool" | "status">,
+  seq: number,
+): Boundaries {
+  const { callId, tool, status } = call;
+  const before = beforeClosing(boundaries, inside, callId, seq);
+  const together = boundaries.map((one) => (one.before >= before ? { ...one, before, after: seq } : one));
+  return [...together, { callId, tool, status, before, after: seq, rewound: false }];
+}
+
+/** Calls inside it are closed right before it: who returns to before it returns to before them. */
+function beforeClosing(boundaries: Boundaries, inside: Inside, callId: CallId, seq: number): number {
+  let before = seq - 1;
+  for (const inner of boundaries.toReversed()) {
+    if (inner.after !== before || inside.get(inner.callId) !== callId) break;
+    before = inner.before;
+  }
+  return before;
+}
+
+/** What a call changed is written right after its end: its boundary, and those of calls inside it, reach there. */
+export function reachingTo(boundaries: Boundaries, callId: CallId, seq: number): Boundaries {
+  const found = boundaries.findLast((one) => one.callId === callId && !one.rewound);
+  if (found === undefined) return boundaries;
+  return boundaries.map((one) => (one.after === found.after ? { ...one, after: seq } : one));
+}
+
+/** The boundaries when a rewind has gone back to a record: what came after it is told as taken back. */
+export function rewoundTo(boundaries: Boundaries, to: number): Boundaries {
+  return boundaries.map((one) => (one.after > to ? { ...one, rewound: true } : one));
+}
