@@ -16,12 +16,15 @@ import {
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
+import { Reliance } from "./reliance.ts";
 import type { Tool } from "./tool.ts";
 
 interface Known {
   readonly entry: EffectEntry;
+  /** Its place among all, in the order they were begun. */
+  readonly nth: number;
   standing: Standing;
-  /** Calls that rely on it, each with its outermost. It is undone when the last of them is discarded. */
+  /** Calls that rely on it, each with its outermost. It is undone when the last of them is discarded. See `Reliance`. */
   readonly owners: Map<string, string>;
   /** Its beginning: until that is written down, nothing that relies on it may be. */
   readonly begun: Promise<void>;
@@ -46,8 +49,11 @@ export class EffectBook {
   readonly #ledger: EffectLedger;
   readonly #clock: Clock;
   readonly #ids: CallIds;
-  /** In the order they were begun. */
   readonly #known = new Map<string, Known>();
+  readonly #reliance = new Reliance<Known>();
+  /** Those that are still to be undone. */
+  readonly #left = new Set<Known>();
+  #begun = 0;
   readonly #running = new Map<string, Promise<Json>>();
   readonly #undoing = new Map<string, { readonly of: Known; readonly work: Promise<EffectReport> }>();
   readonly #touched = new Map<string, Set<string>>();
@@ -67,23 +73,19 @@ export class EffectBook {
     owners: readonly string[],
     inside: ReadonlyMap<string, string> = new Map(),
   ): void {
-    const id = effectId(entry);
-    this.#known.delete(id);
-    this.#known.set(id, {
-      entry,
-      standing: standing.is === "open" ? { is: "unknown" } : standing,
-      owners: new Map(owners.map((owner) => [owner, inside.get(owner) ?? owner])),
-      begun: Promise.resolve(),
-    });
-    if (standing.is === "done" && owners.length === 0) this.#known.get(id)?.owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
+    const known = this.#newlyKnown(entry, Promise.resolve());
+    this.#replace(effectId(entry), known);
+    this.#stand(known, standing.is === "open" ? { is: "unknown" } : standing);
+    for (const owner of owners) this.#reliance.add(known, owner, inside.get(owner) ?? owner);
+    if (standing.is === "done" && owners.length === 0) this.#reliance.add(known, SOMEBODY_ELSE, SOMEBODY_ELSE);
   }
 
   /** In a fork: what was inherited stays as it is, whatever is rewound here. */
   disown(): void {
     for (const known of this.#known.values()) {
-      known.owners.clear();
-      if (known.standing.is === "done") known.owners.set(SOMEBODY_ELSE, SOMEBODY_ELSE);
-      if (known.standing.is === "undoing") known.standing = { is: "unknown" }; // the origin goes on with it
+      for (const owner of known.owners.keys()) this.#reliance.drop(known, owner);
+      if (known.standing.is === "done") this.#reliance.add(known, SOMEBODY_ELSE, SOMEBODY_ELSE);
+      if (known.standing.is === "undoing") this.#stand(known, { is: "unknown" }); // the origin goes on with it
     }
   }
 
@@ -110,7 +112,7 @@ export class EffectBook {
 
   /** Whether a call of that id relies on anything. */
   isReliedOnBy(callId: string): boolean {
-    return this.#known.values().some(({ owners }) => owners.has(callId));
+    return this.#reliance.has(callId);
   }
 
   /** The same key is the same effect: a second request gets the first one's result, also while that is still running. */
@@ -152,7 +154,7 @@ export class EffectBook {
 
   /** Calls that rely on something. */
   owners(): ReadonlySet<string> {
-    return new Set([...this.#known.values()].flatMap(({ owners }) => [...owners.keys()]));
+    return new Set(this.#reliance.owners());
   }
 
   /** What this call did or relied on. */
@@ -200,7 +202,7 @@ export class EffectBook {
 
   /** Goes on with what an earlier process, or a rewind that the store refused in the middle, had still to undo. */
   async finishUndoing(specOf: SpecOf): Promise<void> {
-    for (const known of [...this.#known.values()].toReversed())
+    for (const known of inOrder(this.#left).toReversed())
       if (known.standing.is === "undoing" && !this.#undoing.has(effectId(known.entry))) await this.#undo(known, specOf);
   }
 
@@ -219,51 +221,46 @@ export class EffectBook {
     if (spec === undefined) throw new HoldfastError("EFFECT_UNDECLARED", { tool: tool.name, effect: name });
     const entry: EffectEntry = { tool: tool.name, name, key, callId, args: plain(name, request.args), generation };
     const begun = this.#ledger.effectOpened(entry);
-    const known: Known = {
-      entry,
-      standing: { is: "open" },
-      owners: new Map([[callId, this.#ids.outermost(callId)]]),
-      begun,
-    };
+    const known = this.#newlyKnown(entry, begun);
     const before = this.#known.get(id);
     // Known before it is written down: a call that ends meanwhile must find it.
-    this.#known.delete(id);
-    this.#known.set(id, known);
+    this.#replace(id, known);
+    this.#reliance.add(known, callId, this.#ids.outermost(callId));
     try {
       await begun;
     } catch (error) {
-      this.#known.delete(id);
-      if (before !== undefined) this.#known.set(id, before);
+      this.#replace(id, before);
       throw error;
     }
     try {
       const result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
       await this.#ledger.effectDone(entry, result);
-      known.standing = { is: "done", result };
+      this.#stand(known, { is: "done", result });
       // The call ended while it ran, and found it neither done nor undone.
       if (known.owners.size === 0) await this.#undo(known, () => spec);
       return result;
     } catch (error) {
       if (error instanceof EffectDidNotHappen) {
         await this.#ledger.effectUndone(entry, "undone", "it did not happen");
-        known.standing = { is: "undone" };
-      } else known.standing = { is: "unknown" }; // it failed while it ran: nobody knows how far it came
+        this.#stand(known, { is: "undone" });
+      } else this.#stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
       throw error;
     }
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join({ entry, owners, begun }: Known, request: EffectRequest): Promise<void> {
+  async #join(known: Known, request: EffectRequest): Promise<void> {
+    const { entry, owners, begun } = known;
     const { callId } = request;
     if (owners.has(callId)) return;
-    owners.set(callId, this.#ids.outermost(callId));
+    this.#reliance.add(known, callId, this.#ids.outermost(callId));
     try {
       await begun;
       // Let go meanwhile: written down now, behind its call's end, it would be relied on for ever.
       if (!owners.has(callId)) throw ended(request);
       await this.#ledger.effectJoined(entry, callId);
     } catch (error) {
-      owners.delete(callId);
+      this.#reliance.drop(known, callId);
       throw error;
     }
   }
@@ -274,14 +271,14 @@ export class EffectBook {
    */
   async #release(owned: readonly Known[], gone: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     const isFree = ({ owners }: Known) => owners.size === 0;
-    for (const { owners } of owned) for (const callId of gone) owners.delete(callId);
+    for (const known of owned) for (const callId of gone) this.#reliance.drop(known, callId);
     const free = owned.filter(isFree);
     const reports: EffectReport[] = [];
     try {
       for (const known of free.toReversed()) if (isFree(known)) reports.push(await this.#undo(known, specOf));
     } catch (error) {
       // The store refused one: the others are still to be undone, and found again.
-      for (const known of free.filter(isFree)) letGo(known);
+      for (const known of free.filter(isFree)) this.#letGo(known);
       throw error;
     }
     return reports;
@@ -302,7 +299,7 @@ export class EffectBook {
   }
 
   async #undoNow(known: Known, specOf: SpecOf): Promise<EffectReport> {
-    letGo(known);
+    this.#letGo(known);
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "undoing") return reportOf(entry, standing) ?? { ...about, is: "undone" };
@@ -313,7 +310,7 @@ export class EffectBook {
     // Written down first: cut off in the middle, it must not be taken for one that still stands.
     if (!standing.begun && spec?.undo !== undefined) {
       await this.#ledger.effectUndone(entry, "undoing");
-      known.standing = { is: "undoing", result, begun: true };
+      this.#stand(known, { is: "undoing", result, begun: true });
     }
     let detail = "no way to undo it is declared here";
     let undone = false;
@@ -329,11 +326,11 @@ export class EffectBook {
     }
     if (undone) {
       await this.#ledger.effectUndone(entry, "undone");
-      known.standing = { is: "undone" };
+      this.#stand(known, { is: "undone" });
       return { ...about, is: "undone" };
     }
     await this.#ledger.effectUndone(entry, "not-undone", detail);
-    known.standing = { is: "not-undone", result, detail };
+    this.#stand(known, { is: "not-undone", result, detail });
     return { ...about, is: "not-undone", detail };
   }
 
@@ -353,23 +350,45 @@ export class EffectBook {
 
   /** Those, and every call that ran inside them and relies on something. */
   #withInner(callIds: readonly string[]): readonly string[] {
-    const gone = new Set(callIds);
-    const owners = [...this.#known.values()].flatMap((known) => [...known.owners]);
-    for (const [owner, outermost] of owners) if (gone.has(outermost)) gone.add(owner);
-    return [...gone];
+    return [...new Set([...callIds, ...callIds.flatMap((callId) => [...this.#reliance.inside(callId)])])];
   }
 
+  /** In the order they were begun. */
   #owned(callIds: readonly string[]): readonly Known[] {
-    return [...this.#known.values()].filter(
-      ({ standing, owners }) => standing.is !== "undone" && callIds.some((callId) => owners.has(callId)),
-    );
+    return inOrder(this.#reliance.of(callIds)).filter(({ standing }) => standing.is !== "undone");
+  }
+
+  #newlyKnown(entry: EffectEntry, begun: Promise<void>): Known {
+    this.#begun += 1;
+    return { entry, nth: this.#begun, standing: { is: "open" }, owners: new Map(), begun };
+  }
+
+  /** Of one key only the newest is known: what relied on an older one relies on nothing. */
+  #replace(id: string, next: Known | undefined): void {
+    const before = this.#known.get(id);
+    if (before !== undefined) this.#reliance.hide(before);
+    if (next === undefined) this.#known.delete(id);
+    else {
+      this.#known.set(id, next);
+      this.#reliance.show(next);
+    }
+  }
+
+  #stand(known: Known, standing: Standing): void {
+    known.standing = standing;
+    if (standing.is === "undoing") this.#left.add(known);
+    else this.#left.delete(known);
+  }
+
+  /** Nobody relies on it any more: until it is undone, it is still to be. */
+  #letGo(known: Known): void {
+    const { standing } = known;
+    if (standing.is === "done") this.#stand(known, { is: "undoing", result: standing.result, begun: false });
   }
 }
 
-/** Nobody relies on it any more: until it is undone, it is still to be. */
-function letGo(known: Known): void {
-  const { standing } = known;
-  if (standing.is === "done") known.standing = { is: "undoing", result: standing.result, begun: false };
+function inOrder(effects: Iterable<Known>): readonly Known[] {
+  return [...effects].toSorted((a, b) => a.nth - b.nth);
 }
 
 /** Undoing with a word in a secret's place would undo something else, or nothing. */

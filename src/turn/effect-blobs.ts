@@ -74,9 +74,9 @@ export class EffectBlobs {
 
   /** Effects with all they said, and those of them whose content is lost: they may have happened, and nobody knows how. */
   async load(
-    effects: Iterable<FoldedEffect>,
+    effects: readonly FoldedEffect[],
   ): Promise<{ readonly effects: readonly FoldedEffect[]; readonly gone: readonly EffectEntry[] }> {
-    const told = await this.#said([...effects]);
+    const told = await this.#said(effects);
     return {
       effects: told.map(({ effect, said }) => (said === undefined ? lost(effect) : saying(effect, said))),
       gone: told.flatMap(({ effect, said }) => (said === undefined ? [effect.entry] : [])),

@@ -1,18 +1,16 @@
 import type { BodyOf } from "../records/kinds.ts";
 import { type EffectEntry, effectId, SOMEBODY_ELSE, type Standing } from "../transaction/effect.ts";
+import { FoldedEffects } from "./folded-effects.ts";
 import { type FoldedEffect, withoutArguments } from "./kept-effects.ts";
 import type { Inside } from "./tool-boundaries.ts";
 
-/** What the chain tells of effects, by their ids: what each was, what came of it, and which calls rely on it. */
-export type EffectFold = ReadonlyMap<string, FoldedEffect>;
-
-export function effectOpened(effects: EffectFold, record: BodyOf<"effect-opened">): EffectFold {
+export function effectOpened(effects: FoldedEffects, record: BodyOf<"effect-opened">): FoldedEffects {
   const { tool, name, key, callId, args, generation } = record;
   const entry = { tool, name, key, callId, args, generation };
   return withEffect(effects, record, () => ({ entry, standing: { is: "open" }, owners: [callId] }));
 }
 
-export function effectDone(effects: EffectFold, record: BodyOf<"effect-done">): EffectFold {
+export function effectDone(effects: FoldedEffects, record: BodyOf<"effect-done">): FoldedEffects {
   const { result } = record;
   return withEffect(effects, record, (known) => {
     // Of one whose beginning is lost nobody knows who relies on it.
@@ -21,7 +19,7 @@ export function effectDone(effects: EffectFold, record: BodyOf<"effect-done">): 
   });
 }
 
-export function effectJoined(effects: EffectFold, record: BodyOf<"effect-joined">): EffectFold {
+export function effectJoined(effects: FoldedEffects, record: BodyOf<"effect-joined">): FoldedEffects {
   return withEffect(effects, record, ({ standing, owners, ...known }) => ({
     ...known,
     // A rewind had come to others first, and it is wanted again: nobody had begun to undo it.
@@ -31,7 +29,7 @@ export function effectJoined(effects: EffectFold, record: BodyOf<"effect-joined"
 }
 
 /** Also what is told twice, because nobody knew whether the first time was written. */
-export function effectUndone(effects: EffectFold, record: BodyOf<"effect-undone">): EffectFold {
+export function effectUndone(effects: FoldedEffects, record: BodyOf<"effect-undone">): FoldedEffects {
   const { how, detail = "" } = record;
   const standingAfter = (standing: Standing): Standing => {
     if (how === "undone") return { is: "undone" };
@@ -43,57 +41,68 @@ export function effectUndone(effects: EffectFold, record: BodyOf<"effect-undone"
 }
 
 function withEffect(
-  effects: EffectFold,
+  effects: FoldedEffects,
   about: Pick<EffectEntry, "tool" | "name" | "key" | "generation">,
   change: (known: FoldedEffect) => FoldedEffect,
-): EffectFold {
+): FoldedEffects {
   const { tool, name, key, generation } = about;
-  const id = effectId(about);
   const lost: FoldedEffect = {
     entry: { tool, name, key, generation, callId: "", args: null },
     standing: { is: "open" },
     owners: [],
   };
-  const next = change(effects.get(id) ?? lost);
+  const next = change(effects.get(effectId(about)) ?? lost);
   // Late news of one that was undone, and done anew since, says nothing of the newer one.
-  return next.entry.generation > generation ? effects : new Map([...effects, [id, next]]);
+  return next.entry.generation > generation ? effects : effects.with([next]);
 }
 
 /**
  * Calls that were taken back rely on nothing. What only they relied on is as good as undone from here on: a process that
  * dies before it has done so leaves that to the next.
  */
-export function withoutOwners(effects: EffectFold, gone: ReadonlySet<string>, inside: Inside): EffectFold {
-  return mapped(effects, (effect) => released(effect, gone, inside));
+export function withoutOwners(effects: FoldedEffects, gone: ReadonlySet<string>, inside: Inside): FoldedEffects {
+  return released(effects, gone, inside, () => true);
 }
 
 /**
  * The same when a call was discarded, for what is done or about to be. What was undone remembers whose it was, as long as a
  * boundary of theirs can be returned to.
  */
-export function withoutDiscarded(effects: EffectFold, callId: string, inside: Inside): EffectFold {
-  const gone = new Set([callId]);
-  return mapped(effects, (effect) => {
-    const { is } = effect.standing;
-    return is === "done" || is === "open" ? released(effect, gone, inside) : effect;
-  });
+export function withoutDiscarded(effects: FoldedEffects, callId: string, inside: Inside): FoldedEffects {
+  return released(effects, new Set([callId]), inside, ({ is }) => is === "done" || is === "open");
 }
 
-function released(effect: FoldedEffect, gone: ReadonlySet<string>, inside: Inside): FoldedEffect {
-  const owners = effect.owners.filter((owner) => !gone.has(owner) && !gone.has(inside.get(owner) ?? owner));
-  if (owners.length === effect.owners.length) return effect;
+function released(
+  effects: FoldedEffects,
+  calls: ReadonlySet<string>,
+  inside: Inside,
+  which: (standing: Standing) => boolean,
+): FoldedEffects {
+  const inner = [...inside].flatMap(([callId, outermost]) => (calls.has(outermost) ? [callId] : []));
+  const gone = calls.union(new Set(inner));
+  return effects.with(
+    effects
+      .ownedBy(gone)
+      .filter(({ standing }) => which(standing))
+      .map((effect) => letGo(effect, gone)),
+  );
+}
+
+function letGo(effect: FoldedEffect, gone: ReadonlySet<string>): FoldedEffect {
+  const owners = effect.owners.filter((owner) => !gone.has(owner));
   const { standing } = effect;
   if (owners.length > 0 || standing.is !== "done") return { ...effect, owners };
   return { ...effect, owners, standing: { is: "undoing", result: standing.result, begun: false } };
 }
 
 /** A fork inherits effects and never undoes them: nobody here relies on them. */
-export function inherited(effects: EffectFold): EffectFold {
-  return mapped(effects, (effect) => {
+export function inherited(effects: FoldedEffects): FoldedEffects {
+  const ours = effects.values().map((effect): FoldedEffect => {
     // Whether the origin has undone it by now is not known here.
     const standing: Standing = effect.standing.is === "undoing" ? { is: "unknown" } : effect.standing;
     return { ...effect, standing, owners: [] };
   });
+  return FoldedEffects.of(ours);
 }
 
 /**
@@ -102,21 +111,16 @@ export function inherited(effects: EffectFold): EffectFold {
  * somebody out of reach relies on can never be undone, so its arguments may go.
  */
 export function effectsWithin(
-  effects: EffectFold,
+  effects: readonly FoldedEffect[],
   reached: ReadonlySet<string>,
   inside: Inside,
 ): readonly FoldedEffect[] {
   const isReached = (owner: string) => reached.has(owner) || reached.has(inside.get(owner) ?? owner);
-  return [...effects.values()].flatMap((effect): FoldedEffect[] => {
+  return effects.flatMap((effect): FoldedEffect[] => {
     const { standing, owners } = effect;
     if (standing.is === "undone") return owners.some(isReached) ? [effect] : [];
     const settled = standing.is === "done" || standing.is === "not-undone";
     if (!settled || owners.every(isReached)) return [effect];
     return [withoutArguments(effect)];
   });
-}
-
-function mapped(effects: EffectFold, change: (effect: FoldedEffect) => FoldedEffect): EffectFold {
-  if (effects.size === 0) return effects;
-  return new Map([...effects].map(([id, effect]) => [id, change(effect)]));
 }

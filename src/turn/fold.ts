@@ -6,7 +6,6 @@ import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import {
   effectDone,
-  type EffectFold,
   effectJoined,
   effectOpened,
   effectsWithin,
@@ -16,6 +15,7 @@ import {
   withoutOwners,
 } from "./effect-fold.ts";
 import { isAtRest, type SortedEpochs, sortedByNeed, withChange } from "./epochs.ts";
+import { FoldedEffects } from "./folded-effects.ts";
 import { effectsIn, type FoldedEffect, isToPlace, keptEffectsOf, placed, type PlacedEffect } from "./kept-effects.ts";
 import { type KeptState, keptState, type StateNote } from "./kept-state.ts";
 import { type Inside, reachingTo, rewoundTo, type ToolBoundary, withClosed } from "./tool-boundaries.ts";
@@ -29,7 +29,7 @@ export interface SessionFold extends SortedEpochs {
   /** Of calls that ran inside others, the outermost: while that is open, and as long as they rely on something. */
   readonly inside: Inside;
   readonly boundaries: readonly ToolBoundary[];
-  readonly effects: EffectFold;
+  readonly effects: FoldedEffects;
   /** Slices that the journal has told of: a process without them can carry them. */
   readonly introduced: ReadonlySet<string>;
   /** The record that last made the conversation another one than a longer one: a rewind, a compaction, a reset. */
@@ -48,7 +48,7 @@ const NOTHING: SessionFold = {
   waiting: new Map(),
   inside: new Map(),
   boundaries: [],
-  effects: new Map(),
+  effects: FoldedEffects.of([]),
   epochs: [{ base: 0, changes: [] }],
   stale: [],
   introduced: new Set(),
@@ -92,8 +92,8 @@ function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
   const { parts = {}, tag, history = now.history, effects: places = new Map<string, PlacedEffect>() } = note;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
   const inside = now.inside.size === 0 ? {} : { inside: [...now.inside] };
-  const effects = new Map([...now.effects].map(([id, effect]) => [id, placed(effect, places)]));
-  const outside = keptEffectsOf(effectsToKeep({ ...now, effects }));
+  const effects = now.effects.values().map((effect) => placed(effect, places));
+  const outside = keptEffectsOf(effectsWithin(effects, reachedBy(now), now.inside));
   const counted = history === undefined ? {} : { history };
   const kept: KeptState = { parts, boundaries, epochs, rewrittenAt, ...outside, ...waiting, ...inside, ...counted };
   const blobs = onceEach([...(note.blobs ?? []), ...(outside.effectContents ?? [])], ({ name }) => name);
@@ -107,9 +107,13 @@ function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
 }
 
 /** What the next checkpoint says of effects. */
-export function effectsToKeep({ effects, boundaries, openCalls, inside }: SessionFold): readonly FoldedEffect[] {
-  const reached = new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
-  return effectsWithin(effects, reached, inside);
+export function effectsToKeep(now: SessionFold): readonly FoldedEffect[] {
+  return effectsWithin(now.effects.values(), reachedBy(now), now.inside);
+}
+
+/** Calls that are open, or can be returned to. */
+function reachedBy({ boundaries, openCalls }: SessionFold): ReadonlySet<string> {
+  return new Set<string>([...boundaries.map(({ callId }) => callId), ...openCalls.keys()]);
 }
 
 type Step<K extends RecordDraft["kind"]> = (
@@ -133,7 +137,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       inside: new Map(kept.inside ?? []),
       boundaries: kept.boundaries,
       ...historyOf(kept),
-      effects: effectsIn(kept),
+      effects: FoldedEffects.of(effectsIn(kept)),
       introduced: new Set(Object.keys(kept.parts)),
       rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
@@ -203,8 +207,8 @@ function historyOf({ history }: { readonly history?: number }, more = 0): { read
 
 function stillInside({ inside, effects }: SessionFold, callId: CallId): SessionFold["inside"] {
   if (!inside.values().some((outermost) => outermost === callId)) return inside;
-  const owners = new Set(effects.values().flatMap((effect) => effect.owners));
-  return new Map([...inside].filter(([inner, outermost]) => outermost !== callId || owners.has(inner)));
+  const stays = (inner: string) => effects.ownedBy(new Set([inner])).length > 0;
+  return new Map([...inside].filter(([inner, outermost]) => outermost !== callId || stays(inner)));
 }
 
 function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {

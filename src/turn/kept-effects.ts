@@ -48,15 +48,13 @@ export function keptEffectsOf(effects: readonly FoldedEffect[]): KeptEffects {
   return names.length === 0 ? { effects: kept } : { effects: kept, effectContents: [...contents.values()] };
 }
 
-/** What it said, by the ids of the effects. */
-export function effectsIn({ effects, effectContents = [] }: KeptEffects): ReadonlyMap<string, FoldedEffect> {
-  return new Map(
-    effects.map(({ place, ...effect }): [string, FoldedEffect] => {
-      const { in: nth = -1, ...ranges } = place ?? {};
-      const content = effectContents[nth];
-      return [effectId(effect.entry), content === undefined ? effect : { ...effect, place: { content, ...ranges } }];
-    }),
-  );
+/** What it said, in the order they were begun. */
+export function effectsIn({ effects, effectContents = [] }: KeptEffects): readonly FoldedEffect[] {
+  return effects.map(({ place, ...effect }) => {
+    const { in: nth = -1, ...ranges } = place ?? {};
+    const content = effectContents[nth];
+    return content === undefined ? effect : { ...effect, place: { content, ...ranges } };
+  });
 }
 
 /** What is long enough to lie in content. */

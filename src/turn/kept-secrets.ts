@@ -115,7 +115,7 @@ export class KeptSecrets {
 }
 
 function effectPlaces(kept: KeptState): readonly PlaceIn[] {
-  return [...effectsIn(kept).values()].flatMap(({ place }) => {
+  return effectsIn(kept).flatMap(({ place }) => {
     const { content, args, result } = place ?? {};
     const ranges = [args, result].filter((range) => range !== undefined);
     return content === undefined ? [] : ranges.map(([from, to]) => ["", { name: content.name, from, to }] as const);

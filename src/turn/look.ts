@@ -95,9 +95,11 @@ export class SessionLook {
 
   /** What is still to be undone, because a process was cut off at it. */
   get undoing(): readonly EffectReport[] {
-    return [...this.#fold.effects.values()].flatMap(({ entry: { tool, name, key }, standing }): EffectReport[] =>
-      standing.is === "undoing" ? [{ tool, name, key, is: "unknown", detail: "it is still to be undone" }] : [],
-    );
+    return this.#fold.effects
+      .values()
+      .flatMap(({ entry: { tool, name, key }, standing }): EffectReport[] =>
+        standing.is === "undoing" ? [{ tool, name, key, is: "unknown", detail: "it is still to be undone" }] : [],
+      );
   }
 
   /** Every entry up to where the session stood when it was looked at. */

@@ -78,7 +78,7 @@ interface LeftEffect {
 
 /** What interrupted calls had done: done is done, and what had not ended may have happened. Nothing is undone here. */
 function effectsOf({ effects }: SessionFold, calls: ReadonlyMap<string, unknown>): readonly LeftEffect[] {
-  return [...effects.values()].flatMap(({ entry: { tool, name, key }, standing, owners }): LeftEffect[] => {
+  return effects.values().flatMap(({ entry: { tool, name, key }, standing, owners }): LeftEffect[] => {
     if (standing.is === "undone" || !owners.some((owner) => calls.has(owner))) return [];
     const is = standing.is === "done" ? "happened" : standing.is === "not-undone" ? "not-undone" : "unknown";
     return [{ by: owners, report: { tool, name, key, is } }];

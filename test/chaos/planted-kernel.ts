@@ -126,16 +126,21 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "effect-known-too-late",
     EFFECTS,
-    "    this.#known.set(id, known);\n    try {\n      await begun;",
-    "    try {\n      await begun;\n      this.#known.set(id, known);",
+    "    this.#replace(id, known);\n    this.#reliance.add(known, callId, this.#ids.outermost(callId));\n    try {\n      await begun;",
+    "    try {\n      await begun;\n      this.#replace(id, known);\n      this.#reliance.add(known, callId, this.#ids.outermost(callId));",
   ),
   kernelBug(
     "open-effect-assumed-undone",
     EFFECTS,
-    'standing: standing.is === "open" ? { is: "unknown" } : standing,',
-    'standing: standing.is === "open" ? { is: "undone" } : standing,',
+    'this.#stand(known, standing.is === "open" ? { is: "unknown" } : standing);',
+    'this.#stand(known, standing.is === "open" ? { is: "undone" } : standing);',
   ),
-  kernelBug("joining-not-remembered", EFFECTS, "    owners.set(callId, this.#ids.outermost(callId));\n", ""),
+  kernelBug(
+    "joining-not-remembered",
+    EFFECTS,
+    "if (owners.has(callId)) return;\n    this.#reliance.add(known, callId, this.#ids.outermost(callId));\n",
+    "if (owners.has(callId)) return;\n",
+  ),
   kernelBug(
     "undo-not-written-before",
     EFFECTS,

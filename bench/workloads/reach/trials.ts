@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createHoldfast, type Holdfast } from "../../../src/index.ts";
+import { createHoldfast, defineTool, type Holdfast } from "../../../src/index.ts";
 import { sqlite } from "../../../src/stores/sqlite/entry.ts";
 import type { Task, Trial } from "../../harness/contract.ts";
 import { defineTrial } from "../../harness/trial.ts";
@@ -124,6 +124,73 @@ export function sweepRaw(): Trial {
         `DELETE FROM records WHERE session = 1 AND seq <= (SELECT min(seq) + ${BATCH - 1} FROM records)`,
       );
       while (Number(some.run().changes) === BATCH);
+      return database;
+    },
+    verify: closed,
+  });
+}
+
+/** How many calls are timed together: a checkpoint comes with some of them. */
+const PAID = 200;
+
+/** A session that has done so many things outside does some more. Not synced: what a disk takes is the same for all. */
+export function payHere(): Trial {
+  return defineTrial({
+    async prepare({ folder, size }) {
+      let paid = 0;
+      const pay = defineTool<{ readonly order: number }>({
+        name: "pay",
+        access: "external",
+        effects: { payment: { run: () => ({ receipt: (paid += 1) }), undo: () => {} } },
+        run: ({ order }, call) => call.effect("payment", { order }, { key: `order ${order}` }),
+      });
+      const store = sqlite(join(folder, "holdfast.db"), { durability: "process" });
+      const holdfast = await createHoldfast({ store, tools: [pay] });
+      const session = await holdfast.open("origin");
+      const payAll = async (from: number, to: number) => {
+        for (let order = from; order < to; order += 1) {
+          const { ok } = await session.runTool({ name: "pay", input: { order } });
+          if (!ok) throw new Error(`order ${order} was not paid`);
+        }
+      };
+      await payAll(0, size);
+      return {
+        holdfast,
+        session,
+        payMore: () => payAll(size, size + PAID),
+        again: () => payAll(0, 1),
+        paid: () => paid,
+      };
+    },
+    run: ({ payMore }) => payMore(),
+    async verify(_, { holdfast, session, again, paid }, { size }) {
+      await again(); // each key once
+      if (paid() !== size + PAID) throw new Error(`${paid()} payments`);
+      await session.close();
+      await holdfast.close();
+      return undefined;
+    },
+  });
+}
+
+/** Opened, begun, done, closed: a row each. */
+export function payRaw(): Trial {
+  return defineTrial({
+    prepare({ folder, size }) {
+      const database = new DatabaseSync(join(folder, "raw.db"));
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+      database.exec("CREATE TABLE records (seq INTEGER PRIMARY KEY, body TEXT)");
+      const insert = database.prepare("INSERT INTO records (body) VALUES (?)");
+      const payAll = (from: number, to: number) => {
+        for (let order = from; order < to; order += 1)
+          for (const kind of ["opened", "begun", "done", "closed"])
+            insert.run(JSON.stringify({ kind, order, text: textOf(order) }));
+      };
+      payAll(0, size);
+      return { database, payMore: () => payAll(size, size + PAID) };
+    },
+    run({ database, payMore }) {
+      payMore();
       return database;
     },
     verify: closed,
