@@ -1,11 +1,12 @@
-import { hasCredentials, withoutCredentials } from "../base/address.ts";
+import { hasCredentials, isWebAddress, withoutCredentials } from "../base/address.ts";
 import { ABOVE_0, ANYTHING, BOOLEAN, OBJECT, type OptionRule, TEXT } from "../base/options.ts";
 
 const NAME: OptionRule = { wants: "the name of a model", fits: (value) => typeof value === "string" && value !== "" };
 const URL_TEXT: OptionRule = {
   wants:
-    "an address such as https://example.com/v1, without a user or a password: a key goes into `apiKey`, anything else into `headers`",
-  fits: (value) => typeof value === "string" && URL.canParse(value) && !hasCredentials(value),
+    "an address that begins with http:// or https://, such as https://example.com/v1, without a user or a password: a key goes into `apiKey`, anything else into `headers`",
+  // `localhost:8080/v1` parses, too: as an address of the kind `localhost:`, which nothing can ask.
+  fits: (value) => typeof value === "string" && isWebAddress(value) && !hasCredentials(value),
   shown: (value) => (typeof value === "string" ? withoutCredentials(value) : value),
 };
 

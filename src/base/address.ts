@@ -1,3 +1,9 @@
+/** Whether it is an address that `fetch` can ask. */
+export function isWebAddress(address: string): boolean {
+  const protocol = URL.parse(address)?.protocol;
+  return protocol === "http:" || protocol === "https:";
+}
+
 /** Whether an address names a user or a password: `fetch` refuses it, and whoever quotes it gives them away. */
 export function hasCredentials(address: string): boolean {
   const url = URL.parse(address);
