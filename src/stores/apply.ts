@@ -38,14 +38,14 @@ function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBa
     case "renew":
       return fenced(tables, batch, (row) => {
         const until = leaseEnd(on, batch);
-        tables.putSession({ ...row, leaseUntil: until });
+        tables.sessions.put({ ...row, leaseUntil: until });
         return { ok: true, until };
       });
     case "release":
       return fenced(tables, batch, (row) => {
         const released = { ...row, owner: null, leaseUntil: 0 };
-        tables.putSession(released);
-        tables.keepWitness(released);
+        tables.sessions.put(released);
+        tables.sessions.keepWitness(released);
         return { ok: true, released: true };
       });
     case "append":
@@ -56,7 +56,7 @@ function apply(on: Ground, batch: contract.WriteBatch): Applied<contract.WriteBa
       return drop(tables, batch);
     case "delete":
       return fenced(tables, batch, (row) => {
-        tables.deleteSession(row);
+        tables.sessions.remove(row);
         return { ok: true, deleted: true };
       });
     case "forget":
@@ -76,15 +76,15 @@ function create(tables: Tables, batch: contract.CreateBatch): Applied<contract.C
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: tables.epochBefore(batch.session),
+    epoch: tables.sessions.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: batch.genesis,
     anchor: batch.genesis,
     checkpoint: 0,
-    segments: [{ segment: tables.newSegment(), through: null }],
+    segments: [{ segment: tables.records.newSegment(), through: null }],
   };
-  tables.addSession(row);
+  tables.sessions.add(row);
   return { ok: true, row };
 }
 
@@ -105,11 +105,11 @@ function lease(on: Ground, batch: contract.LeaseBatch): Applied<contract.LeaseBa
     return refuse({ kind: "lease-held", owner: row.owner, epoch: row.epoch, until: row.leaseUntil });
   }
   // Swapped or lost pages: records appended there would be acknowledged and not be found again.
-  if (!tables.endsAt(growing(row), row.head.seq))
+  if (!tables.records.endsAt(growing(row), row.head.seq))
     return refuse({ kind: "session-damaged", detail: `there are records beyond the newest of session ${row.id}` });
   const taken = { ...row, owner: batch.owner, epoch: row.epoch + 1, leaseUntil: leaseEnd(on, batch) };
-  tables.putSession(taken);
-  tables.keepWitness(taken);
+  tables.sessions.put(taken);
+  tables.sessions.keepWitness(taken);
   const told = mended === undefined ? {} : { mended };
   return { ok: true, row: taken, previousWriter: previousWriter(row, batch), ...told };
 }
@@ -131,12 +131,12 @@ function appendUnasked(on: Ground, batch: contract.AppendBatch): Applied<contrac
   const { tables } = on;
   const { operation, anchor, blobs, references, epoch, after } = batch;
   if (operation !== undefined || anchor !== undefined || blobs.length > 0 || references.length > 0) return undefined;
-  const row = tables.lastSeen(batch.session);
+  const row = tables.sessions.lastSeen(batch.session);
   if (row === undefined || row.epoch !== epoch || row.owner === null || !isSameLink(row.head, after)) return undefined;
   mustChain(batch);
   const moved = movedBy(on, batch, row);
-  if (!tables.moveSession(row, moved)) return undefined;
-  for (const record of batch.records) tables.insertRecord(growing(row), record, undefined);
+  if (!tables.sessions.move(row, moved)) return undefined;
+  for (const record of batch.records) tables.records.insert(growing(row), record, undefined);
   return { ok: true, first: after.seq + 1, last: moved.head.seq, repeated: false };
 }
 
@@ -145,7 +145,7 @@ function appendAsked(on: Ground, batch: contract.AppendBatch): Applied<contract.
   return fenced(tables, batch, (row) => {
     const segment = growing(row);
     if (batch.operation !== undefined) {
-      const before = tables.operation(segment, batch.operation);
+      const before = tables.records.operation(segment, batch.operation);
       if (before !== undefined) return { ok: true, ...before, repeated: true };
     }
     if (!isSameLink(row.head, batch.after)) return refuse({ kind: "head-moved", head: row.head });
@@ -158,11 +158,11 @@ function appendAsked(on: Ground, batch: contract.AppendBatch): Applied<contract.
       if (bytes === undefined) tables.blobs.note(ref);
       else tables.blobs.put(ref, bytes);
     }
-    for (const record of batch.records) tables.insertRecord(segment, record, batch.operation);
+    for (const record of batch.records) tables.records.insert(segment, record, batch.operation);
     for (const { seq, name } of batch.references) tables.blobs.addReference(segment, seq, name);
     const moved = movedBy(on, batch, row);
-    tables.putSession(moved);
-    if (batch.anchor !== undefined) tables.keepWitness(moved); // what lies before it may be removed from now on
+    tables.sessions.put(moved);
+    if (batch.anchor !== undefined) tables.sessions.keepWitness(moved); // what lies before it may be removed from now on
     return { ok: true, first: batch.after.seq + 1, last: moved.head.seq, repeated: false };
   });
 }
@@ -226,27 +226,27 @@ function fork(tables: Tables, batch: contract.ForkBatch): Applied<contract.ForkB
   const row: contract.SessionRow = {
     id: batch.session,
     createdAt: batch.at,
-    epoch: tables.epochBefore(batch.session),
+    epoch: tables.sessions.epochBefore(batch.session),
     owner: null,
     leaseUntil: 0,
     head: { seq, hash },
     anchor: origin.anchor,
     checkpoint: origin.checkpoint <= batch.after.seq ? origin.checkpoint : (batch.checkpoint ?? 0),
-    segments: [...sharedUpTo(origin, batch.after.seq), { segment: tables.newSegment(), through: null }],
+    segments: [...sharedUpTo(origin, batch.after.seq), { segment: tables.records.newSegment(), through: null }],
   };
-  tables.addSession(row);
-  for (const record of records) tables.insertRecord(growing(row), record, undefined);
+  tables.sessions.add(row);
+  for (const record of records) tables.records.insert(growing(row), record, undefined);
   return { ok: true, row };
 }
 
 function forget({ tables, clock, isAlone }: Ground, { session }: contract.ForgetBatch): Applied<contract.ForgetBatch> {
   const found = wholeRow(tables, session);
   if (!found.ok && found.conflict.kind !== "session-damaged") return found;
-  if (found.ok || tables.isProven(session)) return refuse({ kind: "session-sound" });
+  if (found.ok || tables.sessions.isProven(session)) return refuse({ kind: "session-sound" });
   // A writer knows the whole row, and its next append would write the whole row: then nothing was lost.
   if (!isAlone()) return refuse({ kind: "store-shared" });
   // The row cannot be asked how far its epoch had come. Nobody opens a session every millisecond since 1970.
-  tables.forgetSession(session, Math.ceil(clock.now()));
+  tables.sessions.forget(session, Math.ceil(clock.now()));
   return { ok: true, forgotten: true };
 }
 
@@ -254,9 +254,9 @@ function rename(tables: Tables, batch: contract.RenameBatch): Applied<contract.R
   return fenced(tables, batch, (old) => {
     const taken = whyTaken(tables, batch.to);
     if (taken !== undefined) return taken;
-    tables.deleteSession(old);
-    const row = { ...old, id: batch.to, epoch: tables.epochBefore(batch.to), owner: null, leaseUntil: 0 };
-    tables.addSession(row);
+    tables.sessions.remove(old);
+    const row = { ...old, id: batch.to, epoch: tables.sessions.epochBefore(batch.to), owner: null, leaseUntil: 0 };
+    tables.sessions.add(row);
     return { ok: true, row };
   });
 }
@@ -271,7 +271,7 @@ function drop(tables: Tables, batch: contract.DropBatch): Applied<contract.DropB
       const [run] = runsOf(row, seq, seq);
       // A fork still tells its story with these bodies: they are not ours alone to drop.
       if (run === undefined || shared.runs.some((other) => covers(other, run.segment, seq))) continue;
-      const freed = tables.dropBody(run.segment, seq, batch.reason);
+      const freed = tables.records.dropBody(run.segment, seq, batch.reason);
       if (freed > 0) dropped += 1;
       bytes += freed;
     }
@@ -284,11 +284,11 @@ function sweep(tables: Tables, blobs: BlobStore, batch: contract.SweepBatch): Ap
   if (!reachable.ok) return reachable;
   const swept = { records: 0, blobs: 0, bytes: 0 };
   const bySegment = Map.groupBy<number, Run>(reachable.runs, (run) => run.segment);
-  for (const { segment, last } of tables.segments()) {
+  for (const { segment, last } of tables.records.segments()) {
     if (swept.records >= batch.limit) break;
     for (const hole of holesIn(segment, bySegment.get(segment) ?? [], last)) {
       if (swept.records >= batch.limit) break;
-      const gone = tables.deleteRecords(hole, batch.limit - swept.records);
+      const gone = tables.records.remove(hole, batch.limit - swept.records);
       swept.records += gone.records;
       swept.bytes += gone.bytes;
     }
@@ -330,7 +330,7 @@ function isOld(blobs: BlobStore, name: BlobName, { putBefore, byTheWay = false }
 /** The runs all sessions reach, or all but some. Unknown as soon as one row is damaged: then nothing may be removed. */
 function sharedRuns(tables: Tables, except: readonly SessionId[]) {
   const runs: Run[] = [];
-  for (const row of tables.allSessions()) {
+  for (const row of tables.sessions.all()) {
     if ("damaged" in row) return refuse({ kind: "session-damaged", detail: row.damaged });
     if (!except.includes(row.id)) runs.push(...runsOf(row));
   }
@@ -348,16 +348,16 @@ function covers(
 function holdsLink(tables: Tables, row: contract.SessionRow, link: contract.SessionRow["head"]): boolean {
   if (link.seq === row.anchor.seq) return link.hash === row.anchor.hash;
   const [run] = runsOf(row, link.seq, link.seq);
-  return run !== undefined && tables.linkAt(run.segment, link.seq)?.hash === link.hash;
+  return run !== undefined && tables.records.linkAt(run.segment, link.seq)?.hash === link.hash;
 }
 
 function whyTaken(tables: Tables, id: SessionId): Refusal | undefined {
-  const row = tables.session(id);
+  const row = tables.sessions.find(id);
   if (row !== undefined)
     return "damaged" in row
       ? refuse({ kind: "session-damaged", detail: row.damaged })
       : refuse({ kind: "session-exists" });
-  return tables.knowsName(id) ? refuse({ kind: "session-damaged", detail: LOST_ROW }) : undefined;
+  return tables.sessions.knows(id) ? refuse({ kind: "session-damaged", detail: LOST_ROW }) : undefined;
 }
 
 const LOST_ROW = "the session is known by name, but its row is gone";
@@ -367,14 +367,14 @@ type Found = { readonly ok: true; readonly row: contract.SessionRow } | Refusal;
 /** A damaged row is put right by whoever comes to write, where that can be proven. */
 function mendedRow(tables: Tables, id: SessionId): Found & { readonly mended?: string } {
   const found = wholeRow(tables, id);
-  if (found.ok || found.conflict.kind !== "session-damaged" || !tables.mendSessions()) return found;
+  if (found.ok || found.conflict.kind !== "session-damaged" || !tables.sessions.mend()) return found;
   return { ...wholeRow(tables, id), mended: found.conflict.detail };
 }
 
 function wholeRow(tables: Tables, id: SessionId): Found {
-  const row = tables.session(id);
+  const row = tables.sessions.find(id);
   if (row === undefined) {
-    return tables.knowsName(id)
+    return tables.sessions.knows(id)
       ? refuse({ kind: "session-damaged", detail: LOST_ROW })
       : refuse({ kind: "session-unknown" });
   }

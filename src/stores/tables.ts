@@ -14,31 +14,41 @@ export interface PlacedBlob extends BlobRef {
  * apply.ts, on top of this: two stores cannot disagree on when a write is refused.
  */
 export interface Tables {
-  session(id: SessionId): SessionRow | DamagedRow | undefined;
+  readonly sessions: SessionTable;
+  readonly records: RecordTable;
+  readonly blobs: BlobRows;
+}
+
+/** A row for every session: who writes it, where it stands, and which segments its records lie in. */
+export interface SessionTable {
+  find(id: SessionId): SessionRow | DamagedRow | undefined;
   /** A second witness of a session's existence, kept apart: damage to the row must not look like "no such session". */
-  knowsName(id: SessionId): boolean;
-  allSessions(): Iterable<SessionRow | DamagedRow>;
+  knows(id: SessionId): boolean;
+  all(): Iterable<SessionRow | DamagedRow>;
   /** A session that is new here, with its second witness. */
-  addSession(row: SessionRow): void;
-  putSession(row: SessionRow): void;
-  /** The row as it was last read or written here, without asking: only `moveSession` tells whether it still is. */
+  add(row: SessionRow): void;
+  put(row: SessionRow): void;
+  /** The row as it was last read or written here, without asking: only `move` tells whether it still is. */
   lastSeen(id: SessionId): SessionRow | undefined;
   /** Writes `to` where `from` still stands, and answers whether it did. */
-  moveSession(from: SessionRow, to: SessionRow): boolean;
-  /** Keeps what a row says now apart from it, so that damage to the row can be mended: see `mendSessions`. */
+  move(from: SessionRow, to: SessionRow): boolean;
+  /** Keeps what a row says now apart from it, so that damage to the row can be mended: see `mend`. */
   keepWitness(row: SessionRow): void;
   /** Puts damaged rows right from what proves them, all of them or none. False when that cannot be done. */
-  mendSessions(): boolean;
+  mend(): boolean;
   /** Whether what is kept proves what a session's row says, or said before it was damaged or lost. */
   isProven(id: SessionId): boolean;
-  deleteSession(row: SessionRow): void;
+  remove(row: SessionRow): void;
   /** The same for a session without a row that could be read. Rows that lie out of order are put in order. */
-  forgetSession(id: SessionId, epoch: number): void;
+  forget(id: SessionId, epoch: number): void;
   /** The epoch a deleted session of this id had reached; 0 when there was none. Its last writer may still be about. */
   epochBefore(id: SessionId): number;
-  newSegment(): number;
+}
 
-  insertRecord(segment: number, record: SealedRecord, operation: string | undefined): void;
+/** Records, by the segment they lie in and their sequence number. */
+export interface RecordTable {
+  newSegment(): number;
+  insert(segment: number, record: SealedRecord, operation: string | undefined): void;
   linkAt(segment: number, seq: number): Link | undefined;
   /** False when rows lie where none should be: what is appended after this place might not be found again. */
   endsAt(segment: number, seq: number): boolean;
@@ -48,9 +58,7 @@ export interface Tables {
   /** Every segment that has records, with its last sequence number. */
   segments(): Iterable<{ readonly segment: number; readonly last: number }>;
   /** Removes records with their references, at most `limit`. */
-  deleteRecords(run: Run, limit: number): { readonly records: number; readonly bytes: number };
-
-  readonly blobs: BlobRows;
+  remove(run: Run, limit: number): { readonly records: number; readonly bytes: number };
 }
 
 /** Small content, what is known of content kept elsewhere, and which record names which. */

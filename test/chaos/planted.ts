@@ -4,7 +4,7 @@ import { KERNEL_BUGS } from "./planted-kernel.ts";
 import { WRITEBACK_BUGS } from "./planted-writeback.ts";
 
 const APPLY = "src/stores/apply.ts";
-const TABLES = "src/stores/sqlite/tables.ts";
+const RECORDS = "src/stores/sqlite/record-table.ts";
 const OPEN = "src/stores/sqlite/open.ts";
 
 type Run = Pick<PlantedBug, "rig" | "args">;
@@ -197,10 +197,10 @@ const STORE_BUGS: readonly PlantedBug[] = [
     name: "batch-in-pieces",
     edits: [
       {
-        file: TABLES,
+        file: RECORDS,
         find: "      record.body,\n      operation ?? null,\n    );",
         replace:
-          '      record.body,\n      operation ?? null,\n    );\n    this.#connection.exec("COMMIT; BEGIN IMMEDIATE");',
+          '      record.body,\n      operation ?? null,\n    );\n    this.#sql("COMMIT").run();\n    this.#sql("BEGIN IMMEDIATE").run();',
       },
     ],
     ...KILL,
@@ -245,8 +245,8 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/stores/sqlite/read.ts",
-        find: "const row = tables.rebuiltSession(session);",
-        replace: "const row = undefined as ReturnType<typeof tables.rebuiltSession>;",
+        find: "const row = tables.sessions.rebuilt(session);",
+        replace: "const row = undefined as ReturnType<typeof tables.sessions.rebuilt>;",
       },
     ],
     ...FLIP_ROWS,
@@ -269,7 +269,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "rows-of-others-believed",
-    edits: [{ file: TABLES, find: "if (!liesIn(run, row)) continue;", replace: "" }],
+    edits: [{ file: RECORDS, find: "if (!liesIn(run, row)) continue;", replace: "" }],
     ...FLIP_SWAP,
   },
   {

@@ -64,10 +64,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 export function readFrom(tables: MemoryTables): StoreRead {
   return {
     async session(id) {
-      return tables.session(id);
+      return tables.sessions.find(id);
     },
     async sessions(after, limit) {
-      return tables.sessionsAfter(after, limit);
+      return tables.sessions.after(after, limit);
     },
     async records(session, query) {
       return recordsIn(tables, session, query);
@@ -89,7 +89,7 @@ function recordsIn(tables: MemoryTables, session: SessionRow, query: RecordQuery
   const runs = runsOf(session, query.from, query.to);
   for (const { segment, from, to } of query.reverse ? runs.toReversed() : runs) {
     for (let offset = 0; offset <= to - from && found.length < query.limit; offset += 1) {
-      const record = tables.recordAt(segment, query.reverse ? to - offset : from + offset);
+      const record = tables.records.at(segment, query.reverse ? to - offset : from + offset);
       if (record !== undefined) found.push(record);
     }
   }

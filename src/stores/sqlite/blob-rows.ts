@@ -3,14 +3,14 @@ import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
 import type { BlobRows, PlacedBlob } from "../tables.ts";
 import { recordKey } from "./schema.ts";
-import type { SqliteRow, SqliteStatement } from "./vendor.ts";
+import type { Sql, SqliteRow } from "./vendor.ts";
 
 export class SqliteBlobRows implements BlobRows {
-  readonly #sql: (text: string) => SqliteStatement;
+  readonly #sql: Sql;
   /** Up to which content was looked at by the way. */
   #lookedAt = 0;
 
-  constructor(sql: (text: string) => SqliteStatement) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 

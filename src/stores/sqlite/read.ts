@@ -24,21 +24,21 @@ export function readFrom(
   return {
     async session(id) {
       const row = unlessDamaged<SessionRow | DamagedRow | undefined>(
-        () => tables.session(id),
+        () => tables.sessions.find(id),
         ({ message }) => ({ id, damaged: message }),
       );
       if (row !== undefined && !("damaged" in row)) return row;
-      if (row === undefined && !tables.knowsName(id)) return undefined;
+      if (row === undefined && !tables.sessions.knows(id)) return undefined;
       return rebuilt(tables, id, row?.damaged ?? "the session is known by name, but its row is gone");
     },
     async sessions(after, limit) {
       return unlessDamaged(
-        () => tables.sessionsAfter(after, limit),
-        () => tables.witnessedAfter(after, limit),
+        () => tables.sessions.after(after, limit),
+        () => tables.sessions.witnessedAfter(after, limit),
       );
     },
     async records(session, query) {
-      return tables.records(session, query);
+      return tables.records.in(session, query);
     },
     async smallBlob(name) {
       return tables.blobs.small(name);
@@ -61,7 +61,7 @@ export function readFrom(
 
 /** A damaged row costs nobody the records: where it can be told from what proves it, it is. */
 function rebuilt(tables: SqliteTables, session: SessionId, detail: string): SessionRow {
-  const row = tables.rebuiltSession(session);
+  const row = tables.sessions.rebuilt(session);
   if (row === undefined) throw new HoldfastError("SESSION_DAMAGED", { session, detail });
   return row;
 }
@@ -74,9 +74,9 @@ function* containerFaults(tables: SqliteTables): Iterable<string> {
 }
 
 function* sessionFaults(tables: SqliteTables): Iterable<string> {
-  for (const row of tables.allSessions()) {
+  for (const row of tables.sessions.all()) {
     if ("damaged" in row) yield row.damaged;
-    else if (!tables.knowsName(row.id)) yield `session ${row.id} is missing from the list of names`;
+    else if (!tables.sessions.knows(row.id)) yield `session ${row.id} is missing from the list of names`;
   }
-  for (const id of tables.damagedWitnesses()) yield `what is kept beside the row of session ${id} is damaged`;
+  for (const id of tables.sessions.damagedWitnesses()) yield `what is kept beside the row of session ${id} is damaged`;
 }

@@ -18,6 +18,9 @@ export interface SqliteStatement {
   iterate(...values: readonly SqliteValue[]): IterableIterator<SqliteRow>;
 }
 
+/** The prepared statement of a text, made once. */
+export type Sql = (text: string) => SqliteStatement;
+
 export interface SqliteDriver {
   /** Which copy of SQLite it is. Two copies in one process do not see each other's locks. */
   readonly engine?: string;

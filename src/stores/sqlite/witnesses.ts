@@ -1,7 +1,7 @@
 import type { SessionRow } from "../../contracts/store.ts";
 import type { SessionId } from "../../records/ids.ts";
 import { fromWitness, toWitness } from "./session-rows.ts";
-import type { SqliteStatement } from "./vendor.ts";
+import type { Sql } from "./vendor.ts";
 
 /** Names in the table of facts about the store. A space is in no session's id. */
 const BEGINNING = "session ";
@@ -13,9 +13,9 @@ const AFTER_ALL = "session!";
  * do not write it, so it costs them nothing.
  */
 export class Witnesses {
-  readonly #sql: (text: string) => SqliteStatement;
+  readonly #sql: Sql;
 
-  constructor(sql: (text: string) => SqliteStatement) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 
