@@ -11,11 +11,11 @@ export const ERROR_CODES = {
   },
   VALUE_TOO_DEEP: {
     says: "A value is nested deeper than the limit.",
-    tryThis: "Flatten it, or store it as a blob and keep its name.",
+    tryThis: "Flatten it, or store it as a blob and keep the blob's name.",
   },
   VALUE_TOO_LARGE: {
     says: "A value is larger than the limit.",
-    tryThis: "Store it as a blob and keep its name, or raise the limit where the journal is opened.",
+    tryThis: "Store it as a blob and keep the blob's name, or raise the limit where the journal is opened.",
   },
   BAD_OPTION: {
     says: "An option has a value that cannot work.",
@@ -24,13 +24,13 @@ export const ERROR_CODES = {
 
   // records
   RECORD_MALFORMED: {
-    says: "A record does not have the shape its kind demands.",
-    tryThis: "Correct the field named in the details; the shapes are in the records room.",
+    says: "A record does not have the shape that its kind requires.",
+    tryThis: "Correct the field named in the details; the shapes are defined in `src/records`.",
   },
   RECORD_RESERVED: {
-    says: "Only the kernel writes this: alone, the record would tell of a change that never happened. Nothing was written.",
+    says: "Only the kernel may write this kind of record: on its own it would report a change that never happened. Nothing was written.",
     tryThis:
-      "Use what makes the change and writes the record with it: `checkpoint`, `rewind`, `fork`, `retain`, `setMode`, `runTool`, `reply`, `writeback`.",
+      "Use the method that makes the change and writes the record with it: `checkpoint`, `rewind`, `fork`, `retain`, `setMode`, `runTool`, `reply`, `writeback`.",
   },
   RECORD_TOO_NEW: {
     says: "A record was written by a newer schema.",
@@ -39,7 +39,7 @@ export const ERROR_CODES = {
 
   // bundles
   BUNDLE_DAMAGED: {
-    says: "The file is not a whole bundle.",
+    says: "The file is not a complete bundle.",
     tryThis: "Export the session again; nothing was taken from this file.",
   },
   BUNDLE_TOO_NEW: {
@@ -49,42 +49,42 @@ export const ERROR_CODES = {
 
   // pages
   PAGE_KIND_REFUSED: {
-    says: "A tool's output was to become something else than evidence.",
-    tryThis: "Make a rule, a plan or a preference with its producer; a tool cannot promote its own output.",
+    says: "A tool's output may only become evidence, and something tried to make it another kind of page.",
+    tryThis: "Make a rule, a plan or a preference with its own producer; a tool cannot promote its output.",
   },
 
   // writeback and boundaries
   WRITEBACK_NOT_STAGED: {
-    says: "A change of a durable page is not staged: it was committed or rejected already, or never existed.",
+    says: "There is no such staged change of a durable page: it was already committed or rejected, or never existed.",
     tryThis: "Look at `session.writeback.pending`, and at the journal's writeback records for the reason.",
   },
   WRITEBACK_UNREACHABLE: {
-    says: "Durable pages could not be committed. What is staged stays staged; nothing is reported as durable.",
+    says: "Changes of durable pages could not be committed. They stay staged; nothing is reported as durable.",
     tryThis: "Make the store reachable and commit again; the cause says what failed.",
   },
 
   BOUNDARY_REFUSED: {
-    says: "Context was about to be given up while changes of durable pages could not be committed. Nothing was given up.",
-    tryThis: "Make the store reachable and try again; the cause says what failed. What is staged stays staged.",
+    says: "Changes of durable pages could not be committed, so the boundary was refused and no context was given up.",
+    tryThis: "Make the store reachable and try again; the cause says what failed. The changes stay staged.",
   },
   SUMMARY_TOO_LONG: {
-    says: "A summariser was given more than it can read.",
-    tryThis: "Throw this in a summariser of your own: it is asked again with less.",
+    says: "A summariser was given more text than it can read.",
+    tryThis: "Throw this from your own summariser, and it is asked again with less text.",
   },
   ASIDE_FAILED: {
-    says: "A model that was asked for a shorter text or a summary did not answer with one.",
-    tryThis: "Look at the reason. Nothing is lost: what is made without a model stands in its place.",
+    says: "A model was asked for a shorter text or a summary, and did not return one.",
+    tryThis: "Look at the reason. Nothing is lost: the version that is made without a model is used instead.",
   },
   SUMMARY_FAILED: {
     says: "A conversation could not be summarised, so nothing was compacted. Everything is as it was.",
-    tryThis: "Look at the cause; compact again, or with another summariser.",
+    tryThis: "Look at the cause; then compact again, with another summariser if needed.",
   },
 
   // stores
   STORE_EMPTY_FILE: {
     says: "The store file is empty, so it is not a store. Nothing was written.",
     tryThis:
-      "Where a file of its name and -wal lies beside it, get the records out of that first: `holdfast verify FILE --salvage OUT`. Then restore it from a backup, or remove both to start anew; a disk that was full leaves such files.",
+      "If a file with the same name plus `-wal` lies beside it, first save the records in that: `holdfast verify FILE --salvage OUT`. Then restore the store from a backup, or remove both files to start anew. A full disk leaves such files.",
   },
   STORE_FOREIGN_FILE: {
     says: "The file is not a Holdfast store. Nothing was written.",
@@ -101,10 +101,10 @@ export const ERROR_CODES = {
   STORE_DAMAGED: {
     says: "The store file is damaged.",
     tryThis:
-      "Run `holdfast verify --salvage` to get every record that can be proven; keep the damaged file until you have.",
+      "Run `holdfast verify --salvage` to save every record that can be proven; keep the damaged file until you have.",
   },
   STORE_NOT_DURABLE: {
-    says: "The store could not be put into the durability class that was asked for.",
+    says: "The store could not be switched to the durability class that you asked for.",
     tryThis:
       'Use a local disk, or ask for durability "process" if losing the newest records on power loss is acceptable.',
   },
@@ -114,43 +114,44 @@ export const ERROR_CODES = {
       'Move the store to a local disk, or pass `network: "rollback-journal"` to use the slower journal that needs no shared memory.',
   },
   STORE_ENGINE_MISSING: {
-    says: "This Node brings no SQLite, so nothing can be kept in a file. What needs no store works: doctor, `holdfast/history`.",
+    says: "This Node has no SQLite, so sessions cannot be kept in a file. Everything that needs no store still works, such as `holdfast doctor` and `holdfast/history`.",
     tryThis: "Use Node 22.18 or newer without --no-experimental-sqlite, or pass `driver: betterSqlite3(Database)`.",
   },
   STORE_ENGINE_TOO_OLD: {
     says: "This SQLite has a bug that can corrupt a write-ahead log used by several processes.",
-    tryThis: "Use a Node that brings SQLite 3.51.3 or newer, or let one process at a time have the store.",
+    tryThis: "Use a Node that ships SQLite 3.51.3 or newer, or let only one process at a time open the store.",
   },
   STORE_OTHER_ENGINE: {
-    says: "This process has the store open through another copy of SQLite. The two would free each other's locks.",
+    says: "This process already has the store open through another copy of SQLite. The two copies would free each other's locks.",
     tryThis: "Use one driver for a store in all threads of a process, or close the other store first.",
   },
   STORE_BUSY: {
     says: "The store stayed busy for too long.",
-    tryThis: "Try again; if it persists, look for a long transaction in another process, or for reads inside reads.",
+    tryThis:
+      "Try again. If it persists, look for a long transaction in another process, or for a read that waits inside another read.",
   },
   STORE_SHARED: {
-    says: "Somebody else has the store open, and may still know what is damaged in it. Nothing was given up.",
+    says: "Something else has the store open, and may still know what the damaged row said. Nothing was given up.",
     tryThis: "Close everything else that uses the store, and try again.",
   },
   STORE_FULL: {
     says: "The disk is full. The write is not acknowledged.",
-    tryThis: "Free space, then try again; what was acknowledged before is intact.",
+    tryThis: "Free space, then try again; everything acknowledged before is intact.",
   },
   STORE_READONLY: {
     says: "The store cannot be written. The write is not acknowledged.",
     tryThis: "Check the file's and folder's permissions and whether the disk is mounted read-only.",
   },
   STORE_IO: {
-    says: "The operating system failed a read or write of the store. Nothing is acknowledged.",
-    tryThis: "Check the disk, then try again; what was acknowledged before is intact.",
+    says: "The operating system failed to read or write the store. Nothing is acknowledged.",
+    tryThis: "Check the disk, then try again; everything acknowledged before is intact.",
   },
   STORE_CLOSED: {
     says: "The store is closed.",
     tryThis: "Open it again before using it.",
   },
   STORE_GONE: {
-    says: "The store's file or its log was removed, replaced or moved while it was open. What was not acknowledged by then may be lost.",
+    says: "The store's file or its log was removed, replaced or moved while it was open. Writes that were not acknowledged by then may be lost.",
     tryThis: "Put the file back if you moved it; then close this store and open it again.",
   },
   STORE_UNREACHABLE: {
@@ -168,11 +169,11 @@ export const ERROR_CODES = {
     tryThis: "Run `holdfast verify` to see what else is damaged, and restore the content from a backup.",
   },
   BLOB_BAD_NAME: {
-    says: "A text is not the name of stored content.",
-    tryThis: "Use names exactly as they were returned when the content was put.",
+    says: "This is not the name of stored content.",
+    tryThis: "Use names exactly as they were returned when the content was stored.",
   },
   BLOB_BAD_SOURCE: {
-    says: "Content came as something else than bytes. Nothing was kept.",
+    says: "The content is not bytes. Nothing was stored.",
     tryThis: "Pass a Uint8Array, or an iterable or stream of them; encode text first, e.g. with `Buffer.from(text)`.",
   },
   BLOB_BAD_RANGE: {
@@ -182,70 +183,70 @@ export const ERROR_CODES = {
 
   // sessions and journals
   SESSION_BAD_ID: {
-    says: "A session id has an unusable form.",
+    says: "The session id is not valid.",
     tryThis: "Use 1 to 200 characters: letters, digits, dot, dash, underscore, colon; not starting with a dot.",
   },
   SESSION_UNKNOWN: {
     says: "There is no session with this id.",
-    tryThis: "List the sessions (`holdfast sessions`); a program makes a new one with `create: true`.",
+    tryThis: "List the sessions with `holdfast sessions`; to create one from a program, pass `create: true`.",
   },
   SESSION_EXISTS: {
-    says: "A session with this id exists already.",
+    says: "A session with this id already exists.",
     tryThis: "Open it, or choose another id.",
   },
   SESSION_BUSY: {
     says: "Another process is writing this session.",
-    tryThis: "Wait until it closes, look at it without opening it (`look`, `holdfast show`), or fork it.",
+    tryThis: "Wait until the session is closed, read it without opening it (`look`, `holdfast show`), or fork it.",
   },
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
     tryThis:
-      "Run `holdfast verify --salvage` to get every record that can be proven; `holdfast delete --damaged` then gives up a session that cannot be read at all.",
+      "Run `holdfast verify --salvage` to save every record that can be proven. `holdfast delete --damaged` then gives up a session that cannot be read at all.",
   },
   SESSION_SOUND: {
-    says: "The session is not damaged, or what was kept of it proves how it was. It was not given up.",
+    says: "The session is not damaged, or it can be repaired from what was kept beside it. It was not given up.",
     tryThis:
-      "Open it, which puts it right, or delete it like any other; if that is refused, give up first the sessions that nothing proves.",
+      "Open it, which repairs it, or delete it like any other session. If that is refused, first give up the damaged sessions that cannot be repaired.",
   },
   SESSION_NEEDED: {
     says: "Other sessions need this one. Nothing was deleted.",
-    tryThis: "Delete those that the details name first.",
+    tryThis: "First delete the sessions that the details name.",
   },
   SESSION_NOT_FOLLOWED: {
-    says: "The session's state changed in ways that only the program which wrote it can follow. Nothing was changed.",
-    tryThis: "Do this in the program that declares the session's parts; reading the session works everywhere.",
+    says: "The session's state has parts that only the program which wrote it understands. Nothing was changed.",
+    tryThis: "Do this in the program that declares these parts. Reading the session works everywhere.",
   },
   SESSION_FULL: {
     says: "The session has used up its sequence numbers.",
-    tryThis: "Fork the session and go on there.",
+    tryThis: "Fork the session and continue in the fork.",
   },
   FORK_INCOMPLETE: {
-    says: "The records this session inherits are not all there.",
+    says: "Some of the records that this session inherits are missing.",
     tryThis: "Restore the session it was forked from, or run `holdfast verify --salvage`.",
   },
   FORK_UNFINISHED: {
-    says: "The fork was begun, and its maker ended before its mode and its files were in place.",
-    tryThis: "Fork again under the same name, which makes it anew, or delete it (`holdfast delete`).",
+    says: "The process that made this fork ended before the fork's mode and files were in place.",
+    tryThis: "Fork again under the same name, which replaces it, or delete it (`holdfast delete`).",
   },
   FORK_LEFT_BEHIND: {
-    says: "A fork failed, and what there was of it could not be taken away again.",
-    tryThis: "Look at both causes; then fork again under the same name, or delete it (`holdfast delete`).",
+    says: "A fork failed, and the part that had been made could not be removed.",
+    tryThis: "Look at both causes; then fork again under the same name, or delete the fork (`holdfast delete`).",
   },
   FORK_POINT_UNKNOWN: {
     says: "The session has no such record to fork after.",
-    tryThis: "Choose a sequence number between the oldest kept record and the newest one.",
+    tryThis: "Choose a sequence number between the oldest and the newest record that is kept.",
   },
   LEASE_LOST: {
     says: "Another writer has taken this session over. Nothing was written.",
-    tryThis: "Open the session again to continue from what the other writer left.",
+    tryThis: "Open the session again to continue where the other writer left off.",
   },
   HEAD_MOVED: {
     says: "The session has grown since this writer last looked. Nothing was written.",
-    tryThis: "Open the session again; a second writer used the same lease, which should not happen.",
+    tryThis: "Open the session again. A second writer used the same lease, which should not happen.",
   },
   OUTPUT_FAILED: {
-    says: "Standard output cannot be written, so what was asked for was not told in full.",
-    tryThis: "Make room where the output goes, or send it elsewhere, and give the command again.",
+    says: "Standard output cannot be written, so the output is incomplete.",
+    tryThis: "Free space where the output goes, or send it elsewhere, and run the command again.",
   },
   JOURNAL_CLOSED: {
     says: "The journal is closed.",
@@ -253,34 +254,33 @@ export const ERROR_CODES = {
   },
   LOCK_HELD: {
     says: "Another process holds this lock.",
-    tryThis: "Wait until it ends; the lock is freed by its death, not by time.",
+    tryThis: "Wait until that process ends. The lock is freed when the process dies, not after a time.",
   },
 
   // state
   SLICE_EVENT_UNKNOWN: {
     says: "A slice has no reducer for this event.",
-    tryThis: "Dispatch what the slice's own event makers return.",
+    tryThis: "Dispatch the events that the slice's own event makers return.",
   },
   SLICE_NOT_JSON: {
     says: "A reducer returned a value that cannot be kept as JSON.",
     tryThis: "Keep plain data in slices; convert dates, maps and class instances in the reducer.",
   },
   SLICE_INVALID: {
-    says: "A whole value does not pass its slice's schema. Nothing was changed.",
-    tryThis: "Correct the value, or lift old values before they are loaded.",
+    says: "A value does not pass its slice's schema. Nothing was changed.",
+    tryThis: "Correct the value, or convert old values before they are loaded.",
   },
   STATE_INSIDE_CALL: {
-    says: "A tool's handler asked the state to change outside its call. Nothing was changed.",
-    tryThis: "Inside a handler use the call it was given: `call.dispatch`, `call.files`, `call.run`.",
+    says: "A tool's handler tried to change the state outside its own call. Nothing was changed.",
+    tryThis: "Inside a handler, use the call that it was given: `call.dispatch`, `call.files`, `call.run`.",
   },
   SLICE_UNKNOWN: {
-    says: "This state has no slice or part of that name.",
+    says: "This state has no slice or part with that name.",
     tryThis: "List the slice where the state is created.",
   },
   PART_RESERVED: {
-    says: "A call tried to change a part of the state that is the kernel's own.",
-    tryThis:
-      "Use what the call's handle offers for it: files, resources, commands. The mode is set from outside a call.",
+    says: "A call tried to change a part of the state that belongs to the kernel.",
+    tryThis: "Use the call's own methods: files, resources, commands. The mode can only be set from outside a call.",
   },
   SLICE_EXISTS: {
     says: "Two parts of the state have the same name.",
@@ -288,11 +288,11 @@ export const ERROR_CODES = {
   },
   REDUCER_FAILED: {
     says: "A reducer threw. Nothing was changed.",
-    tryThis: "Make the reducer total: it must return a value for every payload that its event makers accept.",
+    tryThis: "Make the reducer return a value for every payload that its event makers accept.",
   },
   SNAPSHOT_MISMATCH: {
     says: "A snapshot does not fit this state. Nothing was changed.",
-    tryThis: "Register the slices and resources named in the details, or restore only those that are known.",
+    tryThis: "Register the slices and resources named in the details, or restore only the known ones.",
   },
   SNAPSHOT_CORRUPT: {
     says: "A snapshot is damaged or was altered. Nothing was changed.",
@@ -304,24 +304,24 @@ export const ERROR_CODES = {
   },
   RESTORE_FAILED: {
     says: "A resource refused to be restored.",
-    tryThis: "See both causes; if the session is poisoned, open it again.",
+    tryThis: "Look at both causes. If the session is poisoned, open it again.",
   },
   STATE_POISONED: {
-    says: "A restore failed halfway or a commit could not be written, so the state can no longer be trusted. No further call is run.",
+    says: "A restore failed halfway, or a commit could not be written, so the state can no longer be trusted. No further calls run.",
     tryThis: "Open the session again: it starts from what was committed.",
   },
   RESOURCE_UNKNOWN: {
-    says: "There is no resource under this key.",
+    says: "There is no resource with this key.",
     tryThis: "Register it where the state is created, or pass a default.",
   },
   CHECKPOINT_UNKNOWN: {
     says: "There is no checkpoint for this call.",
-    tryThis: "List the checkpoints (`holdfast show SESSION`); only the newest are kept.",
+    tryThis: "List the calls with `holdfast show SESSION`. Only the newest checkpoints are kept.",
   },
 
   CHECKPOINT_REWOUND: {
-    says: "The call was taken back by a rewind, so there is no way back to it.",
-    tryThis: "Choose a call that still counts, or fork the session at a record before the rewind.",
+    says: "A rewind took this call back, so you can no longer return to it.",
+    tryThis: "Choose a call that was not taken back, or fork the session at a record before the rewind.",
   },
   CALLS_OPEN: {
     says: "Calls are still running. Nothing was changed.",
@@ -330,7 +330,7 @@ export const ERROR_CODES = {
 
   // files
   FILE_BAD_PATH: {
-    says: "A path leaves the workspace or cannot be a path. Nothing was changed.",
+    says: "The path leaves the workspace, or is not a valid path. Nothing was changed.",
     tryThis: "Use a relative path below the root, without `..`.",
   },
   FILE_NOT_FOUND: {
@@ -338,81 +338,81 @@ export const ERROR_CODES = {
     tryThis: "List the folder to see what is there.",
   },
   FILE_EXISTS: {
-    says: "There is something at this path already. Nothing was changed.",
+    says: "Something already exists at this path. Nothing was changed.",
     tryThis: "Delete it first, or choose another path.",
   },
   FILE_IS_FOLDER: {
-    says: "The path is a folder that cannot be read, replaced or removed like a file.",
+    says: "The path is a folder, which cannot be read, replaced or removed like a file.",
     tryThis: "Name a file, or delete with `recursive: true`.",
   },
   FILE_NOT_FOLDER: {
-    says: "A file stands where a folder is needed.",
+    says: "There is a file where a folder is needed.",
     tryThis: "Choose another path, or delete the file first.",
   },
   FILE_NOT_TEXT: {
     says: "The file is not UTF-8 text.",
-    tryThis: "Read it as bytes: as text it would come back changed.",
+    tryThis: "Read it as bytes; as text its content would change.",
   },
   FILE_TEXT_BROKEN: {
-    says: "The text holds half of a character, a lone surrogate, which no file in UTF-8 can hold. Nothing was written.",
-    tryThis: "Write the whole character, or `text.toWellFormed()` when U+FFFD may stand in its place.",
+    says: "The text contains half a character (a lone surrogate), which a UTF-8 file cannot hold. Nothing was written.",
+    tryThis: "Write the whole character, or use `text.toWellFormed()` to replace it with U+FFFD.",
   },
   FILE_SPECIAL: {
     says: "The path is a pipe, a socket or a device, which has no content to read, keep or bring back.",
-    tryThis: "Leave it to a tool that is declared as reaching outside.",
+    tryThis: "Use a tool that is declared `external`.",
   },
   EXEC_UNAVAILABLE: {
-    says: "There is no folder of the system in which a command could run.",
+    says: "There is no folder on the disk in which a command could run.",
     tryThis:
-      "Open the session with a `workspace` that it may write; files in memory and read-only forks run no commands.",
+      "Open the session with a `workspace` that it may write. Sessions with files in memory, and read-only forks, cannot run commands.",
   },
   EXEC_NOT_ALLOWED: {
-    says: "The tool is not declared as one that runs commands. Nothing was started.",
+    says: "The tool does not declare that it runs commands. Nothing was started.",
     tryThis:
       'Define it with `access: "execute"`, or with `access: "external"` for commands in the background, so that plan mode and retries know.',
   },
   EXEC_NOT_COVERED: {
-    says: "Something in the workspace could not be kept or brought back, so nothing of the command was kept.",
+    says: "Something in the workspace could not be kept or brought back, so nothing the command did was kept.",
     tryThis:
-      'Move what is named out of the workspace, a store also into `.holdfast`, give another name to what is reserved, or raise the limit it is over; `uncovered: "report"` runs the command all the same and only tells.',
+      'Move the named paths out of the workspace (a store may also go into `.holdfast`), rename those with a reserved name, or raise the limit that they exceed. `uncovered: "report"` runs the command anyway and only reports them.',
   },
   EXEC_NOT_STARTED: {
     says: "The command could not be started.",
     tryThis: "Check that the shell exists and that the system allows more processes; the cause says what it refused.",
   },
   EXEC_NO_DRIVER: {
-    says: "The protection that was asked for does not work here.",
-    tryThis: 'Leave `exec.driver` at "auto", or ask for "portable"; the details say what was refused.',
+    says: "The driver that you asked for does not work here.",
+    tryThis: 'Leave `exec.driver` at "auto", or ask for "portable". The details say what the system refused.',
   },
   EXEC_LAYER_LOST: {
-    says: "The process that holds the layer in which commands write was ended from outside, so what they did is not known. Nothing of it was kept.",
+    says: "The process that holds the commands' write layer was killed from outside, so what they did is unknown. Nothing of it was kept.",
     tryThis:
-      "Run the command again. If it happens again, look for what ends processes here: a system out of memory, a watchdog, or the command itself.",
+      "Run the command again. If it happens again, look for what kills processes here: a system out of memory, a watchdog, or the command itself.",
   },
   EXEC_BUSY: {
-    says: "A command changes the files of this workspace in place, and nobody else may until it has ended.",
+    says: "A command is changing the files of this workspace in place, and nothing else may change them until it has ended.",
     tryThis: "Wait for the command to end, then try again.",
   },
   EXEC_NOT_UNDONE: {
-    says: "What a command had changed could not be brought back completely.",
+    says: "The changes of a command could not be undone completely.",
     tryThis:
-      "Look at the paths in the details and in `.holdfast/workspace/rescue`, free what is in the way, and open the session again: it goes on. Or remove `.holdfast/workspace/exec` to go on with the files as they are.",
+      "Look at the paths in the details and in `.holdfast/workspace/rescue`, clear what is in the way, and open the session again to finish. Or remove `.holdfast/workspace/exec` to continue with the files as they are.",
   },
   EXEC_SAVEPOINT: {
-    says: "A command ran after the savepoint, and what it changed can only be undone with the whole call.",
-    tryThis: "Fail the call instead of rolling back a part of it, or run the command in a call of its own.",
+    says: "A command ran after the savepoint, and its changes can only be undone together with the whole call.",
+    tryThis: "Fail the call instead of rolling back part of it, or run the command in a call of its own.",
   },
   RESOURCE_SAVEPOINT: {
-    says: "The call has a resource alone, and what a part of it made of it cannot be rolled back at once, or by itself.",
-    tryThis: "Use `await call.transaction(work)`, one at a time, which waits for the resource, or fail the call.",
+    says: "The call has used a resource, and what one part of the call did with it cannot be rolled back at once, or on its own.",
+    tryThis: "Use `await call.transaction(work)`, one at a time, which waits for the resource; or fail the call.",
   },
   CHILD_SAVEPOINT: {
-    says: "A child that worked for a part of the call could not be taken back with that part.",
-    tryThis: "See `stuck` for what it said; the call fails as a whole, and the child's work is there to be looked at.",
+    says: "A child session worked for a part of the call and could not be taken back with that part.",
+    tryThis: "`stuck` says why. The whole call fails, and the child's work is still there to look at.",
   },
   SAVEPOINT_VOID: {
-    says: "It belongs to a part of the call that was rolled back.",
-    tryThis: "Take a new savepoint after a rollback, and await whatever a transaction starts before it ends.",
+    says: "This belongs to a part of the call that has already been rolled back.",
+    tryThis: "Take a new savepoint after a rollback, and await everything that a transaction starts before it ends.",
   },
   FILE_EDIT_NOT_FOUND: {
     says: "An edit's text does not occur in the file. None of the edits was made.",
@@ -431,11 +431,11 @@ export const ERROR_CODES = {
     tryThis: "Ask its owner, or make it writable first (`chmod u+w`).",
   },
   FILE_NOT_READABLE: {
-    says: "The system does not allow this to be read.",
-    tryThis: "Check who owns it and its permissions, or leave it out.",
+    says: "The system does not allow reading this.",
+    tryThis: "Check its owner and permissions, or leave it out.",
   },
   FILE_NOT_WRITABLE: {
-    says: "The system does not allow a change in this folder. Nothing was changed.",
+    says: "The system does not allow changes in this folder. Nothing was changed.",
     tryThis: "Check the folder's permissions and whether its file system is mounted read-only.",
   },
   FILE_OTHER_DEVICE: {
@@ -443,55 +443,57 @@ export const ERROR_CODES = {
     tryThis: "Open that folder as a workspace of its own.",
   },
   WORKSPACE_NO_LINKS: {
-    says: "The file system of the workspace has no hard links, without which a new file could replace somebody else's. Nothing was changed.",
-    tryThis: "Move the workspace to a file system that has them; FAT, exFAT and some network shares have none.",
+    says: "The workspace's file system has no hard links, and without them a new file could overwrite somebody else's. Nothing was changed.",
+    tryThis: "Move the workspace to a file system that has hard links; FAT, exFAT and some network shares have none.",
   },
   FILE_GONE: {
-    says: "What files held at that point is nowhere any more: a command wrote them, which is not copied, and somebody else has changed them since.",
+    says: "The content that files had at that point no longer exists: a command wrote it, such content is not copied, and somebody else has changed the files since.",
     tryThis:
-      "Put the files back as they were, begin at a point before the command, or fork after a later call that changed them.",
+      "Put the files back as they were, fork from a point before the command, or fork after a later call that changed them.",
   },
   FILE_NOT_COVERED: {
-    says: "The folder holds something that could not be brought back. Nothing was changed.",
-    tryThis: "Remove what is named by hand, or name the files to change one by one.",
+    says: "The folder contains something that could not be brought back later. Nothing was changed.",
+    tryThis: "Remove the named paths by hand, or name the files to change one by one.",
   },
   FILE_CHANGE_TOO_LARGE: {
     says: "One call would change more than its limit of paths or bytes. Nothing was changed.",
     tryThis: "Change less at once, or raise `workspace.limits`.",
   },
   FILES_READ_ONLY: {
-    says: "This session may read the workspace and not change it.",
+    says: "This session may read the workspace but not change it.",
     tryThis: 'Fork with `workspace: "memory"` or with a folder of its own.',
   },
   WORKSPACE_BUSY: {
     says: "Another process is using this workspace. Nothing was changed.",
-    tryThis: "Close the other session first. The lock goes with its process, also when that is killed.",
+    tryThis: "Close the other session first. The lock goes with its process, even when that is killed.",
   },
   WORKSPACE_ROOT_REFUSED: {
-    says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or holds very many files.",
-    tryThis: "Name a project folder, or set `workspace: { root, anyRoot: true }` if this one is meant.",
+    says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or contains very many files.",
+    tryThis: "Use a project folder, or set `workspace: { root, anyRoot: true }` if you really mean this one.",
   },
   WORKSPACE_UNUSABLE: {
     says: "The workspace cannot be used as it is.",
     tryThis:
-      "Look at the details: the folder must exist, and `.holdfast` in it must be a folder that this process may write.",
+      "Look at the details. The folder must exist, and `.holdfast` in it must be a folder that this process may write.",
   },
   WORKSPACE_FOREIGN: {
     says: "This workspace belongs to another session or another store.",
-    tryThis: "Open it with the store that it names, or fork the session into a workspace of its own.",
+    tryThis:
+      "Use the session and store that this workspace belongs to, or fork the session into a workspace of its own.",
   },
   WORKSPACE_NEEDED: {
-    says: "The session changed files of a folder that was not named here. Nothing was changed.",
+    says: "The session works on files in a folder, and you did not say which. Nothing was changed.",
     tryThis:
-      "Name the folder it works in (`workspace`, or `--workspace` on the command line), or leave its files out with the scope.",
+      "Name the folder (`workspace`, or `--workspace` on the command line), or leave the files out with `scope`.",
   },
   WORKSPACE_NEEDS_LOCKS: {
     says: "This store cannot keep two processes out of one workspace.",
     tryThis: "Use an embedded store such as `sqlite(…)` together with `workspace`.",
   },
   WORKSPACE_PENDING: {
-    says: "Files that were decided could not be put in place yet. No further file is changed until they are.",
-    tryThis: "Free what stands in the way (a full disk, a permission), then go on: it is tried again by itself.",
+    says: "Files of a committed call could not be put in place yet. No further file is changed until they are.",
+    tryThis:
+      "Clear what stands in the way (a full disk, a permission), then continue: Holdfast tries again on its own.",
   },
   WORKSPACE_IO: {
     says: "The system could not read or write the workspace.",
@@ -504,26 +506,25 @@ export const ERROR_CODES = {
 
   // calls
   CALL_NOT_WAITING: {
-    says: "No call of that id waits for a reply. Nothing was changed.",
-    tryThis: "Look at `session.waiting`; it may have been answered, or closed when the user went on.",
+    says: "No call with that id is waiting for a reply. Nothing was changed.",
+    tryThis: "Look at `session.waiting`. The call may have been answered, or closed when the user went on.",
   },
   ASK_FAILED: {
-    says: "Whoever was to ask somebody about a waiting call failed. Nothing was replied to it.",
-    tryThis:
-      "Look at the cause: it is what the `ask` of the run threw. Reply with `session.reply`, or run again with no input to be asked again.",
+    says: "The run's `ask` failed for a waiting call, so the call got no reply and still waits.",
+    tryThis: "The cause is what `ask` threw. Reply with `session.reply`, or run again without input to be asked again.",
   },
   PRICE_FAILED: {
-    says: "What an answer cost is not known: the `price` of the run's limits threw, or answered no amount.",
+    says: "The cost of an answer is unknown: the `price` of the run's limits threw, or returned no amount.",
     tryThis:
-      "Look at the cause, or at the value in the details. A run with a bound of `cost` has met it; mend `price` and run again.",
+      "Look at the cause, or at the value in the details. A `cost` limit counts as reached; fix `price` and run again.",
   },
   REPLY_MISFIT: {
-    says: "The reply does not fit what the call waits for. It still waits.",
+    says: "The reply does not fit what the call is waiting for. It still waits.",
     tryThis:
       "Give `approve`, true or false, to a call that waits for consent, and `answer`, as JSON, to one that waits for an answer.",
   },
   TURN_RUNNING: {
-    says: "A turn of this session is running. Nothing was changed.",
+    says: "A turn of this session is already running. Nothing was changed.",
     tryThis: "Follow its events to the end, or stop it with its signal, and try again.",
   },
   CALL_CLOSED: {
@@ -531,36 +532,37 @@ export const ERROR_CODES = {
     tryThis: "Finish the work before the handler returns, and stop when its signal aborts.",
   },
   CALL_OPEN: {
-    says: "A call with this id is open already.",
+    says: "A call with this id is already open.",
     tryThis: "End it first, or give the new call an id of its own.",
   },
   CALL_ENDED: {
-    says: "A call with this id has ended here, and can still be returned to.",
-    tryThis: "Give every call an id of its own, or none in a session; hand a provider's id over as its alias.",
+    says: "A call with this id has already ended in this session, and is still needed.",
+    tryThis: "Give every call an id of its own; in a session, pass none, and pass a provider's id as the alias.",
   },
   CALL_BAD_ID: {
-    says: "The id of a call is empty, no text, or holds half a character.",
-    tryThis: "Use well-formed text, or give no id in a session; hand a provider's id over as its alias.",
+    says: "The id of a call is empty, is not a string, or contains half a character.",
+    tryThis: "Use a well-formed string; in a session, pass no id, and pass a provider's id as the alias.",
   },
   CALL_REFUSED: {
-    says: "The call may not run: its arguments, a policy or a deadline forbid it, or it was aborted. It is closed, and nothing was changed.",
+    says: "The call may not run: its arguments, a policy or a deadline forbid it, or it was aborted. It was closed, and nothing was changed.",
     tryThis: "Tell the model the reason in the details.",
   },
   TRANSACTIONS_EXIST: {
-    says: "This state has its transactions already.",
-    tryThis: "Use the ones it has: `Transactions.of(state)`.",
+    says: "This state already has its transactions.",
+    tryThis: "Use the existing ones: `Transactions.of(state)`.",
   },
   EFFECTS_STAND: {
     says: "Calls that would be taken back did something outside, and nothing here can undo it. Nothing was changed.",
-    tryThis: "Rewind in the program that declares how to undo it, or leave it as it is with `--leave-effects`.",
+    tryThis:
+      "Rewind in the program that declares how to undo it, or leave these effects as they are with `--leave-effects`.",
   },
   EFFECT_BAD_KEY: {
-    says: "The name or the key of an effect is no text, or holds half a character, and could not be found again.",
-    tryThis: "Use well-formed text, such as an id or a hash.",
+    says: "The name or key of an effect is not a string, or contains half a character, so the effect could not be found again.",
+    tryThis: "Use a well-formed string, such as an id or a hash.",
   },
   EFFECT_KEY_SECRET: {
-    says: "The key of an effect holds a secret, and keys are kept.",
-    tryThis: "Use an id or a hash as the key; hand the secret over in the arguments.",
+    says: "The key of an effect contains a secret, and keys are stored.",
+    tryThis: "Use an id or a hash as the key, and pass the secret in the arguments.",
   },
   EFFECT_UNDECLARED: {
     says: "The tool declares no such effect. Nothing was done.",
@@ -568,46 +570,48 @@ export const ERROR_CODES = {
   },
   EFFECT_UNKNOWN: {
     says: "An effect with this key began and never reported its end: it may have happened.",
-    tryThis: "Find out whether it happened; then use a new key to do it again, or leave it.",
+    tryThis: "Find out whether it happened. Then leave it, or use a new key to do it again.",
   },
   BUDGET_EXCEEDED: {
     says: "A budget is used up.",
     tryThis: "Raise the limit named in the details, or end the run.",
   },
   EVALUATION_ENDED: {
-    says: "The evaluation's deadline has passed.",
+    says: "The run's deadline has passed.",
     tryThis: "Give the run more time, or less to do.",
   },
 
   // history and wire
   RECOVERY_OFF: {
-    says: "The session was cut off, and recovering it is switched off. It was not opened, and nothing was changed.",
-    tryThis: "Look at it with `holdfast show`; `auto_recover_from_crash = true` closes what was cut off and goes on.",
+    says: "The session was cut off by a crash, and recovery is switched off. It was not opened, and nothing was changed.",
+    tryThis:
+      "Look at it with `holdfast show`. Set `auto_recover_from_crash = true` to close what was cut off and go on.",
   },
   HISTORY_INVALID: {
     says: "The history breaks a pairing invariant. Nothing was sent.",
     tryThis: "Repair it with `normalize(items)`, or read every fault in the report that is this error's cause.",
   },
   HISTORY_CALLS_OPEN: {
-    says: "Calls are still running, and no provider takes a call without its output. Nothing was sent.",
+    says: "Calls are still running, and no provider accepts a call without its output. Nothing was sent.",
     tryThis: "Wait for them, settle them, or give them a deadline; `enforce_history_invariants = false` sends anyway.",
   },
   MESSAGES_UNREADABLE: {
-    says: "Messages could not be read in the format that was named.",
+    says: "The messages could not be read in the given format.",
     tryThis: "Pass an array of plain messages in that format; the place and the reason are in the details.",
   },
 
   // prompt and catalog
   PROMPT_INVALID: {
-    says: "A prompt cannot be defined as it is.",
+    says: "The prompt's definition is not valid.",
     tryThis: "Correct the section named in the details.",
   },
   PROMPT_MISALIGNED: {
     says: "Prompt, tools and mode of a request do not agree. Nothing was sent.",
-    tryThis: "Read the faults in the details; `sendMisaligned` with a reason sends it all the same, and records that.",
+    tryThis:
+      "Read the faults in the details. `sendMisaligned` with a reason sends the request anyway, and records that.",
   },
   MODE_INHERITED: {
-    says: "The session works for another one that is in plan mode, so it stays in plan mode.",
+    says: "The session works for a parent session that is in plan mode, so it stays in plan mode.",
     tryThis: "Set the mode of the parent session first.",
   },
 
@@ -618,51 +622,51 @@ export const ERROR_CODES = {
   },
   MODEL_FAILED: {
     says: "The model did not answer.",
-    tryThis: "Read `kind`, `retryable` and `retryAfterMs` in the details; what was said so far is in the cause.",
+    tryThis: "Read `kind`, `retryable` and `retryAfterMs` in the details; the answer so far is in the cause.",
   },
   MODEL_UNFINISHED: {
     says: "The model's events ended without `end` or `failed`, so nobody knows whether it answered.",
-    tryThis: "Run `adapterLaws` over the adapter, which breaks its contract.",
+    tryThis: "Run `adapterLaws` on the adapter, which breaks its contract.",
   },
   SDK_MISSING: {
     says: "An optional package that this needs is not installed.",
-    tryThis: "Install the package named in the details; where it is a provider's SDK, you can pass a `client` instead.",
+    tryThis: "Install the package named in the details. If it is a provider's SDK, you can pass a `client` instead.",
   },
   SCRIPT_INVALID: {
-    says: "A script has a step that is none.",
+    says: "A step of the script is not valid.",
     tryThis: "Correct the step named in the details; counting starts at 0.",
   },
   SCRIPT_EXHAUSTED: {
-    says: "The script was asked more often than it has answers.",
-    tryThis: "Add steps, or use a function; a loop that asks on and on is a fault of its own.",
+    says: "The script was asked more often than it has steps.",
+    tryThis: "Add steps, or use a function. If your loop never stops asking, fix the loop.",
   },
 
   // hosts
   TOOL_NAME_TAKEN: {
-    says: "Two tools would have one name, and nobody would know which of them runs.",
-    tryThis: "Rename one of them; tools of a server get other names with `prefix`.",
+    says: "Two tools would have the same name, so it would be unclear which one runs.",
+    tryThis: "Rename one of them. For the tools of a server, set a `prefix`.",
   },
   MCP_LIST_ENDLESS: {
     says: "A server's list of tools has no end.",
-    tryThis: "Tell its maker: it answers every page with the address of a further one.",
+    tryThis: "Report it to the server's maker: every page of the list points to another page.",
   },
 
   // other people's sessions
   TRANSCRIPT_UNREADABLE: {
     says: "A file cannot be read.",
-    tryThis: "Check that it exists, is a file and not a pipe or a device, and that you may read it.",
+    tryThis: "Check that it exists, that it is a file and not a pipe or a device, and that you may read it.",
   },
   TRANSCRIPT_UNKNOWN: {
-    says: "A file is not a session in any format we know.",
-    tryThis: "Name its format with `--format`, or check that it is the session itself and not an index beside it.",
+    says: "The file is not a session in any known format.",
+    tryThis: "Name its format with `--format`, or check that it is the session itself and not an index file.",
   },
   TRANSCRIPT_BUSY: {
-    says: "A file is being written by somebody else. It was not repaired.",
+    says: "Another program is writing the file. It was not repaired.",
     tryThis: "Close the program that writes it, wait a few seconds, then try again.",
   },
   TRANSCRIPT_NOT_REPAIRED: {
-    says: "A repair did not come out whole. The file was left as it was.",
-    tryThis: "Report it with the findings of `holdfast doctor --json`; the file was not touched.",
+    says: "The repaired file did not pass the check. The original was left as it was.",
+    tryThis: "Report it with the output of `holdfast doctor --json`.",
   },
   TRANSCRIPT_NOT_WRITTEN: {
     says: "A repaired file, or the backup beside it, could not be written. The file was left as it was.",
