@@ -21,7 +21,7 @@ export function helpOf(command: Command, columns = 80): string {
     `--${name}${option.type === "string" ? ` ${option.value ?? "VALUE"}` : ""}`,
     option.help,
   ]);
-  rows.push(["--json", "one JSON object on standard output instead of text"], ["--help", "this text"]);
+  rows.push(["--json", "print one JSON object on standard output instead of text"], ["--help", "show this help"]);
   const width = Math.max(...rows.map(([flag]) => flag.length));
   return [
     command.summary,

@@ -10,9 +10,9 @@ export const STORE_OPTION: CommandOption = {
 export const WORKSPACE_OPTION: CommandOption = {
   type: "string",
   value: "DIR",
-  help: "the folder that the session works in (default: this one)",
+  help: "the session's working folder (default: this one)",
 };
-export const LIMIT_OPTION: CommandOption = { type: "string", value: "N", help: "at most so many lines; 0 for all" };
+export const LIMIT_OPTION: CommandOption = { type: "string", value: "N", help: "at most this many lines; 0 for all" };
 
 export function usage(option: string, why: string): HoldfastError {
   return new HoldfastError("BAD_OPTION", { option, why });

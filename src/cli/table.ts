@@ -4,7 +4,7 @@ import type { CommandEntry } from "./command.ts";
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",
-    summary: "the whole story in under a minute, offline; every claim is checked",
+    summary: "show what Holdfast does in under a minute, offline; every claim is checked",
     load: async () => (await import("./commands/demo.ts")).demo,
   },
   {
@@ -14,22 +14,22 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "chat",
-    summary: "work with a model in this folder, turn by turn",
+    summary: "talk with a model in this folder, turn by turn",
     load: async () => (await import("./commands/chat.ts")).chat,
   },
   {
     name: "doctor",
-    summary: "find out what is wrong with a session of any agent, and repair it",
+    summary: "find and repair what is wrong with another agent's session",
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
   {
     name: "sessions",
-    summary: "list the sessions of a store, the newest first",
+    summary: "list the sessions of a store, newest first",
     load: async () => (await import("./commands/sessions.ts")).sessions,
   },
   {
     name: "show",
-    summary: "what happened in a session: words, calls, repairs, faults",
+    summary: "show what happened in a session: words, calls, repairs, faults",
     load: async () => (await import("./commands/show.ts")).show,
   },
   {
@@ -39,32 +39,32 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "fork",
-    summary: "go on from a call of a session in a new one",
+    summary: "fork a session: start a new one from one of its calls",
     load: async () => (await import("./commands/fork.ts")).fork,
   },
   {
     name: "context",
-    summary: "what the model saw of a session, and why",
+    summary: "show what the model saw of a session, and why",
     load: async () => (await import("./commands/context.ts")).context,
   },
   {
     name: "verify",
-    summary: "check a store or an exported file, record by record; salvage",
+    summary: "check a store or an exported file, record by record, or salvage it",
     load: async () => (await import("./commands/verify.ts")).verifyCommand,
   },
   {
     name: "export",
-    summary: "one file of a session for somebody else to look at, without secrets",
+    summary: "write a session to one file for somebody else to read, without secrets",
     load: async () => (await import("./commands/export.ts")).exportCommand,
   },
   {
     name: "import",
-    summary: "take an exported session into a store, to look at it",
+    summary: "read an exported session into a store",
     load: async () => (await import("./commands/import.ts")).importCommand,
   },
   {
     name: "gc",
-    summary: "forget what is out of bounds and give its space back",
+    summary: "drop what is over the retention limits, and free its space",
     load: async () => (await import("./commands/gc.ts")).gc,
   },
   {
@@ -74,12 +74,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "config",
-    summary: "every setting, its value and where it comes from",
+    summary: "show every setting, its value and where it comes from",
     load: async () => (await import("./commands/config.ts")).config,
   },
   {
     name: "completion",
-    summary: "a script that completes commands and flags in your shell",
+    summary: "print a script that completes commands and flags in your shell",
     load: async () => (await import("./commands/completion.ts")).completionOf(COMMANDS),
   },
 ];

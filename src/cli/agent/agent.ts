@@ -35,11 +35,11 @@ export interface Agent {
 
 export const AGENT_OPTIONS: Readonly<Record<string, CommandOption>> = {
   model: { type: "string", value: "MODEL", help: "anthropic:NAME, openai:NAME, or a server's URL#NAME" },
-  session: { type: "string", value: "SESSION", help: "go on with this session, or give the new one this name" },
-  plan: { type: "boolean", help: "plan mode: nothing that could change something is offered or run" },
-  steps: { type: "string", value: "N", help: "answers of the model in one turn (default 100)" },
-  tokens: { type: "string", value: "N", help: "tokens read and written in one turn" },
-  time: { type: "string", value: "TIME", help: "how long one turn may take, e.g. 10min" },
+  session: { type: "string", value: "SESSION", help: "continue this session, or give a new one this name" },
+  plan: { type: "boolean", help: "plan mode: offer and run nothing that could change anything" },
+  steps: { type: "string", value: "N", help: "at most this many answers of the model in one turn (default 100)" },
+  tokens: { type: "string", value: "N", help: "at most this many tokens, read and written, in one turn" },
+  time: { type: "string", value: "TIME", help: "at most this long for one turn, e.g. 10min" },
   workspace: WORKSPACE_OPTION,
   store: STORE_OPTION,
 };

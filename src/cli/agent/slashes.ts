@@ -28,15 +28,15 @@ export interface Slash {
 const SHOWN = 15;
 
 export const SLASHES: Readonly<Record<string, Slash>> = {
-  plan: { takes: "", about: "plan mode: nothing that could change something is offered or run", run: mode("plan") },
-  act: { takes: "", about: "act mode: everything is offered again", run: mode("act") },
+  plan: { takes: "", about: "plan mode: offer and run nothing that could change anything", run: mode("plan") },
+  act: { takes: "", about: "act mode: offer everything again", run: mode("act") },
   rewind: { takes: "[CALL]", about: "take the session back to before a call (default: the last)", run: rewind },
-  fork: { takes: "NAME [CALL]", about: "go on from after a call in a new session, its files in memory", run: fork },
-  checkpoints: { takes: "", about: "calls that can be returned to", run: checkpoints },
-  context: { takes: "", about: "what the model saw last, and why", run: context },
-  cost: { takes: "", about: "tokens that were used, and what they cost where prices are known", run: cost },
-  help: { takes: "", about: "this list", run: help },
-  exit: { takes: "", about: "leave; the session stays", run: async (conversation) => conversation.leave() },
+  fork: { takes: "NAME [CALL]", about: "continue after a call in a new session, with files in memory", run: fork },
+  checkpoints: { takes: "", about: "list the calls you can return to", run: checkpoints },
+  context: { takes: "", about: "show what the model saw last, and why", run: context },
+  cost: { takes: "", about: "show the tokens used, and their cost where prices are known", run: cost },
+  help: { takes: "", about: "show this list", run: help },
+  exit: { takes: "", about: "leave; the session is kept", run: async (conversation) => conversation.leave() },
 };
 
 function mode(to: "plan" | "act"): Slash["run"] {

@@ -10,7 +10,7 @@ export const chat: CommandBody = {
   usage: "holdfast chat [--model MODEL] [--session SESSION] [--plan] [--workspace DIR]",
   examples: [
     "holdfast chat --model openai:gpt-5.2",
-    "holdfast chat --session rename-foo     go on with a session",
+    "holdfast chat --session rename-foo     continue a session",
     "holdfast chat --model http://localhost:8080/v1#qwen",
   ],
   options: AGENT_OPTIONS,

@@ -16,13 +16,13 @@ export const context: CommandBody = {
   examples: [
     "holdfast context rename-foo                       the newest request",
     "holdfast context rename-foo --turn 0              the first one",
-    "holdfast context rename-foo --page 000000012.0    why it is shown so",
+    "holdfast context rename-foo --page 000000012.0    why a page is shown as it is",
   ],
   options: {
-    turn: { type: "string", value: "N", help: "the request that came after so many others (default: the newest)" },
-    page: { type: "string", value: "ID", help: "everything about one page" },
-    limit: { ...LIMIT_OPTION, help: `at most so many pages (default ${SHOWN}, the newest); 0 for all` },
-    after: { type: "string", value: "PAGE", help: "the pages behind this one" },
+    turn: { type: "string", value: "N", help: "the request with this number, counted from 0 (default: the newest)" },
+    page: { type: "string", value: "ID", help: "show everything about one page" },
+    limit: { ...LIMIT_OPTION, help: `at most this many pages (default ${SHOWN}, the newest); 0 for all` },
+    after: { type: "string", value: "PAGE", help: "show the pages after this one" },
     store: STORE_OPTION,
   },
   pages: true,

@@ -8,19 +8,19 @@ export const deleteCommand: CommandBody = {
   usage: "holdfast delete SESSION --yes | --dry-run [--workspace DIR | --folder-gone | --damaged] [--store FILE]",
   examples: [
     "holdfast delete rename-foo --dry-run              what would go",
-    "holdfast delete rename-foo --yes                  for good; `holdfast gc` then gives its space back",
+    "holdfast delete rename-foo --yes                  for good; `holdfast gc` then frees its space",
     "holdfast delete rename-foo --damaged --dry-run    what is wrong with one that cannot be read",
   ],
   options: {
-    "dry-run": { type: "boolean", help: "say what would go and delete nothing" },
-    yes: { type: "boolean", help: "really: there is no way back" },
+    "dry-run": { type: "boolean", help: "say what would be deleted, and delete nothing" },
+    yes: { type: "boolean", help: "really delete: there is no way back" },
     "folder-gone": {
       type: "boolean",
-      help: "its folder is not there any more, so nothing is put in place in it first",
+      help: "its folder no longer exists, so do not put pending files in place first",
     },
     damaged: {
       type: "boolean",
-      help: "it can be neither read nor put right: give it up, so that gc works again",
+      help: "it can be neither read nor repaired: give it up, so that gc works again",
     },
     workspace: WORKSPACE_OPTION,
     store: STORE_OPTION,

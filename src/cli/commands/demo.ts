@@ -11,9 +11,9 @@ import { tellStory } from "../demo/story.ts";
 
 export const demo: CommandBody = {
   usage: "holdfast demo [--keep]",
-  examples: ["holdfast demo", "holdfast demo --json", "holdfast demo --keep      leaves its folder for you to look at"],
+  examples: ["holdfast demo", "holdfast demo --json", "holdfast demo --keep      leaves its folder for you to inspect"],
   options: {
-    keep: { type: "boolean", help: "keep the folder with its store and say where it is" },
+    keep: { type: "boolean", help: "keep the demo's folder and say where it is" },
     child: { type: "string", help: "", hidden: true },
   },
   async run({ values }, terminal) {

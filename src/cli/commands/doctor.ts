@@ -22,14 +22,14 @@ export const doctor: CommandBody = {
   examples: [
     "holdfast doctor session.jsonl                 what is wrong; nothing is written",
     "holdfast doctor session.jsonl --fix           repair it; the original stays beside it",
-    "holdfast doctor ~/.claude/projects --json     a folder, one JSON object a line",
+    "holdfast doctor ~/.claude/projects --json     a folder, one JSON object per line",
     "cat session.jsonl | holdfast doctor -",
   ],
   options: {
-    format: { type: "string", help: `read it as this: ${FORMAT_IDS.join(", ")}` },
+    format: { type: "string", help: `read it in this format: ${FORMAT_IDS.join(", ")}` },
     profile: { type: "string", help: `judge it by this provider's rules: ${PROFILE_IDS.join(", ")}` },
-    fix: { type: "boolean", help: "repair: a backup beside the file, then the repaired file in its place" },
-    sarif: { type: "boolean", help: "one SARIF 2.1.0 log on standard output" },
+    fix: { type: "boolean", help: "repair it: write a backup beside the file, then replace the file" },
+    sarif: { type: "boolean", help: "print one SARIF 2.1.0 log on standard output" },
   },
   async run(parsed, terminal) {
     const asked = askedFor(parsed);

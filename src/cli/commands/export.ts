@@ -12,11 +12,11 @@ export const exportCommand: CommandBody = {
   examples: [
     "holdfast export rename-foo",
     "holdfast export rename-foo --out report.tar --hide DB_PASSWORD,DEPLOY_KEY",
-    "holdfast verify rename-foo.bundle.tar      whether it is still what was exported",
+    "holdfast verify rename-foo.bundle.tar      whether it is still as it was exported",
   ],
   options: {
-    out: { type: "string", value: "FILE", help: "the new file (default SESSION.bundle.tar)" },
-    hide: { type: "string", value: "VAR,…", help: "environment variables whose values are secrets, too" },
+    out: { type: "string", value: "FILE", help: "write to this new file (default SESSION.bundle.tar)" },
+    hide: { type: "string", value: "VAR,…", help: "environment variables whose values are also secrets" },
     store: STORE_OPTION,
   },
   async run(parsed, terminal) {

@@ -22,16 +22,16 @@ import { wrapped } from "../wrap.ts";
 export const gc: CommandBody = {
   usage: "holdfast gc [SESSION] [--keep-records N] [--keep-bytes SIZE] [--keep-for TIME] [--dry-run] [--store FILE]",
   examples: [
-    "holdfast gc                                   only what nothing names any more",
-    "holdfast gc --keep-for 30d --dry-run          what would be forgotten",
+    "holdfast gc                                   only content that nothing refers to any more",
+    "holdfast gc --keep-for 30d --dry-run          what would be dropped",
     "holdfast gc rename-foo --keep-records 5000    one session",
   ],
   options: {
-    "keep-records": { type: "string", value: "N", help: "forget all but the newest so many records of a session" },
-    "keep-bytes": { type: "string", value: "SIZE", help: "forget until a session's records take no more" },
-    "keep-for": { type: "string", value: "TIME", help: "forget what is older, e.g. 30d" },
-    grace: { type: "string", value: "TIME", help: "leave unnamed content alone for so long (default 1h)" },
-    "dry-run": { type: "boolean", help: "say what would go and remove nothing" },
+    "keep-records": { type: "string", value: "N", help: "keep only the newest N records of each session" },
+    "keep-bytes": { type: "string", value: "SIZE", help: "keep at most this much of each session's records" },
+    "keep-for": { type: "string", value: "TIME", help: "drop records that are older, e.g. 30d" },
+    grace: { type: "string", value: "TIME", help: "leave unreferenced content alone for this long (default 1h)" },
+    "dry-run": { type: "boolean", help: "say what would be removed, and remove nothing" },
     store: STORE_OPTION,
   },
   async run(parsed, terminal) {

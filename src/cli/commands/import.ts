@@ -14,13 +14,13 @@ import { count } from "../words.ts";
 export const importCommand: CommandBody = {
   usage: "holdfast import BUNDLE [--as NAME] [--dry-run] [--store FILE]",
   examples: [
-    "holdfast import rename-foo.bundle.tar --dry-run        whether it can be, and as what",
+    "holdfast import rename-foo.bundle.tar --dry-run        whether it can be imported, and under what name",
     "holdfast import rename-foo.bundle.tar --as theirs",
     "holdfast show theirs",
   ],
   options: {
-    as: { type: "string", value: "NAME", help: "the session's id here (default: the one it had)" },
-    "dry-run": { type: "boolean", help: "prove the file and say what would be imported; take in nothing" },
+    as: { type: "string", value: "NAME", help: "the session's new id (default: the id it had)" },
+    "dry-run": { type: "boolean", help: "check the file and say what would be imported; import nothing" },
     store: STORE_OPTION,
   },
   async run(parsed, terminal) {

@@ -11,10 +11,10 @@ export const run: CommandBody = {
   usage: "holdfast run [TASK] [--model MODEL] [--session SESSION] [--plan] [--yes] [--workspace DIR]",
   examples: [
     'holdfast run "fix the failing test" --model anthropic:claude-opus-4-7',
-    "holdfast run --session 2026-11-15-1013-4f2a    go on after a crash",
+    "holdfast run --session 2026-11-15-1013-4f2a    continue after a crash",
     'holdfast run "how is it built?" --plan         looks, and changes nothing',
   ],
-  options: { ...AGENT_OPTIONS, yes: { type: "boolean", help: "consent to every call that waits for consent" } },
+  options: { ...AGENT_OPTIONS, yes: { type: "boolean", help: "consent to every call that needs consent" } },
   async run(parsed, terminal) {
     const [task, surplus] = parsed.positionals;
     if (surplus !== undefined) throw usage(surplus, "put the task in quotes");

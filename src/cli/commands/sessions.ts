@@ -20,8 +20,8 @@ export const sessions: CommandBody = {
   ],
   options: {
     store: STORE_OPTION,
-    limit: { ...LIMIT_OPTION, help: `at most so many (default ${SHOWN}); 0 for all` },
-    after: { type: "string", value: "SESSION", help: "go on behind this one" },
+    limit: { ...LIMIT_OPTION, help: `at most this many (default ${SHOWN}); 0 for all` },
+    after: { type: "string", value: "SESSION", help: "continue after this one" },
   },
   pages: true,
   async run(parsed, terminal) {

@@ -25,13 +25,13 @@ export const show: CommandBody = {
   ],
   options: {
     store: STORE_OPTION,
-    limit: { ...LIMIT_OPTION, help: `at most so many lines (default ${SHOWN}); 0 for all` },
-    after: { type: "string", value: "RECORD", help: "go on behind this record, oldest first" },
-    all: { type: "boolean", help: "also checkpoints, views and changes of the state" },
-    full: { type: "boolean", help: "whole texts, arguments and outputs" },
+    limit: { ...LIMIT_OPTION, help: `at most this many lines (default ${SHOWN}); 0 for all` },
+    after: { type: "string", value: "RECORD", help: "continue after this record, oldest first" },
+    all: { type: "boolean", help: "also show checkpoints, views and changes of the state" },
+    full: { type: "boolean", help: "show whole texts, arguments and outputs" },
     "history-usage": {
       type: "boolean",
-      help: "how conversation_history was kept and read, in these sessions or in all; exit 1 when a record or a hint is missing",
+      help: "report how conversation_history was kept and read, in these sessions or in all; exit 1 if a record or a hint is missing",
     },
   },
   pages: true,

@@ -16,16 +16,16 @@ export const verifyCommand: CommandBody = {
   examples: [
     "holdfast verify",
     "holdfast verify rename-foo --json",
-    "holdfast verify backups/monday.db            another store, also where nothing can be written",
+    "holdfast verify backups/monday.db            another store, even in a read-only folder",
     "holdfast verify rename-foo.bundle.tar        a file that `holdfast export` wrote",
-    "holdfast verify --salvage rescued.jsonl      every record that is proven",
+    "holdfast verify --salvage rescued.jsonl      every record that can be proven",
   ],
   options: {
     store: STORE_OPTION,
     salvage: {
       type: "string",
       value: "OUT",
-      help: "write all proven records of a closed, damaged store to this new file",
+      help: "write every record of a closed, damaged store that can be proven to this new file",
     },
   },
   async run(parsed, terminal) {
