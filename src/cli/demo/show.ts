@@ -84,17 +84,17 @@ export class Show {
   #tell(broken: number, folder: string | undefined): void {
     const all = this.#claims.length;
     this.#out("");
-    if (broken === 0) this.title(`All ${all} claims above were checked while they were made.`);
+    if (broken === 0) this.title(`All ${all} claims above were checked as they were made.`);
     else this.#out(paint(this.#terminal, "red", `${broken} of ${all} claims did not hold.`));
     this.#out("\nTry next:");
     const rows =
       folder === undefined
-        ? [["holdfast demo --keep", "the same, and its folder stays for you to look at"]]
+        ? [["holdfast demo --keep", "the same, and keeps its folder for you to inspect"]]
         : [
             [`cd ${folder}`, ""],
             ["holdfast show tidy-cart", "everything that happened; also: context, rewind, fork"],
           ];
-    rows.push(["holdfast doctor FILE", "a session of another tool that is broken today"]);
+    rows.push(["holdfast doctor FILE", "repair a broken session of another tool"]);
     rows.push(["holdfast chat", "an agent in this folder; --help names the models"]);
     for (const [command = "", about = ""] of rows) this.#out(`  ${command.padEnd(24)} ${about}`.trimEnd());
   }

@@ -22,7 +22,7 @@ async function goBack({ show, workspace, folder }: Theatre, { session, holdfast 
   for (const { path, does } of done.files?.files ?? [])
     if (does !== "nothing") show.text(`  ${does.padEnd(8)} ${path}`);
   await show.claim(
-    "the rewind did what its dry run had told",
+    "the rewind did what its dry run had said",
     JSON.stringify(planned.files?.files) === JSON.stringify(done.files?.files) && planned.to === done.to,
   );
   const back = ["src/cart.ts", "src/report.ts", "src/cart.test.ts"].every((path) =>
@@ -35,7 +35,7 @@ async function goBack({ show, workspace, folder }: Theatre, { session, holdfast 
   await show.claim("what a person wrote meanwhile is still there", textIn(workspace, "notes.md").includes("a person"));
   const forked = textIn(aside, "src/cart.ts").includes("sum(") && textIn(aside, "src/report.ts").includes("total(");
   await show.claim(
-    "the fork stands after the second edit, in a folder of its own",
+    "the fork stands after the second edit, in its own folder",
     forked && fork.state.session.get(steps).length === 2,
   );
   await fork.close();

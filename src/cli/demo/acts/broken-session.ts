@@ -9,22 +9,22 @@ export async function brokenSession({ show, folder }: Theatre): Promise<void> {
   const file = join(folder, "claude-code-session.jsonl");
   writeFileSync(file, TRANSCRIPT);
   utimesSync(file, new Date(0), new Date(0)); // nobody is writing it
-  show.text("A session of Claude Code. It was closed in the middle of a call, and no provider takes it any more.");
+  show.text("A session of Claude Code. It was closed in the middle of a call, and no provider accepts it any more.");
 
   const looked = await examine(file);
   const [finding] = looked.report.findings;
   show.quote("doctor", `line ${finding?.line ?? 0}: ${finding?.message ?? "nothing"}`);
   await show.claim(
-    "doctor finds it, says on which line, and writes nothing",
+    "doctor finds the fault, names its line, and writes nothing",
     looked.code === 1 && finding !== undefined && readFileSync(file, "utf8") === TRANSCRIPT,
   );
   const { report } = await examine(file, "fix");
   await show.claim(
-    "with --fix it is repaired, and the original lies beside it, byte for byte",
+    "with --fix it is repaired, and the original is kept beside it, byte for byte",
     report.repaired && readFileSync(report.backup ?? file, "utf8") === TRANSCRIPT,
   );
   const again = await examine(file);
-  await show.claim("looked at again, it is clean", again.code === 0 && again.report.findings.length === 0);
+  await show.claim("checked again, it is clean", again.code === 0 && again.report.findings.length === 0);
 }
 
 /** The command itself, with its answer as data. */

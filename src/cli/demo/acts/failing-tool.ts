@@ -18,10 +18,10 @@ async function fail({ show, workspace }: Theatre, stage: Stage): Promise<void> {
   const [outcome] = outcomes;
   await show.claim("the tool had changed two files and a slice when it failed", witness.renamed.length === 2);
   await show.claim("every byte of the folder is as it was before", pictureOf(workspace) === before);
-  await show.claim("the slice is, too", session.state.session.get(steps).length === 0);
+  await show.claim("so is the slice", session.state.session.get(steps).length === 0);
   const told = JSON.stringify(provider.requests.at(-1)?.body);
   await show.claim(
-    "and the model was told why, once",
+    "the model was told why, once",
     outcome?.reason === "not-found" && told.split("There is no src/tax.ts.").length === 2,
   );
 }

@@ -12,7 +12,9 @@ export async function killed(theatre: Theatre): Promise<void> {
   const { show } = theatre;
   const acknowledged = await workUntilKilled(theatre);
   show.note("acknowledgedBeforeTheKill", acknowledged);
-  show.text("A call without an output: sent like this, providers refuse the session, now and on every later turn.");
+  show.text(
+    "This leaves a call without an output. Sent like this, providers refuse the session, now and on every later turn.",
+  );
 
   const started = performance.now();
   await onStage(theatre, async (stage) => {
@@ -50,7 +52,10 @@ async function checkRecovery({ show, workspace }: Theatre, session: Session, ack
   const { closedCalls } = session.recovered;
   const closed = entries.filter((entry) => entry.kind === "call-closed" && closedCalls.includes(entry.callId));
   const survivors = entries.filter((entry) => entry.kind !== "damaged" && entry.seq <= acknowledged);
-  await show.claim(`another process opens it, and all ${acknowledged} are there`, survivors.length === acknowledged);
+  await show.claim(
+    `another process opens the session, and all ${acknowledged} records are there`,
+    survivors.length === acknowledged,
+  );
   const edited = ["src/report.ts", "src/cart.test.ts"].every((path) => textIn(workspace, path).includes("sum("));
   const half = existsSync(join(workspace, "test-report.txt"));
   await show.claim("the edits are in the folder, and nothing of the call that was cut off", edited && !half);
@@ -66,10 +71,10 @@ async function goOn({ show }: Theatre, { session, turn, provider }: Stage): Prom
     { text: "The run was cut off. Again.", calls: [{ name: "run_tests", input: {} }] },
     { text: "Renamed, and all tests pass." },
   ]);
-  await show.claim("the turn goes on where it stood, to its last word", end.status === "done");
+  await show.claim("the turn goes on where it stood, and finishes", end.status === "done");
   const took = provider.requests.length > 0 && provider.refused.length === 0;
   await show.claim(
-    "every call has exactly one output, and the strict provider took it",
+    "every call has exactly one output, and the strict provider accepts it",
     took && (await pairs(session)),
   );
 }

@@ -27,13 +27,13 @@ async function plan({ show, workspace }: Theatre, stage: Stage): Promise<void> {
   );
   const [first] = provider.requests;
   const { faults } = session.alignment;
-  await show.claim(
-    "the prompt that still spoke of act mode was found out and built anew",
-    faults["mode-mismatch"] === 1,
-  );
-  await show.claim("it never left: what the provider got speaks of plan mode", saysPlan(first?.body));
+  await show.claim("a prompt that still spoke of act mode was caught and rebuilt", faults["mode-mismatch"] === 1);
+  await show.claim("it was never sent: the provider got one that speaks of plan mode", saysPlan(first?.body));
   await show.claim("the edit, which was not offered, did not run", outcomes[0]?.ok === false && !offers(first?.body));
-  await show.claim("nor did what a tool wrote that says it only reads", outcomes[1]?.ok === false);
+  await show.claim(
+    "a tool that claims it only reads wrote a file, and its change did not stay",
+    outcomes[1]?.ok === false,
+  );
   await show.claim("every byte of the folder is as it was before", pictureOf(workspace) === before);
   await session.setMode("act", "the plan was read");
 }

@@ -32,10 +32,10 @@ async function readLittle({ show }: Theatre, stage: Stage, full: number): Promis
   const ruled = RULES.every(({ text }) => asked.includes(text));
   await show.claim(`all ${RULES.length} rules of the project are in it, word for word`, ruled);
   const [, oneLine = ""] = documentText(WANTED).split("\n");
-  await show.claim(`${WANTED} is not in it any more`, !asked.includes(oneLine));
+  await show.claim(`${WANTED} is no longer in it`, !asked.includes(oneLine));
   const recalled = outcomes.at(-1)?.output === documentText(WANTED);
-  await show.claim("a pointer is, and recall follows it to the document, byte for byte", recalled);
-  await show.claim("the strict provider took every request", stage.provider.refused.length === 0);
+  await show.claim("a pointer is, and recall returns the document, byte for byte", recalled);
+  await show.claim("the strict provider accepted every request", stage.provider.refused.length === 0);
 }
 
 async function readEverything(

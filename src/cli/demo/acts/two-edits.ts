@@ -21,13 +21,13 @@ async function edit({ show, workspace }: Theatre, stage: Stage): Promise<void> {
     { text: "Both are in." },
   ]);
   const text = textIn(workspace, "src/cart.ts");
-  await show.claim("both had read the file before either wrote it", meeting.met);
+  await show.claim("both read the file before either wrote it", meeting.met);
   await show.claim(
-    "both edits are in the file; neither has undone the other",
+    "both edits are in the file; neither undid the other",
     outcomes.every(({ ok }) => ok) && text.includes("sum(") && text.includes("readonly number[]"),
   );
   await show.claim(
-    "the one that came second ran again, on what the first had left",
+    "the second one ran again, on the result of the first",
     stage.witness.edits === 3 && outcomes.length === 2,
   );
 }
