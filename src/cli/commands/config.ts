@@ -84,7 +84,7 @@ function tell(terminal: Terminal, read: Config, durability: string | null, exec:
     if (!fits) terminal.out(paint(terminal, "dim", `${" ".repeat(width + 2)}${place}`));
   }
   const made =
-    durability === null ? "there is none yet" : `${durability}, which ${SURVIVES[durability] ?? "is not kept"}`;
+    durability === null ? "it does not exist yet" : `${durability}, which ${SURVIVES[durability] ?? "is not kept"}`;
   for (const line of wrapped(`the store: ${made}`, terminal.columns)) terminal.out(line);
   for (const line of wrapped(`commands: ${exec.driver ?? "none"}, ${exec.why}`, terminal.columns)) terminal.out(line);
   if (read.files.length === 0) terminal.out("no holdfast.toml was found");

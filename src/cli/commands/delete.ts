@@ -39,10 +39,7 @@ export const deleteCommand: CommandBody = {
       const deleted = await holdfast.delete(id, { dryRun }).catch((error: unknown) => {
         if (!HoldfastError.is(error, "WORKSPACE_FOREIGN") && !HoldfastError.is(error, "WORKSPACE_UNUSABLE"))
           throw error;
-        throw usage(
-          "--workspace",
-          `name the folder that ${id} works in, or say --folder-gone when there is none any more`,
-        );
+        throw usage("--workspace", `name the folder that ${id} works in, or pass --folder-gone if it no longer exists`);
       });
       if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, dryRun, ...deleted }));
       else {

@@ -100,7 +100,7 @@ describe("holdfast.toml", () => {
     const { out } = await at.seen(80, "config");
     for (const key of KEYS) expect(out).toContain(key);
     expect(out).toMatch(/context\.warn_on_invariant_violations +false/);
-    expect(out).toContain("there is none yet");
+    expect(out).toContain("it does not exist yet");
     for (const line of out.split("\n").filter((line) => !line.includes("/")))
       expect(line.length).toBeLessThanOrEqual(80);
     await threeWrites(at.folder);

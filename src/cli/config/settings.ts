@@ -94,27 +94,32 @@ export const SETTINGS = {
     },
   ),
   model: setting(text, "MODEL", "anthropic:NAME, openai:NAME, or a server's URL#NAME", { flag: "model" }),
-  window: setting(whole, "WINDOW", "how many tokens the model reads and writes in one request"),
-  "limits.steps": setting(whole, "LIMITS_STEPS", "answers of the model in one turn", { otherwise: 100, flag: "steps" }),
-  "limits.tokens": setting(whole, "LIMITS_TOKENS", "tokens read and written in one turn", { flag: "tokens" }),
-  "limits.time": setting(duration, "LIMITS_TIME", "how long one turn may take", { flag: "time" }),
-  "limits.cost": setting(amount, "LIMITS_COST", "what one turn may cost; needs prices"),
-  "prices.input": setting(amount, "PRICES_INPUT", "what a million tokens cost to read"),
-  "prices.output": setting(amount, "PRICES_OUTPUT", "what a million tokens cost to write"),
-  "prices.cached": setting(amount, "PRICES_CACHED", "what a million cost that the provider's cache held"),
-  "prices.currency": setting(text, "PRICES_CURRENCY", "what the prices are in", { otherwise: "USD" }),
-  preferences: setting(texts, "PREFERENCES", "how you like it; what a project says adds to what you say"),
+  window: setting(whole, "WINDOW", "the model's context window in tokens, input and output together"),
+  "limits.steps": setting(whole, "LIMITS_STEPS", "at most this many answers of the model in one turn", {
+    otherwise: 100,
+    flag: "steps",
+  }),
+  "limits.tokens": setting(whole, "LIMITS_TOKENS", "at most this many tokens, read and written, in one turn", {
+    flag: "tokens",
+  }),
+  "limits.time": setting(duration, "LIMITS_TIME", "at most this long for one turn", { flag: "time" }),
+  "limits.cost": setting(amount, "LIMITS_COST", "at most this cost for one turn; needs prices"),
+  "prices.input": setting(amount, "PRICES_INPUT", "price of a million input tokens"),
+  "prices.output": setting(amount, "PRICES_OUTPUT", "price of a million output tokens"),
+  "prices.cached": setting(amount, "PRICES_CACHED", "price of a million input tokens from the provider's cache"),
+  "prices.currency": setting(text, "PRICES_CURRENCY", "the currency of the prices", { otherwise: "USD" }),
+  preferences: setting(texts, "PREFERENCES", "how you like things done; a project's preferences are added to yours"),
   "exec.driver": setting<"auto" | "overlay" | "portable">(
     oneOf("auto", "overlay", "portable"),
     "EXEC_DRIVER",
-    "who looks after commands",
+    "which driver protects commands",
     { otherwise: "auto" },
   ),
-  "exec.time": setting(duration, "EXEC_TIME", "how long one command may take", { otherwise: 600_000 }),
+  "exec.time": setting(duration, "EXEC_TIME", "at most this long for one command", { otherwise: 600_000 }),
   "context.enforce_history_invariants": setting(
     yesNo,
     "CONTEXT_ENFORCE_HISTORY_INVARIANTS",
-    "refuse what still fails after repair",
+    "refuse a request that still has faults after repair",
     { otherwise: true },
   ),
   "context.auto_recover_from_crash": setting(yesNo, "CONTEXT_AUTO_RECOVER_FROM_CRASH", "close what a crash left open", {
@@ -123,22 +128,32 @@ export const SETTINGS = {
   "context.warn_on_invariant_violations": setting(
     yesNo,
     "CONTEXT_WARN_ON_INVARIANT_VIOLATIONS",
-    "say what was repaired",
+    "report what was repaired",
     { otherwise: true },
   ),
-  "retention.records": setting(whole, "RETENTION_RECORDS", "gc keeps at most so many records a session"),
-  "retention.bytes": setting(size, "RETENTION_BYTES", "gc keeps at most so much a session"),
-  "retention.age": setting(duration, "RETENTION_AGE", "gc forgets what is older"),
-  "retention.grace": setting(duration, "RETENTION_GRACE", "gc leaves unnamed content alone for so long", {
+  "retention.records": setting(whole, "RETENTION_RECORDS", "gc keeps at most this many records per session"),
+  "retention.bytes": setting(size, "RETENTION_BYTES", "gc keeps at most this much per session"),
+  "retention.age": setting(duration, "RETENTION_AGE", "gc drops records that are older"),
+  "retention.grace": setting(duration, "RETENTION_GRACE", "gc leaves unreferenced content alone for this long", {
     otherwise: 3_600_000,
   }),
-  "capture.folder": setting(path, "CAPTURE_FOLDER", "where sessions are kept as bundles when their work is over", {
-    isPath: true,
-  }),
-  "capture.when": setting<"failed" | "always">(oneOf("failed", "always"), "CAPTURE_WHEN", "after which work", {
-    otherwise: "failed",
-  }),
-  "capture.keep": setting(whole, "CAPTURE_KEEP", "how many bundles stay; 0 for all", { otherwise: 10 }),
+  "capture.folder": setting(
+    path,
+    "CAPTURE_FOLDER",
+    "folder where `run` and `chat` write their session as a bundle when they end",
+    {
+      isPath: true,
+    },
+  ),
+  "capture.when": setting<"failed" | "always">(
+    oneOf("failed", "always"),
+    "CAPTURE_WHEN",
+    "write a bundle after failures only, or always",
+    {
+      otherwise: "failed",
+    },
+  ),
+  "capture.keep": setting(whole, "CAPTURE_KEEP", "how many bundles to keep; 0 for all", { otherwise: 10 }),
 } as const satisfies Record<string, AnySetting>;
 
 export type Key = keyof typeof SETTINGS;

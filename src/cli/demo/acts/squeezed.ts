@@ -17,7 +17,7 @@ export async function squeezed(theatre: Theatre): Promise<void> {
 
 async function readLittle({ show }: Theatre, stage: Stage, full: number): Promise<void> {
   let [asked, tokens] = ["", Number.POSITIVE_INFINITY];
-  const { outcomes } = await stage.turn(`What stands in ${WANTED}?`, [
+  const { outcomes } = await stage.turn(`What is in ${WANTED}?`, [
     (request) => {
       asked = request;
       tokens = stage.session.context.view?.tokens ?? tokens;
