@@ -188,7 +188,8 @@ export const ERROR_CODES = {
   },
   SESSION_UNKNOWN: {
     says: "There is no session with this id.",
-    tryThis: "List the sessions with `holdfast sessions`; to create one from a program, pass `create: true`.",
+    tryThis:
+      "List the sessions with `holdfast sessions`. A program creates one with `holdfast.open(id)`, unless it passes `create: false`.",
   },
   SESSION_EXISTS: {
     says: "A session with this id already exists.",
