@@ -81,7 +81,13 @@ async function world(): Promise<door.Holdfast> {
   };
   const known = { pageId: page?.id, handle: page?.handle, body: { tools: aligned.catalog.tools }, id: "a-session" };
   const secret = { key: "the session's own key", leaked: LEAKED, vault: { read: async () => "a secret of the vault" } };
-  const yours = { Cursor, show() {}, ask: async () => "an answer", askInTheTerminal: async () => undefined, onRepair() {} };
+  const yours = {
+    Cursor,
+    show() {},
+    ask: async () => "an answer",
+    askInTheTerminal: async () => undefined,
+    onRepair() {},
+  };
   const theirs = {
     pino: () => ({ debug() {}, info() {}, warn() {}, error() {} }),
     yourStore: { async append() {}, async load() {} },
