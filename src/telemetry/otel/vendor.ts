@@ -8,8 +8,12 @@ export interface OtelApi {
   readonly context: { active(): OtelContext };
 }
 
-/** Opaque to us: it says which span a new one belongs to. */
-export type OtelContext = object;
+/** Says which span a new one belongs to. Nothing of it is used; without its methods the package's own would not fit. */
+export interface OtelContext {
+  getValue(key: symbol): unknown;
+  setValue(key: symbol, value: unknown): OtelContext;
+  deleteValue(key: symbol): OtelContext;
+}
 
 export type OtelAttributes = Record<string, string | number | boolean | string[]>;
 
