@@ -29,6 +29,18 @@ await import("holdfast");
 console.log(process.moduleLoadList.some((name) => name.includes("sqlite")) ? "sqlite" : "none");
 `;
 
+/** Our types are checked too, and a target of some years ago has what they name. */
+const STRANGERS = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  target: "es2022",
+  lib: ["es2022", "esnext.disposable", "dom"],
+  types: [],
+  skipLibCheck: false,
+  noEmit: true,
+};
+const RESOLUTIONS = [{ module: "nodenext" }, { module: "esnext", moduleResolution: "bundler" }] as const;
+
 interface Packed {
   readonly unpackedSize: number;
   readonly files: readonly { readonly path: string }[];
@@ -72,17 +84,11 @@ try {
     (_, index) => `if (Object.keys(entry${index}).length === 0) throw new Error("${entries[index]} exports nothing");`,
   );
   writeFileSync(join(project, "use.ts"), `${[...imports, "", ...uses, USE].join("\n")}\n`);
-  const options = {
-    strict: true,
-    module: "nodenext",
-    target: "es2024",
-    lib: ["es2024", "esnext.disposable", "dom"],
-    types: [],
-    skipLibCheck: false,
-    noEmit: true,
-  };
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["use.ts"] }));
-  run(process.execPath, join(home, "node_modules", "typescript", "bin", "tsc"));
+  for (const resolution of RESOLUTIONS) {
+    const compilerOptions = { ...STRANGERS, ...resolution };
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["use.ts"] }));
+    run(process.execPath, join(home, "node_modules", "typescript", "bin", "tsc"));
+  }
   run(process.execPath, "--no-warnings", "use.ts");
   const command = (...argv: readonly string[]) =>
     JSON.parse(run("npx", "--no-install", "holdfast", ...argv, "--json")) as { ok?: boolean; findings?: unknown[] };

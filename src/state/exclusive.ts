@@ -8,7 +8,8 @@ interface Hold {
   readonly before: Map<string, unknown>;
   /** Resources that are being asked what they are: asked once more, one of them would tell what the holder made of it. */
   readonly asked: Map<string, Promise<void>>;
-  readonly released: PromiseWithResolvers<void>;
+  /** By its shape: the name would be in our types, and is missing from those of older targets than ES2024. */
+  readonly released: { readonly promise: Promise<void>; readonly resolve: () => void };
 }
 
 /**
