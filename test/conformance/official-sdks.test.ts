@@ -9,8 +9,9 @@ import type { Model } from "../../src/contracts/model.ts";
 import { answered } from "../../src/turn/answered.ts";
 import { type AnthropicClient, anthropic } from "../../src/adapters/anthropic/entry.ts";
 import { anthropicClient } from "../../src/adapters/anthropic/vendor.ts";
-import { type OpenAiClient, openai } from "../../src/adapters/openai/entry.ts";
+import { type OpenAiClient, openai, openaiCompatible } from "../../src/adapters/openai/entry.ts";
 import { openAiClient } from "../../src/adapters/openai/vendor.ts";
+import { startProviderServer } from "../../src/testing/entry.ts";
 
 const absent = () => Promise.reject(new Error("Cannot find package"));
 const ask = (model: Model) => answered(model.ask({ items: [user()] }, { signal: new AbortController().signal }));
@@ -43,6 +44,19 @@ test("[ADAPT-14] the official clients have the shape, and a double takes their p
   const model = openai({ model: "m", api: "chat", client, stream: false });
   expect((await ask(model)).stop).toBe("stop");
   expect(asked).toMatchObject([{ model: "m", messages: [{ role: "user", content: "hello" }] }]);
+});
+
+test("[ADAPT-46] a server that wants no key is asked without one, and another with the key that is given", async () => {
+  vi.stubEnv("OPENAI_API_KEY", undefined);
+  vi.stubEnv("OPENAI_ADMIN_KEY", undefined);
+  await using free = await startProviderServer({ script: [{ text: "hi" }] });
+  await using paid = await startProviderServer({ script: [{ text: "hi" }], apiKey: "mine" });
+  const model = { model: "qwen", baseURL: `${free.url}/v1` };
+  expect((await ask(openaiCompatible(model))).stop).toBe("stop");
+  const known = { model: "qwen", baseURL: `${paid.url}/v1`, apiKey: "mine" };
+  expect((await ask(openaiCompatible(known))).stop).toBe("stop");
+  await expect(ask(openai(model))).rejects.toMatchObject({ cause: { failure: { kind: "not-allowed" } } }); // OpenAI wants one
+  vi.unstubAllEnvs();
 });
 
 test("[ADAPT-13] walking away also ends the request of a client that does not notice", async () => {

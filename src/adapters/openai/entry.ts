@@ -75,7 +75,7 @@ const OPTIONS: OptionRules<OpenAiOptions> = {
 
 export function openai(options: OpenAiOptions): Model {
   checkOptions(options, OPTIONS, ["model"]);
-  return modelOf("openai", options, "max_completion_tokens");
+  return modelOf("openai", options, "max_completion_tokens", openAiClient);
 }
 
 /** Any server that speaks OpenAI's chat: name its `baseURL`. */
@@ -84,16 +84,28 @@ export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonl
   // Without one the SDK would ask OpenAI, with OpenAI's key.
   if (options.baseURL === undefined && options.client === undefined)
     throw badOption("baseURL", undefined, "the address of the server");
-  return modelOf("openai-compatible", { profile: "openai-compatible", ...options, api: "chat" }, "max_tokens");
+  const compatible = { profile: "openai-compatible", ...options, api: "chat" } as const;
+  return modelOf("openai-compatible", compatible, "max_tokens", connectedAnyhow);
 }
 
-function modelOf(vendor: string, options: OpenAiOptions, limitField: Writing["limitField"]): Model {
+/** Servers on one's own machine often want no key; the SDK wants one all the same, given or in its variable. */
+function connectedAnyhow(options: OpenAiOptions): Promise<OpenAiClient> {
+  const client = openAiClient(options);
+  return options.apiKey === undefined ? client.catch(() => openAiClient({ ...options, apiKey: "none" })) : client;
+}
+
+function modelOf(
+  vendor: string,
+  options: OpenAiOptions,
+  limitField: Writing["limitField"],
+  connect: (options: OpenAiOptions) => Promise<OpenAiClient>,
+): Model {
   const api = APIS[options.api ?? "responses"];
   const { model, stream = true, sealedReasoning = api.sealsReasoning, echoReasoning = false, body = {} } = options;
   const profile = profileOf(options.profile ?? api.profile);
   const how: Writing = { model, profile, stream, sealedReasoning, echoReasoning, limitField, body };
   let client: Promise<OpenAiClient> | undefined;
-  const connected = () => (client ??= options.client ? Promise.resolve(options.client) : openAiClient(options));
+  const connected = () => (client ??= options.client ? Promise.resolve(options.client) : connect(options));
   return {
     name: `${vendor}:${model}`,
     profile,
