@@ -28,8 +28,8 @@ const USES: Readonly<
     ],
   },
   delete: { good: ["work", "--dry-run"], bad: [[], ["work"]] },
-  config: { good: [], bad: [["no.such.key"]] },
-  completion: { good: ["bash"], bad: [["powershell"]] },
+  config: { good: [], bad: [["no.such.key"], ["store", "workspace"]] },
+  completion: { good: ["bash"], bad: [["powershell"], ["bash", "zsh"]] },
 };
 const ELSEWHERE = ["demo", "run", "chat"];
 

@@ -14,7 +14,8 @@ export function completionOf(entries: readonly CommandEntry[]): CommandBody {
     ],
     options: {},
     async run({ positionals, values }, terminal) {
-      const [shell] = positionals;
+      const [shell, surplus] = positionals;
+      if (surplus !== undefined) throw usage(surplus, "name one shell only");
       if (shell === undefined) throw usage("SHELL", "name one: bash, zsh or fish");
       if (!Object.hasOwn(SHELLS, shell)) throw usage("SHELL", `there is no ${shell}; say bash, zsh or fish`);
       const commands: Command[] = [];

@@ -6,7 +6,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import { untilInterrupted } from "../interrupted.ts";
 import { nearest } from "../nearest.ts";
 import { type Probed, probe } from "../config/probe.ts";
-import { flagOf, STORE_OPTION, WORKSPACE_OPTION } from "../options.ts";
+import { flagOf, STORE_OPTION, usage, WORKSPACE_OPTION } from "../options.ts";
 import { paint } from "../paint.ts";
 import { wrapped } from "../wrap.ts";
 
@@ -24,7 +24,8 @@ export const config: CommandBody = {
   pages: true,
   async run(parsed, terminal) {
     const read = await readConfig(parsed, terminal);
-    const [key] = parsed.positionals;
+    const [key, surplus] = parsed.positionals;
+    if (surplus !== undefined) throw usage(surplus, "wants one key, or none");
     if (key !== undefined) return tellOne(read, keyOf(key), flagOf(parsed, "json"), terminal);
     const durability = await classOf(String(read.values.store));
     const exec = await untilInterrupted(() => probe(read.values["exec.driver"] ?? "auto"));

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandBody } from "../command.ts";
+import { usage } from "../options.ts";
 import { runChild } from "../demo/child.ts";
 import { layOut } from "../demo/project.ts";
 import { Show } from "../demo/show.ts";
@@ -16,7 +17,8 @@ export const demo: CommandBody = {
     keep: { type: "boolean", help: "keep the demo's folder and say where it is" },
     child: { type: "string", help: "", hidden: true },
   },
-  async run({ values }, terminal) {
+  async run({ values, positionals: [surplus] }, terminal) {
+    if (surplus !== undefined) throw usage(surplus, "the demo tells one story, and wants nothing");
     const { child } = values;
     if (typeof child === "string") return runChild(child, (line) => terminal.out(JSON.stringify(line)));
     const keep = values["keep"] === true;
