@@ -25,7 +25,7 @@ export const ERROR_CODES = {
   // records
   RECORD_MALFORMED: {
     says: "A record does not have the shape that its kind requires.",
-    tryThis: "Correct the field named in the details; the shapes are defined in `src/records`.",
+    tryThis: "Correct the field named in the details; `RecordDraft` is the type of all records.",
   },
   RECORD_RESERVED: {
     says: "Only the kernel may write this kind of record: on its own it would report a change that never happened. Nothing was written.",
@@ -196,8 +196,8 @@ export const ERROR_CODES = {
     tryThis: "Open it, or choose another id.",
   },
   SESSION_BUSY: {
-    says: "Another process is writing this session.",
-    tryThis: "Wait until the session is closed, read it without opening it (`look`, `holdfast show`), or fork it.",
+    says: "This session is already open for writing, in another process or in this one.",
+    tryThis: "Use the session that is open here, or wait until the other process closes it; or read it without opening it (`look`, `holdfast show`), or fork it.",
   },
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
@@ -277,7 +277,7 @@ export const ERROR_CODES = {
   },
   SLICE_UNKNOWN: {
     says: "This state has no slice or part with that name.",
-    tryThis: "List the slice where the state is created.",
+    tryThis: "List it where the state is created: a slice in `slices`; for files `parts: [filesPart]`, unless a kernel creates the state.",
   },
   PART_RESERVED: {
     says: "A call tried to change a part of the state that belongs to the kernel.",

@@ -124,6 +124,11 @@ export function having(...methods: readonly string[]): OptionRule {
   };
 }
 
+export const STANDARD_SCHEMA: OptionRule = {
+  wants: "a Standard Schema, as zod, valibot and others make them",
+  fits: (value) => having("validate").fits((Object(value) as Record<string, unknown>)["~standard"]),
+};
+
 /** Something with a name, made by what is named here. */
 export function madeBy(maker: string, ...methods: readonly string[]): OptionRule {
   const { fits } = having(...methods);

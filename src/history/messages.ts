@@ -1,10 +1,11 @@
 import { HoldfastError } from "../base/errors.ts";
+import { ANYTHING, BOOLEAN, checkOptions, type OptionRules } from "../base/options.ts";
 import type { ToolCallId, WireFormat } from "../wire/item.ts";
 import type { Malformed } from "../wire/codecs/codec.ts";
 import { type ProfileId, profileOf, PROFILES, type WireProfile } from "../wire/profiles.ts";
 import { readMessages, writeMessages, type Written } from "../wire/project.ts";
 import type { Adjustment } from "../wire/adjustment.ts";
-import { type NormalizeOptions, normalize } from "./normalize.ts";
+import { NORMALIZE_OPTIONS, type NormalizeOptions, normalize } from "./normalize.ts";
 import type { Repair } from "./repair.ts";
 import type { HistoryValidationReport } from "./report.ts";
 
@@ -36,6 +37,15 @@ export interface RepairedMessages<T, List extends readonly T[] = readonly T[]> {
   readonly instructions: readonly string[];
 }
 
+const { index: _index, only: _only, ...CHECKS } = NORMALIZE_OPTIONS;
+
+const OPTIONS: OptionRules<RepairMessagesOptions> = {
+  ...CHECKS,
+  format: ANYTHING, // looked up by its name, and refused there
+  profile: ANYTHING,
+  continues: BOOLEAN,
+};
+
 /**
  * Messages that their provider will take. Structural: any SDK's message type goes in and the same comes out, in a list
  * that its client takes, which is not a readonly one.
@@ -52,6 +62,7 @@ export function repairMessages<T extends object>(
   messages: readonly T[],
   options: RepairMessagesOptions,
 ): RepairedMessages<T> {
+  checkOptions(options, OPTIONS, ["format"]);
   const { format, profile = format, continues = false, ...rest } = options;
   const chosen = choose(format, profile);
   const { items, malformed } = read(messages, format, continues);

@@ -1,8 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { ANYTHING, checkOptions, FUNCTION, having, listOf, OBJECT, type OptionRules, oneOf } from "../base/options.ts";
+import { PROFILES } from "../wire/profiles.ts";
 import type { Item } from "../wire/item.ts";
 import type { HistoryCounters } from "./counters.ts";
-import type { HistoryFault } from "./faults.ts";
+import { FAULT_KINDS, type HistoryFault } from "./faults.ts";
 import type { PairedHistory } from "./paired.ts";
 import { type RepairOptions, type Repaired, repairHistory, validateHistory } from "./repair.ts";
 import type { HistoryValidationReport } from "./report.ts";
@@ -21,8 +23,22 @@ export interface Normalized extends Repaired {
   readonly items: PairedHistory;
 }
 
+/** A misspelt `mode` would repair where somebody wanted to hear. */
+export const NORMALIZE_OPTIONS: OptionRules<NormalizeOptions> = {
+  mode: oneOf("strict", "lenient"),
+  profile: oneOf(...Object.keys(PROFILES)),
+  counters: having("count"),
+  warn: FUNCTION,
+  index: OBJECT,
+  only: listOf(oneOf(...FAULT_KINDS)),
+  inFlight: { ...having("get", "has"), wants: "a Map of call ids" },
+  now: ANYTHING, // also no moment at all
+  tools: { ...having("has"), wants: "a Set of the tools' names" },
+};
+
 /** Enforces every pairing invariant. Call it after a load, after any removal, before every request. */
 export function normalize(items: readonly Item[], options: NormalizeOptions = {}): Normalized {
+  checkOptions(options, NORMALIZE_OPTIONS);
   const repaired = repairHistory(items, options);
   options.counters?.count(repaired);
   if (!repaired.report.isValid()) {

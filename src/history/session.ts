@@ -97,7 +97,7 @@ function refuseOpen(normalized: Normalized, config: ContextConfig): Normalized {
   );
 }
 
-function quiet(options: NormalizeOptions, config: ContextConfig): NormalizeOptions {
+function quiet({ config: _config, ...options }: PromptOptions, config: ContextConfig): NormalizeOptions {
   if (config.warnOnInvariantViolations || options.warn === undefined) return options;
   const { warn: _warn, ...rest } = options;
   return rest;

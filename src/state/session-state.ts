@@ -1,4 +1,5 @@
 import { type Clock, instantOf } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { BOOLEAN, checkOptions } from "../base/options.ts";
 import { planRestore } from "./restore.ts";
 import { readSlice } from "./read-slice.ts";
@@ -37,7 +38,11 @@ export class SessionState {
   /** The whole value of a slice; a cache is computed when it is empty. */
   get<T>(slice: Slice<T>): T {
     const { root } = this.#truth;
-    return readSlice(partOf(slice), <V>({ name }: { readonly name: string }) => root.get(name) as V);
+    return readSlice(partOf(slice), <V>({ name }: { readonly name: string }) => {
+      // Answered as undefined, one that nobody has listed would be taken for empty.
+      if (!root.has(name)) throw new HoldfastError("SLICE_UNKNOWN", { slice: name });
+      return root.get(name) as V;
+    });
   }
 
   /** Every element of a slice that holds a list. */

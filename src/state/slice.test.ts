@@ -136,6 +136,34 @@ describe("a slice", () => {
     expect(slow).toThrowError(expect.objectContaining({ code: "BAD_OPTION" }));
   });
 
+  test("[SLICE-12] what does not pass is told with its place in the value", async () => {
+    const schema: StandardSchema<{ readonly steps: readonly { readonly title: string }[] }> = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: (value) => {
+          const { steps } = value as { readonly steps: readonly { readonly title: string }[] };
+          const at = steps.findIndex(({ title }) => typeof title !== "string");
+          return at < 0
+            ? { value: { steps } }
+            : { issues: [{ message: "no text", path: ["steps", { key: at }, "title"] }] };
+        },
+      },
+    };
+    const plan = defineSlice("plan", { initial: { steps: [] }, schema, on: {} });
+    const wrong = stateWith(plan).session.seed(plan, { steps: [{ title: "one" }, { title: 2 as never }] });
+    await expect(wrong).rejects.toMatchObject({
+      code: "SLICE_INVALID",
+      details: { slice: "plan", issue: "steps.1.title: no text" },
+    });
+  });
+
+  test("[SLICE-13] a slice that the state has not is refused, read from outside as from a call", () => {
+    const { session } = stateWith(count);
+    for (const read of [() => session.get(list), () => session.all(list), () => session.latest(list)])
+      expect(read).toThrowError(expect.objectContaining({ code: "SLICE_UNKNOWN", details: { slice: "list" } }));
+  });
+
   test("names and events are checked", async () => {
     expect(() => defineSlice("no spaces", { initial: 0, on: {} })).toThrowError(
       expect.objectContaining({ code: "BAD_OPTION" }),

@@ -1,9 +1,10 @@
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
-import { ANYTHING, checkOptions, FUNCTION, OBJECT, type OptionRules, oneOf } from "../base/options.ts";
+import { ANYTHING, checkOptions, FUNCTION, OBJECT, type OptionRules, oneOf, STANDARD_SCHEMA } from "../base/options.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
 import { type AnyPart, type Part, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
+import { issuesText } from "./schema-issues.ts";
 
 /** A change that was asked for, as data: which slice, which of its reducers, with what. */
 export interface SliceEvent {
@@ -35,8 +36,8 @@ export interface SliceDefinition<T, R extends Reducers<T>> {
 const SLICE_OPTIONS: OptionRules<SliceDefinition<unknown, Reducers<unknown>>> = {
   initial: ANYTHING,
   policy: oneOf(...SLICE_POLICIES),
-  on: OBJECT,
-  schema: ANYTHING,
+  on: { wants: "an object of reducers, each a function", fits: areReducers },
+  schema: STANDARD_SCHEMA,
   recompute: FUNCTION,
 };
 
@@ -114,6 +115,10 @@ export function isSlice(part: AnyPart): part is AnyPart & SlicePart<unknown> {
   return "reduce" in part;
 }
 
+function areReducers(on: unknown): boolean {
+  return OBJECT.fits(on) && Object.values(on as object).every((reducer) => FUNCTION.fits(reducer));
+}
+
 function makersOf(slice: string, events: readonly string[]): object {
   const makers: Record<string, (payload?: unknown) => SliceEvent> = Object.create(null);
   for (const event of events) makers[event] = (payload) => ({ slice, event, payload });
@@ -128,13 +133,16 @@ function jsonOf(slice: string, value: unknown, known?: Json): Json {
   return checked.value.value;
 }
 
+/** A long list that fits nowhere is told by its beginning. */
+const MOST_ISSUES = 3;
+
 function validated<T>(slice: string, data: Json, schema: StandardSchema<T> | undefined): T {
   if (schema === undefined) return data as T;
   const result = schema["~standard"].validate(data);
   if (result instanceof Promise)
     throw new HoldfastError("BAD_OPTION", { option: `schema of slice ${slice}`, value: "asynchronous" });
   if (result.issues !== undefined)
-    throw new HoldfastError("SLICE_INVALID", { slice, issue: result.issues[0]?.message ?? "" });
+    throw new HoldfastError("SLICE_INVALID", { slice, issue: issuesText(result.issues.slice(0, MOST_ISSUES)) });
   // A schema may transform: what it makes must survive the process, too.
   return jsonOf(slice, result.value) as T;
 }

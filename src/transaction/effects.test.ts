@@ -119,7 +119,7 @@ describe("an effect", () => {
       ["b", "undone"],
       ["a", "undone"],
     ]);
-    expect(ledger.closings()[0]).toMatchObject({ effects: "none", output: "declined Its changes here were undone." });
+    expect(ledger.closings()[0]).toMatchObject({ effects: "none", output: "declined. Its changes here were undone." });
     await transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } });
     expect(did.at(-1)).toBe("pay a");
   });

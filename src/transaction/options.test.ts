@@ -33,6 +33,8 @@ test.each([
   [{ initial: 0, on: {}, recompte: () => 1 }, "recompte"],
   [{ initial: 0, on: "set" }, "on"],
   [{ initial: 0 }, "on"],
+  [{ initial: 0, on: { set: 5 } }, "on"],
+  [{ initial: 0, on: {}, schema: { type: "number" } }, "schema"],
 ])("[ID-19] a slice refuses %j", (spec, option) => {
   expect(() => defineSlice("x", spec as never)).toThrow(refused(option));
 });

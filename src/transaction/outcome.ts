@@ -138,7 +138,13 @@ function wordsOf(
   const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${inWords(stuckChildren.join("; "))}.`];
   // Whoever denies says what became of it: mostly it never ran.
   const undone = ending.kind === "denied" ? [] : changes;
-  return [inWords(ending.message), ...undone, ...outside, ...children].join(" ");
+  const more = [...undone, ...outside, ...children];
+  return [more.length === 0 ? inWords(ending.message) : ended(inWords(ending.message)), ...more].join(" ");
+}
+
+/** A list at the end of a message would seem to go on with what follows it. */
+function ended(message: string): string {
+  return /[\p{L}\p{N}]$/u.test(message) ? `${message}.` : message;
 }
 
 function effectsOf(effects: readonly EffectReport[]): CallEffects {

@@ -11,10 +11,12 @@ import {
   OBJECT,
   type OptionRule,
   oneOf,
+  STANDARD_SCHEMA,
   TEXT,
 } from "../base/options.ts";
-import type { SchemaIssue, StandardSchema } from "../contracts/schema.ts";
+import type { StandardSchema } from "../contracts/schema.ts";
 import type { ReadOnlyProof, ToolAccess, ToolActions } from "../contracts/tool-access.ts";
+import { issuesText } from "../state/schema-issues.ts";
 import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
 import type { OutputValidator } from "./validators.ts";
@@ -82,7 +84,7 @@ const MOST_ATTEMPTS = 10;
 const TOOL_OPTIONS: { readonly [K in keyof ToolSpec<unknown>]-?: OptionRule } = {
   name: TEXT,
   description: TEXT,
-  input: { wants: "a Standard Schema", fits: (value) => "~standard" in (Object(value) as object) },
+  input: STANDARD_SCHEMA,
   inputSchema: ANYTHING, // told with why it cannot be kept
   access: oneOf(...Object.keys(RETRYABLE)),
   actions: OBJECT,
@@ -178,13 +180,4 @@ function schemaOf<I>({ name: tool, input, inputSchema }: ToolSpec<I>): JsonObjec
       { cause },
     );
   }
-}
-
-function issuesText(issues: readonly SchemaIssue[]): string {
-  return issues
-    .map(({ message, path }) => {
-      const place = (path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
-      return place === "" ? message : `${place}: ${message}`;
-    })
-    .join("; ");
 }

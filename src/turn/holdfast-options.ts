@@ -53,6 +53,11 @@ const SHARE: OptionRule = {
   wants: "a number above 0, at most 1",
   fits: (value) => typeof value === "number" && value > 0 && value <= 1,
 };
+/** A path is what somebody gives first. */
+const STORE: OptionRule = {
+  wants: 'a store, or what sqlite("…") answers',
+  fits: (value) => having("open").fits(value) || having("commit").fits(value),
+};
 const TRUE: OptionRule = { wants: "true", fits: (value) => value === true };
 const SLICE: OptionRule = {
   wants: "what defineSlice answers",
@@ -126,7 +131,7 @@ const WORKSPACE = options<WorkspaceOptions>(
 
 /** What `createHoldfast` can be told. A misspelt one would leave a kernel without its tools, and nobody would know why. */
 export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
-  store: OBJECT,
+  store: STORE,
   clock: having("now", "monotonic", "sleep"),
   random: having("hex", "fraction"),
   secrets: OBJECT,

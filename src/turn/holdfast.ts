@@ -1,6 +1,6 @@
 import { SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { BOOLEAN, badOption, checkOptions } from "../base/options.ts";
+import { BOOLEAN, checkOptions } from "../base/options.ts";
 import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { Mode } from "../catalog/tool.ts";
@@ -440,7 +440,7 @@ async function refuseDropped({ recovered: { skippedChanges = [] }, journal }: Se
 }
 
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {
-  checkOptions(options, HOLDFAST_OPTIONS);
+  checkOptions(options, HOLDFAST_OPTIONS, ["store"]);
   const clock = options.clock ?? new SystemClock();
   const random = options.random ?? new SystemRandom();
   const redactor = new Redactor(options.secrets ?? []);
@@ -449,8 +449,5 @@ export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast
 }
 
 async function storeOf(given: Store | StoreSource, deps: Parameters<StoreSource["open"]>[0]): Promise<Store> {
-  const { open, commit } = Object(given) as Partial<Store & StoreSource>;
-  if (open !== undefined) return (given as StoreSource).open(deps);
-  if (commit === undefined) throw badOption("store", given, 'a store, or what sqlite("…") answers');
-  return given as Store;
+  return "open" in given ? given.open(deps) : given;
 }

@@ -13,6 +13,8 @@ import type { RunEvent } from "./events.ts";
 import { RunBudget } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { summariseWith } from "./summarise-with.ts";
+import { repairMessages } from "../history/messages.ts";
+import { normalize } from "../history/normalize.ts";
 
 describe("bounds of a turn that cannot work", () => {
   test("[LOOP-7] are refused by their names", async () => {
@@ -256,6 +258,19 @@ describe("what a request had shown, looked at later", () => {
 const KIND = { id: "R1", text: "Be kind.", scope: "project", source: "me" } as const;
 
 describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
+  test("who is misunderstood is told what would work", async () => {
+    const wrong = createHoldfast({ store: "sessions.db" } as never);
+    await expect(wrong).rejects.toMatchObject({
+      details: { option: "store", wants: 'a store, or what sqlite("…") answers' },
+    });
+    const { session } = await opened();
+    const turn = watch(session.run("go", { model: "claude" } as never));
+    await expect(turn).rejects.toMatchObject({
+      details: { option: "model", wants: 'a model, e.g. what anthropic({ model: "…" }) answers' },
+    });
+    await session.close();
+  });
+
   test.each([
     [{ telemetry: {} }, "telemetry.sinks"],
     [{ telemetry: { sinks: [{}] } }, "telemetry.sinks[0]"],
@@ -342,6 +357,13 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     ["compressWith", () => compressWith(scripted([]), { longest: 5 } as never), "longest"],
     ["compressWith", () => compressWith("claude" as never), "model"],
     ["summariseWith", () => summariseWith("claude" as never), "model"],
+    ["repairMessages", () => repairMessages([], undefined as never), "options"],
+    ["repairMessages", () => repairMessages([], { mode: "strict" } as never), "format"],
+    ["repairMessages", () => repairMessages([], { format: "anthropic", moode: "strict" } as never), "moode"],
+    ["repairMessages", () => repairMessages([], { format: "anthropic", tools: ["grep"] } as never), "tools"],
+    ["normalize", () => normalize([], { mode: "strickt" } as never), "mode"],
+    ["normalize", () => normalize([], { format: "anthropic" } as never), "format"],
+    ["normalize", () => normalize([], { profile: "claude" } as never), "profile"],
   ])("[ID-17] an option of %s is refused by its name", (_, make, option) => {
     expect(make).toThrow(expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) }));
   });

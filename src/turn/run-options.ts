@@ -34,7 +34,7 @@ export interface RunOptions extends RequestOptions, StoryOptions {
   readonly ask?: AskSomebody;
 }
 
-export const MODEL: OptionRule = { ...having("ask"), wants: "a model, e.g. what anthropic(client, name) answers" };
+export const MODEL: OptionRule = { ...having("ask"), wants: 'a model, e.g. what anthropic({ model: "…" }) answers' };
 
 /** Without end nothing would ever be left out, and no share of it is a number. */
 export const WINDOW: OptionRule = {

@@ -45,7 +45,7 @@ describe("a child is taken back with the call that it worked for", () => {
       await run(worker, "a");
       throw new Error("no");
     });
-    expect((await outcome()).output).toBe("no Its changes were undone.");
+    expect((await outcome()).output).toBe("no. Its changes were undone.");
     const all = ["0", "1", "2", "3", "4"];
     expect(did).toEqual([...all.map((key) => `sent ${key}`), ...["4", "3", "2", "1"].map((key) => `took back ${key}`)]);
     expect((await look(child)).steps).toEqual([]);
