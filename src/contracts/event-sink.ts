@@ -9,7 +9,7 @@ export interface EventSink {
    * Hears of every event once, in the order of the session. What it throws, rejects or never answers changes nothing: it
    * is not waited for. It gets data that it may keep, and that nobody can change.
    */
-  emit(event: KernelEvent): void | Promise<void>;
+  emit(event: KernelEvent): unknown;
   /** Which kinds it wants to hear of, asked each time. An event that nobody hears of is only counted. Without it: all. */
   hears?(kind: KernelEvent["kind"]): boolean;
 }

@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 /** Anything of the outside that can be captured and put back. Snapshots must be plain data to leave the process. */
 export interface Snapshotable<S> {
   snapshot(options?: { readonly tag?: string }): S | Promise<S>;
-  restore(snapshot: S): void | Promise<void>;
+  restore(snapshot: S): unknown;
   /** True for what only ever grows, such as spent tokens: it is captured, never put back, and calls may share it. */
   readonly shared?: boolean;
 }

@@ -57,7 +57,7 @@ export interface Call {
    * tells by itself cannot be told otherwise; `speaker: "agent"` says that another agent spoke.
    */
   note(fields: JsonObject): void;
-  fail(code: string, message: string, payload?: Json): Failure;
+  fail(code: string, message: string, payload?: unknown): Failure;
   /**
    * Undoes what came after it when rolled back, calls inside this one, effects and children included; later savepoints are
    * void then.
@@ -65,8 +65,8 @@ export interface Call {
   savepoint(): { rollback(): void };
   /** Keeps what `work` did, here and outside, or, when it throws, nothing of it. Two at once keep out of each other's way. */
   transaction<T>(work: () => Promise<T> | T): Promise<T>;
-  /** Does something outside, once per key, written down before and after. */
-  effect(name: string, args: Json, options: { readonly key: string }): Promise<Json>;
+  /** Does something outside, once per key, written down before and after. Arguments and result are kept as JSON. */
+  effect(name: string, args: unknown, options: { readonly key: string }): Promise<Json>;
   /** Another tool inside this call: on its branch, undone with it. */
   run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome>;
   /** A child's work counts as this call's: discarded, the child is taken back to where it stood. */
@@ -92,7 +92,7 @@ export interface CallParts extends Pick<Call, "id" | "tool" | "clock" | "attempt
   readonly stretch: Stretch;
   /** What else goes with a part of it: calls inside it, told so at once, effects outside, children. */
   readonly letGo: (savepoint: Savepoint) => Promise<unknown>;
-  readonly effect: (name: string, args: Json, key: string, around: Stretch) => Promise<Json>;
+  readonly effect: (name: string, args: unknown, key: string, around: Stretch) => Promise<Json>;
   /** How many commands it has run. */
   readonly runs: () => number;
   /** The resources that it has alone. */
@@ -203,7 +203,7 @@ export class CallHandle implements Call {
     note(checked.value.value as JsonObject);
   }
 
-  fail(code: string, message: string, payload?: Json): Failure {
+  fail(code: string, message: string, payload?: unknown): Failure {
     return { ok: false, code, message, ...(payload === undefined ? {} : { payload }) };
   }
 
@@ -240,7 +240,7 @@ export class CallHandle implements Call {
     }
   }
 
-  async effect(name: string, args: Json, { key }: { readonly key: string }): Promise<Json> {
+  async effect(name: string, args: unknown, { key }: { readonly key: string }): Promise<Json> {
     return this.#use("effect").effect(name, args, key, this.#stretch());
   }
 

@@ -1,13 +1,17 @@
 import type { Json } from "../base/json.ts";
 
-/** Something outside that can be done and, where declared, undone. Arguments and result are data: any process can undo. */
+/**
+ * Something outside that can be done and, where declared, undone. Arguments and result are data: any process can undo. Say
+ * what they are where you declare it: `run: (order: Order) => pay(order), undo: (order: Order, receipt: Receipt) => …`.
+ */
 export interface EffectSpec {
-  run(args: never, context: { readonly key: string; readonly signal: AbortSignal }): Json | Promise<Json>;
+  /** What it answers is kept as JSON. */
+  run(args: never, context: { readonly key: string; readonly signal: AbortSignal }): unknown;
   /**
    * May be asked for again after a failure or a crash, and late, by a process that slept: it must bear being done twice, and
    * undo what the result names, not whatever has the key now.
    */
-  undo?(args: never, result: never, context: { readonly key: string }): void | Promise<void>;
+  undo?(args: never, result: never, context: { readonly key: string }): unknown;
 }
 
 /** Thrown by an effect's `run` to say that, for certain, nothing happened: the key may be used again. */

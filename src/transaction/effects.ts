@@ -34,7 +34,7 @@ export interface EffectRequest {
   readonly tool: Tool;
   readonly callId: string;
   readonly name: string;
-  readonly args: Json;
+  readonly args: unknown;
   readonly key: string;
   readonly signal: AbortSignal;
 }
@@ -318,7 +318,7 @@ export class EffectBook {
     for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
       try {
         const [args, of] = [copyJson(entry.args), copyJson(result)];
-        await this.#inTime(async () => spec.undo?.(args as never, of as never, { key: entry.key }));
+        await this.#inTime(async () => void (await spec.undo?.(args as never, of as never, { key: entry.key })));
         undone = true;
       } catch (error) {
         detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${inWords(error)}`;

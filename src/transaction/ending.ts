@@ -9,7 +9,7 @@ export interface Failure {
   readonly ok: false;
   readonly code: string;
   readonly message: string;
-  readonly payload?: Json;
+  readonly payload?: unknown;
 }
 
 /** A tool asks to see more of the prompt before it can work. Its call leaves no trace; the request goes to the caller. */

@@ -33,7 +33,7 @@ export interface TransactionOptions {
   /** `settle` (default): in the order they finish. `call`: in the order they were opened, for identical runs. */
   readonly commitOrder?: "settle" | "call";
   /** Hears of every call that ended. What it throws changes nothing. */
-  readonly observe?: (outcome: CallOutcome) => void | Promise<void>;
+  readonly observe?: (outcome: CallOutcome) => unknown;
   readonly onTelemetryFailure?: (failure: TelemetryFailure) => void;
   /** Where commands run, when there is a workspace for them. */
   readonly execHost?: ExecHost;

@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import * as door from "holdfast";
 import { anthropic } from "holdfast/adapters/anthropic";
+import type { SessionStore } from "holdfast/adapters/claude-agent-sdk";
 import { openai, openaiCompatible } from "holdfast/adapters/openai";
 import { scripted } from "holdfast/adapters/scripted";
 import { memoryStore } from "holdfast/stores/memory";
@@ -32,14 +33,17 @@ export async function setUp(): Promise<() => Promise<void>> {
     DB_PASSWORD: "a password of the database",
     PATH: `${binaries(folder)}${delimiter}${process.env["PATH"]}`,
   });
-  const holdfast = await world();
+  const { holdfast } = await world();
   return async () => {
     await holdfast.close();
     await provider.close();
   };
 }
 
-async function world(): Promise<door.Holdfast> {
+/** What stands in the documents under which name: as values here, and as types for who compiles them. */
+export type Ambient = Awaited<ReturnType<typeof world>>;
+
+async function world() {
   const editFile = defineTool<{ path?: string; text?: string }>({
     name: "edit_file",
     access: "write",
@@ -57,10 +61,10 @@ async function world(): Promise<door.Holdfast> {
   const session = await holdfast.open("at-work");
   await door.finished(session.run("Hello", { model }));
   const page = session.context.view?.pages.find(({ kind }) => kind === "evidence");
+  if (page === undefined) throw new Error("the model has seen no page");
   const items: readonly door.Item[] = [{ kind: "user", parts: [{ type: "text", text: "Hello" }] }];
   const messages = [{ role: "user", content: "Hello" }];
   const prompt = door.definePrompt("plain", [{ id: "identity", body: "You are careful." }]);
-  const aligned = await session.align();
   const kernel = { holdfast, session, store, tools, model, prompt, items, messages, history: messages, callId };
   const made = {
     sqlite,
@@ -79,25 +83,33 @@ async function world(): Promise<door.Holdfast> {
     longManual: "Turn the key.",
     bytes: new Uint8Array([1, 2, 3]),
   };
-  const known = { pageId: page?.id, handle: page?.handle, body: { tools: aligned.catalog.tools }, id: "a-session" };
-  const secret = { key: "the session's own key", leaked: LEAKED, vault: { read: async () => "a secret of the vault" } };
+  const known = { pageId: page.id, handle: page.handle, id: "a-session" };
+  const secret = {
+    key: "the session's own key",
+    leaked: LEAKED,
+    vault: { read: async (_name: string) => "a secret of the vault" },
+  };
   const yours = {
-    Cursor,
-    show() {},
-    ask: async () => "an answer",
-    askInTheTerminal: async () => undefined,
-    onRepair() {},
+    show: (..._said: readonly unknown[]): void => {},
+    onRepair: (..._said: readonly unknown[]): void => {},
+    ask: async (..._about: readonly unknown[]) => "an answer",
+    askInTheTerminal: async (_call: door.WaitingCall, _signal: AbortSignal): Promise<door.Reply | undefined> =>
+      undefined,
+    release: async (_args: unknown): Promise<door.Json> => "released",
+    takeBack: async (_args: unknown): Promise<void> => {},
   };
   const theirs = {
     pino: () => ({ debug() {}, info() {}, warn() {}, error() {} }),
-    yourStore: { async append() {}, async load() {} },
+    yourStore: { async append() {}, load: async () => null } as SessionStore,
     transport: InMemoryTransport.createLinkedPair()[0],
-    openMine: () => store,
+    openMine: async (_place: string, _clock: door.Clock): Promise<door.Store> => store,
     mine: mineModel,
   };
-  const rest = { signal: new AbortController().signal, options: {}, queue: [], registered: [], test() {} };
-  Object.assign(globalThis, door, telemetry, kernel, made, said, known, secret, yours, theirs, rest);
-  return holdfast;
+  const queue: door.KernelEvent[] = [];
+  const test = (_title: string, _run: () => unknown): void => {};
+  const rest = { signal: new AbortController().signal, options: {}, queue, registered: [], test };
+  const all = { ...door, ...telemetry, ...kernel, ...made, ...said, ...known, ...secret, ...yours, ...theirs, ...rest };
+  return Object.assign(globalThis, all);
 }
 
 async function closedSession(holdfast: door.Holdfast, id: string): Promise<string> {
@@ -106,17 +118,6 @@ async function closedSession(holdfast: door.Holdfast, id: string): Promise<strin
   const { callId } = await session.runTool({ name: "edit_file", input: {} });
   await session.close();
   return callId;
-}
-
-/** A resource that can be put back. */
-class Cursor {
-  at = 0;
-  snapshot(): number {
-    return this.at;
-  }
-  restore(at: unknown): void {
-    this.at = Number(at);
-  }
 }
 
 function mineModel({ baseURL }: { readonly baseURL: string }): door.Model {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,16 +8,9 @@ import { parseOptions } from "../../src/cli/command.ts";
 import { readConfig } from "../../src/cli/config/config.ts";
 import { COMMANDS } from "../../src/cli/table.ts";
 import { blocksIn } from "./blocks.ts";
+import { ELSEWHERE, textOf, withCode } from "./pages.ts";
 
 const home = resolve(import.meta.dirname, "../..");
-const guides = readdirSync(join(home, "docs/guides")).map((name) => `docs/guides/${name}`);
-const PAGES = ["README.md", "docs/README.md", "docs/cli.md", "docs/evaluation.md", ...guides];
-const textOf = (page: string) => readFileSync(join(home, page), "utf8");
-const withCode = (language: string) =>
-  PAGES.filter((page) => blocksIn(textOf(page)).some((block) => block.language === language));
-
-/** Its blocks are the files of one adapter, which is put together and kept to the laws in test/laws. */
-const ELSEWHERE = "docs/guides/adding-an-adapter.md";
 /** `await using` is syntax that Node 22 does not have. */
 const canUse = Number(process.versions.node.split(".")[0]) >= 24;
 
