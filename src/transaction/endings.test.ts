@@ -32,6 +32,22 @@ const anyNumber: StandardSchema<{ readonly n: number }> = {
   },
 };
 
+test.each([
+  ["there are: path, text", "there are: path, text. Its changes were undone."],
+  ["Done with 3.", "Done with 3. Its changes were undone."],
+  ["Why?", "Why? Its changes were undone."],
+  ["exit (1)", "exit (1) Its changes were undone."],
+])("[TX-46] after %j what is added is a sentence of its own", async (message, output) => {
+  const tool = defineTool({ name: "t", access: "write", run: (_, call) => call.fail("no", message) });
+  expect(await rig([tool]).transactions.run({ id: "c", name: "t", input: {} })).toMatchObject({ output });
+});
+
+test("[TX-46] a reason to stop that ends in no full stop is ended before how long the call had run", async () => {
+  const { transactions } = rig([defineTool({ name: "t", access: "read", run: () => "never" })]);
+  const pending = await transactions.begin({ id: "c", name: "t", input: {} });
+  expect(await pending.abort("because")).toMatchObject({ output: "because. It had run for 0.0 s." });
+});
+
 const ENDINGS = {
   "returns ok: false": {
     status: "failed",

@@ -70,7 +70,7 @@ export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
     output:
       ending.kind === "succeeded"
         ? ending.value
-        : [wordsOf(ending, UNDONE[access], facts.effects, stuckChildren), ...stopped].join(" "),
+        : wordsOf(ending, UNDONE[access], facts.effects, stuckChildren, stopped),
     ...(ending.kind === "succeeded" && ending.parts !== undefined ? { parts: ending.parts } : {}),
     ...(ending.kind === "failed" && ending.payload !== undefined ? { payload: ending.payload } : {}),
     ...(ending.kind === "expansion" ? { expansion: ending.request } : {}),
@@ -132,13 +132,14 @@ function wordsOf(
   changes: readonly string[],
   effects: readonly EffectReport[],
   stuckChildren: readonly string[],
+  stopped: readonly string[],
 ): string {
   const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
   const outside = stuck.length === 0 ? [] : [`Outside: ${inWords(stuck.join("; "))}.`];
   const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${inWords(stuckChildren.join("; "))}.`];
   // Whoever denies says what became of it: mostly it never ran.
   const undone = ending.kind === "denied" ? [] : changes;
-  const more = [...undone, ...outside, ...children];
+  const more = [...undone, ...outside, ...children, ...stopped];
   return [more.length === 0 ? inWords(ending.message) : ended(inWords(ending.message)), ...more].join(" ");
 }
 
