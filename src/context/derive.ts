@@ -24,7 +24,7 @@ export interface DeriveOptions {
   /** Tokens for the whole request, in the counter's own measure (`budgetWithin`). */
   readonly budget: number;
   /** The view before: between reclaims the new one begins with it, byte for byte. */
-  readonly previous?: View;
+  readonly previous?: View | undefined;
   /** Default `incremental`. */
   readonly policy?: DerivePolicy;
   /** Pages that follow all items and may change with every request: plan, mode, stamp. */

@@ -215,7 +215,7 @@ export class Session implements AsyncDisposable {
     return [...this.journal.folded.openCalls.keys()];
   }
 
-  /** One tool call as a transaction, durable when it resolves. */
+  /** One tool call as a transaction, durable when it resolves. It asks nobody for consent: that is up to whoever calls it. */
   async runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
     return this.#kept(this.#named(call), (named) => this.transactions.run(named, this.#while(limits)));
   }

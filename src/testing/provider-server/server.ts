@@ -35,6 +35,7 @@ export interface ProviderServer extends AsyncDisposable {
   readonly url: string;
   /** Every request so far, refused ones too; with `remember`, the newest of them. */
   readonly requests: readonly SeenRequest[];
+  /** Those answered with a status of 400 or above: malformed requests, and refusals that the script demanded. */
   readonly refused: readonly SeenRequest[];
   /** How many clients are connected. */
   connections(): Promise<number>;
