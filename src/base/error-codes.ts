@@ -197,7 +197,8 @@ export const ERROR_CODES = {
   },
   SESSION_BUSY: {
     says: "This session is already open for writing, in another process or in this one.",
-    tryThis: "Use the session that is open here, or wait until the other process closes it; or read it without opening it (`look`, `holdfast show`), or fork it.",
+    tryThis:
+      "Use the session that is open here, or wait until the other process closes it; or read it without opening it (`look`, `holdfast show`), or fork it.",
   },
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
@@ -277,7 +278,8 @@ export const ERROR_CODES = {
   },
   SLICE_UNKNOWN: {
     says: "This state has no slice or part with that name.",
-    tryThis: "List it where the state is created: a slice in `slices`; for files `parts: [filesPart]`, unless a kernel creates the state.",
+    tryThis:
+      "List it where the state is created: a slice in `slices`; for files `parts: [filesPart]`, unless a kernel creates the state.",
   },
   PART_RESERVED: {
     says: "A call tried to change a part of the state that belongs to the kernel.",

@@ -40,7 +40,10 @@ export async function setUp(): Promise<() => Promise<void>> {
   };
 }
 
-/** What stands in the documents under which name: as values here, and as types for who compiles them. */
+/**
+ * What stands in the documents under which name: as values here, and as types for types.test.ts, which asks by this name.
+ * @public
+ */
 export type Ambient = Awaited<ReturnType<typeof world>>;
 
 async function world() {

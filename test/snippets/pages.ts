@@ -6,7 +6,7 @@ import { blocksIn } from "./blocks.ts";
 const home = resolve(import.meta.dirname, "../..");
 const guides = readdirSync(join(home, "docs/guides")).map((name) => `docs/guides/${name}`);
 
-export const PAGES: readonly string[] = ["README.md", "docs/README.md", "docs/cli.md", "docs/evaluation.md", ...guides];
+const PAGES: readonly string[] = ["README.md", "docs/README.md", "docs/cli.md", "docs/evaluation.md", ...guides];
 export const textOf = (page: string): string => readFileSync(join(home, page), "utf8");
 export const withCode = (language: string): readonly string[] =>
   PAGES.filter((page) => blocksIn(textOf(page)).some((block) => block.language === language));

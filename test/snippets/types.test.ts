@@ -16,8 +16,8 @@ interface Configuration {
 function faultsOf(pages: Readonly<Record<string, string>>): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-types-"));
   try {
+    // On the line of its fence, so that a fault has the line of the page.
     for (const [page, text] of Object.entries(pages))
-      // On the line of its fence, so that a fault has the line of the page.
       for (const { line, language, code } of blocksIn(text))
         if (language === "ts")
           writeFileSync(join(folder, `${basename(page)}-${line}.ts`), `${"\n".repeat(line - 1)}export {};\n${code}\n`);
