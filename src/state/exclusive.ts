@@ -115,18 +115,23 @@ export class ExclusiveResources {
   }
 
   /**
-   * Notes, for the checkpoint after it, what the holder made of its resources, and what those say that calls share.
-   * Undefined when there is nothing to note: most calls use none.
+   * What every resource will be when the holder has committed: what it made of its own, and what those say that calls share.
+   * Undefined when there is nothing to say: most calls use none. It is to be noted once it is true.
    */
-  capture(by: string): Promise<void> | undefined {
+  capture(by: string): Promise<ReadonlyMap<string, unknown>> | undefined {
     const names = [...this.#heldBy(by), ...this.#registry.sharedNames];
     return names.length === 0 ? undefined : this.#capture(by, names);
   }
 
-  async #capture(by: string, names: readonly string[]): Promise<void> {
+  async #capture(by: string, names: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
     const captured = new Map(this.#captured);
     for (const name of names)
       captured.set(name, await this.#registry.restorable(name)?.snapshot({ tag: `post:${by}` }));
+    return captured;
+  }
+
+  /** The holder has committed. */
+  noteCommitted(captured: ReadonlyMap<string, unknown>): void {
     this.#captured = captured;
   }
 

@@ -62,9 +62,10 @@ export function planRestore(
   if (!isSnapshot(snapshot)) throw badOption("snapshot", snapshot, NO_SNAPSHOT);
   const { parts, root: now, policies, namesBy } = ground.truth;
   const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
-  // A snapshot of this very state shares its table of policies: then it can name nothing that is not known.
-  const foreign = snapshot.session.policies === policies ? [] : [...snapshot.session.slices.keys()];
-  const unknownSlices = [...(options.slices ?? []), ...foreign].filter((name) => !parts.has(name));
+  // A snapshot of this very state shares its table of policies: then it names nothing unknown, and its values were accepted.
+  const isForeign = snapshot.session.policies !== policies;
+  const named = isForeign ? [...snapshot.session.slices.keys()] : [];
+  const unknownSlices = [...(options.slices ?? []), ...named].filter((name) => !parts.has(name));
   if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
   const isChosen = (part: AnyPart) => options.slices?.includes(part.name) !== false && !stays(part, options);
@@ -74,7 +75,8 @@ export function planRestore(
     if (part === undefined || !isChosen(part)) continue;
     const current = now.get(name);
     const to = restoredValue(snapshot, part, current, then, options.paths);
-    const value = part.restored === undefined ? to : part.restored(current as never, to as never);
+    const back = part.restored === undefined ? to : part.restored(current as never, to as never);
+    const value = isForeign && part.accept !== undefined ? part.accept(current as never, back as never) : back;
     if (value !== current) after.set(name, value);
   }
   if (resources.size > 0 && parts.has(resourcesPart.name)) {
