@@ -24,6 +24,7 @@ export class CallChildren {
     const adopted: Adopted = { child, stretch };
     this.#adopted = [...this.#adopted, adopted];
     try {
+      await Promise.all(this.#gone); // marked on its way back, it would later be returned to what was taken back
       adopted.rewind = await child.mark();
     } catch (error) {
       this.#adopted = this.#adopted.filter((other) => other !== adopted);

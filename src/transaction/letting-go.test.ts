@@ -191,6 +191,22 @@ describe("a child of a part that is rolled back", () => {
     expect([child.session.get(steps), released]).toEqual([["before", "after"], ["released"]]);
   });
 
+  test("[TX-40] that has work for it anew right after a rollback stands where it was taken back to", async () => {
+    for (const fails of [false, true]) {
+      const child = ExecutionState.create({ slices: [steps] });
+      const post = writes("post", async (_, call) => {
+        const savepoint = call.savepoint();
+        await working(call, child, "rolled back");
+        savepoint.rollback();
+        const anew = () => working(call, child, "anew");
+        await (fails ? failing(call, anew) : anew());
+      });
+      const { transactions } = rig([post]);
+      expect(await transactions.run(called)).toMatchObject({ ok: true });
+      expect([fails, child.session.get(steps)]).toEqual([fails, fails ? [] : ["anew"]]);
+    }
+  });
+
   test("[TX-40] that the part had work for it once more goes on with what it had begun for the call before", async () => {
     const child = ExecutionState.create({ slices: [steps] });
     const gate = Promise.withResolvers<void>();
