@@ -207,6 +207,22 @@ describe("a child of a part that is rolled back", () => {
     }
   });
 
+  test("[TX-40] is taken back in the order in which its parts were rolled back, whichever takes longer", async () => {
+    const child = ExecutionState.create({ slices: [steps] });
+    const post = writes("post", async (_, call) => {
+      await working(call, child, "kept");
+      await failing(call, async () => {
+        await working(call, child, "part");
+        const savepoint = call.savepoint();
+        for (const what of ["a", "b", "c"]) await working(call, child, what);
+        savepoint.rollback();
+      });
+    });
+    const { transactions } = rig([post]);
+    expect(await transactions.run(called)).toMatchObject({ ok: true });
+    expect(child.session.get(steps)).toEqual(["kept"]);
+  });
+
   test("[TX-40] that the part had work for it once more goes on with what it had begun for the call before", async () => {
     const child = ExecutionState.create({ slices: [steps] });
     const gate = Promise.withResolvers<void>();
