@@ -1,10 +1,10 @@
 import type { JsonObject } from "../base/json.ts";
-import { badOption, BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
+import { BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
 import { isSharedIn, portable, resourcesPart } from "./resources-part.ts";
 import { isShared, type KnownResource, type ResourceRegistry, type Snapshotable } from "./resources.ts";
-import type { CompositeSnapshot } from "./snapshot.ts";
+import { type CompositeSnapshot, mustBeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
 export interface RestoreOptions {
@@ -59,7 +59,7 @@ export function planRestore(
   ground: RestoreGround,
   options: RestoreOptions = {},
 ): RestorePlan {
-  if (!isSnapshot(snapshot)) throw badOption("snapshot", snapshot, NO_SNAPSHOT);
+  mustBeSnapshot(snapshot);
   const { parts, root: now, policies, namesBy } = ground.truth;
   const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
   // A snapshot of this very state shares its table of policies: then it names nothing unknown, and its values were accepted.
@@ -93,12 +93,6 @@ export function planRestore(
   }
   const unmade = [...resources.keys()].filter((name) => ground.resource(name) === "unmade");
   return new RestorePlan(new RootChange(parts, now, [...after]), resources, unmade);
-}
-
-const NO_SNAPSHOT = "a snapshot: await snapshot(), or read its text with fromJson()";
-
-function isSnapshot(given: Partial<CompositeSnapshot> | undefined): boolean {
-  return given?.resources instanceof Map && given.session !== undefined;
 }
 
 function chosenResources(
