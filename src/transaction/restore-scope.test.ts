@@ -36,3 +36,26 @@ test("[SNAP-8] a resource that is put back is noted as that, where another proce
   expect(state.resources.get(BOX).value).toBe(1);
   expect(state.root.get(resourcesPart.name)).toEqual(noted);
 });
+
+test("[SNAP-15] a snapshot and a restore wait for the call that uses a resource, and hold and put back what it left", async () => {
+  for (const fails of [true, false]) {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const box = new Box();
+    const use = writes("use", async (_, call) => {
+      (await call.resource(BOX)).value = 9;
+      begun.resolve();
+      await gate.promise;
+      return fails ? call.fail("no", "no") : "used";
+    });
+    const { state, transactions } = rig([use], { state: { resources: [[BOX, box]] } });
+    const before = await state.snapshot();
+    const using = transactions.run({ id: "c1", name: "use", input: {} });
+    await begun.promise;
+    const [snapshot, restored] = [state.snapshot(), state.restore(before)];
+    gate.resolve();
+    await using;
+    expect((await snapshot).resources.get("box")).toBe(fails ? 0 : 9);
+    await restored;
+    expect(box.value).toBe(0);
+  }
+});

@@ -219,6 +219,21 @@ describe("checkpoints of a durable session", () => {
     }
   });
 
+  test("[TURN-13] undoes nothing outside while the state that tells of it stays", async () => {
+    const did: string[] = [];
+    const mail = { run: () => did.push("sent"), undo: () => void did.push("undone") };
+    const post = writes("post", async (_, call) => call.effect("mail", {}, { key: "k" }), { effects: { mail } });
+    const { session } = await opened(new MemoryDisk(), { tools: [post, step] });
+    const { callId } = await session.runTool({ name: "post", input: {} });
+    for (const scope of [["conversation"], ["files"], ["conversation", "files"]] as const) {
+      expect((await session.rewind({ before: callId, scope, dryRun: true })).effects).toEqual([]);
+      expect((await session.rewind({ before: callId, scope })).effects).toEqual([]);
+    }
+    expect(did).toEqual(["sent"]);
+    await session.rewind({ before: callId, scope: "state" });
+    expect(did).toEqual(["sent", "undone"]);
+  });
+
   test("[TURN-13] a rewind that was cut off before it could undo is finished by the next process", async () => {
     const did: string[] = [];
     const pay = (undo: () => void | Promise<void>): Tool =>
