@@ -420,6 +420,23 @@ describe("inside a call", () => {
   });
 });
 
+test("[TX-21] a call inside whose opening fails after the one around it was stopped is not closed either", async () => {
+  const inner = writes("inner", () => 1);
+  const outer = writes("outer", (_, call) => call.run({ name: "inner", input: {} }));
+  const { transactions, ledger } = rig([outer, inner]);
+  const open = Promise.withResolvers<never>();
+  const write = ledger.opened.bind(ledger);
+  ledger.opened = (call) => (call.tool === "inner" ? open.promise : write(call));
+  const stop = new AbortController();
+  const running = transactions.run({ id: "c", name: "outer", input: {} }, { signal: stop.signal });
+  await quiet();
+  stop.abort();
+  await quiet();
+  open.reject(new Error("cannot write opened"));
+  expect(await running).toMatchObject({ status: "canceled" });
+  expect(ledger.closings().map(({ callId }) => callId)).toEqual(["c"]);
+});
+
 describe("what a tool notes of its call", () => {
   const noting = (name: string, fields: JsonObject, more: (call: Call) => Promise<unknown>) =>
     writes(name, async (_input, call) => {

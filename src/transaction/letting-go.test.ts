@@ -115,6 +115,18 @@ describe("an effect of a part that is rolled back", () => {
     }
   });
 
+  test("[TX-40] is told so, too, when the call ends before it is known whether it could be undone", async () => {
+    const slow = { undo: () => quiet().then(() => Promise.reject(new Error("gone"))) };
+    const { post } = posting(async (call) => {
+      const savepoint = call.savepoint();
+      await send(call, "a");
+      savepoint.rollback();
+    }, slow);
+    const { transactions } = rig([post]);
+    const { ok, effects } = await transactions.run(called);
+    expect([ok, effects.map(({ key, is }) => [key, is])]).toEqual([true, [["a", "not-undone"]]]);
+  });
+
   test("[TX-40] that is still running is undone when it is done", async () => {
     const slow = Promise.withResolvers<void>();
     const { did, post } = posting(
