@@ -108,6 +108,16 @@ describe("a call that a host begins and ends", () => {
     const ends = await Promise.all([pending.commit(1), transactions.commit("a", 2)]);
     expect(ends).toMatchObject([{ ok: true, output: 1 }, "not pending"]);
     expect(state.session.get(steps)).toEqual(["remembered"]);
+    let asked = 0;
+    const validate = async () => {
+      asked += 1;
+      return "not good enough";
+    };
+    transactions.add([writes("judged", () => 1, { validators: [validate] })]);
+    const judged = await transactions.begin({ id: "b", name: "judged", input: {} });
+    const [first, second] = await Promise.all([judged.commit(1), judged.commit(2)]);
+    expect([first, second]).toMatchObject([{ reason: "rejected", attemptFailures: [{ attempt: 1 }] }, "not pending"]);
+    expect(asked).toBe(1);
   });
 
   test("[TX-31] [TX-36] aborted while its result is validated, it is canceled, and nothing is remembered", async () => {
