@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { RestoreFailedError } from "./errors.ts";
-import type { ResourceKey, ResourceRegistry, Snapshotable } from "./resources.ts";
+import { putBack, type ResourceKey, type ResourceRegistry, type Snapshotable } from "./resources.ts";
 
 interface Hold {
   readonly by: string;
@@ -105,7 +105,8 @@ export class ExclusiveResources {
     const names: string[] = [];
     for (const [name, was] of before.toReversed()) {
       try {
-        await this.#registry.restorable(name)?.restore(was);
+        const resource = this.#registry.restorable(name);
+        if (resource !== undefined) await putBack(resource, was);
       } catch (error) {
         refused.push(error);
         names.push(name);

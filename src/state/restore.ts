@@ -3,7 +3,7 @@ import { BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
 import { isSharedIn, portable, resourcesPart } from "./resources-part.ts";
-import { isShared, type KnownResource, type ResourceRegistry, type Snapshotable } from "./resources.ts";
+import { isShared, type KnownResource, putBack, type ResourceRegistry, type Snapshotable } from "./resources.ts";
 import { type CompositeSnapshot, mustBeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
@@ -154,7 +154,7 @@ export async function restoreResources(
   try {
     for (const [name, to] of targets) {
       touched.push(name);
-      await resourceAt(registry, name).restore(to);
+      await putBack(resourceAt(registry, name), to);
     }
   } catch (error) {
     throw await backOut(error, touched, rescued, registry, poison);
@@ -179,7 +179,7 @@ async function backOut(
   const halfRestored: string[] = [];
   for (const name of touched.toReversed()) {
     try {
-      await resourceAt(registry, name).restore(rescued.get(name));
+      await putBack(resourceAt(registry, name), rescued.get(name));
     } catch (error) {
       stuck.push(error);
       halfRestored.push(name);
