@@ -68,6 +68,31 @@ describe("a call that has to run again", () => {
     expect(state.session.get(steps)).toEqual([]);
   });
 
+  test("[TX-14] [LOOP-17] is judged by that attempt alone: not by what the first spoiled, nor by what it had put out", async () => {
+    const stop = new AbortController();
+    const tool = writes<{ readonly stays: boolean }>("tool", async ({ stays }, call) => {
+      const isFirst = call.get(counter) === 0;
+      call.progress(isFirst ? "first " : "second ");
+      await quiet();
+      if (isFirst) {
+        await call.resource(BOX);
+        expect(() => call.savepoint().rollback()).toThrowError(expect.objectContaining({ code: "RESOURCE_SAVEPOINT" }));
+      } else if (stays) {
+        stop.abort();
+        await new Promise(() => {});
+      }
+    });
+    for (const stays of [false, true]) {
+      const { transactions } = rig([tool, increment], { state: { resources: [[BOX, new Box()]] } });
+      const limits = { signal: stop.signal };
+      const running = transactions.run({ id: "tool", name: "tool", input: { stays } }, limits);
+      await transactions.run({ id: "quick", name: "increment", input: { turns: 0 } });
+      const outcome = await running;
+      expect(outcome).toMatchObject({ status: stays ? "canceled" : "success", attempts: 2 });
+      if (stays) expect(outcome.output).toMatch(/It had put out:\nsecond $/);
+    }
+  });
+
   test("[TX-12] ends as it ends then: a failure changes nothing and is told as that", async () => {
     const once = writes("once", async (_, call) => {
       const now = call.get(counter);

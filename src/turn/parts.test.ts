@@ -33,7 +33,7 @@ describe("a part that somebody else brings", () => {
     expect(session.state.session.all(ToolInvoked).map(({ success }) => success)).toEqual([true, false]);
   });
 
-  test("[TURN-4] a change for which there is no room here is no damage: the session is not opened without it", async () => {
+  test("[TURN-4] [T12] a change for which there is no room here is no damage: the session is not opened without it", async () => {
     const { disk, deps, session } = await opened(new MemoryDisk(), WITH_NOTES);
     await take(session, "a");
     await deps.store.close();
