@@ -6,7 +6,7 @@ import { Deadline } from "./deadline.ts";
 import { beginCall, runTool, ToolRunner } from "./runner.ts";
 import { VisibilityExpansionRequired } from "./ending.ts";
 import { ExecutionState } from "../state/execution-state.ts";
-import { resourceKey } from "../state/resources.ts";
+import { resourceKey, type Snapshotable } from "../state/resources.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { ToolPolicy } from "./policy.ts";
 import { defineTool } from "./tool.ts";
@@ -365,6 +365,30 @@ describe("what is odd about a call", () => {
     await quiet();
     expect([refused, restored]).toMatchObject([{ code: "CALL_CLOSED" }, []]);
     expect(await transactions.run({ id: "b", name: "take", input: {} })).toMatchObject({ ok: true });
+  });
+
+  test("[TX-18] nor while its end is being written down, when what it took has been put back already", async () => {
+    const slow = Promise.withResolvers<number>();
+    const key = resourceKey<Snapshotable<number>>("box");
+    const box: Snapshotable<number> = { snapshot: () => slow.promise, restore: () => {} };
+    let refused: unknown;
+    const take = writes("take", async (_, call) => {
+      await call.resource(key).catch((error: unknown) => (refused = error));
+    });
+    const { transactions, ledger } = rig([take], { state: { resources: [[key, box]] } });
+    const written = Promise.withResolvers<void>();
+    const write = ledger.closed.bind(ledger);
+    ledger.closed = (calls) => written.promise.then(() => write(calls));
+    const stop = new AbortController();
+    const running = transactions.run({ id: "a", name: "take", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    await quiet();
+    slow.resolve(1);
+    await quiet();
+    expect(refused).toMatchObject({ code: "CALL_CLOSED" });
+    written.resolve();
+    expect(await running).toMatchObject({ status: "canceled" });
   });
 });
 
