@@ -76,7 +76,10 @@ describe("a policy", () => {
       policies,
       state: { slices: [succeededTools] },
     });
-    expect(await transactions.run({ id: "c1", name: "outer", input: {} })).toMatchObject({ ok: true, output: "denied" });
+    expect(await transactions.run({ id: "c1", name: "outer", input: {} })).toMatchObject({
+      ok: true,
+      output: "denied",
+    });
     expect(state.session.get(succeededTools)).toEqual(["outer"]);
   });
 
