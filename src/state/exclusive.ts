@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { RestoreFailedError } from "./errors.ts";
-import type { ResourceKey, ResourceRegistry, Snapshotable } from "./resources.ts";
+import { putBack, type ResourceKey, type ResourceRegistry, type Snapshotable } from "./resources.ts";
 
 interface Hold {
   readonly by: string;
@@ -106,7 +106,8 @@ export class ExclusiveResources {
     const names: string[] = [];
     for (const [name, was] of before.toReversed()) {
       try {
-        await this.#registry.restorable(name)?.restore(was);
+        const resource = this.#registry.restorable(name);
+        if (resource !== undefined) await putBack(resource, was);
       } catch (error) {
         refused.push(error);
         names.push(name);
@@ -116,18 +117,23 @@ export class ExclusiveResources {
   }
 
   /**
-   * Notes, for the checkpoint after it, what the holder made of its resources, and what those say that calls share.
-   * Undefined when there is nothing to note: most calls use none.
+   * What every resource will be when the holder has committed: what it made of its own, and what those say that calls share.
+   * Undefined when there is nothing to say: most calls use none. It is to be noted once it is true.
    */
-  capture(by: string): Promise<void> | undefined {
+  capture(by: string): Promise<ReadonlyMap<string, unknown>> | undefined {
     const names = [...this.#heldBy(by), ...this.#registry.sharedNames];
     return names.length === 0 ? undefined : this.#capture(by, names);
   }
 
-  async #capture(by: string, names: readonly string[]): Promise<void> {
+  async #capture(by: string, names: readonly string[]): Promise<ReadonlyMap<string, unknown>> {
     const captured = new Map(this.#captured);
     for (const name of names)
       captured.set(name, await this.#registry.restorable(name)?.snapshot({ tag: `post:${by}` }));
+    return captured;
+  }
+
+  /** The holder has committed. */
+  noteCommitted(captured: ReadonlyMap<string, unknown>): void {
     this.#captured = captured;
   }
 

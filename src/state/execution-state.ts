@@ -9,7 +9,7 @@ import { DEFAULT_SLICES } from "./default-slices.ts";
 import { RestoreFailedError } from "./errors.ts";
 import { ExclusiveResources } from "./exclusive.ts";
 import type { AnyPart } from "./part.ts";
-import { type ResourceKey, ResourceRegistry } from "./resources.ts";
+import { putBack, type ResourceKey, ResourceRegistry } from "./resources.ts";
 import { originsIn, resourcesIn } from "./resources-part.ts";
 import {
   planRestore,
@@ -199,7 +199,8 @@ export class ExecutionState {
     const kept = resourcesIn(this.truth.root, (name) => this.resources.restorable(name));
     for (const [name, snapshot] of kept) {
       try {
-        await this.resources.restorable(name)?.restore(snapshot);
+        const resource = this.resources.restorable(name);
+        if (resource !== undefined) await putBack(resource, snapshot);
       } catch (error) {
         this.truth.poison(new RestoreFailedError({ refused: name }, [error]));
       }

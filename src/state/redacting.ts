@@ -9,14 +9,20 @@ import { isSlice } from "./slice.ts";
  */
 export function redacting(part: AnyPart, redactor: Redactor): AnyPart {
   if (part.exact === true) return part;
-  const accept = (before: never, after: never): unknown => {
-    const accepted = part.accept === undefined ? after : part.accept(before, after);
-    if (!isSlice(part)) return cleanOf(part, redactor, before, accepted);
-    const clean = redactor.json(accepted as Json, before);
-    if (clean !== accepted) part.decode(clean); // whoever opens the session next reads the word, and must be able to
+  const hidden = (before: never, after: unknown): unknown => {
+    if (!isSlice(part)) return cleanOf(part, redactor, before, after);
+    const clean = redactor.json(after as Json, before);
+    if (clean !== after) part.decode(clean); // whoever opens the session next reads the word, and must be able to
     return clean;
   };
-  return { ...part, accept, decode: (data: Json) => part.decode(redactor.json(data)) };
+  return {
+    ...part,
+    accept: (before: never, after: never) =>
+      hidden(before, part.accept === undefined ? after : part.accept(before, after)),
+    // What a snapshot remembers may have become a secret since.
+    restored: (now: never, then: never) => hidden(now, part.restored === undefined ? then : part.restored(now, then)),
+    decode: (data: Json) => part.decode(redactor.json(data)),
+  };
 }
 
 /** Only what changed is looked at; a value that holds a secret is made anew from its data. */

@@ -1,4 +1,6 @@
+import { copyJson } from "../base/copy-json.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { checkJson, KEPT_LIMITS } from "../base/json.ts";
 
 /** Anything of the outside that can be captured and put back. Snapshots must be plain data to leave the process. */
 export interface Snapshotable<S> {
@@ -6,6 +8,13 @@ export interface Snapshotable<S> {
   restore(snapshot: S): unknown;
   /** True for what only ever grows, such as spent tokens: it is captured, never put back, and calls may share it. */
   readonly shared?: boolean;
+}
+
+/** A copy, where that can be made: what it goes on to make of what it was given would be another snapshot from then on. */
+export async function putBack(resource: Snapshotable<unknown>, to: unknown): Promise<void> {
+  const checked = checkJson(to, KEPT_LIMITS);
+  const isExact = checked.ok && checked.value.repairs.length === 0;
+  await resource.restore(isExact ? copyJson(checked.value.value) : to);
 }
 
 /** What is known of a resource without making it. */

@@ -110,6 +110,26 @@ test("[SNAP-14] a restore of what is no snapshot is refused by name", async () =
   expect(state.session.get(steps)).toEqual(["one"]);
 });
 
+test("[SNAP-14] so is going back to it, writing it down, comparing it and reading it", async () => {
+  const { state } = setUp();
+  const whole = await state.snapshot();
+  const slices = state.session.snapshot();
+  const refused = { code: "BAD_OPTION", details: expect.objectContaining({ option: "snapshot" }) };
+  for (const wrong of [state.snapshot(), state.toJson(whole), undefined, {}, { resources: new Map(), session: {} }]) {
+    await expect(state.session.rollback(wrong as never)).rejects.toMatchObject(refused);
+    await expect(state.restore(wrong as never)).rejects.toMatchObject(refused);
+    for (const misused of [() => state.toJson(wrong as never), () => state.diff(whole, wrong as never)])
+      expect(misused).toThrowError(expect.objectContaining(refused));
+  }
+  // Each where the other belongs.
+  await expect(state.session.rollback(whole as never)).rejects.toMatchObject(refused);
+  await expect(state.restore(slices as never)).rejects.toMatchObject(refused);
+  for (const wrong of [undefined, whole, state.snapshot()])
+    expect(() => state.fromJson(wrong as never)).toThrowError(
+      expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option: "text" }) }),
+    );
+});
+
 describe("a restore during which a resource ceases to be one", () => {
   const setUpMeddler = () => {
     const [a, b] = [new Meddler(), new Box()];

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../base/json.ts";
-import { badOption, BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
+import { BOOLEAN, listOf, type OptionRules, TEXT } from "../base/options.ts";
 import { RestoreFailedError, SnapshotMismatchError } from "./errors.ts";
 import { type AnyPart, RootChange } from "./part.ts";
 import { isSharedIn, portable, resourcesPart } from "./resources-part.ts";
-import { isShared, type KnownResource, type ResourceRegistry, type Snapshotable } from "./resources.ts";
-import type { CompositeSnapshot } from "./snapshot.ts";
+import { isShared, type KnownResource, putBack, type ResourceRegistry, type Snapshotable } from "./resources.ts";
+import { type CompositeSnapshot, mustBeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
 export interface RestoreOptions {
@@ -59,12 +59,13 @@ export function planRestore(
   ground: RestoreGround,
   options: RestoreOptions = {},
 ): RestorePlan {
-  if (!isSnapshot(snapshot)) throw badOption("snapshot", snapshot, NO_SNAPSHOT);
+  mustBeSnapshot(snapshot);
   const { parts, root: now, policies, namesBy } = ground.truth;
   const { resources, unknown: unknownResources } = chosenResources(snapshot, ground, options);
-  // A snapshot of this very state shares its table of policies: then it can name nothing that is not known.
-  const foreign = snapshot.session.policies === policies ? [] : [...snapshot.session.slices.keys()];
-  const unknownSlices = [...(options.slices ?? []), ...foreign].filter((name) => !parts.has(name));
+  // A snapshot of this very state shares its table of policies: then it names nothing unknown, and its values were accepted.
+  const isForeign = snapshot.session.policies !== policies;
+  const named = isForeign ? [...snapshot.session.slices.keys()] : [];
+  const unknownSlices = [...(options.slices ?? []), ...named].filter((name) => !parts.has(name));
   if (unknownSlices.length > 0 || unknownResources.length > 0)
     throw new SnapshotMismatchError({ snapshot: snapshot.snapshotId, unknownSlices, unknownResources });
   const isChosen = (part: AnyPart) => options.slices?.includes(part.name) !== false && !stays(part, options);
@@ -74,7 +75,8 @@ export function planRestore(
     if (part === undefined || !isChosen(part)) continue;
     const current = now.get(name);
     const to = restoredValue(snapshot, part, current, then, options.paths);
-    const value = part.restored === undefined ? to : part.restored(current as never, to as never);
+    const back = part.restored === undefined ? to : part.restored(current as never, to as never);
+    const value = isForeign && part.accept !== undefined ? part.accept(current as never, back as never) : back;
     if (value !== current) after.set(name, value);
   }
   if (resources.size > 0 && parts.has(resourcesPart.name)) {
@@ -91,12 +93,6 @@ export function planRestore(
   }
   const unmade = [...resources.keys()].filter((name) => ground.resource(name) === "unmade");
   return new RestorePlan(new RootChange(parts, now, [...after]), resources, unmade);
-}
-
-const NO_SNAPSHOT = "a snapshot: await snapshot(), or read its text with fromJson()";
-
-function isSnapshot(given: Partial<CompositeSnapshot> | undefined): boolean {
-  return given?.resources instanceof Map && given.session !== undefined;
 }
 
 function chosenResources(
@@ -158,7 +154,7 @@ export async function restoreResources(
   try {
     for (const [name, to] of targets) {
       touched.push(name);
-      await resourceAt(registry, name).restore(to);
+      await putBack(resourceAt(registry, name), to);
     }
   } catch (error) {
     throw await backOut(error, touched, rescued, registry, poison);
@@ -183,7 +179,7 @@ async function backOut(
   const halfRestored: string[] = [];
   for (const name of touched.toReversed()) {
     try {
-      await resourceAt(registry, name).restore(rescued.get(name));
+      await putBack(resourceAt(registry, name), rescued.get(name));
     } catch (error) {
       stuck.push(error);
       halfRestored.push(name);

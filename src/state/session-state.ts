@@ -6,7 +6,7 @@ import { readSlice } from "./read-slice.ts";
 import type { Snapshotable } from "./resources.ts";
 import type { Root } from "./root.ts";
 import { partOf, type Slice, type SliceEvent } from "./slice.ts";
-import { leftOut, SLICE_SELECTION, type SliceSelection, type Snapshot } from "./snapshot.ts";
+import { leftOut, mustHoldSlices, SLICE_SELECTION, type SliceSelection, type Snapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
 /** Where a state stands among others: which it came from, which came from it, what its owner calls it. */
@@ -101,6 +101,7 @@ export class SessionState {
 
   async rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): Promise<void> {
     checkOptions(options, { preserveLogs: BOOLEAN });
+    mustHoldSlices(snapshot);
     const composite = {
       snapshotId: "",
       createdAt: snapshot.createdAt,

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../base/canonical.ts";
 import { canonicalHash, sha256 } from "../base/hash.ts";
+import { badOption } from "../base/options.ts";
 import { encodeJson, type Json, parseJson } from "../base/json.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
@@ -7,7 +8,7 @@ import { fields, json, list, oneOf, optional, string, type TypeOf } from "../rec
 import { SnapshotMismatchError, stateError } from "./errors.ts";
 import type { Content, Parts, SlicePolicy } from "./part.ts";
 import { Root } from "./root.ts";
-import type { CompositeSnapshot } from "./snapshot.ts";
+import { type CompositeSnapshot, mustBeSnapshot } from "./snapshot.ts";
 
 /** A snapshot as text: one entry a line, each with its own checksum, so that damage is named and not only noticed. */
 interface Entry {
@@ -48,6 +49,7 @@ const header = fields({
 
 /** Portable text with version and checksums. Data only: loading it runs nothing and names no code. */
 export function snapshotToText(snapshot: CompositeSnapshot, parts: Parts, ladder: SnapshotLadder = LADDER): string {
+  mustBeSnapshot(snapshot);
   const entries = entriesOf(snapshot, parts).map(({ name, data }) => {
     const encoded = encodeJson(data);
     if (encoded.ok) return { name, data: encoded.value.value, sum: sumOf({ name, data: encoded.value.value }) };
@@ -76,6 +78,7 @@ function lineOf({ name, data, sum }: SummedEntry): string {
 
 /** Refuses what is damaged, altered, newer, or not known here: all of that before anything could be changed by it. */
 export function snapshotFromText(text: string, parts: Parts, ladder: SnapshotLadder = LADDER): CompositeSnapshot {
+  if (typeof text !== "string") throw badOption("text", text, "the text that toJson() wrote");
   const entries = new Map(readEntries(text, ladder).map(({ name, data }) => [name, data]));
   const head = headerOf(entries.get("header"));
   const slices = named(entries, "slices/");

@@ -196,6 +196,20 @@ describe("a snapshot", () => {
 });
 
 describe("a restore", () => {
+  test("[SLICE-6] of a snapshot of another state lets nothing in that the slice here would refuse", async () => {
+    const text = (value: unknown) => (typeof value === "string" ? { value } : { issues: [{ message: "no text" }] });
+    const schema = { "~standard": { version: 1, vendor: "test", validate: text } } as const;
+    const on = { set: (_: unknown, to: unknown) => to };
+    const loose = ExecutionState.create({ slices: [defineSlice("name", { initial: 1 as unknown, on })] });
+    const strict = defineSlice("name", { initial: "" as unknown, on, schema });
+    const state = ExecutionState.create({ slices: [strict], resources: [[resourceKey("box"), box()]] });
+    const root = state.root;
+    const theirs = await loose.snapshot();
+    await expect(state.restore(theirs)).rejects.toMatchObject({ code: "SLICE_INVALID", details: { slice: "name" } });
+    await expect(state.session.rollback(theirs.session)).rejects.toMatchObject({ code: "SLICE_INVALID" });
+    expect(state.root).toBe(root);
+  });
+
   test("[SNAP-10] [K26] keeps logs unless told otherwise", async () => {
     const state = await grown();
     const all = await state.snapshot({ includeAll: true });

@@ -2,9 +2,9 @@ import type { Instant } from "../base/clock.ts";
 import { isDeepStrictEqual } from "node:util";
 import { canonicalJson } from "../base/canonical.ts";
 import { checkJson, type Json, type JsonLimits } from "../base/json.ts";
-import { BOOLEAN, listOf, type OptionRules, oneOf } from "../base/options.ts";
+import { badOption, BOOLEAN, listOf, type OptionRules, oneOf } from "../base/options.ts";
 import { type Parts, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
-import type { Root } from "./root.ts";
+import { Root } from "./root.ts";
 
 export type SnapshotPhase = "pre_tool" | "post_tool" | "checkpoint" | "manual";
 
@@ -66,8 +66,21 @@ export interface SnapshotDifference {
   readonly resources: readonly string[];
 }
 
+/** Refuses what is none, such as the promise of one or its text. */
+export function mustBeSnapshot(given: Partial<CompositeSnapshot> | undefined): void {
+  if (!(given?.resources instanceof Map && given.session?.slices instanceof Root))
+    throw badOption("snapshot", given, "a snapshot: await snapshot(), or read its text with fromJson()");
+}
+
+/** The same for one that is of the slices alone. */
+export function mustHoldSlices(given: Partial<Snapshot> | undefined): void {
+  if (!(given?.slices instanceof Root))
+    throw badOption("snapshot", given, "a snapshot of the slices: session.snapshot()");
+}
+
 /** Equal references are equal; others are compared as data, so that a loaded snapshot compares with a living one. */
 export function diffSnapshots(before: CompositeSnapshot, after: CompositeSnapshot, parts: Parts): SnapshotDifference {
+  for (const given of [before, after]) mustBeSnapshot(given);
   const [a, b] = [before.session.slices, after.session.slices];
   const slices: Record<string, Json> = {};
   for (const [name, part] of parts) {

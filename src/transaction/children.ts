@@ -24,6 +24,7 @@ export class CallChildren {
     const adopted: Adopted = { child, stretch };
     this.#adopted = [...this.#adopted, adopted];
     try {
+      await Promise.all(this.#gone); // marked on its way back, it would later be returned to what was taken back
       adopted.rewind = await child.mark();
     } catch (error) {
       this.#adopted = this.#adopted.filter((other) => other !== adopted);
@@ -43,7 +44,9 @@ export class CallChildren {
     const goes = ({ stretch }: Adopted) => isSince(savepoint, stretch, stretch.opened);
     const [gone, stay] = [this.#adopted.filter(goes), this.#adopted.filter((adopted) => !goes(adopted))];
     this.#adopted = stay;
-    const work = takenBack(gone, stay);
+    // Side by side, a part inside another would be taken back to where that other one had brought it.
+    const before = this.#gone.at(-1);
+    const work = before === undefined ? takenBack(gone, stay) : before.then(() => takenBack(gone, stay));
     this.#gone = [...this.#gone, work];
     return work;
   }

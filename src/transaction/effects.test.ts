@@ -271,6 +271,29 @@ describe("an effect", () => {
     expect(charged?.attempts).toBe(2);
   });
 
+  test("[TX-28] so is one of a call inside an attempt that was given up, unless a call inside the next asks for it", async () => {
+    const { did, spec } = bank();
+    const charge = writes<{ readonly key: string }>(
+      "charge",
+      ({ key }, call) => call.effect("payment", { n: 0 }, { key }),
+      { effects: { payment: spec } },
+    );
+    const outer = writes("outer", async (_, call) => {
+      const isFirst = call.get(counter) === 0;
+      await quiet();
+      for (const key of isFirst ? ["both", "first"] : ["both"]) await call.run({ name: "charge", input: { key } });
+    });
+    const { transactions } = rig([charge, outer, writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    const [outcome] = await transactions.runAll([
+      { id: "c1", name: "outer", input: {} },
+      { id: "c2", name: "add", input: {} },
+    ]);
+    expect(outcome).toMatchObject({ ok: true, attempts: 2 });
+    expect(did).toEqual(["pay both", "pay first", "refund first 0"]);
+    await transactions.undoEffects(["c1"]);
+    expect(did.slice(3)).toEqual(["refund both 0"]);
+  });
+
   test("[TX-25] is undone later, too, when the store refused the undoing of one before it", async () => {
     const { did, spec } = bank();
     const { transactions, ledger } = rig([paying(spec)]);

@@ -246,6 +246,13 @@ describe("a call that does not succeed", () => {
       { callId: "c2", status: "timeout" },
     ]);
     expect(world.state.session.get(counter)).toBe(0);
+    const both = rig([writes("ours", () => new Promise(() => {}), { deadlineMs: 100 })]);
+    const at = Deadline.after(both.clock, 100);
+    const together = both.transactions.run({ id: "c4", name: "ours", input: {} }, { deadline: at });
+    const which = together.catch((error: unknown) => error);
+    await quiet();
+    both.clock.advance(100);
+    expect(await which).toMatchObject({ code: "EVALUATION_ENDED" }); // it ends more
     const other = rig([writes("slow", () => 1)], { state: { clock: world.clock, resources: [[DEADLINE, deadline]] } });
     await expect(other.transactions.run({ id: "c3", name: "slow", input: {} })).rejects.toMatchObject({
       code: "EVALUATION_ENDED",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Box, counter, diary, quiet, rig, steps, writes } from "../../test/support/calls.ts";
+import { Box, counter, diary, quiet, type Rig, rig, steps, writes } from "../../test/support/calls.ts";
 import { filesOf } from "../files/access.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { ExecutionState } from "../state/execution-state.ts";
@@ -278,6 +278,31 @@ describe("inside a call", () => {
     ]);
   });
 
+  test("[TX-32] [TX-22] no state works for its own call, nor for one of a call that it runs itself: neighbours would be taken back", async () => {
+    const child = rig([writes("back", async (_, call) => call.child(outer.state))]);
+    const gate = Promise.withResolvers<void>();
+    const refused: unknown[] = [];
+    const work = writes<{ readonly way: string }>("work", async ({ way }, call) => {
+      if (way === "itself") await call.child(outer.state).catch((error: unknown) => refused.push(error));
+      else {
+        await call.child(child.state);
+        refused.push(await child.transactions.run({ id: way, name: "back", input: {} }));
+      }
+      await gate.promise;
+      return call.fail("no", "no");
+    });
+    const outer: Rig = rig([work, writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    const working = ["itself", "round about"].map((way) =>
+      outer.transactions.run({ id: way, name: "work", input: { way } }),
+    );
+    await quiet();
+    await outer.transactions.run({ id: "neighbour", name: "add", input: {} });
+    gate.resolve();
+    await Promise.all(working);
+    expect(outer.state.session.get(counter)).toBe(1);
+    expect(refused).toMatchObject([{ code: "STATE_INSIDE_CALL" }, { reason: "STATE_INSIDE_CALL" }]);
+  });
+
   test("[TX-22] [K17] a child's work goes with the call that is discarded, and stays with one that is not", async () => {
     const child = ExecutionState.create({ slices: [steps] });
     const work = writes<{ fail: boolean }>("work", async ({ fail }, call) => {
@@ -418,6 +443,23 @@ describe("inside a call", () => {
       ["c", "canceled"],
     ]);
   });
+});
+
+test("[TX-21] a call inside whose opening fails after the one around it was stopped is not closed either", async () => {
+  const inner = writes("inner", () => 1);
+  const outer = writes("outer", (_, call) => call.run({ name: "inner", input: {} }));
+  const { transactions, ledger } = rig([outer, inner]);
+  const open = Promise.withResolvers<never>();
+  const write = ledger.opened.bind(ledger);
+  ledger.opened = (call) => (call.tool === "inner" ? open.promise : write(call));
+  const stop = new AbortController();
+  const running = transactions.run({ id: "c", name: "outer", input: {} }, { signal: stop.signal });
+  await quiet();
+  stop.abort();
+  await quiet();
+  open.reject(new Error("cannot write opened"));
+  expect(await running).toMatchObject({ status: "canceled" });
+  expect(ledger.closings().map(({ callId }) => callId)).toEqual(["c"]);
 });
 
 describe("what a tool notes of its call", () => {

@@ -115,6 +115,18 @@ describe("an effect of a part that is rolled back", () => {
     }
   });
 
+  test("[TX-40] is told so, too, when the call ends before it is known whether it could be undone", async () => {
+    const slow = { undo: () => quiet().then(() => Promise.reject(new Error("gone"))) };
+    const { post } = posting(async (call) => {
+      const savepoint = call.savepoint();
+      await send(call, "a");
+      savepoint.rollback();
+    }, slow);
+    const { transactions } = rig([post]);
+    const { ok, effects } = await transactions.run(called);
+    expect([ok, effects.map(({ key, is }) => [key, is])]).toEqual([true, [["a", "not-undone"]]]);
+  });
+
   test("[TX-40] that is still running is undone when it is done", async () => {
     const slow = Promise.withResolvers<void>();
     const { did, post } = posting(
@@ -189,6 +201,38 @@ describe("a child of a part that is rolled back", () => {
     const { transactions } = rig([work]);
     expect(await transactions.run({ id: "a", name: "work", input: {} })).toMatchObject({ ok: true });
     expect([child.session.get(steps), released]).toEqual([["before", "after"], ["released"]]);
+  });
+
+  test("[TX-40] that has work for it anew right after a rollback stands where it was taken back to", async () => {
+    for (const fails of [false, true]) {
+      const child = ExecutionState.create({ slices: [steps] });
+      const post = writes("post", async (_, call) => {
+        const savepoint = call.savepoint();
+        await working(call, child, "rolled back");
+        savepoint.rollback();
+        const anew = () => working(call, child, "anew");
+        await (fails ? failing(call, anew) : anew());
+      });
+      const { transactions } = rig([post]);
+      expect(await transactions.run(called)).toMatchObject({ ok: true });
+      expect([fails, child.session.get(steps)]).toEqual([fails, fails ? [] : ["anew"]]);
+    }
+  });
+
+  test("[TX-40] is taken back in the order in which its parts were rolled back, whichever takes longer", async () => {
+    const child = ExecutionState.create({ slices: [steps] });
+    const post = writes("post", async (_, call) => {
+      await working(call, child, "kept");
+      await failing(call, async () => {
+        await working(call, child, "part");
+        const savepoint = call.savepoint();
+        for (const what of ["a", "b", "c"]) await working(call, child, what);
+        savepoint.rollback();
+      });
+    });
+    const { transactions } = rig([post]);
+    expect(await transactions.run(called)).toMatchObject({ ok: true });
+    expect(child.session.get(steps)).toEqual(["kept"]);
   });
 
   test("[TX-40] that the part had work for it once more goes on with what it had begun for the call before", async () => {

@@ -42,6 +42,7 @@ export class Marks {
   /** The answer takes the state back to where it stands now, after all that runs in it since has ended. */
   async mark(): Promise<TakeBack> {
     const { state, transactions, from } = this.#ground;
+    state.truth.gate.refuseInside(); // taken back to before its own call, it would lose what others have committed since
     const span = this.#begin();
     const [around] = callsAround();
     const kept = await state.snapshot({ tag: "mark" });

@@ -254,6 +254,25 @@ describe("calls that overlap", () => {
     }
   });
 
+  test("[TURN-9] in call order a call that could not be opened lets none behind it past those before it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const add = writes<{ readonly slow: boolean }>("add", async ({ slow }, call) => {
+      if (slow) await gate.promise;
+      call.dispatch(steps.added(call.id));
+    });
+    const { state, transactions, ledger } = rig([add], { commitOrder: "call" });
+    const write = ledger.opened.bind(ledger);
+    ledger.opened = async (call) => (call.callId === "unopened" ? Promise.reject(new Error("no")) : write(call));
+    const run = (id: string, slow = false) => transactions.run({ id, name: "add", input: { slow } });
+    const all = [run("first", true), run("unopened"), run("last")];
+    await expect(all[1]).rejects.toThrow("no");
+    await quiet();
+    expect(state.session.get(steps)).toEqual([]);
+    gate.resolve();
+    await Promise.all([all[0], all[2]]);
+    expect(state.session.get(steps)).toEqual(["first", "last"]);
+  });
+
   test("[TX-18] a call that ends without waiting for its resource leaves it free for the next", async () => {
     const hasty = writes("hasty", (_, call) => {
       void call.resource(BOX).catch(() => {});

@@ -6,7 +6,7 @@ import { Deadline } from "./deadline.ts";
 import { beginCall, runTool, ToolRunner } from "./runner.ts";
 import { VisibilityExpansionRequired } from "./ending.ts";
 import { ExecutionState } from "../state/execution-state.ts";
-import { resourceKey } from "../state/resources.ts";
+import { resourceKey, type Snapshotable } from "../state/resources.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { ToolPolicy } from "./policy.ts";
 import { defineTool } from "./tool.ts";
@@ -108,6 +108,16 @@ describe("a call that a host begins and ends", () => {
     const ends = await Promise.all([pending.commit(1), transactions.commit("a", 2)]);
     expect(ends).toMatchObject([{ ok: true, output: 1 }, "not pending"]);
     expect(state.session.get(steps)).toEqual(["remembered"]);
+    let asked = 0;
+    const validate = async () => {
+      asked += 1;
+      return "not good enough";
+    };
+    transactions.add([writes("judged", () => 1, { validators: [validate] })]);
+    const judged = await transactions.begin({ id: "b", name: "judged", input: {} });
+    const [first, second] = await Promise.all([judged.commit(1), judged.commit(2)]);
+    expect([first, second]).toMatchObject([{ reason: "rejected", attemptFailures: [{ attempt: 1 }] }, "not pending"]);
+    expect(asked).toBe(1);
   });
 
   test("[TX-31] [TX-36] aborted while its result is validated, it is canceled, and nothing is remembered", async () => {
@@ -355,6 +365,30 @@ describe("what is odd about a call", () => {
     await quiet();
     expect([refused, restored]).toMatchObject([{ code: "CALL_CLOSED" }, []]);
     expect(await transactions.run({ id: "b", name: "take", input: {} })).toMatchObject({ ok: true });
+  });
+
+  test("[TX-18] nor while its end is being written down, when what it took has been put back already", async () => {
+    const slow = Promise.withResolvers<number>();
+    const key = resourceKey<Snapshotable<number>>("box");
+    const box: Snapshotable<number> = { snapshot: () => slow.promise, restore: () => {} };
+    let refused: unknown;
+    const take = writes("take", async (_, call) => {
+      await call.resource(key).catch((error: unknown) => (refused = error));
+    });
+    const { transactions, ledger } = rig([take], { state: { resources: [[key, box]] } });
+    const written = Promise.withResolvers<void>();
+    const write = ledger.closed.bind(ledger);
+    ledger.closed = (calls) => written.promise.then(() => write(calls));
+    const stop = new AbortController();
+    const running = transactions.run({ id: "a", name: "take", input: {} }, { signal: stop.signal });
+    await quiet();
+    stop.abort();
+    await quiet();
+    slow.resolve(1);
+    await quiet();
+    expect(refused).toMatchObject({ code: "CALL_CLOSED" });
+    written.resolve();
+    expect(await running).toMatchObject({ status: "canceled" });
   });
 });
 

@@ -61,6 +61,28 @@ describe("a policy", () => {
     expect(await run("c6", "deploy")).toMatchObject({ reason: "denied" });
   });
 
+  test("[TX-36] what it remembers of a call inside another goes with the part of it that is rolled back", async () => {
+    const build = writes("build", () => 1);
+    const outer = writes("outer", async (_, call) => {
+      const failed = call.transaction(async () => {
+        await call.run({ name: "build", input: {} });
+        throw new Error("not this part");
+      });
+      await failed.catch(() => {});
+      return (await call.run({ name: "deploy", input: {} })).reason;
+    });
+    const policies = [sequentialDependency({ deploy: ["build"] })];
+    const { state, transactions } = rig([build, outer, writes("deploy", () => 2)], {
+      policies,
+      state: { slices: [succeededTools] },
+    });
+    expect(await transactions.run({ id: "c1", name: "outer", input: {} })).toMatchObject({
+      ok: true,
+      output: "denied",
+    });
+    expect(state.session.get(succeededTools)).toEqual(["outer"]);
+  });
+
   test("[TX-36] [TOOL-26] a path is read before it is written", async () => {
     const pathOf = (_tool: string, input: unknown) => (input as { path?: string }).path;
     const tools = [defineTool({ name: "read", access: "read", run: () => 1 }), writes("write", () => 1)];

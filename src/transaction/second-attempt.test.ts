@@ -3,6 +3,7 @@ import { Box, counter, quiet, rig, steps, writes } from "../../test/support/call
 import type { StandardSchema } from "../contracts/schema.ts";
 import { resourceKey } from "../state/resources.ts";
 import { defineSlice } from "../state/slice.ts";
+import type { ToolPolicy } from "./policy.ts";
 import { defineTool } from "./tool.ts";
 
 const BOX = resourceKey<Box>("box");
@@ -46,6 +47,50 @@ describe("a call that has to run again", () => {
     expect(await running).toMatchObject([{ ok: true, attempts: 2 }, { ok: true }]);
     expect(state.session.get(steps)).toEqual(["a", "b"]);
     expect(input.words).toEqual(["a", "b", "never asked for"]);
+  });
+
+  test("[TX-35] is asked about again when it is about to commit then: a policy may deny what only the second attempt did", async () => {
+    const frozen: ToolPolicy = {
+      name: "frozen",
+      check: () => undefined,
+      recheck: ({ tool }, changes) => (tool.name === "late" && changes("steps") ? "steps are frozen" : undefined),
+    };
+    const late = writes("late", async (_, call) => {
+      if (call.get(counter) > 0) call.dispatch(steps.added("late"));
+      await quiet();
+    });
+    const { state, transactions } = rig([late, increment], { policies: [frozen] });
+    const [outcome] = await transactions.runAll([
+      { id: "late", name: "late", input: {} },
+      { id: "quick", name: "increment", input: { turns: 0 } },
+    ]);
+    expect(outcome).toMatchObject({ ok: false, reason: "denied", attempts: 2 });
+    expect(state.session.get(steps)).toEqual([]);
+  });
+
+  test("[TX-14] [LOOP-17] is judged by that attempt alone: not by what the first spoiled, nor by what it had put out", async () => {
+    const stop = new AbortController();
+    const tool = writes<{ readonly stays: boolean }>("tool", async ({ stays }, call) => {
+      const isFirst = call.get(counter) === 0;
+      call.progress(isFirst ? "first " : "second ");
+      await quiet();
+      if (isFirst) {
+        await call.resource(BOX);
+        expect(() => call.savepoint().rollback()).toThrowError(expect.objectContaining({ code: "RESOURCE_SAVEPOINT" }));
+      } else if (stays) {
+        stop.abort();
+        await new Promise(() => {});
+      }
+    });
+    for (const stays of [false, true]) {
+      const { transactions } = rig([tool, increment], { state: { resources: [[BOX, new Box()]] } });
+      const limits = { signal: stop.signal };
+      const running = transactions.run({ id: "tool", name: "tool", input: { stays } }, limits);
+      await transactions.run({ id: "quick", name: "increment", input: { turns: 0 } });
+      const outcome = await running;
+      expect(outcome).toMatchObject({ status: stays ? "canceled" : "success", attempts: 2 });
+      if (stays) expect(outcome.output).toMatch(/It had put out:\nsecond $/);
+    }
   });
 
   test("[TX-12] ends as it ends then: a failure changes nothing and is told as that", async () => {

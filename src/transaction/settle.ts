@@ -114,9 +114,11 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   const pre = boundary(world, outcome, "pre_tool");
   const unlogged = open.branch.savepoint();
   let change: RootChange;
+  let captured: ReadonlyMap<string, unknown> | undefined;
   try {
-    const noted = noteResources(world, open);
-    if (noted !== undefined) await noted;
+    const capturing = state.exclusive.capture(open.call.id);
+    if (capturing !== undefined) captured = await capturing;
+    noteResources(world, open, captured);
     logOutcomes(world, open, outcomes);
     change = open.branch.onto(state.root);
   } catch (error) {
@@ -131,6 +133,8 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
     open.branch.returnTo(unlogged); // it has not ended as was logged, and is about to end otherwise
     return { instead: refusal(error) };
   }
+  // Noted before it is written down, a refused commit would be what every later boundary puts back.
+  if (captured !== undefined) state.exclusive.noteCommitted(captured);
   checkpoint(world, outcome, pre);
   const ended = open.endCommands(true);
   if (ended !== undefined) await ended.catch(() => {}); // what it did is kept; what is left of where it ran goes at the next opening
@@ -183,13 +187,11 @@ async function write(world: CallWorld, outcomes: readonly CallOutcome[], change:
 }
 
 /** What it made of the resources belongs to what it changed: with it, another process can put them back. */
-function noteResources({ state }: CallWorld, open: OpenCall): Promise<void> | undefined {
-  const { exclusive, truth } = state;
-  return exclusive.capture(open.call.id)?.then(() => {
-    if (!truth.parts.has(resourcesPart.name)) return;
-    const now = portable(exclusive.captured, exclusive.origins, (name) => state.resources.peek(name));
-    open.branch.change(resourcesPart, () => now);
-  });
+function noteResources({ state }: CallWorld, open: OpenCall, captured: ReadonlyMap<string, unknown> | undefined): void {
+  const { exclusive, truth, resources } = state;
+  if (captured === undefined || !truth.parts.has(resourcesPart.name)) return;
+  const now = portable(captured, exclusive.origins, (name) => resources.peek(name));
+  open.branch.change(resourcesPart, () => now);
 }
 
 function logOutcomes(world: CallWorld, open: OpenCall, outcomes: readonly CallOutcome[]): void {

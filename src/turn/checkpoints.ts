@@ -78,8 +78,12 @@ export class SessionCheckpoints {
   async snapshot(callId: string, side: BoundarySide): Promise<CompositeSnapshot> {
     const boundary = this.boundary(callId);
     const { checkpoints } = this.#state;
-    if (checkpoints.has(callId)) {
-      const kept = side === "before" ? checkpoints.getPreSnapshot(callId) : checkpoints.getPostSnapshot(callId);
+    // A call inside another has the boundary of that one, under whose id this process remembers it.
+    const { before, after } = boundary;
+    const same = this.list().find((one) => one.before === before && one.after === after && checkpoints.has(one.callId));
+    if (same !== undefined) {
+      const { callId: id } = same;
+      const kept = side === "before" ? checkpoints.getPreSnapshot(id) : checkpoints.getPostSnapshot(id);
       if (kept !== undefined) return kept;
     }
     return this.#fromJournal(boundary, side);

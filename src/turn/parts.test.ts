@@ -6,6 +6,7 @@ import { MemoryDisk } from "../../test/support/stores.ts";
 import { FixedClock } from "../base/clock.ts";
 import { ToolInvoked } from "../state/default-slices.ts";
 import { resourceKey } from "../state/resources.ts";
+import { defineSlice } from "../state/slice.ts";
 import { BUDGET, BudgetTracker } from "../transaction/budget.ts";
 import type { Session } from "./session.ts";
 
@@ -32,7 +33,7 @@ describe("a part that somebody else brings", () => {
     expect(session.state.session.all(ToolInvoked).map(({ success }) => success)).toEqual([true, false]);
   });
 
-  test("[TURN-4] a change for which there is no room here is no damage: the session is not opened without it", async () => {
+  test("[TURN-4] [T12] a change for which there is no room here is no damage: the session is not opened without it", async () => {
     const { disk, deps, session } = await opened(new MemoryDisk(), WITH_NOTES);
     await take(session, "a");
     await deps.store.close();
@@ -120,6 +121,54 @@ describe("resources of a durable session", () => {
     const third = new Box();
     await opened(disk, withBox(third));
     expect(third.value).toBe(1);
+  });
+
+  test("[TURN-60] what a call made of one that could not commit after all is at no boundary, here or in another process", async () => {
+    const OTHER = resourceKey<Box>("other");
+    const [begun, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const once = defineSlice("once", {
+      initial: 0,
+      on: {
+        taken: (now: number) => {
+          if (now > 0) throw new Error("taken");
+          return now + 1;
+        },
+      },
+    });
+    const take = writes<{ readonly slow?: boolean }>("take", async ({ slow }, call) => {
+      call.dispatch(once.taken());
+      if (slow !== true) return;
+      (await call.resource(BOX)).value = 5;
+      begun.resolve();
+      await others.promise;
+    });
+    const other = writes("other", async (_, call) => void ((await call.resource(OTHER)).value = 1));
+    const boxes = () => ({
+      ...withBox(new Box()),
+      tools: [use, take, other],
+      slices: [counter, once],
+    });
+    const [box, more] = [new Box(), new Box()];
+    const resources = (one: Box, two: Box) => () => [[BOX, one] as const, [OTHER, two] as const];
+    const { session, disk, deps } = await opened(new MemoryDisk(), { ...boxes(), resources: resources(box, more) });
+    const first = await used(session);
+    const slow = session.runTool({ name: "take", input: { slow: true } });
+    await begun.promise;
+    await session.runTool({ name: "take", input: {} });
+    others.resolve();
+    const failed = await slow;
+    expect([failed.reason, box.value]).toEqual(["REDUCER_FAILED", 1]);
+    expect((await session.checkpoints.getPostSnapshot(failed.callId)).resources.get("box")).toBe(1);
+    await session.runTool({ name: "other", input: {} });
+    await session.rewind({ after: failed.callId });
+    expect(box.value).toBe(1);
+    await session.runTool({ name: "other", input: {} });
+    await deps.store.close();
+    const later = new Box();
+    const again = await opened(disk, { ...boxes(), resources: resources(later, new Box()) });
+    expect(later.value).toBe(1);
+    await again.session.rewind({ before: first });
+    expect(later.value).toBe(0);
   });
 
   test("[TURN-60] are what was committed when a process died inside a call, also after a checkpoint", async () => {

@@ -219,6 +219,21 @@ describe("checkpoints of a durable session", () => {
     }
   });
 
+  test("[TURN-13] undoes nothing outside while the state that tells of it stays", async () => {
+    const did: string[] = [];
+    const mail = { run: () => did.push("sent"), undo: () => void did.push("undone") };
+    const post = writes("post", async (_, call) => call.effect("mail", {}, { key: "k" }), { effects: { mail } });
+    const { session } = await opened(new MemoryDisk(), { tools: [post, step] });
+    const { callId } = await session.runTool({ name: "post", input: {} });
+    for (const scope of [["conversation"], ["files"], ["conversation", "files"]] as const) {
+      expect((await session.rewind({ before: callId, scope, dryRun: true })).effects).toEqual([]);
+      expect((await session.rewind({ before: callId, scope })).effects).toEqual([]);
+    }
+    expect(did).toEqual(["sent"]);
+    await session.rewind({ before: callId, scope: "state" });
+    expect(did).toEqual(["sent", "undone"]);
+  });
+
   test("[TURN-13] a rewind that was cut off before it could undo is finished by the next process", async () => {
     const did: string[] = [];
     const pay = (undo: () => void | Promise<void>): Tool =>
@@ -253,6 +268,46 @@ describe("checkpoints of a durable session", () => {
     await session.runTool({ name: "use", input: {} });
     await session.rewind({ after: first });
     expect(box.value).toBe(1);
+  });
+
+  test("[TURN-14] [TURN-10] what only this process can keep of a resource is put back, too, before a call inside another", async () => {
+    const MAP = resourceKey<{ size: number }>("map");
+    const map = {
+      size: 0,
+      snapshot: () => new Map([["size", map.size]]),
+      restore: (to: ReadonlyMap<string, number>) => void (map.size = to.get("size") ?? -1),
+    };
+    const inner = writes("inner", (_, call) => call.dispatch(steps.added("i")));
+    const grow = writes("grow", async (_, call) => {
+      (await call.resource(MAP)).size += 1;
+      await call.run({ name: "inner", input: {} });
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [grow, inner], resources: () => [[MAP, map]] });
+    const ids: string[] = [];
+    for (let nth = 0; nth < 3; nth += 1) ids.push((await session.runTool({ name: "grow", input: {} })).callId);
+    await session.rewind({ after: `${ids[1]}.1` });
+    expect(map.size).toBe(2);
+    await session.rewind({ before: `${ids[1]}.1` });
+    expect([map.size, session.state.session.get(steps)]).toEqual([1, ["i"]]);
+  });
+
+  test("[REDACT-9] [REDACT-6] a secret that was registered later does not come back with what this process remembers", async () => {
+    const { session, holdfast, disk, deps } = await opened();
+    const secret = "hunter2-of-old-times";
+    const first = await run(session, secret);
+    await session.state.session.seed(steps, []);
+    const kept = await session.state.snapshot();
+    await session.rewind({ after: first, scope: "state" });
+    await session.state.session.seed(steps, []);
+    holdfast.registerSecret(secret);
+    const { head } = session.journal;
+    await session.rewind({ after: first, scope: "state" });
+    const [shown] = session.state.session.get(steps);
+    expect(shown).not.toContain("hunter2");
+    expect(JSON.stringify(await collect(session.read({ from: head.seq + 1 })))).not.toContain("hunter2");
+    await session.state.restore(kept);
+    await deps.store.close();
+    expect((await opened(disk)).session.state.session.get(steps)).toEqual([]);
   });
 
   test("[TURN-14] a resource that was first used after the boundary is what it was before, whether a call or a restore used it", async () => {

@@ -211,6 +211,7 @@ describe("a durable session", () => {
     full = true;
     expect(await session.runTool({ name: "large", input: {} })).toMatchObject({ ok: false, reason: "STORE_IO" });
     expect([await look(session), session.openCalls, session.state.poisoned]).toEqual([before, [], false]);
+    expect(session.state.session.all(ToolInvoked).map(({ success }) => success)).toEqual([true, false]);
     full = false;
     expect(await session.runTool({ name: "large", input: {} })).toMatchObject({ ok: true });
     await deps.store.close();

@@ -102,7 +102,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "resource-not-put-back",
     "src/state/exclusive.ts",
-    "await this.#registry.restorable(name)?.restore(was);",
+    "if (resource !== undefined) await putBack(resource, was);",
     "void was;",
   ),
   kernelBug(

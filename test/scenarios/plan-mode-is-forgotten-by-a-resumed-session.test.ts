@@ -1,7 +1,8 @@
-import { expect } from "vitest";
-import { kernel } from "../support/durable.ts";
+import { expect, test } from "vitest";
+import { defineTool } from "../../src/index.ts";
+import { kernel, opened } from "../support/durable.ts";
 import { expectDenied, inEveryWay, outcomes } from "../support/planning.ts";
-import { collect } from "../support/stores.ts";
+import { collect, MemoryDisk } from "../support/stores.ts";
 
 inEveryWay(
   "[MODE-8] the mode survives restarts, forks and rewinds, and its epoch only rises",
@@ -27,3 +28,20 @@ inEveryWay(
     await again.close();
   },
 );
+
+test("[MODE-8] a rewind to a moment in plan mode is in plan mode, on record, with an epoch of its own", async () => {
+  const read = defineTool({ name: "read", access: "read", run: () => "read" });
+  const { session, disk } = await opened(new MemoryDisk(), { tools: [read] });
+  await session.setMode("plan");
+  const { callId } = await session.runTool({ name: "read", input: {} });
+  await session.setMode("act");
+  const { epoch } = session.catalog.state;
+  const head = session.journal.head.seq;
+  await session.rewind({ after: callId });
+  expect([session.mode, session.catalog.state.epoch]).toEqual(["plan", epoch + 1]);
+  const records = await collect(session.read({ from: head + 1 }));
+  expect(records.find(({ kind }) => kind === "mode-changed")).toMatchObject({ mode: "plan" });
+  expect(records.find(({ kind }) => kind === "catalog-changed")).toMatchObject({ epoch: epoch + 1 });
+  await session.close();
+  expect((await opened(disk, { tools: [read] })).session.mode).toBe("plan");
+});
