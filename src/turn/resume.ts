@@ -136,7 +136,7 @@ async function revive(
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
     if (isDue(journal) && !state.poisoned)
-      await keepCheckpoint({ store: deps.store, journal, blobs, effectBlobs, state }, root, {}).catch(
+      await keepCheckpoint({ store: deps.store, journal, blobs, effectBlobs, state, transactions }, root, {}).catch(
         teller.checkpointFailed,
       );
   };
