@@ -65,6 +65,11 @@ export function withEvidence(
   return (now) => [...now, note].slice(-REMEMBERED);
 }
 
+/** These notes are durable, and so is what they name: held with them, it would be the newest gigabytes that commands put out. */
+export function letGoOfOutputs(notes: readonly ExecNote[] = []): void {
+  for (const note of notes) bytesOf.delete(note);
+}
+
 function contentOf(bytes: Uint8Array): Content {
   return { name: nameOfBytes(bytes), bytes };
 }

@@ -51,6 +51,21 @@ describe("an effect", () => {
     expect(ledger.closings().map(({ effects }) => effects)).toEqual(["happened", "happened"]);
   });
 
+  test("[TURN-92] holds no arguments that were forgotten, which those of another generation are not", async () => {
+    const asked: unknown[] = [];
+    const { spec } = bank({ undo: async (args: unknown) => void asked.push(args) });
+    const { transactions } = rig([paying(spec)]);
+    await transactions.run({ id: "c1", name: "charge", input: { keys: ["a", "b", "c"] } });
+    const entry = { tool: "charge", name: "payment", callId: "c1", args: null };
+    transactions.effects.forgetArguments([
+      { ...entry, key: "a", generation: 0 },
+      { ...entry, key: "b", generation: 1 },
+      { ...entry, key: "nobody's", generation: 0 },
+    ]);
+    await transactions.effects.undo(["c1"], () => spec);
+    expect(asked).toEqual([{ n: 2 }, { n: 1 }, null]);
+  });
+
   test("[TX-42] is undone, and found again, with what was written down, whatever its caller, its run or an undo made of it", async () => {
     const undone: string[] = [];
     let tries = 0;

@@ -20,7 +20,7 @@ import { Reliance } from "./reliance.ts";
 import type { Tool } from "./tool.ts";
 
 interface Known {
-  readonly entry: EffectEntry;
+  entry: EffectEntry;
   /** Its place among all, in the order they were begun. */
   readonly nth: number;
   standing: Standing;
@@ -54,6 +54,7 @@ export class EffectBook {
   /** Those that are still to be undone. */
   readonly #left = new Set<Known>();
   #begun = 0;
+  #keepsAll = false;
   readonly #running = new Map<string, Promise<Json>>();
   readonly #undoing = new Map<string, { readonly of: Known; readonly work: Promise<EffectReport> }>();
   readonly #touched = new Map<string, Set<string>>();
@@ -92,6 +93,23 @@ export class EffectBook {
   /** A call begins its handler, perhaps for the second time: what the first attempt did is kept only if asked for again. */
   beginAttempt(callId: string): void {
     this.#touched.delete(callId);
+  }
+
+  /**
+   * Nothing can undo these any more, so nobody asks for their arguments: they may be whole files, and a session that goes on
+   * for weeks would hold all of them.
+   */
+  forgetArguments(entries: Iterable<EffectEntry>): void {
+    if (this.#keepsAll) return;
+    for (const { generation, ...entry } of entries) {
+      const known = this.#known.get(effectId(entry));
+      if (known?.entry.generation === generation) known.entry = { ...known.entry, args: null };
+    }
+  }
+
+  /** Somebody may take back all that came since, also what no boundary reaches any more. */
+  keepAll(): void {
+    this.#keepsAll = true;
   }
 
   /** The call is over, and so are those inside it: nobody asks any more what they asked for. */

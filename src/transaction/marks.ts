@@ -10,7 +10,7 @@ interface MarkGround {
   readonly state: ExecutionState;
   readonly transactions: {
     readonly pending: readonly string[];
-    readonly effects: Pick<EffectBook, "owners">;
+    readonly effects: Pick<EffectBook, "keepAll" | "owners">;
     ended(callIds: readonly string[]): Promise<void>;
     undoEffects(callIds: readonly string[]): Promise<unknown>;
   };
@@ -49,6 +49,7 @@ export class Marks {
     const takeBack = from();
     const open = new Set(transactions.pending);
     const before = transactions.effects.owners();
+    transactions.effects.keepAll();
     return async (callGoesOn = false) => {
       if (around !== undefined && !callGoesOn) this.#over.add(around);
       const left = await this.#stopSince(span, open);

@@ -22,12 +22,17 @@ const SAMPLE = 60;
 const ENOUGH = 4 * 1024 * 1024;
 
 export async function headOf(source: Source): Promise<Head> {
-  if (source instanceof SmallFile) return readHead(source, () => false);
+  if (source instanceof SmallFile) return wholeHeadOf(source);
   const part = new FirstBytes(source, ENOUGH);
   const head = await readHead(part, ({ line }) => line.end === "" && part.cut);
   if (head.records.length > 0 || head.several || !part.cut) return head;
   // One line longer than that: a document, or a log that begins with a picture.
   if (await hasOneLine(source)) return { ...head, opens: true };
+  return wholeHeadOf(source);
+}
+
+/** The same, however long the first line is. */
+export function wholeHeadOf(source: Source): Promise<Head> {
   return readHead(source, () => false);
 }
 

@@ -310,7 +310,7 @@ describe("a summariser that asks a model", () => {
     expect(session.context.view?.items.map(wordsOf).join("\n")).toContain(SUMMARY);
   });
 
-  test("[BOUNDARY-7] what it cannot read at once is asked for again without the oldest, by its own bound or the provider's", async () => {
+  test("[BOUNDARY-19] what it cannot read at once is asked for again without the oldest, by its own bound or the provider's", async () => {
     const own = await compacting([{ text: SUMMARY }], 4_000);
     await own.compact();
     expect(wordsOf(own.asked[0]?.items.at(-1)).length).toBeLessThanOrEqual(4_000);

@@ -74,7 +74,7 @@ describe("a boundary that takes its time", () => {
     expect(end.status).toBe("aborted");
   });
 
-  test("[BOUNDARY-7] and so is a compaction with a signal: everything is as it was", async () => {
+  test("[BOUNDARY-19] and so is a compaction with a signal: everything is as it was", async () => {
     const { session } = await opened();
     await talk(session, 3);
     const controller = new AbortController();
@@ -132,7 +132,7 @@ describe("a compaction that is refused", () => {
 });
 
 test.each([[[{ kind: "nonsense" }]], [[null]], ["words"], [[{ kind: "user", parts: "words" }]]])(
-  "[BOUNDARY-7] a conversation that cannot be read (%j) is no summary: the turn goes on without it",
+  "[BOUNDARY-19] a conversation that cannot be read (%j) is no summary: the turn goes on without it",
   async (items) => {
     const summariser: Summariser = { name: "odd", summarise: async () => ({ items: items as never }) };
     const { session } = await opened(undefined, { context: { window: 12_000, compaction: { at: 0.2, summariser } } });

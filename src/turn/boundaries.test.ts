@@ -335,7 +335,7 @@ describe("a summariser", () => {
     expect(again.conversationVersion).toBe(rolledBack);
   });
 
-  test("[BOUNDARY-7] [C07] that is given too much is asked again without the oldest group", async () => {
+  test("[BOUNDARY-19] [C07] that is given too much is asked again without the oldest group, and then without more", async () => {
     const { session } = await open();
     await say(session, "read", reading(6));
     const { summariser, asks } = answering(async (_ask, nth) => {
@@ -346,7 +346,7 @@ describe("a summariser", () => {
     expect(asks.map(({ items }) => items.length)).toEqual([
       asks[0]!.items.length,
       asks[0]!.items.length - 2,
-      asks[0]!.items.length - 4,
+      asks[0]!.items.length - 6,
     ]);
   });
 
@@ -354,7 +354,7 @@ describe("a summariser", () => {
     ["finds even one group too much", () => Promise.reject(new HoldfastError("SUMMARY_TOO_LONG"))],
     ["fails", () => Promise.reject(new Error("no such model"))],
     ["says nothing", () => Promise.resolve({ text: "" })],
-  ])("[BOUNDARY-7] [C07] that %s leaves everything as it was", async (_what, answer) => {
+  ])("[BOUNDARY-19] [C07] that %s leaves everything as it was", async (_what, answer) => {
     const { session } = await open();
     await say(session, "read", reading(6));
     await session.writeback.stage(noted("tabs"));
@@ -404,7 +404,7 @@ describe("by itself", () => {
     expect(tokens).toBeGreaterThan(0);
   });
 
-  test("[BOUNDARY-7] a summary that fails is told, and pages are lowered instead", async () => {
+  test("[BOUNDARY-19] a summary that fails is told, and pages are lowered instead", async () => {
     const summariser: Summariser = { name: "broken", summarise: () => Promise.reject(new Error("no")) };
     const { session } = await open(undefined, at(0.5, summariser));
     const { events, end } = await say(session, "read", reading(14));

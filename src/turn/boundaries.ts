@@ -151,7 +151,8 @@ async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave:
   const gone = plan.gone.map((at) => pages[at] as Page);
   const through = gone.findLast((page) => isNamed(page.id));
   if (through === undefined) return { crossed: false, left: 0, committed: [], rejected: [] };
-  const stays = pages.filter((page) => isNamed(page.id) && page.id <= through.id && !gone.includes(page));
+  const leaving = new Set(plan.gone); // looked up for every page there ever was
+  const stays = pages.filter((page, at) => isNamed(page.id) && page.id <= through.id && !leaving.has(at));
   const kept = pages.slice(plan.tailFrom).flatMap((page) => page.representations.full?.item ?? []);
   const left = await leave(gone, kept);
   const keptCut: KeptCut = {
@@ -176,7 +177,11 @@ function both(one: Flushed, other: Flushed): Flushed {
   return { committed: [...one.committed, ...other.committed], rejected: [...one.rejected, ...other.rejected] };
 }
 
-/** Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. */
+/**
+ * Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. What is
+ * left out doubles, and is never more than half of what is left: one group less each time, a long conversation would cost as
+ * many questions as it has groups.
+ */
 async function summarised(
   ground: Ground,
   summariser: Summariser,
@@ -184,7 +189,7 @@ async function summarised(
 ): Promise<Summary> {
   const { gone, room, signal = new AbortController().signal } = what;
   const units = unitsOf(gone, [...gone.keys()]);
-  for (let from = 0; ; from += 1) {
+  for (let from = 0; ; from += Math.min(from + 1, (units.length - from) >> 1)) {
     const members = units.slice(from).flatMap(({ members: all }) => all);
     const items = members.toSorted((a, b) => a - b).flatMap((at) => gone[at]?.representations.full?.item ?? []);
     try {

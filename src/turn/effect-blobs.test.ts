@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { kernel, opened, OPTIONS, stagedSizes } from "../../test/support/durable.ts";
 import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import type { Json } from "../base/json.ts";
@@ -58,6 +58,33 @@ describe("what was done outside, in checkpoints", () => {
     const again = stagedSizes(session);
     await session.checkpoint();
     expect(again).toEqual([]);
+    await session.close();
+  });
+
+  test("[TURN-92] a session that stays open holds no arguments that nothing can be undone with any more", async () => {
+    const { undone, options } = bank();
+    const { session } = await opened(new MemoryDisk(), { ...options, checkpoints: { limit: 3 } });
+    const forgotten = vi.spyOn(session.transactions.effects, "forgetArguments");
+    const calls = [];
+    for (let n = 0; n < 8; n += 1) calls.push(await paid(session, `order-${n}`));
+    await session.checkpoint();
+    expect([...(forgotten.mock.lastCall?.[0] ?? [])].map(({ key }) => key)).toEqual(
+      [0, 1, 2, 3, 4].map((n) => `order-${n}`),
+    );
+    expect((await paid(session, "order-0")).output).toContain(RECEIPT); // it is not done again
+    await session.rewind({ before: calls[6]!.callId });
+    expect(undone).toMatchObject([7, 6].map((n) => [{ order: `order-${n}`, words: WORDS }, expect.any(String)]));
+    await session.close();
+  });
+
+  test("[TURN-92] those of what somebody else's call may take back are held, however many calls ago it was", async () => {
+    const { undone, options } = bank();
+    const { session } = await opened(new MemoryDisk(), { ...options, checkpoints: { limit: 3 } });
+    const takeBack = await session.mark();
+    for (let n = 0; n < 8; n += 1) await paid(session, `order-${n}`);
+    await session.checkpoint();
+    await takeBack();
+    expect(undone.map((one) => (one as [{ words: string }])[0].words)).toEqual(Array(8).fill(WORDS));
     await session.close();
   });
 

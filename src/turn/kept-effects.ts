@@ -108,3 +108,8 @@ export function withoutArguments({ entry, standing, owners, place }: FoldedEffec
   const kept = { entry: { ...entry, args: null }, standing, owners: owners.slice(0, 1) };
   return "content" in rest && rest.result !== undefined ? { ...kept, place: rest } : kept;
 }
+
+/** Those whose arguments no checkpoint keeps any more, or that had none. */
+export function beyondUndoing(effects: readonly FoldedEffect[]): readonly EffectEntry[] {
+  return effects.flatMap(({ entry, place }) => (entry.args === null && place?.args === undefined ? [entry] : []));
+}

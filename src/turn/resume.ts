@@ -3,6 +3,7 @@ import { type IdSource, randomIds } from "../base/ids.ts";
 import type { CatalogState } from "../catalog/state.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import type { CodeRunner } from "../contracts/code-runner.ts";
+import { type ExecNote, execPart, letGoOfOutputs } from "../exec/evidence.ts";
 import { type Binding, WORKSPACE_PART, workspacePart, type WorkspaceValue } from "../files/host/part.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
 import { appendReserved, type Journal, type JournalDeps } from "../journal/journal.ts";
@@ -135,8 +136,9 @@ async function revive(
   if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
   const written = async ({ root }: RootChange) => {
+    letGoOfOutputs(root.get(execPart.name) as readonly ExecNote[] | undefined);
     if (isDue(journal) && !state.poisoned)
-      await keepCheckpoint({ store: deps.store, journal, blobs, effectBlobs, state }, root, {}).catch(
+      await keepCheckpoint({ store: deps.store, journal, blobs, effectBlobs, state, transactions }, root, {}).catch(
         teller.checkpointFailed,
       );
   };

@@ -12,6 +12,7 @@ import {
   HoldfastError,
   realHost,
 } from "../../src/index.ts";
+import { execPart } from "../../src/exec/evidence.ts";
 import { eachDriver, runningLike, missing, portrait, withCommands } from "../support/commands.ts";
 import { freshRoot, work } from "../support/workspaces.ts";
 
@@ -77,6 +78,19 @@ eachDriver((driver) => {
     expect(Buffer.concat(pieces).toString()).toBe(whole);
     const [note] = session.state.root.get("holdfast.exec") as readonly ExecNote[];
     expect(note).toMatchObject({ driver, end: "exited", exitCode: 0, stdout: stdout.whole, stderr: stderr.whole });
+  });
+
+  test("[EXEC-40] the whole of it is held in memory until its call has ended, also one that was undone, and no longer", async () => {
+    const { sh, session } = await withCommands(driver, { exec: { limits: { shownBytes: 2000 } } });
+    for (const undo of [false, true]) await sh("seq 1 20000", { undo });
+    const notes = session.state.root.get("holdfast.exec") as readonly ExecNote[];
+    expect(notes.map(({ stdout }) => typeof stdout)).toEqual(["string", "string"]);
+    expect(execPart.change([], notes)?.contents).toEqual([]);
+    for (const { stdout } of notes) {
+      const pieces = [];
+      for await (const piece of session.journal.readBlob(stdout!)) pieces.push(piece);
+      expect(Buffer.concat(pieces).length).toBe(108_894);
+    }
   });
 
   test("[EXEC-3] a command that never stops talking is ended at the bound", async () => {

@@ -517,6 +517,18 @@ describe("a file whose first line is longer than what is looked at to know it", 
     expect(codesOf(await examined(joined([await repaired(found)])))).toEqual([]);
   });
 
+  test("[DOC-1] is a log when it is the record of one, and nothing came after it", async () => {
+    const only = {
+      type: "user",
+      uuid: "u1",
+      parentUuid: null,
+      sessionId: "s",
+      message: message("user", words(picture)),
+    };
+    expect((await codes(jsonl(only))).codes).toEqual(["claude-code"]);
+    await expect(codes(JSON.stringify({ of: "nobody's", picture }))).rejects.toThrow("unknown");
+  });
+
   test("[DOC-1] is a log when more lines follow it", async () => {
     const head = { type: "session", version: 3, id: "s" };
     const lines = jsonl({ ...spoken(picture), id: "1", parentId: null }, head, {

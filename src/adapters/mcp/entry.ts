@@ -32,7 +32,7 @@ export interface McpTools {
   /**
    * Offers the tools in a session, now and whenever the server says that they have changed. A name that the session has
    * from somebody else is refused: see `prefix`. `failed` hears when listing them again did not work, or brought such a
-   * name; the tools then stay what they were. Call the answer to end it.
+   * name; the tools then stay what they were. Call the answer to end it, or close the session.
    */
   follow(session: Session, failed?: (error: unknown) => void): Promise<() => void>;
 }
@@ -66,7 +66,7 @@ class Server implements McpTools {
   /** All that were ever wrapped here: a session may still have an old one, and that is nobody else's. */
   readonly #made = new WeakSet<Tool>();
   #last: Promise<unknown> = Promise.resolve();
-  #hears = false;
+  #unlisten: () => void = () => {};
 
   constructor(client: McpClient, options: McpOptions) {
     this.#client = client;
@@ -83,19 +83,25 @@ class Server implements McpTools {
   }
 
   async follow(session: Session, failed: (error: unknown) => void = () => {}): Promise<() => void> {
+    const { signal } = session.journal; // aborts when it is closed, or somebody else's
     const follower: Follower = async (tools) => {
-      if (session.journal.signal.aborted) return void this.#followers.delete(follower); // it is closed, or somebody else's
-      await this.#offer(session, tools);
+      if (!signal.aborted) await this.#offer(session, tools);
+    };
+    const leave = () => {
+      signal.removeEventListener("abort", leave);
+      this.#leave(follower);
     };
     this.#listen();
     this.#followers.set(follower, failed);
+    signal.addEventListener("abort", leave);
     try {
       await this.#inTurn(() => follower(this.tools));
     } catch (error) {
-      this.#followers.delete(follower);
+      leave();
       throw error;
     }
-    return () => void this.#followers.delete(follower);
+    if (signal.aborted) leave(); // it was closed before it could be heard
+    return leave;
   }
 
   /** Tools of anybody else under the same names are neither replaced nor taken away. */
@@ -160,16 +166,26 @@ class Server implements McpTools {
 
   /** Whoever listened before goes on hearing everything. */
   #listen(): void {
-    if (this.#hears) return;
-    this.#hears = true;
-    const before = this.#client.fallbackNotificationHandler;
-    this.#client.fallbackNotificationHandler = async (notification: { readonly method?: string }) => {
-      if (notification.method === TOOLS_CHANGED)
+    if (this.#followers.size > 0) return;
+    const client = this.#client;
+    const before = client.fallbackNotificationHandler;
+    const ours = async (notification: { readonly method?: string }) => {
+      if (notification.method === TOOLS_CHANGED && this.#followers.size > 0)
         await this.refresh().catch((error) => {
           for (const failed of this.#followers.values()) failed(error);
         });
       await before?.(notification as never);
     };
+    client.fallbackNotificationHandler = ours;
+    this.#unlisten = () => {
+      // Whoever listens through ours by now goes on doing so.
+      if (client.fallbackNotificationHandler === ours) client.fallbackNotificationHandler = before;
+    };
+  }
+
+  /** A client may live longer than any session: with the last that follows, what listens to it goes, too. */
+  #leave(follower: Follower): void {
+    if (this.#followers.delete(follower) && this.#followers.size === 0) this.#unlisten();
   }
 }
 

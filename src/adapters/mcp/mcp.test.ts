@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { opened, step } from "../../../test/support/durable.ts";
 import { scripted, watch } from "../../../test/support/loop.ts";
 import { type Connected, MCP_STDIO, MCP_VERSIONS, type ServedTool } from "../../../test/support/mcp.ts";
@@ -251,6 +251,40 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     await serve([write]);
     await expect.poll(() => open.catalog.snapshot().activeNames, SOON).toContain("write");
     expect(failures).toEqual([]);
+  });
+
+  test("[MCP-13] a client that outlives its sessions is left as it was when the last of them is closed, or ends it", async () => {
+    const { client } = await connect(echo);
+    const before = async () => {};
+    client.fallbackNotificationHandler = before;
+    const server = await mcpTools(client);
+    const [{ session: first }, { session: second }, { session: third }] = [
+      await opened(),
+      await opened(),
+      await opened(),
+    ];
+    await server.follow(first);
+    const leave = await server.follow(second);
+    await first.close();
+    expect(client.fallbackNotificationHandler).not.toBe(before);
+    leave();
+    expect(client.fallbackNotificationHandler).toBe(before);
+    await third.close();
+    await server.follow(third); // too late
+    expect(client.fallbackNotificationHandler).toBe(before);
+  });
+
+  test("[MCP-13] of several lists of one client only those that are followed are asked for again", async () => {
+    const { client, serve } = await connect(echo);
+    const [{ session: one }, { session: two }] = [await opened(), await opened()];
+    const [ended, follows] = [await mcpTools(client), await mcpTools(client, { prefix: "b_" })];
+    const leave = await ended.follow(one);
+    await follows.follow(two);
+    leave();
+    const listing = vi.spyOn(client, "listTools");
+    await serve([write]);
+    await expect.poll(() => two.catalog.snapshot().activeNames, SOON).toContain("b_write");
+    expect(listing).toHaveBeenCalledTimes(1);
   });
 
   test("[MCP-7] whoever listened to the client before goes on hearing everything", async () => {

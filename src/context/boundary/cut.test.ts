@@ -99,7 +99,7 @@ describe("what is left behind", () => {
     expect(items.flatMap((item) => ("callId" in item ? [item.callId] : []))).toEqual(["w", "w"]);
   });
 
-  test("[BOUNDARY-7] a summary that says nothing is a failure", () => {
+  test("[BOUNDARY-19] a summary that says nothing is a failure", () => {
     expect(() => leaveBehind(gone, { text: "  " }, [])).toThrow(HoldfastError);
     expect(() => leaveBehind(gone, { items: [call("p", { step: 1 })] }, [])).toThrow(HoldfastError);
   });

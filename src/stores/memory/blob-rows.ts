@@ -15,6 +15,8 @@ export class MemoryBlobRows implements BlobRows {
   #blobs = new Map<BlobName, KeptBlob>();
   /** By name: the records that name it, each with the change that brought it. */
   #references = new Map<BlobName, Map<string, number>>();
+  /** A snapshot shares them: they are copied before any of them goes, and once only. */
+  #sharedReferences = false;
   readonly #namesAt = new Map<string, Set<BlobName>>();
   #change = 0;
 
@@ -22,6 +24,7 @@ export class MemoryBlobRows implements BlobRows {
     const copy = new MemoryBlobRows();
     copy.#blobs = this.#blobs;
     copy.#references = this.#references;
+    this.#sharedReferences = true;
     copy.#change = this.#change;
     this.#change += 1;
     return copy;
@@ -92,7 +95,9 @@ export class MemoryBlobRows implements BlobRows {
 
   /** What these records named. */
   dropReferences(segment: number, seqs: readonly number[]): void {
-    this.#references = new Map([...this.#references].map(([name, places]) => [name, new Map(places)]));
+    if (this.#sharedReferences)
+      this.#references = new Map([...this.#references].map(([name, places]) => [name, new Map(places)]));
+    this.#sharedReferences = false;
     for (const place of seqs.map((seq) => placeOf(segment, seq))) {
       for (const name of this.#namesAt.get(place) ?? []) {
         const places = this.#references.get(name);

@@ -17,6 +17,8 @@ export class MemoryRecordTable implements RecordTable {
   readonly #blobs: MemoryBlobRows;
   #segments = new Map<number, Segment>();
   #lastSegment = 0;
+  /** Segments that no snapshot shares: copied once, however many records are then taken from them. */
+  readonly #ownSegments = new Map<number, Segment>();
 
   constructor(blobs: MemoryBlobRows) {
     this.#blobs = blobs;
@@ -26,6 +28,7 @@ export class MemoryRecordTable implements RecordTable {
   snapshot(blobs: MemoryBlobRows): MemoryRecordTable {
     const copy = new MemoryRecordTable(blobs);
     copy.#segments = this.#segments;
+    this.#ownSegments.clear();
     return copy;
   }
 
@@ -85,7 +88,10 @@ export class MemoryRecordTable implements RecordTable {
     const bytes = doomed.reduce((sum, { body }) => sum + Buffer.byteLength(body ?? ""), 0);
     for (const [operation, { first, last }] of operations)
       if (!records.has(first) && !records.has(last)) operations.delete(operation);
-    if (records.size === 0) this.#segments.delete(run.segment);
+    if (records.size === 0) {
+      this.#segments.delete(run.segment);
+      this.#ownSegments.delete(run.segment);
+    }
     return { records: doomed.length, bytes };
   }
 
@@ -97,6 +103,8 @@ export class MemoryRecordTable implements RecordTable {
   }
 
   #own(segment: number): Segment {
+    const known = this.#ownSegments.get(segment);
+    if (known !== undefined) return known;
     const shared = this.#segments.get(segment);
     const own: Segment = {
       records: new Map(shared?.records),
@@ -104,6 +112,7 @@ export class MemoryRecordTable implements RecordTable {
       last: shared?.last ?? 0,
     };
     this.#segments = new Map(this.#segments).set(segment, own);
+    this.#ownSegments.set(segment, own);
     return own;
   }
 }

@@ -1,0 +1,123 @@
+import { afterEach, expect, test } from "vitest";
+import { defineTool } from "../../src/index.ts";
+import { HoldfastError } from "../../src/base/errors.ts";
+import { memoryStore } from "../../src/stores/memory/store.ts";
+import { applied, begin, writeWithBlobs } from "../../src/testing/pen.ts";
+import { opened } from "../support/durable.ts";
+import { scripted, watch } from "../support/loop.ts";
+
+// A process that has run for weeks. What it does a thousand times must not cost a million steps: work is counted here,
+// because a busy machine makes times of no use.
+
+const MANY = 1_000;
+/** Far more than a pass over everything costs, and far less than one for each of them. */
+const FEW_PASSES = 40 * MANY;
+
+const restores: (() => void)[] = [];
+afterEach(() => {
+  for (const restore of restores.splice(0)) restore();
+});
+
+/** How much a method of lists or maps moves or looks at, in all, from here on. Patched by hand: spies are made of lists. */
+function workOf(
+  prototype: typeof Array.prototype | typeof Map.prototype,
+  method: string,
+  each: (self: { readonly length: number }) => number,
+): () => number {
+  const known = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;
+  const real = known.value as (...args: unknown[]) => unknown;
+  let work = 0;
+  function counting(this: { readonly length: number }, ...args: unknown[]): unknown {
+    work += each(this);
+    return Reflect.apply(real, this, args);
+  }
+  Object.defineProperty(prototype, method, { ...known, value: counting });
+  restores.push(() => Object.defineProperty(prototype, method, known));
+  return () => work;
+}
+
+test("[STORE-45] a memory store that is asked to drop many bodies copies what others may read once", async () => {
+  const store = memoryStore();
+  const pen = await begin(store);
+  for (let nth = 0; nth < MANY; nth += 1) await writeWithBlobs(pen, `"${nth}"`, new Uint8Array([nth % 256, nth >> 8]));
+  const { session, epoch } = pen;
+  const seqs = Array.from({ length: MANY - 1 }, (_, at) => at + 1);
+  const copied = workOf(Map.prototype, "set", () => 1);
+  const { dropped } = applied(await store.commit({ kind: "drop", session, epoch, seqs, reason: "old" }));
+  expect(dropped).toBe(MANY - 1);
+  expect(copied()).toBeLessThan(FEW_PASSES);
+});
+
+test("[STORE-45] what a reader of a memory store began with stays, whatever is dropped meanwhile and afterwards", async () => {
+  const store = memoryStore();
+  const pen = await begin(store);
+  for (const body of ['"one"', '"two"', '"three"']) await writeWithBlobs(pen, body, new TextEncoder().encode(body));
+  const { session, epoch } = pen;
+  const drop = async (seq: number) =>
+    applied(await store.commit({ kind: "drop", session, epoch, seqs: [seq], reason: "old" }));
+  await store.reading(async (before) => {
+    const row = await before.session(session);
+    await drop(1);
+    await store.reading(async (between) => {
+      await drop(2);
+      const all = { from: 1, to: 3, limit: 9 };
+      const bodies = async (read: typeof before) => (await read.records(row!, all)).map(({ body }) => body);
+      expect(await bodies(before)).toEqual(['"one"', '"two"', '"three"']);
+      expect(await bodies(between)).toEqual([null, '"two"', '"three"']);
+      expect((await before.references("", 9)).length).toBe(3);
+      expect((await between.references("", 9)).length).toBe(2);
+    });
+  });
+});
+
+test("[LOOP-29] a tool that puts out many pieces at once is told piece by piece, and each is moved once", async () => {
+  const chatty = defineTool({
+    name: "chatty",
+    access: "read",
+    run: (_input, call) => {
+      for (let nth = 0; nth < MANY; nth += 1) call.progress(`${nth}\n`);
+      return "done";
+    },
+  });
+  const { session } = await opened(undefined, { tools: [chatty] });
+  const moved = workOf(Array.prototype, "shift", (list) => list.length);
+  const { events } = await watch(
+    session.run("go", { model: scripted([{ calls: [{ name: "chatty" }] }, { text: "ok" }]) }),
+  );
+  const told = events.flatMap((event) => (event.kind === "call-progress" ? [event.text] : []));
+  expect(told).toEqual(Array.from({ length: MANY }, (_, nth) => `${nth}\n`));
+  expect(moved()).toBeLessThan(FEW_PASSES);
+});
+
+const talk = (groups: number) =>
+  Array.from({ length: groups * 2 }, (_, nth) =>
+    nth % 2 === 0
+      ? ({ kind: "user-said", text: `question ${nth} ${"word ".repeat(8)}` } as const)
+      : ({ kind: "model-said", text: `answer ${nth} ${"word ".repeat(8)}` } as const),
+  );
+
+test("[BOUNDARY-20] a long conversation is looked through a few times when it is compacted, and not once for each item", async () => {
+  const { session } = await opened();
+  await session.append(talk(MANY));
+  const looked = workOf(Array.prototype, "includes", (list) => list.length);
+  expect((await session.compact({ tail: 500 })).left).toBeGreaterThan(MANY);
+  expect(looked()).toBeLessThan(FEW_PASSES);
+});
+
+test("[BOUNDARY-19] a summariser that can read little of a long conversation is asked few times, and reads at least half of what it could", async () => {
+  const { session } = await opened();
+  await session.append(talk(MANY));
+  const most = 100;
+  const asked: number[] = [];
+  const summariser = {
+    name: "small",
+    summarise: async ({ items }: { readonly items: readonly object[] }) => {
+      asked.push(items.length);
+      if (items.length > most) throw new HoldfastError("SUMMARY_TOO_LONG");
+      return { text: "They asked and were answered." };
+    },
+  };
+  expect((await session.compact({ tail: 500, said: 0, summariser })).crossed).toBe(true);
+  expect(asked.length).toBeLessThan(20);
+  expect(asked.at(-1)).toBeGreaterThanOrEqual(most / 2);
+});
