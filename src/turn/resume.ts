@@ -130,7 +130,6 @@ async function revive(
 ): Promise<Session> {
   const { fork, left, child, workspaces, shelves, teller } = around;
   teller.begin(journal.folded.history);
-  const wereOpen = journal.folded.openCalls;
   const recovered = await recover(journal, rebuilt.skipped);
   if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   // Inside the gate: the change is durable and about to be true, so a checkpoint of its root belongs right here.
@@ -246,7 +245,7 @@ async function revive(
     ...(files === undefined || exec === undefined ? {} : { files, exec }),
   });
   await tellGone(session, outside.gone);
-  await takeBackCutOff(session, wereOpen, returning);
+  await takeBackCutOff(session, returning);
   await reconcile(session);
   await catalog.join();
   return session;
@@ -288,13 +287,9 @@ async function tellGone(session: Session, gone: readonly EffectEntry[]): Promise
 }
 
 /** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
-async function takeBackCutOff(
-  session: Session,
-  wereOpen: SessionFold["openCalls"],
-  takenBack: SessionParts<Session>["agents"],
-): Promise<void> {
-  const calls = session.recovered.closedCalls.map((callId) => ({ callId, tool: wereOpen.get(callId) ?? "" }));
-  const stuck = (await takenBack(session, calls, false)).filter(({ why }) => why !== undefined);
+async function takeBackCutOff(session: Session, takenBack: SessionParts<Session>["agents"]): Promise<void> {
+  const { closedCalls } = session.recovered;
+  const stuck = (await takenBack(session, closedCalls, false)).filter(({ why }) => why !== undefined);
   if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
 }
 

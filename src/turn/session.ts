@@ -287,9 +287,7 @@ export class Session implements AsyncDisposable {
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
     const { ledger, agents } = this.#parts;
-    const worked = new Map(
-      this.checkpoints.list().map(({ callId, tool, status }) => [callId, { callId, tool, status }]),
-    );
+    const endings = new Map(this.checkpoints.list().map(({ callId, status }) => [callId, status]));
     const report = await rewind(
       {
         state: this.state,
@@ -303,9 +301,7 @@ export class Session implements AsyncDisposable {
       options,
     );
     // Only what had stayed: the work of a call that failed went with it.
-    const calls = report.calls
-      .flatMap((callId) => worked.get(callId) ?? [])
-      .filter(({ status }) => status === "success");
+    const calls = report.calls.filter((callId) => endings.get(callId) === "success");
     const returned = report.scope.includes("files") ? await agents(this, calls, options.dryRun === true) : [];
     return returned.length === 0 ? report : { ...report, agents: returned };
   }
