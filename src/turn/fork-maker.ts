@@ -9,7 +9,7 @@ import { type SessionId, toSessionId } from "../records/ids.ts";
 import { comparedWith, copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { refuseInsideCommit } from "./fork-point.ts";
 import type { Family } from "./open-sessions.ts";
-import type { SessionOptions } from "./resume.ts";
+import type { SessionOptions } from "./holdfast-options.ts";
 import type { Session } from "./session.ts";
 import type { ForkOptions } from "./session-parts.ts";
 import { forkMark, isUnfinishedFork } from "./unfinished-fork.ts";
