@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange } from "../files/host/aside.ts";
 import { hostError, inOurWords, readError } from "../files/host/failures.ts";
-import { stage, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { type HostPart, isHostPart } from "../files/host/session.ts";
 import { View } from "../files/host/view.ts";
 import type { Uncovered } from "../files/host/walk.ts";
