@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, SentRequest } from "../contracts/model.ts";
+import { isBlankText } from "../wire/item.ts";
 import type { RunEvent } from "./events.ts";
 import type { RunBudget } from "./limits.ts";
 import { untilStopped } from "./model-events.ts";
@@ -80,7 +81,7 @@ export async function* ask(asking: Asking): AsyncGenerator<RunEvent, Asked, unde
 export function isEmpty({ items, stop }: Answer): boolean {
   if (stop !== "stop" && stop !== "other") return false;
   return items.every((item) => {
-    if (item.kind === "assistant") return item.parts.every((part) => part.type === "text" && part.text.trim() === "");
+    if (item.kind === "assistant") return item.parts.every(isBlankText);
     return item.kind === "reasoning";
   });
 }
