@@ -4,9 +4,17 @@ import type { Arms } from "./branches.ts";
 const CRITICAL: Readonly<Record<string, readonly string[]>> = {
   commit: ["transaction/settle.ts", "transaction/pending.ts", "turn/journal-ledger.ts", "turn/decide.ts"],
   rollback: ["state/branch.ts", "state/restore.ts", "turn/rewind.ts", "turn/rewind-files.ts", "history/rollback.ts"],
-  recovery: ["recover", "rebuild", "resume", "fold", "effect-fold", "tool-boundaries", "epochs", "kept-state"].map(
-    (name) => `turn/${name}.ts`,
-  ),
+  recovery: [
+    "recover",
+    "rebuild",
+    "resume",
+    "unfinished-fork",
+    "fold",
+    "effect-fold",
+    "tool-boundaries",
+    "epochs",
+    "kept-state",
+  ].map((name) => `turn/${name}.ts`),
   pairing: ["scan", "plan", "resolve", "repair", "placement", "synthetic", "paired"].map(
     (name) => `history/${name}.ts`,
   ),

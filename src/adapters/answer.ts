@@ -1,5 +1,6 @@
+import { isFields } from "../base/fields.ts";
 import { fingerprint } from "../base/fingerprint.ts";
-import { type Json, parseAsWritten } from "../base/json.ts";
+import { parseAsWritten } from "../base/json.ts";
 import type {
   Answer,
   AskedCall,
@@ -73,7 +74,7 @@ function markCut(items: readonly Item[], stop: StopReason): readonly Item[] {
 
 function isBare({ input = {}, inputText }: CallItem): boolean {
   if (inputText !== undefined) return inputText.trim() === "";
-  return isObject(input) && Object.keys(input as object).length === 0;
+  return isFields(input) && Object.keys(input as object).length === 0;
 }
 
 function askedCalls(items: readonly Item[]): readonly AskedCall[] {
@@ -98,12 +99,8 @@ function inputOf(call: CallItem): AskedInput {
   if (inputText.trim() === "") return { ok: true, value: {} };
   const parsed = parseAsWritten(inputText);
   if (!parsed.ok) return { ok: false, text: inputText, why: parsed.error.detail };
-  if (isObject(parsed.value)) return { ok: true, value: parsed.value };
+  if (isFields(parsed.value)) return { ok: true, value: parsed.value };
   return { ok: false, text: inputText, why: "the arguments are not an object" };
-}
-
-function isObject(value: Json): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ModelFailure, ModelFailureKind } from "../contracts/model.ts";
-import { type Fields, isFields } from "../wire/codecs/read.ts";
+import { type Fields, isFields } from "../base/fields.ts";
 import { countOf, wordOf } from "./fields.ts";
 
 /** Whether the same request may succeed later, by kind. */
@@ -188,6 +188,16 @@ const NO_KEY = /api.?key|credential|authentication/i;
 const TOO_LONG =
   /context (length|window|limit|size)|(prompt|input) is too long|maximum prompt length|token count [^.]*exceeds|exceeded model token limit|too many (input )?tokens/i;
 const NO_CREDIT = /credit balance is too low/i;
+
+/** What a provider's names of errors mean, and its words where there is a status and no name that is known. */
+export function kindNamed(
+  names: Readonly<Record<string, ModelFailureKind>>,
+): (error: SdkError) => ModelFailureKind | undefined {
+  return (error) => {
+    const known = names[error.code ?? ""] ?? names[error.type ?? ""];
+    return known ?? (error.status === undefined ? undefined : kindInWords(error));
+  };
+}
 
 /**
  * What a refusal means that only its words tell apart. A 429 is none: whoever is asked to wait for his tokens ("too many

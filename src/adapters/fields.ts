@@ -1,4 +1,4 @@
-import { type Fields, isFields } from "../wire/codecs/read.ts";
+import { type Fields, isFields } from "../base/fields.ts";
 
 /** Nothing that a provider sends is certain: what is not there reads as empty. */
 export function fieldsOf(value: unknown): Fields {

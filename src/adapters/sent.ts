@@ -1,7 +1,7 @@
 import { deepFreeze, isDeepFrozen } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
-import type { Fields } from "../wire/codecs/read.ts";
+import type { Fields } from "../base/fields.ts";
 import { fieldsOf, wordOf } from "./fields.ts";
 
 /** Where a provider's body keeps its tools, with name, words and schema, and the tool that it demands. */

@@ -1,19 +1,23 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { Diverged } from "../files/host/apply.ts";
-import type { StagedChange, StagedDifference } from "../files/host/aside.ts";
-import { ABSENT, type HostEntry, sameEntry } from "../files/host/entry.ts";
+import type { StagedChange } from "../files/host/aside.ts";
 import { hostError, inOurWords, readError } from "../files/host/failures.ts";
-import { layInto } from "../files/host/lay.ts";
-import { stage, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
-import { isHostPart, type HostPart } from "../files/host/session.ts";
+import { WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { type HostPart, isHostPart } from "../files/host/session.ts";
 import { View } from "../files/host/view.ts";
 import type { Uncovered } from "../files/host/walk.ts";
-import { namesIn } from "../files/path.ts";
-import { differences, lookUp } from "../files/sorted-map.ts";
 import type { Workspace } from "../files/host/workspace.ts";
-import { nameOfBytes } from "../records/blob-name.ts";
+import { namesIn } from "../files/path.ts";
 import type { Branch } from "../state/branch.ts";
+import {
+  type BackgroundCommand,
+  type BackgroundOptions,
+  type Backgrounds,
+  checkBackgroundOptions,
+} from "./background.ts";
+import type { Drivers } from "./choose.ts";
+import { CommandFiles } from "./command-files.ts";
 import {
   argvOf,
   checkExecOptions,
@@ -24,20 +28,13 @@ import {
   type ExecResult,
   limitsOf,
 } from "./command.ts";
-import {
-  type BackgroundCommand,
-  type BackgroundOptions,
-  type Backgrounds,
-  checkBackgroundOptions,
-} from "./background.ts";
-import type { Drivers } from "./choose.ts";
 import type { DriverDeps, Enclosure } from "./driver.ts";
+import { keepNote } from "./evidence.ts";
 import { here } from "./here.ts";
-import { type ExecNote, execPart, withEvidence } from "./evidence.ts";
 import type { Output } from "./output.ts";
 import { MARK } from "./processes.ts";
 import { programAt } from "./programs.ts";
-import { GO, runToEnd, type Spawned } from "./spawn.ts";
+import { GO, runToEnd } from "./spawn.ts";
 
 /** What the commands of a session share. */
 export interface ExecHost {
@@ -84,15 +81,7 @@ export interface CommandsCall {
   readonly progress: (text: string) => void;
 }
 
-/** A path that the call has changed. */
-interface StagedPath {
-  readonly path: string;
-  readonly touched: Touched;
-  readonly staged: NonNullable<Touched["staged"]>;
-}
-
 const PATHS_TOLD = 50;
-const COMMAND_KEPT = 400;
 
 /**
  * The commands of one call. They run one after the other in one enclosure; what they changed is staged on the call's
@@ -101,10 +90,9 @@ const COMMAND_KEPT = 400;
 export class CallCommands {
   readonly #host: ExecHost;
   readonly #call: CommandsCall;
+  readonly #files: CommandFiles;
   #enclosure: Enclosure | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  /** What the newest command left otherwise than it was before the first. */
-  #left: ReadonlyMap<string, HostEntry> = new Map();
   /** How many have been started. */
   runs = 0;
   /** Why the call can no longer be kept. */
@@ -113,6 +101,7 @@ export class CallCommands {
   constructor(host: ExecHost, call: CommandsCall) {
     this.#host = host;
     this.#call = call;
+    this.#files = new CommandFiles(host.workspace, call.branch);
   }
 
   /** One after the other: two at once would be told apart by nobody. */
@@ -149,7 +138,7 @@ export class CallCommands {
     const enclosure = await this.#enclosed();
     if (options.uncovered !== "report") this.#refuseUncovered(enclosure.uncovered);
     await this.#orDoomed(() => enclosure.changing?.());
-    await this.#lay(enclosure, part);
+    await this.#orDoomed(() => this.#files.lay(enclosure, part));
     this.runs += 1;
     const bounds = boundsOf(limits, part.host.disk.root.port.platform);
     const spawned = await runToEnd({
@@ -167,22 +156,24 @@ export class CallCommands {
       ask: (group) => enclosure.ask(group),
       endStrays: () => enclosure.endStrays(),
     }).catch((error: unknown) => this.#notRun(enclosure, part, error));
+    const ran = { callId: call.id, command, spawned, driver: enclosure.driver };
+    const note = (uncovered: readonly Uncovered[]) => keepNote(call.branch, { ...ran, uncovered }, this.#host.redact);
     const found = await this.#orDoomed(() => enclosure.difference()).catch((error: unknown) => {
-      this.#note(command, spawned, enclosure, enclosure.uncovered); // what it put out is kept, however the call ends
+      note(enclosure.uncovered); // what it put out is kept, however the call ends
       throw error;
     });
     const uncovered = [...enclosure.uncovered, ...found.uncovered];
-    const note = this.#note(command, spawned, enclosure, uncovered);
+    const kept = note(uncovered);
     call.signal.throwIfAborted();
     if (options.uncovered !== "report") this.#refuseUncovered(uncovered);
     this.#refuseConflicts(found.conflicts);
-    this.#stage(part, found);
+    this.#files.stage(part, found);
     const { stdout, stderr, ...ended } = spawned;
     const { why = "" } = this.#host.drivers.chosen ?? {};
     return {
       ...ended,
-      stdout: told(stdout, note.stdout),
-      stderr: told(stderr, note.stderr),
+      stdout: told(stdout, kept.stdout),
+      stderr: told(stderr, kept.stderr),
       changed: changesIn(found.changes),
       protection: { driver: enclosure.driver, why, uncovered, unbounded: bounds.unbounded },
     };
@@ -191,7 +182,7 @@ export class CallCommands {
   /** What was laid out for it is in the tree now, and would be taken for somebody else's work at the commit. */
   async #notRun(enclosure: Enclosure, part: HostPart, error: unknown): Promise<never> {
     if (HoldfastError.is(error, "EXEC_NOT_STARTED"))
-      this.#stage(part, await this.#orDoomed(() => enclosure.difference()));
+      this.#files.stage(part, await this.#orDoomed(() => enclosure.difference()));
     throw error;
   }
 
@@ -223,88 +214,6 @@ export class CallCommands {
     return this.#enclosure;
   }
 
-  /** What the call has written before is there for its command to find. */
-  async #lay(enclosure: Enclosure, part: HostPart): Promise<void> {
-    const { branch } = this.#call;
-    const now = branch.peek(part);
-    const view = new View(part.host, now);
-    const fresh = this.#staged(now).filter((one) => !isLeft(one, enclosure.id));
-    if (fresh.length === 0) return;
-    const { workspace } = this.#host;
-    const isInPlace = enclosure.inside === workspace.path;
-    const expected = new Map(fresh.map(({ path, staged }) => [path, this.#left.get(path) ?? staged.from]));
-    if (isInPlace) await this.#orDoomed(() => refuseTheirs(part, expected));
-    const laid = fresh.map(({ path, touched, staged: { content } }) => ({
-      path,
-      to: touched.now,
-      content: () => view.content(touched, path),
-      moves: touched.now.kind === "file" && (content === undefined || "at" in content),
-    }));
-    const ground = { workspace: workspace.execs.ground, exec: enclosure.id, inside: enclosure.inside };
-    const checked = isInPlace ? { expected: (path: string) => expected.get(path) ?? ABSENT } : {};
-    await this.#orDoomed(() => layInto({ ...ground, ...checked }, laid));
-  }
-
-  /** What they did is the call's own change from here on; what an earlier one did and this one undid is none. */
-  #stage(part: HostPart, { changes }: StagedDifference): void {
-    const { branch } = this.#call;
-    const now = branch.peek(part);
-    this.#left = new Map(changes.map(({ path, to }) => [path, to]));
-    const changed = new Set(changes.map(({ path }) => path));
-    const undone = this.#staged(now).flatMap(({ path, staged: { from } }) =>
-      changed.has(path) ? [] : [{ path, from, to: from, content: { at: path } }],
-    );
-    const all: readonly StagedChange[] = [...undone, ...changes];
-    if (all.length === 0) return;
-    const befores = new Map(all.map(({ path }) => [path, lookUp(now.paths, path)]));
-    branch.change(part, (value: WorkspaceValue) =>
-      all.reduce(
-        (next, { path, from, to, content }) => stage(next, path, to, { before: befores.get(path), from }, content),
-        value,
-      ),
-    );
-  }
-
-  #staged(now: WorkspaceValue): readonly StagedPath[] {
-    const base = this.#call.branch.base.get(WORKSPACE_PART) as WorkspaceValue;
-    return [...differences(base.paths, now.paths)].flatMap(({ key: path, after: touched }) =>
-      touched?.staged === undefined ? [] : [{ path, touched, staged: touched.staged }],
-    );
-  }
-
-  #note(command: ExecCommand, spawned: Spawned, enclosure: Enclosure, uncovered: readonly Uncovered[]): ExecNote {
-    const { branch, id } = this.#call;
-    const { end, exitCode, signal } = spawned;
-    const { redact } = this.#host; // now: a note that is made anew later would have lost the content it names
-    const wholes = [this.#kept(spawned.stdout), this.#kept(spawned.stderr)];
-    const outputs = wholes.filter((whole) => whole !== undefined);
-    const [stdout, stderr] = wholes.map((whole) => (whole === undefined ? undefined : nameOfBytes(whole)));
-    const words = typeof command === "string" ? command : command.join(" ");
-    const note: ExecNote = {
-      callId: id,
-      command: redact(words).slice(0, COMMAND_KEPT).toWellFormed(),
-      end,
-      driver: enclosure.driver,
-      ...(exitCode === null ? {} : { exitCode }),
-      ...(signal === null ? {} : { signal }),
-      ...(uncovered.length === 0
-        ? {}
-        : { uncovered: uncovered.slice(0, PATHS_TOLD).map(({ path, why }) => redact(`${why}: ${path}`)) }),
-      ...(stdout === undefined ? {} : { stdout }),
-      ...(stderr === undefined ? {} : { stderr }),
-    };
-    if (branch.part(execPart.name) !== undefined) branch.change(execPart, withEvidence(note, outputs));
-    return note;
-  }
-
-  /** The whole of an output that the result does not hold whole, without the secrets in it. */
-  #kept({ truncated, whole }: Output): Uint8Array | undefined {
-    if (!truncated) return undefined;
-    const text = Buffer.from(whole).toString("utf8");
-    const clean = this.#host.redact(text);
-    return clean === text ? whole : Buffer.from(clean);
-  }
-
   #refuseUncovered(uncovered: readonly Uncovered[]): void {
     if (uncovered.length === 0) return;
     const first = uncovered.slice(0, 20).map(({ path, why }) => `${path} (${why})`);
@@ -317,13 +226,6 @@ export class CallCommands {
       new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else while the command ran" }),
     );
   }
-}
-
-/** The files themselves are about to be replaced: somebody else's would be gone, and nobody would have said so. */
-async function refuseTheirs({ host: { disk } }: HostPart, expected: ReadonlyMap<string, HostEntry>): Promise<void> {
-  for (const [path, entry] of expected)
-    if (!sameEntry(await disk.entry(namesIn(path), entry), entry))
-      throw new HoldfastError("FILE_CONFLICT", { path, found: "changed by somebody else" });
 }
 
 /** The files of a session whose files are those of the folder: in any other, a command would work on somebody else's. */
@@ -346,13 +248,6 @@ function folderOf(view: View, cwd = ""): Promise<string> {
     return names.join("/");
   };
   return inOurWords(cwd, look, readError);
-}
-
-/** It is in the tree as it is to be: a command left it so, or undid what was done to it. */
-function isLeft({ path, touched: { now }, staged: { from, content } }: StagedPath, id: string): boolean {
-  if (content === undefined) return false;
-  if ("at" in content) return content.at === path && sameEntry(from, now);
-  return ("lies" in content && content.exec === id) || ("placed" in content && content.placed === id);
 }
 
 function told(output: Output, whole: ExecOutput["whole"]): ExecOutput {

@@ -1,10 +1,14 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
+import type { Uncovered } from "../files/host/walk.ts";
+import { nameOfBytes } from "../records/blob-name.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 import { count, fields, list, oneOf, optional, string } from "../records/shape.ts";
-import { nameOfBytes } from "../records/blob-name.ts";
+import type { Branch } from "../state/branch.ts";
 import type { Content, Part } from "../state/part.ts";
-import type { ExecProtection, ExecResult } from "./command.ts";
+import type { ExecCommand, ExecProtection, ExecResult } from "./command.ts";
+import type { Output } from "./output.ts";
+import type { Spawned } from "./spawn.ts";
 
 /** One command that ran, however its call ended. */
 export interface ExecNote {
@@ -68,6 +72,54 @@ export function withEvidence(
 /** These notes are durable, and so is what they name: held with them, it would be the newest gigabytes that commands put out. */
 export function letGoOfOutputs(notes: readonly ExecNote[] = []): void {
   for (const note of notes) bytesOf.delete(note);
+}
+
+/** A command that ran, however it ended. */
+interface Ran {
+  readonly callId: string;
+  readonly command: ExecCommand;
+  readonly spawned: Spawned;
+  readonly driver: ExecNote["driver"];
+  readonly uncovered: readonly Uncovered[];
+}
+
+const UNCOVERED_TOLD = 50;
+const COMMAND_KEPT = 400;
+
+/**
+ * Notes what a command did, with the outputs that its result does not hold whole. Secrets go now and not when the change is
+ * written down: by then the note would no longer be the one whose content is known.
+ */
+export function keepNote(branch: Branch, ran: Ran, redact: (text: string) => string): ExecNote {
+  const { callId, command, spawned, driver, uncovered } = ran;
+  const { end, exitCode, signal } = spawned;
+  const stdout = wholeOf(spawned.stdout, redact);
+  const stderr = wholeOf(spawned.stderr, redact);
+  const words = typeof command === "string" ? command : command.join(" ");
+  const note: ExecNote = {
+    callId,
+    command: redact(words).slice(0, COMMAND_KEPT).toWellFormed(),
+    end,
+    driver,
+    ...(exitCode === null ? {} : { exitCode }),
+    ...(signal === null ? {} : { signal }),
+    ...(uncovered.length === 0
+      ? {}
+      : { uncovered: uncovered.slice(0, UNCOVERED_TOLD).map(({ path, why }) => redact(`${why}: ${path}`)) }),
+    ...(stdout === undefined ? {} : { stdout: nameOfBytes(stdout) }),
+    ...(stderr === undefined ? {} : { stderr: nameOfBytes(stderr) }),
+  };
+  const wholes = [stdout, stderr].filter((whole) => whole !== undefined);
+  if (branch.part(execPart.name) !== undefined) branch.change(execPart, withEvidence(note, wholes));
+  return note;
+}
+
+/** The whole of an output that the result does not hold whole, without the secrets in it. */
+function wholeOf({ truncated, whole }: Output, redact: (text: string) => string): Uint8Array | undefined {
+  if (!truncated) return undefined;
+  const text = Buffer.from(whole).toString("utf8");
+  const clean = redact(text);
+  return clean === text ? whole : Buffer.from(clean);
 }
 
 function contentOf(bytes: Uint8Array): Content {

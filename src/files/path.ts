@@ -20,6 +20,11 @@ export function liesBelow(path: string, folder: string): boolean {
   return top === "" || path === top || path.startsWith(`${top}/`);
 }
 
+/** The folder that a path lies in; the root is the empty one. */
+export function folderAbove(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
 function splitPath(path: string): readonly string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".");
 }

@@ -1,3 +1,4 @@
+import { isFields } from "../base/fields.ts";
 import { canonicalHash } from "../base/hash.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { BodyOf, JournalRecord, OutputStatus } from "../records/kinds.ts";
@@ -202,8 +203,4 @@ function wordsOf(output: Json | undefined): string {
 function kindOf(value: Json): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
-}
-
-function isFields(value: Json): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

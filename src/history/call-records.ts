@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/json.ts";
+import { isFields } from "../base/fields.ts";
 import type { DroppedRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 import { type CallRecord, callRecord, REQUIRED_FIELDS, userRecord } from "./call-record.ts";
@@ -102,8 +102,4 @@ function faultIn(value: unknown): string | undefined {
 
 function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
-}
-
-function isFields(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,18 +1,8 @@
 import type { Item } from "../wire/item.ts";
-import type { Fields, Piece, Reading } from "./format.ts";
-import {
-  assistant,
-  at,
-  called,
-  fieldsOf,
-  isFields,
-  listOf,
-  mostly,
-  returned,
-  system,
-  textOf,
-  user,
-} from "./skeleton.ts";
+import type { Fields } from "../base/fields.ts";
+import type { Piece, Reading } from "./format.ts";
+import { isFields } from "../base/fields.ts";
+import { assistant, at, called, fieldsOf, listOf, mostly, returned, system, textOf, user } from "./skeleton.ts";
 
 /**
  * Chat-completions messages and their dialects: `tool_calls` on an assistant message, a `tool` message for each.

@@ -1,6 +1,6 @@
 import { fingerprint } from "../base/fingerprint.ts";
 import type { Json } from "../base/json.ts";
-import type { Fields } from "./format.ts";
+import type { Fields } from "../base/fields.ts";
 
 /** Ids made from what they stand for: two runs over one file write the same bytes. */
 

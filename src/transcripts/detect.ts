@@ -1,7 +1,9 @@
-import type { Fields, Format, FormatId } from "./format.ts";
+import type { Fields } from "../base/fields.ts";
+import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import type { Head } from "./head.ts";
-import { isFields, listOf } from "./skeleton.ts";
+import { isFields } from "../base/fields.ts";
+import { listOf } from "./skeleton.ts";
 import type { Path } from "../base/text/edit.ts";
 
 /**

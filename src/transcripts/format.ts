@@ -1,9 +1,8 @@
+import type { Fields } from "../base/fields.ts";
 import type { Json } from "../base/json.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import type { ProfileId } from "../wire/profiles.ts";
 import type { Edit, Path } from "../base/text/edit.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** One item as a format stores it: what it is, and where in its element it and its names stand. */
 export interface Piece {

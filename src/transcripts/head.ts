@@ -1,6 +1,6 @@
 import { logLines, SmallFile } from "./log-lines.ts";
 import type { LogLine } from "./records.ts";
-import { isFields } from "./skeleton.ts";
+import { isFields } from "../base/fields.ts";
 import type { Source } from "../base/text/source.ts";
 
 /** The beginning of a file: whether it is lines of records, and some of them. */

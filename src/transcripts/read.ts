@@ -6,7 +6,7 @@ import { FORMATS } from "./formats.ts";
 import { type Head, headOf, wholeHeadOf } from "./head.ts";
 import { logLines } from "./log-lines.ts";
 import { isStrict, type LogLine } from "./records.ts";
-import { isFields } from "./skeleton.ts";
+import { isFields } from "../base/fields.ts";
 import type { Source } from "../base/text/source.ts";
 import { countStrict, type Place, threadsIn, threadsOf } from "./threads.ts";
 import type { Conversation, Element, FlawedLine, Transcript, Unrecognised } from "./transcript.ts";

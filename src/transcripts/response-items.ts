@@ -1,6 +1,7 @@
 import type { CallKind } from "../wire/item.ts";
-import { AnswerSteps } from "./answer-steps.ts";
-import type { Fields, Piece, Reading } from "./format.ts";
+import { inAnswers } from "./answer-steps.ts";
+import type { Fields } from "../base/fields.ts";
+import type { Piece, Reading } from "./format.ts";
 import { assistant, called, reasoning, returned, system, textOf, user } from "./skeleton.ts";
 
 /** Responses items, as the API takes them and as Codex keeps them. */
@@ -43,13 +44,8 @@ export const RESPONSE_TYPES: ReadonlySet<string> = new Set([
   "compaction",
 ]);
 
-/** Reads items in order: which of them are one answer is told by what stands between them. */
 export function responseItems(): (item: Fields) => Reading | undefined {
-  const steps = new AnswerSteps();
-  return (item) => {
-    const reading = readItem(item);
-    return reading === undefined ? undefined : { ...reading, pieces: steps.mark(reading.pieces) };
-  };
+  return inAnswers(readItem);
 }
 
 function readItem(item: Fields): Reading | undefined {

@@ -9,13 +9,9 @@ import {
   toolCallId,
   type UserItem,
 } from "../wire/item.ts";
-import type { Fields } from "./format.ts";
+import { type Fields, isFields } from "../base/fields.ts";
 
 /** Items without their texts. A judge asks whether there was text, never which. */
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {};

@@ -1,7 +1,8 @@
 import { countConversation } from "./counts.ts";
 import { likelyList } from "./detect.ts";
 import type { Format, Reading, Thread } from "./format.ts";
-import { at, isFields, listOf } from "./skeleton.ts";
+import { isFields } from "../base/fields.ts";
+import { at, listOf } from "./skeleton.ts";
 import type { Path } from "../base/text/edit.ts";
 import type { Conversation, Element } from "./transcript.ts";
 

@@ -15,7 +15,7 @@ import { contentCompressor } from "../context/compress/compress.ts";
 import { compressWith } from "./compress-with.ts";
 import { Holdfast } from "./holdfast.ts";
 import type { RunLimits } from "./limits.ts";
-import type { SessionOptions } from "./resume.ts";
+import type { SessionOptions } from "./holdfast-options.ts";
 import type { Session } from "./session.ts";
 import { summariseWith } from "./summarise-with.ts";
 import { call as callItem, output as outputItem, say, think, user as userItem } from "../../test/histories/items.ts";

@@ -3,6 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
 import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, SentRequest } from "../contracts/model.ts";
+import { isBlankText } from "../wire/item.ts";
 import type { RunEvent } from "./events.ts";
 import type { RunBudget } from "./limits.ts";
 import { untilStopped } from "./model-events.ts";
@@ -24,7 +25,14 @@ export type Asked =
   | { readonly answer: Answer }
   /** It was not asked: in the moment of sending, prompt, tools and mode did not agree. */
   | { readonly misaligned: HoldfastError }
-  | { readonly failure: ModelFailure; readonly partial: PartialAnswer; readonly attempt: number };
+  | Unanswered;
+
+/** A question without an answer, with what was said of one before it broke off. */
+export interface Unanswered {
+  readonly failure: ModelFailure;
+  readonly partial: PartialAnswer;
+  readonly attempt: number;
+}
 
 export interface Asking {
   readonly model: Model;
@@ -41,7 +49,7 @@ export interface Asking {
   /** Tells, and writes down, what the look found and somebody wants sent all the same. */
   readonly insisted: () => AsyncGenerator<RunEvent, void, undefined>;
   /** Keeps what became of a question that will be asked again, before it is. */
-  readonly failed: (failure: ModelFailure, partial: PartialAnswer, attempt: number) => Promise<void>;
+  readonly failed: (unanswered: Unanswered) => Promise<void>;
   readonly teller?: Teller | undefined;
 }
 
@@ -55,13 +63,11 @@ export async function* ask(asking: Asking): AsyncGenerator<RunEvent, Asked, unde
   for (let attempt = 1; ; attempt += 1) {
     const asked = yield* askOnce(asking, attempt);
     if ("misaligned" in asked || ("answer" in asked && !isEmpty(asked.answer))) return asked;
-    const { failure, partial } =
-      "answer" in asked
-        ? { failure: EMPTY, partial: asked.answer }
-        : { failure: asked.failure, partial: asked.partial };
+    const unanswered = "answer" in asked ? { failure: EMPTY, partial: asked.answer, attempt } : asked;
+    const { failure } = unanswered;
     const waitMs = waitBefore(failure, attempt, retry, random);
     if (attempt >= attempts || waitMs === undefined || asking.budget.met !== undefined) return asked;
-    await asking.failed(failure, partial, attempt);
+    await asking.failed(unanswered);
     yield { kind: "retry", failure, attempt, waitMs };
     try {
       await clock.sleep(waitMs, signal, "keep-alive");
@@ -75,7 +81,7 @@ export async function* ask(asking: Asking): AsyncGenerator<RunEvent, Asked, unde
 export function isEmpty({ items, stop }: Answer): boolean {
   if (stop !== "stop" && stop !== "other") return false;
   return items.every((item) => {
-    if (item.kind === "assistant") return item.parts.every((part) => part.type === "text" && part.text.trim() === "");
+    if (item.kind === "assistant") return item.parts.every(isBlankText);
     return item.kind === "reasoning";
   });
 }

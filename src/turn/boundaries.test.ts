@@ -12,7 +12,7 @@ import type { Summariser, SummaryAsk } from "../contracts/summariser.ts";
 import type { ScriptStep } from "../records/script.ts";
 import { type Item, textOf } from "../wire/item.ts";
 import { Holdfast } from "./holdfast.ts";
-import type { SessionOptions } from "./resume.ts";
+import type { SessionOptions } from "./holdfast-options.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Session } from "./session.ts";
 

@@ -9,7 +9,7 @@ import type { ScriptStep } from "../records/script.ts";
 import { type Item, textOf } from "../wire/item.ts";
 import { PinnedRules } from "./context-slices.ts";
 import type { Session } from "./session.ts";
-import type { SessionOptions } from "./resume.ts";
+import type { SessionOptions } from "./holdfast-options.ts";
 
 const READS = { access: "read" } as const;
 const read = writes<{ readonly path: string }>("read_file", ({ path }) => longText(120, path), READS);

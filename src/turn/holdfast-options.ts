@@ -18,7 +18,9 @@ import {
   whole,
 } from "../base/options.ts";
 import type { Random } from "../base/random.ts";
+import type { IdSource } from "../base/ids.ts";
 import type { Store } from "../contracts/store.ts";
+import type { CodeRunner } from "../contracts/code-runner.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
 import type { Secret, SecretOptions } from "../records/redact.ts";
 import type { Marks } from "../context/derive.ts";
@@ -27,18 +29,56 @@ import type { Preference } from "../context/producers.ts";
 import { EXEC_LIMIT_OPTIONS } from "../exec/command.ts";
 import type { CoverLimits } from "../files/host/manifest.ts";
 import type { WorkspaceOptions } from "../files/host/options.ts";
-import { RETENTION_OPTIONS } from "../journal/retention.ts";
-import { isDefinedSlice } from "../state/slice.ts";
+import { RETENTION_OPTIONS, type RetentionBounds } from "../journal/retention.ts";
+import type { Prompt } from "../prompt/section.ts";
+import type { AnyPart } from "../state/part.ts";
+import type { ResourceKey } from "../state/resources.ts";
+import { type AnySlice, isDefinedSlice } from "../state/slice.ts";
+import type { ToolPolicy } from "../transaction/policy.ts";
+import type { Tool } from "../transaction/tool.ts";
+import type { TransactionOptions } from "../transaction/transactions.ts";
 import type { CompactionOptions, ContextOptions } from "./context-options.ts";
 import { RULE, RULE_NEEDS } from "./context-slices.ts";
 import type { ProjectOptions } from "./project-rules.ts";
-import type { SessionOptions } from "./resume.ts";
 import { LIMITS, MODEL, REQUEST_OPTIONS, WINDOW } from "./run-options.ts";
 import type { ExecSettings } from "./session-exec.ts";
 import type { ForkOptions } from "./session-parts.ts";
 import type { SubAgent } from "./sub-agent.ts";
 import type { TelemetryOptions } from "./teller.ts";
 import type { RememberOptions, WritebackOptions } from "./writeback.ts";
+
+/** What every session of one kernel is given. */
+export interface SessionOptions
+  extends Pick<TransactionOptions, "parallel" | "commitOrder" | "observe" | "onTelemetryFailure"> {
+  readonly tools?: readonly Tool[];
+  /** Agents that a session's model may give tasks to. */
+  readonly agents?: readonly SubAgent[];
+  readonly slices?: readonly AnySlice[];
+  readonly policies?: readonly ToolPolicy[];
+  /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
+  readonly parts?: readonly AnyPart[];
+  /** What every request says before the conversation. */
+  readonly prompt?: Prompt;
+  /** How much of a conversation its model sees, and what always stands before it. */
+  readonly context?: ContextOptions;
+  /** Who may write back, and what is checked beside the kernel's own rules. */
+  readonly writeback?: WritebackOptions;
+  readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
+  readonly ids?: IdSource;
+  /** Upper bounds on what is kept, put into effect when a session is opened and as it grows. What is cut off leaves a record. */
+  readonly retention?: RetentionBounds;
+  /** Runs programs that a model writes, e.g. `quickjs()`: with it there is a tool `run_code`. */
+  readonly code?: CodeRunner;
+  /** Who hears of what happens. */
+  readonly telemetry?: TelemetryOptions;
+  /** How many tool boundaries can be returned to. Default 100. */
+  readonly checkpoints?: { readonly limit?: number };
+  readonly development?: boolean;
+  /** The folder whose files calls change; without one, files live in memory and beside the journal. */
+  readonly workspace?: string | WorkspaceOptions;
+  /** How commands run in the workspace. */
+  readonly exec?: ExecSettings;
+}
 
 export interface HoldfastOptions extends SessionOptions {
   readonly store: Store | StoreSource;

@@ -7,8 +7,10 @@ import { closedPart, opaquePart, type PartIntroduction } from "../state/opaque.t
 import type { AnyPart, Parts, SlicePolicy } from "../state/part.ts";
 import { resourcesPart } from "../state/resources-part.ts";
 import { type AnySlice, anyPartOf } from "../state/slice.ts";
+import type { ToolPolicy } from "../transaction/policy.ts";
 import { catalogPart } from "./catalog-part.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
+import { Programs } from "./programs.ts";
 import { DurableState, StagedWritebacks, WritebackCount } from "./writeback-slices.ts";
 
 /** What every kernel brings, whoever starts it: the seed's slices, its own, files, catalog, resources, what commands did. */
@@ -20,6 +22,23 @@ export const KERNEL_PARTS: readonly AnyPart[] = [
   resourcesPart,
   execPart,
 ];
+
+/** What a kernel is given that brings parts with it. */
+interface PartSources {
+  readonly slices?: readonly AnySlice[];
+  readonly policies?: readonly Pick<ToolPolicy, "slices">[];
+  readonly parts?: readonly AnyPart[];
+  readonly workspace?: unknown;
+  readonly code?: unknown;
+}
+
+/** Every part a kernel knows: what every kernel brings, and what this one was given. */
+export function partsOf({ slices = [], policies = [], parts = [], workspace, code }: PartSources): readonly AnyPart[] {
+  const programs: readonly AnySlice[] = code === undefined ? [] : [Programs];
+  const theirs = [...slices, ...programs, ...policies.flatMap((policy) => policy.slices ?? [])].map(anyPartOf);
+  const workspaces = workspace === undefined ? [] : [workspacePart];
+  return [...new Set([...KERNEL_PARTS, ...theirs, ...workspaces, ...parts])];
+}
 
 /** Wherever a session's files lie. */
 export const FILE_PARTS: readonly string[] = [filesPart.name, WORKSPACE_PART];

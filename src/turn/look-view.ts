@@ -12,9 +12,10 @@ import type { ExecutionState } from "../state/execution-state.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { Conversation } from "./conversation.ts";
 import type { ContextOptions } from "./context-options.ts";
-import { SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
+import { SessionPages } from "./session-pages.ts";
 import { levelsFault, usageFault } from "./told-shapes.ts";
 import { ViewLog, type ViewNotes } from "./view-log.ts";
+import { type Standing, standingDurable, standingRule } from "./what-holds.ts";
 import { DurableState } from "./writeback-slices.ts";
 
 /** What a model saw in one request, put together from what the journal says about it. */

@@ -26,12 +26,12 @@ import { SessionCheckpoints } from "./checkpoints.ts";
 import { conversationOf } from "./conversation.ts";
 import { type SessionFold, sessionFold } from "./fold.ts";
 import type { ToolBoundary } from "./tool-boundaries.ts";
-import { isDefault } from "./kernel-parts.ts";
+import type { SessionOptions } from "./holdfast-options.ts";
+import { isDefault, partsOf } from "./kernel-parts.ts";
 import { type LookedView, lookAtView } from "./look-view.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { isDamage, type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
 import { closingsOf, danglingIn } from "./recover.ts";
-import { partsOf, type SessionOptions } from "./resume.ts";
 import { planRewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
 import type { WaitingCall } from "./waiting.ts";
 

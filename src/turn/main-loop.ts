@@ -128,7 +128,7 @@ function inMemory(state: ExecutionState): Ground {
     state,
     transactions,
     conversation: new Conversation(),
-    context: new SessionContext(state, { recall: false }),
+    context: new SessionContext(state),
     story: new Story(state, new SessionCatalog(home, transactions)),
     signal: undefined,
     get head() {

@@ -15,7 +15,7 @@ export interface Relative {
 export interface Standing {
   readonly isPlanning: boolean;
   /** Whom it works for. */
-  readonly parent?: string;
+  readonly parent: string | undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { longText } from "../../test/support/pages.ts";
 import { collect } from "../../test/support/stores.ts";
 import type { ScriptStep } from "../records/script.ts";
 import { textOf } from "../wire/item.ts";
-import type { SessionOptions } from "./resume.ts";
+import type { SessionOptions } from "./holdfast-options.ts";
 import type { Session } from "./session.ts";
 
 const read = writes("read_file", () => longText(40, "You must always push"), { access: "read" });

@@ -2,32 +2,32 @@ import type { AlignedPrompt, AlignmentReport } from "../alignment/align.ts";
 import { type AlignmentFault, explainFault } from "../alignment/faults.ts";
 import { instantOf } from "../base/clock.ts";
 import type { HoldfastError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import { checkOptions } from "../base/options.ts";
 import { inWords } from "../base/words.ts";
-import type { Json } from "../base/json.ts";
-import type { Answer, ModelFailure, ModelRequest, StopReason } from "../contracts/model.ts";
 import { thrashOf } from "../context/faults.ts";
 import type { RefusedView } from "../context/view.ts";
+import type { Answer, StopReason } from "../contracts/model.ts";
 import { CONTEXT_DEFAULTS } from "../history/config.ts";
-import type { PairedHistory } from "../history/paired.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { textOf } from "../wire/item.ts";
-import { ask, type Asked, isEmpty } from "./ask.ts";
+import { AskStation } from "./ask-station.ts";
+import { isEmpty, type Unanswered } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground, refuseRunning } from "./ground.ts";
-import { type LimitKind, RunBudget } from "./limits.ts";
-import { RUN_OPTIONS, type RunOptions } from "./run-options.ts";
-import { unansweredOf } from "./waiting.ts";
+import { RunBudget } from "./limits.ts";
 import { replied, withoutReply } from "./reply.ts";
-import { guidanceIn, repairPairs, type RequestOptions } from "./request.ts";
+import { repairPairs } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
+import { RUN_OPTIONS, type RunOptions } from "./run-options.ts";
 import { checkSaid } from "./said-part.ts";
-import { modelFailed, modelSaid, type Question, spokenIn, type UserInput, userSaid } from "./said-records.ts";
+import { modelFailed, modelSaid, spokenIn, type UserInput, userSaid } from "./said-records.ts";
 import { Stop, type StopCause } from "./stop.ts";
-import { faultRecord, sentRecord } from "./story.ts";
+import { faultRecord } from "./story.ts";
 import { ViewStation } from "./view-station.ts";
+import { unansweredOf } from "./waiting.ts";
 
 /** Whether calls of an answer that stopped so are to be run. What a filter or a refusal left over is nobody's wish. */
 const RUNS_CALLS: Readonly<Record<StopReason, boolean>> = {
@@ -108,36 +108,35 @@ class Turn {
   /** Waiting calls that somebody was asked about in this turn. */
   readonly #asked = new Set<CallId>();
   readonly #views: ViewStation;
+  readonly #asking: AskStation;
   #begun = false;
   #text = "";
   #unsentInARow = 0;
-  /** What is asked: of whom, and whether the newest request said how programs read the history. */
-  #question: Question;
+
+  /** From the first record on there is a turn, whose end is to be written, too. */
+  readonly #write: Ground["write"] = async (...what) => {
+    await this.#ground.write(...what);
+    this.#begun = true;
+  };
 
   constructor(ground: Ground, options: RunOptions, within: RunBudget | undefined) {
     this.#ground = ground;
     this.#options = options;
-    this.#question = { model: options.model };
-    const { state, signal, leaving } = ground;
-    this.budget = new RunBudget(options.limits ?? {}, state, within);
-    const { deadline } = this.budget;
-    this.stop = new Stop({
-      user: options.signal,
-      lost: signal,
-      closing: leaving?.closing,
-      deadline,
-      clock: state.clock,
-    });
-    const { maxOutputTokens: answer, window } = options;
-    const write: Ground["write"] = (...what) => this.#write(...what);
-    this.#views = new ViewStation({ ground, answer, window, signal: this.stop.signal, budget: this.budget, write });
+    const { signal: user, limits = {}, maxOutputTokens: answer, window } = options;
+    const { state, signal: lost, leaving } = ground;
+    const budget = new RunBudget(limits, state, within);
+    const stop = new Stop({ user, lost, closing: leaving?.closing, deadline: budget.deadline, clock: state.clock });
+    const write = this.#write;
+    const views = new ViewStation({ ground, answer, window, signal: stop.signal, budget, write });
+    this.budget = budget;
+    this.stop = stop;
+    this.#views = views;
+    this.#asking = new AskStation({ ground, options, views, budget, stop, write });
   }
 
   /** The walk of ARCHITECTURE.md, station by station. */
   async *walk(input: UserInput | undefined): AsyncGenerator<RunEvent, RunEnd, undefined> {
     const { conversation } = this.#ground;
-    const { model, toolChoice, maxOutputTokens, temperature, reasoning } = this.#options;
-    const saying = defined({ toolChoice, maxOutputTokens, temperature, reasoning });
     if (this.stop.cause !== undefined) return this.#stopped();
     if (input !== undefined) {
       const { draft, contents } = await userSaid(input, (...content) => this.#ground.stage(...content));
@@ -165,12 +164,12 @@ class Turn {
       const aligned = yield* this.#align();
       if ("status" in aligned) return aligned;
       const tools = aligned.catalog.activeNames;
-      const { history: config = CONTEXT_DEFAULTS } = this.#options;
+      const { model, history: config = CONTEXT_DEFAULTS } = this.#options;
       const { history, records } = repairPairs(conversation, { profile: model.profile.id, tools, config });
       if (records.length > 0) await this.#write(records);
       if (config.warnOnInvariantViolations)
         for (const { fault, detail } of records) yield { kind: "repaired", fault, detail };
-      const asked = yield* this.#askInView(history, aligned, saying);
+      const asked = yield* this.#asking.ask(history, aligned);
       if ("unmet" in asked) return this.#overfull(asked);
       if ("limit" in asked) return this.#end({ status: "limit", limit: asked.limit });
       if ("misaligned" in asked) {
@@ -247,24 +246,6 @@ class Turn {
     return this.#end({ status: "refused", report });
   }
 
-  /** A request that its provider finds too long is reclaimed and asked once more; nothing else is gained by asking again. */
-  async *#askInView(
-    history: PairedHistory,
-    aligned: AlignedPrompt,
-    saying: RequestOptions,
-  ): AsyncGenerator<RunEvent, Asked | RefusedView | { readonly limit: LimitKind }, undefined> {
-    const view = yield* this.#views.choose(history, aligned);
-    if (!view.ok) return view;
-    const limit = this.budget.met; // a summary may have used up what was left
-    if (limit !== undefined && limit !== "timeMs") return { limit };
-    const asked = yield* this.#ask(await this.#views.request(view, aligned, saying), aligned);
-    if (!("failure" in asked) || asked.failure.kind !== "too-long" || this.stop.cause !== undefined) return asked;
-    await this.#write([modelFailed(this.#question, asked.failure, asked.partial, asked.attempt)]);
-    const shorter = yield* this.#views.choose(history, aligned, true);
-    if (!shorter.ok) return shorter;
-    return yield* this.#ask(await this.#views.request(shorter, aligned, saying), aligned);
-  }
-
   /** What must be shown does not fit: nothing is sent, and what is unmet is told. */
   async #overfull({ fault, needed, budget, unmet, largest }: RefusedView): Promise<RunEnd> {
     await this.#write([faultRecord(fault, { needed, budget, unmet, largest })]);
@@ -272,33 +253,6 @@ class Turn {
     const most = largest.length === 0 ? "" : ` Most is taken by ${names(largest)}.`;
     const message = `What must be shown needs ${needed} tokens and there are ${budget}.${most} There is no room for ${names(unmet)}.`;
     return this.#end({ status: "failed", failure: { kind: "too-long", message, retryable: false, reached: "no" } });
-  }
-
-  #ask(request: ModelRequest, aligned: AlignedPrompt): AsyncGenerator<RunEvent, Asked, undefined> {
-    const { state, story, id, head } = this.#ground;
-    const { model, retry = {} } = this.#options;
-    this.#question = { model, ...(story.hasHistory ? defined({ historyGuidance: guidanceIn(request) }) : {}) };
-    return ask({
-      inspect: (sent) => story.inspect(aligned, sent),
-      insisted: () => this.#insisted(),
-      model,
-      request,
-      retry,
-      budget: this.budget,
-      evaluation: `${id} ${head}`, // of the view that is about to be sent: what failed before it was spent, too
-      clock: state.clock,
-      random: state.random,
-      signal: this.stop.signal,
-      teller: this.#ground.teller,
-      failed: (failure, partial, attempt) => this.#write([modelFailed(this.#question, failure, partial, attempt)]),
-    });
-  }
-
-  async *#insisted(): AsyncGenerator<RunEvent, void, undefined> {
-    for (const overridden of this.#ground.story.takeOverridden()) {
-      await this.#write([sentRecord(overridden)]);
-      yield { kind: "misaligned", ...overridden };
-    }
   }
 
   /** The answer and the calls it opens are one commit: no answer without its calls, no call without its answer. */
@@ -312,7 +266,7 @@ class Turn {
     const { epoch } = aligned.catalog;
     const nth = this.#ground.conversation.answers + 1;
     const calls = await callsOf(this.#ground, answer.calls, { nth, epoch, denied, stop: this.stop });
-    const said = [modelSaid(this.#question, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
+    const said = [modelSaid(this.#asking.question, answer, stop), ...openingsOf(calls), ...this.#missed(answer)];
     await this.#write(said, [this.#executed(answer, aligned)]);
     if (calls.all.length > 0) {
       const end = yield* this.#run(calls);
@@ -337,8 +291,8 @@ class Turn {
   async *#run(calls: OpenedCalls): AsyncGenerator<RunEvent, RunEnd | undefined, undefined> {
     for (const { callId } of calls.waiting) this.#asked.add(callId);
     const signals: (readonly string[])[] = [];
-    const write: Ground["write"] = (...what) => this.#write(...what);
-    const how = { stop: this.stop, deadline: this.budget.deadline, ask: this.#options.ask, write };
+    const { stop, budget } = this;
+    const how = { stop, deadline: budget.deadline, ask: this.#options.ask, write: this.#write };
     for await (const event of runCalls(this.#ground, calls, how)) {
       if (event.kind === "call-closed" && event.outcome.expansion !== undefined)
         signals.push(this.#ground.story.sectionsAmong(event.outcome.expansion.sections));
@@ -356,16 +310,16 @@ class Turn {
     return undefined;
   }
 
-  async #unanswered(asked: Extract<Asked, { readonly failure: ModelFailure }>): Promise<RunEnd> {
-    const { failure, partial, attempt } = asked;
+  async #unanswered(unanswered: Unanswered): Promise<RunEnd> {
+    const { failure, partial } = unanswered;
     if (this.stop.cause === undefined) {
-      await this.#write([modelFailed(this.#question, failure, partial, attempt)]);
+      await this.#write([modelFailed(this.#asking.question, unanswered)]);
       return this.#end({ status: "failed", failure });
     }
     this.#text = spokenIn(partial);
     // The user has read it, so the model must know that it said it.
     if (partial.items.length > 0 && this.stop.cause !== "lost")
-      await this.#write([modelSaid(this.#question, partial, "aborted")]);
+      await this.#write([modelSaid(this.#asking.question, partial, "aborted")]);
     return this.#stopped();
   }
 
@@ -394,11 +348,6 @@ class Turn {
     const { name, hash } = prompt;
     return PromptExecuted.executed({ prompt: name, at, hash, epoch: catalog.epoch, model, ...used });
   }
-
-  async #write(...what: Parameters<Ground["write"]>): Promise<void> {
-    await this.#ground.write(...what);
-    this.#begun = true;
-  }
 }
 
 /** What the model reads, once, where a turn was stopped. It begins no turn of the user's. */
@@ -411,7 +360,3 @@ const MARKS: Readonly<Record<Exclude<StopCause, "lost">, string>> = {
 
 const WENT_ON = "The user went on without an answer to this.";
 const NO_CALLS = "No tool may be called here, so it did not run. Answer in words.";
-
-function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
-}

@@ -1,9 +1,10 @@
 import type { Json } from "../base/json.ts";
-import type { Model, ModelFailure, PartialAnswer } from "../contracts/model.ts";
+import type { Model, PartialAnswer } from "../contracts/model.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { type Item, type MediaSource, type Part, textOf } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
+import type { Unanswered } from "./ask.ts";
 import type { Ground } from "./ground.ts";
 
 /** What the user says: words, or words with pictures and files. */
@@ -55,12 +56,7 @@ export function modelSaid(question: Question, answer: PartialAnswer, stop: strin
   return { kind: "model-said", ...aboutOf(question, answer), items: kept(answer.items), stop };
 }
 
-export function modelFailed(
-  question: Question,
-  failure: ModelFailure,
-  partial: PartialAnswer,
-  attempt: number,
-): RecordDraft {
+export function modelFailed(question: Question, { failure, partial, attempt }: Unanswered): RecordDraft {
   const said = partial.items.length === 0 ? {} : { items: kept(partial.items) };
   return { kind: "model-failed", failure: { ...failure }, attempt, ...aboutOf(question, partial), ...said };
 }

@@ -1,11 +1,8 @@
 import { canonicalJson } from "../base/canonical.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Compressed, Compressor } from "../contracts/compressor.ts";
-import type { Filesystem } from "../contracts/filesystem.ts";
-import type { TokenCounter } from "../contracts/token-counter.ts";
-import { deriveView, MARKS } from "../context/derive.ts";
-import { type Explanation, explainPage } from "../context/explain.ts";
 import { type Pressure, pressureOf } from "../context/boundary/pressure.ts";
+import { deriveView, MARKS } from "../context/derive.ts";
+import { explainPage, type Explanation } from "../context/explain.ts";
 import {
   type CallSeen,
   type ContextCounts,
@@ -21,34 +18,31 @@ import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "
 import { traceFacts, viewChosen } from "../context/record.ts";
 import { rendererWith } from "../context/renderer.ts";
 import { resumeView } from "../context/resume.ts";
-import { budgetWithin, type Calibration } from "../context/tokens/calibrate.ts";
+import type { Calibration } from "../context/tokens/calibrate.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
-import { countWithoutRuns } from "../context/tokens/runs.ts";
 import { isUserTurn } from "../context/units.ts";
 import type { RefusedView, View } from "../context/view.ts";
-import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
+import type { Compressed, Compressor } from "../contracts/compressor.ts";
+import type { Filesystem } from "../contracts/filesystem.ts";
+import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { Plan } from "../state/default-slices.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import { type AnySlice, anyPartOf, type SliceEvent } from "../state/slice.ts";
+import type { SliceEvent } from "../state/slice.ts";
 import type { CallItem, Item } from "../wire/item.ts";
 import type { CompactionOptions, ContextOptions, ContextOrigin, ViewAsk } from "./context-options.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { PreparedTexts, type UnpreparedOutput } from "./prepared-texts.ts";
 import { NO_PROJECT, type ProjectFault, type ProjectRules, readProjectRules } from "./project-rules.ts";
-import { SessionPages, type Standing, standingDurable, standingRule } from "./session-pages.ts";
+import { RequestBudget } from "./request-budget.ts";
+import { SessionPages } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
-import { DurableState, StagedWritebacks, waitingIn } from "./writeback-slices.ts";
+import { hasSlice, pinnedIn, plansIn, valueIn } from "./what-holds.ts";
 
-const WINDOW = 128_000;
-/** Of the window, what an answer is given when nobody says how long it may be. */
-const ANSWER_SHARE = 0.25;
-const MOST_ANSWER = 16_000;
 const MOST_TRACED = 1_000;
 const PATIENCE_MS = 20_000;
-const NO_CEILING = { window: 0, tokens: Number.POSITIVE_INFINITY };
 
 /** What a session's model sees, and why. The pages follow the journal: nothing is kept here that it does not hold. */
 export class SessionContext {
@@ -57,21 +51,18 @@ export class SessionContext {
   readonly #shelves: Pick<Shelves, "pages"> | undefined;
   readonly #openedAt: number;
   readonly #counter: TokenCounter;
+  readonly #budget: RequestBudget;
   readonly #log = new ViewLog();
   readonly #prepared: PreparedTexts;
   readonly #table = new HandleTable();
   readonly #observer = new FaultObserver();
   readonly #trace: JsonObject[] = [];
-  /** What stands around a conversation changes seldom; it is counted once. */
-  #around: { readonly texts: readonly string[]; readonly tokens: number } = { texts: [], tokens: 0 };
   #pages: SessionPages | undefined;
   #project: ProjectRules = NO_PROJECT;
   /** Of the compressor, by its words: a host that is told once knows where to look. */
   readonly #uncompressed = new Map<string, CompressorFailure | "told">();
   #lineage = "";
   #view: View | undefined;
-  /** So many tokens were too many for the provider, in this window. A larger one is another model's, and not held to it. */
-  #ceiling = NO_CEILING;
 
   constructor(state: ExecutionState, options: ContextOptions = {}, origin: ContextOrigin = {}) {
     this.#state = state;
@@ -79,6 +70,7 @@ export class SessionContext {
     this.#openedAt = origin.openedAt ?? 0;
     this.#options = options;
     this.#counter = options.counter ?? estimateCounter;
+    this.#budget = new RequestBudget(this.#counter, options.window);
     const { redact = (text) => text } = origin;
     this.#prepared = new PreparedTexts(this.#log, { openedAt: this.#openedAt, redact });
   }
@@ -173,26 +165,27 @@ export class SessionContext {
   choose(ask: ViewAsk): View | RefusedView {
     const list = this.know(ask.history, ask.idOf);
     const previous = this.#view ?? this.#resume(list);
-    if (ask.tooLong === true && previous !== undefined) this.#lowerCeiling(this.#windowOf(ask), previous.tokens);
-    const room = this.#room(ask);
-    const held = this.#held(ask, room);
+    if (ask.tooLong === true && previous !== undefined) this.#budget.tooLong(previous.tokens, ask);
+    const declared = this.#budget.declared(ask, this.#log.calibration);
+    const held = this.#budget.held(declared, ask);
     const view = this.#derive(list, ask, held, previous);
-    if (view.ok || held === room || ask.tooLong === true) return this.#told(view);
-    // What a provider once found too long may have been something else, and nothing goes on within it: it is asked again.
-    this.#ceiling = NO_CEILING;
-    return this.#told(this.#derive(list, ask, room, previous));
+    if (view.ok || held === declared || ask.tooLong === true) return this.#told(view);
+    // Nothing goes on within what was once too long: the provider is asked again.
+    this.#budget.forgetTooLong();
+    return this.#told(this.#derive(list, ask, declared, previous));
   }
 
   #derive(list: readonly Page[], ask: ViewAsk, budget: number, previous: View | undefined): View | RefusedView {
     const { policy = "incremental", marks, order, foresight } = this.#options;
-    if (budget <= 0) return nothingFits(this.#around.tokens, budget);
+    if (budget <= 0) return nothingFits(this.#budget.around, budget);
     const pages = this.#knownPages;
     const plan = this.#state.session.latest(Plan);
+    const standing = plansIn(this.#state, this.#shelves);
     return deriveView(list, {
       budget,
       policy,
       counter: this.#counter,
-      tail: [...(plan?.status === "active" ? pages.plan(plan) : []), ...this.#plans(pages)],
+      tail: [...(plan?.status === "active" ? pages.plan(plan) : []), ...standing.flatMap((one) => pages.stands(one))],
       ...(previous === undefined ? {} : { previous }),
       ...(marks === undefined ? {} : { marks }),
       ...(order === undefined ? {} : { order }),
@@ -208,7 +201,7 @@ export class SessionContext {
 
   /** Tokens for the conversation in one request, as far as it is known: of the last view, or of the window. */
   get budget(): number {
-    return this.#view?.budget ?? (this.#options.window ?? WINDOW) * (1 - ANSWER_SHARE);
+    return this.#view?.budget ?? this.#budget.beforehand;
   }
 
   /** How near the last request was to being compacted. Without a trigger nothing is ever compacted by itself. */
@@ -257,22 +250,22 @@ export class SessionContext {
   notesOf(view: View): { readonly drafts: readonly RecordDraft[]; readonly events: readonly SliceEvent[] } {
     const spans = this.#chosen(view);
     const { levels, kind } = viewChosen(view);
-    const counted = view.tokens + this.#around.tokens;
+    const counted = view.tokens + this.#budget.around;
     const prepared = this.#prepared.unwritten;
     const notes = {
       ...(levels as object),
       counted,
       beside: this.#pages?.beside ?? {},
-      around: this.#around.tokens,
+      around: this.#budget.around,
       budget: view.budget,
       ...(spans.length === 0 ? {} : { spans }),
       ...(Object.keys(prepared).length === 0 ? {} : { prepared }),
       ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
     } as unknown as Json;
-    const isKept = !this.#has(ContextLineage) || this.#state.session.get(ContextLineage) !== "";
+    const isNew = hasSlice(this.#state, ContextLineage) && this.#state.session.get(ContextLineage) === "";
     return {
       drafts: [{ kind, levels: notes, renderer: rendererWith(this.compressor) }],
-      events: isKept ? [] : [ContextLineage.begun(this.#lineage)],
+      events: isNew ? [ContextLineage.begun(this.#lineage)] : [],
     };
   }
 
@@ -283,35 +276,10 @@ export class SessionContext {
 
   #list(pages: SessionPages, said: Pick<ViewAsk, "history" | "idOf">): readonly Page[] {
     const { rules = [], preferences = [] } = this.#options;
-    const pinned = this.#has(PinnedRules) ? this.#state.session.get(PinnedRules) : [];
-    const durable = this.#durable.filter(({ kind }) => kind !== "plan");
-    const standing = [...pinned.map(standingRule), ...durable.map((one) => this.#standing(one))];
+    const pinned = pinnedIn(this.#state, this.#shelves);
     const { cuts, spans, beside } = this.#log;
     const all = [...rules, ...this.#project.rules];
-    return pages.list({ ...said, rules: all, preferences, pinned: standing, cuts, spans }, beside);
-  }
-
-  /** Plans change with every step, so they stand in the tail. */
-  #plans(pages: SessionPages): readonly Page[] {
-    const plans = this.#durable.filter(({ kind }) => kind === "plan");
-    return plans.flatMap((plan) => pages.stands(this.#standing(plan)));
-  }
-
-  get #durable(): readonly DurablePage[] {
-    const own = this.#has(DurableState) ? this.#state.session.get(DurableState) : {};
-    const shared = [this.#shelves?.pages("project") ?? {}, this.#shelves?.pages("user") ?? {}];
-    return [own, ...shared].flatMap((pages) => Object.values(pages));
-  }
-
-  #standing(durable: DurablePage): Standing {
-    const staged = this.#has(StagedWritebacks) ? this.#state.session.get(StagedWritebacks) : [];
-    const dirty = waitingIn(staged).some((one) => one.scope === durable.scope && keyOf(one) === keyOf(durable));
-    return standingDurable(durable, dirty);
-  }
-
-  /** A state of its own, outside any session, need not have our slices. */
-  #has(slice: AnySlice): boolean {
-    return this.#state.truth.parts.has(anyPartOf(slice).name);
+    return pages.list({ ...said, rules: all, preferences, pinned, cuts, spans }, beside);
   }
 
   get #knownPages(): SessionPages {
@@ -320,7 +288,7 @@ export class SessionContext {
 
   #begin(): SessionPages {
     const { compressor } = this.#options;
-    const kept = this.#has(ContextLineage) ? this.#state.session.get(ContextLineage) : "";
+    const kept = valueIn(this.#state, ContextLineage);
     this.#lineage = kept === "" ? this.#state.random.hex(16) : kept;
     const deps = {
       counter: this.#counter,
@@ -366,33 +334,6 @@ export class SessionContext {
     this.#trace.push(traceFacts(view));
     if (this.#trace.length > MOST_TRACED) this.#trace.shift();
     return view;
-  }
-
-  #windowOf({ window = this.#options.window ?? WINDOW }: ViewAsk): number {
-    return window;
-  }
-
-  #lowerCeiling(window: number, tokens: number): void {
-    const before = window > this.#ceiling.window ? Number.POSITIVE_INFINITY : this.#ceiling.tokens;
-    this.#ceiling = { window, tokens: Math.min(before, tokens) };
-  }
-
-  /** What the conversation may take of the window that was declared. */
-  #room(ask: ViewAsk): number {
-    const { around, answer } = ask;
-    const window = this.#windowOf(ask);
-    const known = this.#around.texts;
-    if (around.length !== known.length || around.some((text, at) => text !== known[at])) {
-      const tokens = around.reduce((sum, text) => sum + countWithoutRuns(this.#counter, text), 0);
-      this.#around = { texts: around, tokens };
-    }
-    const limit = window - (answer ?? Math.min(MOST_ANSWER, window * ANSWER_SHARE));
-    return budgetWithin(limit, this.#counter, this.#log.calibration) - this.#around.tokens;
-  }
-
-  /** And below what its provider has found too long. */
-  #held(ask: ViewAsk, room: number): number {
-    return this.#windowOf(ask) > this.#ceiling.window ? room : Math.min(room, this.#ceiling.tokens);
   }
 }
 

@@ -22,6 +22,7 @@ import { SMALL_BLOB } from "../journal/blobs.ts";
 import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { BlobName, CallId } from "../records/ids.ts";
 import type { BlobRef, RecordDraft } from "../records/kinds.ts";
+import type { ExecutionState } from "../state/execution-state.ts";
 import type { RootChange, RootDelta } from "../state/part.ts";
 import { beforeWriting } from "../state/unwritten.ts";
 
@@ -63,6 +64,14 @@ export class SessionFiles {
       letGo: (file) => workspace.staged.letGo(file),
     };
     this.part = hostPart(host);
+  }
+
+  /** From now on the session knows its folder, by the folder's own name. */
+  async bind(state: ExecutionState): Promise<void> {
+    const { part, binding } = this;
+    const now = state.root.get(WORKSPACE_PART) as WorkspaceValue;
+    if (now.binding?.mode === binding.mode && now.binding.workspace === binding.workspace) return;
+    await state.truth.change((branch) => branch.change(part, (value) => ({ ...value, binding })), "workspace bound");
   }
 
   /** Whether a change is about files at all. */

@@ -4,17 +4,15 @@ import { PageMaker } from "../context/ingest.ts";
 import type { PageDeps } from "../context/make-page.ts";
 import { isSummaryItem, summaryPage } from "../context/boundary/summary.ts";
 import type { Page } from "../context/page.ts";
-import { constraintPage, planPage, type Preference, preferencePage, type Rule } from "../context/producers.ts";
+import { planPage, type Preference, preferencePage, type Rule } from "../context/producers.ts";
 import type { Plan } from "../state/default-slices.ts";
 import type { Handle } from "../context/handle.ts";
-import { durablePageOf } from "../context/writeback/shown.ts";
-import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
 import type { ShownSpan } from "../context/recall.ts";
 import type { Item } from "../wire/item.ts";
 import { unkeepItems } from "../wire/keep.ts";
-import { readRule } from "./context-slices.ts";
 import { isMade, isThrough, madeId, placeIn } from "./made-id.ts";
 import type { CrossedCut, KeptCut } from "./view-log.ts";
+import { type Standing, standingRule } from "./what-holds.ts";
 
 /** What a request's pages are made of. */
 export interface PageSources {
@@ -30,14 +28,6 @@ export interface PageSources {
   readonly cuts?: readonly CrossedCut[];
   /** Pointers that were shown, also by earlier processes. */
   readonly spans?: readonly ShownSpan[];
-}
-
-/** Something that is not said but holds, under a name of its own. */
-export interface Standing {
-  readonly id: string;
-  /** Its page is made anew when this changes. */
-  readonly what: object;
-  readonly make: (deps: PageDeps) => Page | undefined;
 }
 
 /** The pages of one session. Each is made once and handed to `made`; the list is put together for every request. */
@@ -215,16 +205,4 @@ function linesOf(pages: readonly Page[]): string {
   return pages.map(({ handle, title }) => `${handle} ${title}`).join("\n");
 }
 
-export function standingDurable(durable: DurablePage, dirty: boolean): Standing {
-  const make = (deps: PageDeps) => {
-    const page = durablePageOf(durable, deps);
-    return page === undefined ? undefined : { ...page, dirty };
-  };
-  return { id: `${durable.scope}/${keyOf(durable)}`, what: { ...durable, dirty }, make };
-}
-
-export function standingRule(kept: Rule): Standing {
-  const rule = readRule(kept);
-  return { id: rule.id, what: rule, make: (deps) => constraintPage(rule, deps) };
-}
 const NOTHING_SAID = { items: [], pages: [] };

@@ -39,11 +39,7 @@ export interface SessionParts<S = unknown> {
   readonly shelves: Shelves;
   readonly writebackOptions?: WritebackOptions;
   /** Takes back what sub-agents did for these calls. */
-  readonly agents: (
-    session: S,
-    calls: readonly { readonly callId: CallId; readonly tool: string }[],
-    dryRun: boolean,
-  ) => Promise<readonly AgentReturn[]>;
+  readonly agents: (session: S, calls: readonly CallId[], dryRun: boolean) => Promise<readonly AgentReturn[]>;
   readonly teller: Teller;
   readonly upkeep: Upkeep;
   /** Present when the session works in a folder of the system. */

@@ -9,6 +9,8 @@ import type { DriverChoice } from "../exec/choose.ts";
 import { filesOf } from "../files/access.ts";
 import type { HostPart } from "../files/host/session.ts";
 import type { Workspace } from "../files/host/workspace.ts";
+import type { CallRecord } from "../history/call-record.ts";
+import { CallRecords, type Tombstone } from "../history/call-records.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { CheckpointNote } from "../journal/append-options.ts";
 import type { Appended, Journal } from "../journal/journal.ts";
@@ -17,9 +19,9 @@ import type { ReadOptions } from "../journal/read.ts";
 import { type CallId, callIdAt, type SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
-import type { TakeBack } from "../transaction/call.ts";
 import { CALL_LIMITS, type CallLimits, type ToolCall } from "../transaction/call-world.ts";
-import { Marks } from "../transaction/marks.ts";
+import type { TakeBack } from "../transaction/call.ts";
+import type { Marks } from "../transaction/marks.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import type { PendingCall } from "../transaction/pending.ts";
 import type { Transactions } from "../transaction/transactions.ts";
@@ -34,39 +36,35 @@ import {
   reset,
 } from "./boundaries.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
-import type { CallRecord } from "../history/call-record.ts";
-import { CallRecords, type Tombstone } from "../history/call-records.ts";
-import { Conversation, conversationOf } from "./conversation.ts";
+import { conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
-import { catchUp, type Ground, grounds, refuseRunning } from "./ground.ts";
-import { decideIn } from "./decide.ts";
-import type { WaitingCall, Reply } from "./waiting.ts";
-import { rewoundBy } from "./rewound-by.ts";
+import { type Ground, grounds, refuseRunning } from "./ground.ts";
 import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
 import { Leaving } from "./leaving.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { OpenAppendOptions } from "./reserved.ts";
-import { type RewindOptions, type RewindReport, type RewindTarget, rewind, targetOf } from "./rewind.ts";
-import { runTurn } from "./run.ts";
+import { rewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
 import type { RunOptions } from "./run-options.ts";
-import { withoutSecrets } from "./media-secrets.ts";
+import { runTurn } from "./run.ts";
 import type { UserInput } from "./said-records.ts";
-import type { SessionContext } from "./session-context.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
+import type { SessionContext } from "./session-context.ts";
+import { sessionGround } from "./session-ground.ts";
 import {
   ALIGN_OPTIONS,
   CHECKPOINT_NOTE,
   CHECKPOINT_OPTIONS,
-  CLOSE_OPTIONS,
-  REPLY_OPTIONS,
   type CheckpointOptions,
+  CLOSE_OPTIONS,
   type CloseOptions,
+  REPLY_OPTIONS,
 } from "./session-options.ts";
-import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from "./story.ts";
 import { FORK_AT_OPTIONS, type ForkOptions, type SessionCall, type SessionParts, toolCallOf } from "./session-parts.ts";
-import { SessionWriteback } from "./writeback.ts";
+import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from "./story.ts";
+import type { Reply, WaitingCall } from "./waiting.ts";
+import type { SessionWriteback } from "./writeback.ts";
 
 /** One conversation with its state and files, open for writing. */
 export class Session implements AsyncDisposable {
@@ -105,55 +103,13 @@ export class Session implements AsyncDisposable {
     this.catalog = parts.story.catalog;
     this.context = parts.context;
     this.#place = parts.journal.head.seq;
-    const decide = decideIn(parts.state, (drafts, change, contents) =>
-      parts.ledger.write(drafts, change, "turn", undefined, contents),
-    );
-    this.writeback = new SessionWriteback(
-      {
-        id: this.id,
-        state: parts.state,
-        shelves: parts.shelves,
-        decide,
-        prepare: () => this.#prepare(),
-        resolves: (evidence) => parts.context.resolves(evidence),
-      },
-      parts.writebackOptions,
-    );
-    const { state, transactions } = parts;
-    const marks = new Marks({ state, transactions, from: () => rewoundBy(parts, this.catalog, this.#ground) });
+    this.#leaving = new Leaving(parts.journal.signal);
+    const { ground, marks, writeback } = sessionGround(parts, this.#leaving);
+    this.writeback = writeback;
     this.#marks = marks;
-    const leaving = new Leaving(parts.journal.signal);
-    this.#leaving = leaving;
-    this.#ground = {
-      id: this.id,
-      state: parts.state,
-      transactions: parts.transactions,
-      conversation: new Conversation(),
-      context: parts.context,
-      story: parts.story,
-      teller: parts.teller,
-      get signal() {
-        return marks.heard(parts.journal.signal);
-      },
-      leaving,
-      get head() {
-        return parts.journal.head.seq;
-      },
-      get rewrittenAt() {
-        return parts.journal.folded.rewrittenAt;
-      },
-      readOn: (from) => parts.journal.readOn(from),
-      content: (name) => parts.journal.readBlob(name),
-      waits: (callId) => parts.journal.folded.waiting.has(callId),
-      replies: new Map(),
-      running: false,
-      write: (drafts, events = [], contents = []) => decide(() => ({ drafts, events, contents, answer: undefined })),
-      stage: (bytes, mediaType) => parts.journal.stageBlob(withoutSecrets(bytes, mediaType, parts.journal.redactor)),
-      decide,
-      writeback: this.writeback,
-    };
-    grounds.set(parts.state, this.#ground);
-    this.catalog.beforeFlip = async () => void (await flushed(this.#ground, "mode-flip"));
+    this.#ground = ground;
+    grounds.set(parts.state, ground);
+    this.catalog.beforeFlip = async () => void (await flushed(ground, "mode-flip"));
   }
 
   /** The folder this session works in, when it has one. */
@@ -217,18 +173,20 @@ export class Session implements AsyncDisposable {
 
   /** One tool call as a transaction, durable when it resolves. It asks nobody for consent: that is up to whoever calls it. */
   async runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
-    return this.#kept(this.#named(call), (named) => this.transactions.run(named, this.#while(limits)));
+    const named = this.#named(call);
+    return this.#kept(() => this.transactions.run(named, this.#while(limits)));
   }
 
   /** The calls of one answer, at once; their outcomes in the order of the calls. */
   async runTools(calls: readonly SessionCall[], limits?: CallLimits): Promise<readonly CallOutcome[]> {
     const named = calls.map((call) => this.#named(call));
-    return this.#kept(named, (all) => this.transactions.runAll(all, this.#while(limits)));
+    return this.#kept(() => this.transactions.runAll(named, this.#while(limits)));
   }
 
   /** For a host that runs the tool itself. Left without a commit, it is rolled back. */
   async begin(call: SessionCall, limits?: CallLimits): Promise<PendingCall> {
-    return this.#kept(this.#named(call), (named) => this.transactions.begin(named, this.#while(limits)));
+    const named = this.#named(call);
+    return this.#kept(() => this.transactions.begin(named, this.#while(limits)));
   }
 
   /**
@@ -254,7 +212,7 @@ export class Session implements AsyncDisposable {
   /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
   async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
     checkOptions(reply, REPLY_OPTIONS);
-    return this.#kept(callId, async () => {
+    return this.#kept(async () => {
       const call = this.waiting.find((open) => open.callId === callId);
       if (call === undefined || !isOpen(this.#ground, call))
         throw new HoldfastError("CALL_NOT_WAITING", { call: callId });
@@ -287,9 +245,7 @@ export class Session implements AsyncDisposable {
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
     const { ledger, agents } = this.#parts;
-    const worked = new Map(
-      this.checkpoints.list().map(({ callId, tool, status }) => [callId, { callId, tool, status }]),
-    );
+    const endings = new Map(this.checkpoints.list().map(({ callId, status }) => [callId, status]));
     const report = await rewind(
       {
         state: this.state,
@@ -303,9 +259,7 @@ export class Session implements AsyncDisposable {
       options,
     );
     // Only what had stayed: the work of a call that failed went with it.
-    const calls = report.calls
-      .flatMap((callId) => worked.get(callId) ?? [])
-      .filter(({ status }) => status === "success");
+    const calls = report.calls.filter((callId) => endings.get(callId) === "success");
     const returned = report.scope.includes("files") ? await agents(this, calls, options.dryRun === true) : [];
     return returned.length === 0 ? report : { ...report, agents: returned };
   }
@@ -421,9 +375,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Begins something when the session is within its bounds; nearly always that is at once. */
-  #kept<A, T>(what: A, begin: (what: A) => Promise<T>): Promise<T> {
+  #kept<T>(begin: () => Promise<T>): Promise<T> {
     const keeping = this.#upkeep();
-    return keeping === undefined ? begin(what) : keeping.then(() => begin(what));
+    return keeping === undefined ? begin() : keeping.then(begin);
   }
 
   #upkeep(): Promise<void> | undefined {
@@ -442,14 +396,6 @@ export class Session implements AsyncDisposable {
     this.#marks.refuseLate();
     const signal = this.#marks.heard(this.#leaving.signal);
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
-  }
-
-  /** Reads what was said, so that every handle of it resolves. A turn that runs has read it, and reads on by itself. */
-  async #prepare(): Promise<void> {
-    const { conversation, context } = this.#ground;
-    if (this.#ground.running) return;
-    await catchUp(this.#ground);
-    context.know(conversation.items, (item) => conversation.idOf(item));
   }
 
   #refuseRunning(): void {

@@ -159,11 +159,6 @@ export class Story {
     return this.#history !== undefined;
   }
 
-  /** The name of the prompt, for the log. */
-  get name(): string {
-    return this.#prompt.name;
-  }
-
   #held(inputs: readonly unknown[]): { readonly held?: Omit<Told, "inputs"> } {
     const told = this.#told;
     const same = told?.inputs.length === inputs.length && told.inputs.every((input, index) => input === inputs[index]);

@@ -12,7 +12,7 @@ import { freshRoot, inWorkspace } from "../../test/support/workspaces.ts";
 import { Plan } from "../state/default-slices.ts";
 import { askUser } from "./ask-user.ts";
 import { planTool } from "./plan-tool.ts";
-import type { SessionOptions } from "./resume.ts";
+import type { SessionOptions } from "./holdfast-options.ts";
 import type { SubAgent } from "./sub-agent.ts";
 
 const usage = { input: 10, output: 5 };

@@ -4,6 +4,7 @@ import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
 import type { SchemaResult } from "../contracts/schema.ts";
 import { head } from "../context/compress/cut.ts";
+import type { CallId } from "../records/ids.ts";
 import { Plan } from "../state/default-slices.ts";
 import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import type { Rewindable } from "../transaction/call.ts";
@@ -115,12 +116,12 @@ export function unknownTo(agent: SubAgent | undefined, offered: readonly Tool[])
 /** Takes back, newest first, what sub-agents did for calls that are gone: rewound, or cut off by a crash. */
 export async function takeBack(
   session: Session,
-  calls: readonly { readonly callId: string }[],
+  calls: readonly CallId[],
   lender: Lender,
   dryRun: boolean,
 ): Promise<readonly AgentReturn[]> {
   const returns: AgentReturn[] = [];
-  for (const { callId } of calls.toReversed()) {
+  for (const callId of calls.toReversed()) {
     const id = agentSessionOf(session.id, callId);
     try {
       if (!(await lender.known(id))) continue;

@@ -1,5 +1,6 @@
 import type { Store } from "../contracts/store.ts";
-import { readEntries } from "../journal/read.ts";
+import type { Journal } from "../journal/journal.ts";
+import { readEntries, rowOf } from "../journal/read.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 
@@ -23,4 +24,21 @@ export async function isUnfinishedFork(store: Store, id: SessionId): Promise<boo
     if (!begun) return false;
   }
   return begun;
+}
+
+/**
+ * A fork says that it is one when its mode, and whom it works for, are those of its origin. One that does not was cut off
+ * in between, and what it would have inherited is not known any more. Answers what it had still to say.
+ */
+export async function cutOffFork(
+  store: Store,
+  journal: Journal,
+): Promise<Extract<RecordDraft, { readonly kind: "forked" }> | undefined> {
+  const { segments, anchor } = await rowOf(store, journal.session);
+  const after = segments.at(-2)?.through ?? 0;
+  if (after === 0 || anchor.seq > after) return undefined; // no fork, or one so old that its beginning is gone
+  for await (const { kind } of journal.read({ from: after + 1 })) if (kind === "forked") return undefined;
+  let from = journal.session;
+  for await (const entry of journal.read({ to: 1 })) if (entry.kind === "session-created") from = entry.session;
+  return { kind: "forked", from, after };
 }

@@ -26,12 +26,12 @@ export class Workspaces {
 
   /** The workspace of a session, in the way that it remembers, or in another: a fork begins in one of its own. */
   async attach(
-    options: WorkspaceOptions,
+    options: string | WorkspaceOptions,
     journal: Journal,
     value: WorkspaceValue | undefined,
     as?: Binding["mode"],
   ): Promise<SessionFiles> {
-    const workspace = await this.#enter(options);
+    const workspace = await this.#enter(typeof options === "string" ? { root: options } : options);
     try {
       const bound = value?.binding;
       if (as === undefined && bound !== undefined && bound.workspace !== workspace.id)

@@ -1,6 +1,7 @@
 import type { Adjustment } from "./adjustment.ts";
 import { isThinking, isThought } from "./codecs/chat-thoughts.ts";
-import { asList, asText, type Fields, isFields } from "./codecs/read.ts";
+import { type Fields, isFields } from "../base/fields.ts";
+import { asList, asText } from "./codecs/read.ts";
 import type { Item, Origin } from "./item.ts";
 import type { WireProfile } from "./profiles.ts";
 import { NO_TEXT } from "./text.ts";

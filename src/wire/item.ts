@@ -204,6 +204,10 @@ export function isPairable(item: Item): item is PairableHistoryItem {
   return item.kind === "call" || item.kind === "output";
 }
 
+export function isBlankText(part: Part): boolean {
+  return part.type === "text" && part.text.trim() === "";
+}
+
 /** The plain text of a message or an output. */
 export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("");

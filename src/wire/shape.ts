@@ -7,6 +7,7 @@ import {
   textOf,
   type ToolCallId,
   type UserItem,
+  isBlankText,
 } from "./item.ts";
 import type { Adjustment } from "./adjustment.ts";
 import { blankBeside, chatForm } from "./chat-form.ts";
@@ -74,10 +75,6 @@ function withContent(piece: unknown, parts: readonly Part[]): unknown {
 function pieceOf(part: Part): unknown {
   if (part.origin !== undefined) return part.origin.piece;
   return part.type === "text" ? part.text : undefined;
-}
-
-function isBlankText(part: Part): boolean {
-  return part.type === "text" && part.text.trim() === "";
 }
 
 /** A text that was read as a block of its own, not as the whole content. */

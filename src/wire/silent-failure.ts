@@ -1,6 +1,6 @@
 import type { Adjustment } from "./adjustment.ts";
 import { isSilentFailure } from "./codecs/result-form.ts";
-import { type Item, type OutputItem, type Part, resultParts } from "./item.ts";
+import { type Item, type OutputItem, resultParts, isBlankText } from "./item.ts";
 import type { WireProfile } from "./profiles.ts";
 import type { OutputStatus } from "./status.ts";
 
@@ -27,12 +27,8 @@ export function tellSilentFailures(items: readonly Item[], profile: WireProfile,
 
 function isToBeTold(output: OutputItem, { format }: WireProfile): boolean {
   const { origin, server, callKind } = output;
-  if (server === true || !resultParts(output).every(isBlank)) return false;
+  if (server === true || !resultParts(output).every(isBlankText)) return false;
   if (origin?.format === format) return isSilentFailure(origin.pieces[0], format);
   // There a search is answered with the tools it found: words would be taken for one.
   return callKind !== "search" || format !== "openai-responses";
-}
-
-function isBlank(part: Part): boolean {
-  return part.type === "text" && part.text.trim() === "";
 }

@@ -12,7 +12,7 @@ import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { createHoldfast, defineSlice, defineTool, type Holdfast, type Session } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
-import type { SessionOptions } from "../../src/turn/resume.ts";
+import type { SessionOptions } from "../../src/turn/holdfast-options.ts";
 
 /** What the session knows of itself: after call n, every file must say n. */
 export const reached = defineSlice("reached", { initial: 0, on: { set: (_: number, n: number) => n } });

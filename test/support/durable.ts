@@ -1,4 +1,4 @@
-import type { SessionOptions } from "../../src/turn/resume.ts";
+import type { SessionOptions } from "../../src/turn/holdfast-options.ts";
 import { Holdfast } from "../../src/turn/holdfast.ts";
 import type { Session } from "../../src/turn/session.ts";
 import { countingIds } from "../../src/base/ids.ts";

@@ -9,7 +9,7 @@ import type { Call } from "../../src/transaction/call.ts";
 import type { CallOutcome } from "../../src/transaction/outcome.ts";
 import { defineTool, type ToolSpec } from "../../src/transaction/tool.ts";
 import type { Holdfast } from "../../src/turn/holdfast.ts";
-import type { SessionOptions } from "../../src/turn/resume.ts";
+import type { SessionOptions } from "../../src/turn/holdfast-options.ts";
 import type { RunOptions } from "../../src/turn/run-options.ts";
 import type { Session } from "../../src/turn/session.ts";
 import { opened } from "./durable.ts";

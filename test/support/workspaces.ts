@@ -12,7 +12,7 @@ import {
 } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import type { Call } from "../../src/transaction/call.ts";
-import type { SessionOptions } from "../../src/turn/resume.ts";
+import type { SessionOptions } from "../../src/turn/holdfast-options.ts";
 import { writes } from "./calls.ts";
 import { scratchFolder } from "./places.ts";
 

@@ -8,7 +8,7 @@ import { memoryDeps, MemoryDisk } from "../support/stores.ts";
 import { type Edit, freshRoot, inWorkspace, refusingDisk, work } from "../support/workspaces.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { createHoldfast, Holdfast } from "../../src/turn/holdfast.ts";
-import type { SessionOptions } from "../../src/turn/resume.ts";
+import type { SessionOptions } from "../../src/turn/holdfast-options.ts";
 import { refuseHuge } from "../../src/files/host/guard.ts";
 import { nameFault } from "../../src/files/host/names.ts";
 import { type HostPort, realHost } from "../../src/files/host/port.ts";

@@ -1,6 +1,6 @@
 import { parseAsWritten } from "../../base/json.ts";
 import type { StopReason, Usage } from "../../contracts/model.ts";
-import { isFields, type Fields } from "../../wire/codecs/read.ts";
+import { isFields, type Fields } from "../../base/fields.ts";
 import type { Item } from "../../wire/item.ts";
 import { readMessages } from "../../wire/project.ts";
 import { countOf, fieldsOf, wordOf } from "../fields.ts";

@@ -1,7 +1,7 @@
 import { parseJson } from "../../base/json.ts";
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
-import { type Fields, isFields } from "../../wire/codecs/read.ts";
-import { failureFrom, kindInWords, type SdkError, toldStatus } from "../failure.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { failureFrom, kindNamed, type SdkError, toldStatus } from "../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../fields.ts";
 
 /** The providers' names of errors, of all that the SDK may stand before, where the status alone would mislead. */
@@ -38,12 +38,7 @@ const UNSENT: readonly string[] = [
 const UNREAD: readonly string[] = ["AI_JSONParseError", "AI_TypeValidationError", "AI_InvalidResponseDataError"];
 
 export function failureOf(thrown: unknown, begun: boolean): ModelFailure {
-  return failureFrom(readError(thrown), named, begun);
-}
-
-function named(error: SdkError): ModelFailureKind | undefined {
-  const known = NAMED[error.code ?? ""] ?? NAMED[error.type ?? ""];
-  return known ?? (error.status === undefined ? undefined : kindInWords(error));
+  return failureFrom(readError(thrown), kindNamed(NAMED), begun);
 }
 
 /** The SDK's own errors name status, headers and body; an error told inside the stream may be any value. */

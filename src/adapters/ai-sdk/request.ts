@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { ModelRequest, ReasoningEffort } from "../../contracts/model.ts";
-import { asList, type Fields, isFields } from "../../wire/codecs/read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { asList } from "../../wire/codecs/read.ts";
 import type { WireProfile } from "../../wire/profiles.ts";
 import { writeMessages } from "../../wire/project.ts";
 import { fieldsOf, wordOf } from "../fields.ts";

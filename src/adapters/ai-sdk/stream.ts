@@ -1,5 +1,6 @@
 import type { ModelEvent, Usage } from "../../contracts/model.ts";
-import { asList, asText, type Fields } from "../../wire/codecs/read.ts";
+import type { Fields } from "../../base/fields.ts";
+import { asList, asText } from "../../wire/codecs/read.ts";
 import type { Draft } from "../answer.ts";
 import type { AnswerReader } from "../ask.ts";
 import { fieldsOf, wordOf } from "../fields.ts";

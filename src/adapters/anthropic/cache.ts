@@ -1,4 +1,5 @@
-import { type Fields, asList } from "../../wire/codecs/read.ts";
+import type { Fields } from "../../base/fields.ts";
+import { asList } from "../../wire/codecs/read.ts";
 import { fieldsOf } from "../fields.ts";
 
 /** The parts of a request that form its prefix, in the provider's order: tools, system, messages. */

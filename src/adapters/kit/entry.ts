@@ -6,4 +6,5 @@ export { countOf, fieldsOf, wordOf } from "../fields.ts";
 export { writtenOnce } from "../offers.ts";
 export { mustBeSendable, type Sendable } from "../send.ts";
 export { sentIn, type SentShape } from "../sent.ts";
-export { asList, type Fields } from "../../wire/codecs/read.ts";
+export type { Fields } from "../../base/fields.ts";
+export { asList } from "../../wire/codecs/read.ts";

@@ -1,6 +1,7 @@
 import type { Json } from "../../base/json.ts";
 import { checkJson, type PartedResult, type ResultMedia, toolResult } from "../../index.ts";
-import { asList, asText, type Fields, isFields } from "../../wire/codecs/read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { asList, asText } from "../../wire/codecs/read.ts";
 
 /** What a server answered: whether it calls it a failure, and what it holds. */
 export interface McpResult {

@@ -1,5 +1,5 @@
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
-import { failureFrom, kindInWords, readSdkError, type SdkError } from "../failure.ts";
+import { failureFrom, kindNamed, readSdkError } from "../failure.ts";
 
 /** What OpenAI's names of errors mean, where the status alone would mislead. */
 const NAMED: Readonly<Record<string, ModelFailureKind>> = {
@@ -16,10 +16,5 @@ const NAMED: Readonly<Record<string, ModelFailureKind>> = {
 };
 
 export function failureOf(thrown: unknown, begun: boolean, address?: string): ModelFailure {
-  return failureFrom(readSdkError(thrown, address), named, begun);
-}
-
-function named(error: SdkError): ModelFailureKind | undefined {
-  const known = NAMED[error.code ?? ""] ?? NAMED[error.type ?? ""];
-  return known ?? (error.status === undefined ? undefined : kindInWords(error));
+  return failureFrom(readSdkError(thrown, address), kindNamed(NAMED), begun);
 }

@@ -1,3 +1,4 @@
+import { usage } from "../options.ts";
 import { realpathSync } from "node:fs";
 import { HoldfastError } from "../../index.ts";
 import type { Source } from "../../base/text/source.ts";
@@ -73,10 +74,6 @@ function askedFor({ values, positionals }: Parsed): Asked {
     json: values["json"] === true,
     sarif: values["sarif"] === true,
   };
-}
-
-function usage(option: string, why: string): HoldfastError {
-  return new HoldfastError("BAD_OPTION", { option, why });
 }
 
 function oneOf<T extends string>(option: string, value: unknown, known: readonly T[]): T | undefined {

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../base/errors.ts";
-import { namesIn } from "../path.ts";
+import { folderAbove, namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
@@ -90,17 +90,13 @@ function runOfNew(steps: readonly PlannedStep[], from: number): readonly Planned
   const isNew = ({ from: was, to, temp, placed }: PlannedStep) =>
     was.kind === "absent" && to.kind === "file" && temp !== undefined && placed !== true;
   if (first === undefined || !isNew(first)) return [];
-  const folder = folderOf(first.path);
+  const folder = folderAbove(first.path);
   let to = from + 1;
   for (let next = steps[to]; next !== undefined && to - from < LINKED_AT_ONCE; next = steps[to]) {
-    if (!isNew(next) || next.temp?.folder !== first.temp?.folder || folderOf(next.path) !== folder) break;
+    if (!isNew(next) || next.temp?.folder !== first.temp?.folder || folderAbove(next.path) !== folder) break;
     to += 1;
   }
   return steps.slice(from, to);
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 function isHere(folder: Folder): boolean {
@@ -151,7 +147,7 @@ class Application implements Applied {
       // With its folder, content may have gone before it was put anywhere.
       const isOurs = temp.folder.startsWith(`${PLACES.exec.join("/")}/`);
       if (!isOurs && root.within(namesIn(temp.folder), () => true) !== true) continue;
-      for (let folder = folderOf(path); folder !== ""; folder = folderOf(folder)) this.#filled.add(folder);
+      for (let folder = folderAbove(path); folder !== ""; folder = folderAbove(folder)) this.#filled.add(folder);
     }
   }
 

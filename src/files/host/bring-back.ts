@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobName } from "../../records/ids.ts";
-import { namesIn } from "../path.ts";
+import { folderAbove, namesIn } from "../path.ts";
 import type { Comparison, Unlike } from "./compare.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Images } from "./images.ts";
@@ -70,7 +70,7 @@ function foldersOf(unlike: readonly Unlike[], isThere: (path: string) => boolean
   const folders = new Set<string>();
   for (const { path, was } of unlike) {
     if (was?.stat.kind === "folder") folders.add(path);
-    const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    const parent = folderAbove(path);
     if (isThere(parent)) folders.add(parent);
   }
   return [...folders].toSorted((a, b) => (a < b ? 1 : -1));

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../base/errors.ts";
-import type { Bytes, ByteSource } from "../../contracts/blob-store.ts";
+import type { ByteRange, Bytes, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { refuseLarge } from "../filesystem.ts";
-import { type FileLayer, NEW_FILE_MODE } from "../layer.ts";
+import { type FileLayer, type Located, NEW_FILE_MODE } from "../layer.ts";
 import { lookUp } from "../sorted-map.ts";
 import { ABSENT, bytesIn, type HostEntry } from "./entry.ts";
 import { inOurWords, readError } from "./failures.ts";
@@ -39,7 +39,7 @@ interface Found extends Change {
 
 /** The workspace under a call's own changes. Nothing it does touches the disk: that is the commit's affair. */
 export function hostLayer(host: HostSession, access: ValueAccess): FileLayer {
-  return typed(untypedLayer(host, access));
+  return typed(new UntypedLayer(host, access));
 }
 
 /** Whatever the system says, also while somebody moves things under our feet, is said in our words. */
@@ -72,57 +72,180 @@ function typed(layer: FileLayer): FileLayer {
   };
 }
 
-function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
-  const { disk, limits } = host;
-  const view = () => new View(host, access.peek());
-  const remember = (path: string) => access.look(`file ${path}`, (value) => lookUp(value.paths, path));
-  const locate = (path: readonly string[], follow: boolean) => {
-    remember(path.join("/"));
-    const found = view().locate(path, follow, remember);
-    remember(found.names.join("/"));
-    if (found.node === undefined) see(found.names.join("/"), ABSENT);
-    return found;
-  };
-  const see = (path: string, entry: HostEntry): HostEntry => {
-    const before = access.seen?.get(path);
-    if (before === undefined && view().above(path) === undefined) access.seen?.set(path, entry);
-    return before ?? entry;
-  };
-  /** What a path holds before a change, as far as this call knows; read from the disk when it does not. */
-  const before = async (names: readonly string[]): Promise<HostEntry> => {
+/** The same, with what the system says still in its own words. */
+class UntypedLayer implements FileLayer {
+  readonly limits: FileLayer["limits"];
+  readonly #host: HostSession;
+  readonly #access: ValueAccess;
+
+  constructor(host: HostSession, access: ValueAccess) {
+    this.#host = host;
+    this.#access = access;
+    this.limits = { file: host.limits.file };
+  }
+
+  async at(names: readonly string[], follow: boolean): Promise<Located> {
+    return this.#locate(names, follow);
+  }
+
+  async place(names: readonly string[]): Promise<Located> {
+    return this.#view.locate(names, true);
+  }
+
+  async list(names: readonly string[]): ReturnType<FileLayer["list"]> {
+    this.#access.look(`list ${names.join("/")}`, (value) =>
+      [...childrenIn(value, names)].map(([name, , { now }]) => `${name}\0${now.kind}`).join("\0\0"),
+    );
+    return this.#view.list(names);
+  }
+
+  async read(names: readonly string[]): Promise<Bytes> {
     const path = names.join("/");
-    const entry = view().above(path)?.now ?? access.seen?.get(path) ?? see(path, await disk.entry(names));
+    this.#remember(path);
+    const above = this.#view.above(path);
+    if (above !== undefined) return Buffer.concat(await gathered(this.#view.content(above, path)));
+    const { disk, limits } = this.#host;
+    const found = await disk.file(names, limits.file);
+    if (found === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
+    if (found.bytes === undefined) refuseLarge({ limits }, path, found.entry.size);
+    this.#see(path, found.entry);
+    return found.bytes ?? new Uint8Array();
+  }
+
+  async *stream(names: readonly string[], range?: ByteRange): AsyncIterable<Bytes> {
+    const path = names.join("/");
+    this.#remember(path);
+    const above = this.#view.above(path);
+    yield* above === undefined ? this.#host.disk.stream(names, range) : this.#view.content(above, path, range);
+  }
+
+  async digest(names: readonly string[]): ReturnType<FileLayer["digest"]> {
+    const above = this.#view.above(names.join("/"));
+    const entry = above?.now ?? (await this.#host.disk.file(names, 0))?.entry;
+    if (entry?.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path: names.join("/") });
+    return entry.digest;
+  }
+
+  write(names: readonly string[], bytes: Bytes): Promise<void> {
+    return this.#writeContent(names, { digest: nameOfBytes(bytes), size: bytes.length }, { bytes });
+  }
+
+  writeStream(names: readonly string[], source: ByteSource): Promise<void> {
+    return this.#keeping(async (keep) => {
+      const { file, digest, size } = await keep(source, names.join("/"));
+      await this.#writeContent(names, { digest, size }, { file });
+    });
+  }
+
+  chmod(names: readonly string[], mode: number): Promise<void> {
+    return this.#keeping(async (keep) => {
+      const path = names.join("/");
+      const from = await this.#before(names);
+      if (from.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
+      const content = await this.#contentOf(path, keep);
+      const to = { ...from, mode: (from.mode & ~0o777) | mode };
+      await this.#change([{ path, from, to, ...(content === undefined ? {} : { content }) }]);
+    });
+  }
+
+  link(names: readonly string[], target: string): Promise<void> {
+    return this.#put(names, { kind: "link", target });
+  }
+
+  mkdir(names: readonly string[]): Promise<void> {
+    return this.#put(names, NEW_FOLDER);
+  }
+
+  async remove(names: readonly string[]): Promise<void> {
+    await this.#change(await this.#all(names));
+  }
+
+  move(from: readonly string[], to: readonly string[]): Promise<void> {
+    return this.#keeping(async (keep) => {
+      const folders = await this.#foldersTo(to);
+      const sources = await this.#all(from);
+      const targets: Change[] = [];
+      for (const { path, names, from: entry } of sources) {
+        const place = [...to, ...names.slice(from.length)];
+        const content = entry.kind === "file" ? await this.#contentOf(path, keep) : undefined;
+        const held = content === undefined ? {} : { content };
+        targets.push({ path: place.join("/"), from: await this.#before(place), to: entry, ...held });
+      }
+      await this.#change([...sources, ...folders, ...targets]);
+    });
+  }
+
+  get #view(): View {
+    return new View(this.#host, this.#access.peek());
+  }
+
+  #remember(path: string): void {
+    this.#access.look(`file ${path}`, (value) => lookUp(value.paths, path));
+  }
+
+  #locate(names: readonly string[], follow: boolean): Located {
+    this.#remember(names.join("/"));
+    const found = this.#view.locate(names, follow, (path) => this.#remember(path));
+    this.#remember(found.names.join("/"));
+    if (found.node === undefined) this.#see(found.names.join("/"), ABSENT);
+    return found;
+  }
+
+  #see(path: string, entry: HostEntry): HostEntry {
+    const { seen } = this.#access;
+    const before = seen?.get(path);
+    if (before === undefined && this.#view.above(path) === undefined) seen?.set(path, entry);
+    return before ?? entry;
+  }
+
+  /** What a path holds before a change, as far as this call knows; read from the disk when it does not. */
+  async #before(names: readonly string[]): Promise<HostEntry> {
+    const { disk, limits } = this.#host;
+    const path = names.join("/");
+    const known = this.#view.above(path)?.now ?? this.#access.seen?.get(path);
+    const entry = known ?? this.#see(path, await disk.entry(names));
     refuseLarge({ limits }, path, bytesIn(entry));
     return entry;
-  };
-  const change = async (changes: readonly Change[]): Promise<void> => {
-    if (host.mode === "read-only") throw new HoldfastError("FILES_READ_ONLY", { path: changes[0]?.path ?? "" });
+  }
+
+  async #change(changes: readonly Change[]): Promise<void> {
+    const { mode, limits } = this.#host;
+    if (mode === "read-only") throw new HoldfastError("FILES_READ_ONLY", { path: changes[0]?.path ?? "" });
     refuseMany(changes, limits);
-    const { paths } = access.peek();
+    const { paths } = this.#access.peek();
     const befores = new Map(changes.map(({ path }) => [path, lookUp(paths, path)]));
-    await access.change((value) =>
+    await this.#access.change((value) =>
       changes.reduce((now, { path, to, from, content }) => {
         return stage(now, path, to, { before: befores.get(path), from }, content);
       }, value),
     );
-  };
+  }
+
+  /** Something without content of its own, with the folders that it lies in. */
+  async #put(names: readonly string[], to: HostEntry): Promise<void> {
+    const folders = await this.#foldersTo(names);
+    await this.#change([...folders, { path: names.join("/"), from: await this.#before(names), to }]);
+  }
+
   /** The folders that are missing on the way to a path. */
-  const foldersTo = async (names: readonly string[]): Promise<readonly Change[]> => {
+  async #foldersTo(names: readonly string[]): Promise<readonly Change[]> {
     const made: Change[] = [];
     for (let depth = 1; depth < names.length; depth += 1) {
       const [folder, path] = [names.slice(0, depth), names.slice(0, depth).join("/")];
-      const node = view().node(folder);
-      if (node === undefined) made.push({ path, from: await before(folder), to: NEW_FOLDER });
+      const node = this.#view.node(folder);
+      if (node === undefined) made.push({ path, from: await this.#before(folder), to: NEW_FOLDER });
       else if (node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path });
     }
     return made;
-  };
+  }
+
   /** Content too large to hold waits in a file of ours, until it is decided about what is done with it. */
-  const keeping = async (work: (keep: HostSession["keep"]) => Promise<void>): Promise<void> => {
+  async #keeping(work: (keep: HostSession["keep"]) => Promise<void>): Promise<void> {
+    const access = this.#access;
     access.peek(); // nothing is written for a call that has ended
     const files: string[] = [];
     const keep = async (source: ByteSource, path: string) => {
-      const staged = await host.keep(source, path);
+      const staged = await this.#host.keep(source, path);
       if (access.waits === undefined) files.push(staged.file);
       else access.waits(staged.file);
       return staged;
@@ -130,122 +253,54 @@ function untypedLayer(host: HostSession, access: ValueAccess): FileLayer {
     try {
       await work(keep);
     } finally {
-      for (const file of files) host.letGo(file);
+      for (const file of files) this.#host.letGo(file);
     }
-  };
-  const writeContent = async (
+  }
+
+  async #writeContent(
     names: readonly string[],
     what: Pick<HostEntry & { readonly kind: "file" }, "digest" | "size">,
     content: StagedContent,
-  ): Promise<void> => {
+  ): Promise<void> {
     const path = names.join("/");
-    const from = await before(names);
-    const folders = from.kind === "file" ? [] : await foldersTo(names); // it lies in one
+    const from = await this.#before(names);
+    const folders = from.kind === "file" ? [] : await this.#foldersTo(names); // it lies in one
     refuseProtected(from, path);
     const { mode, owner } = from.kind === "file" ? from : { ...NEW_FILE, owner: undefined };
     const to: HostEntry = { kind: "file", ...what, mode, ...(owner === undefined ? {} : { owner }) };
-    await change([...folders, { path, from, to, content }]);
-  };
+    await this.#change([...folders, { path, from, to, content }]);
+  }
+
   /**
    * Where the content of a file waits when it gets another name or mode; undefined when it is kept under its own. What a
    * command left is trusted at the path and with the mode that it was left with, so it is taken from there.
    */
-  const contentOf = async (path: string, keep: HostSession["keep"]): Promise<StagedContent | undefined> => {
-    const above = view().above(path);
+  async #contentOf(path: string, keep: HostSession["keep"]): Promise<StagedContent | undefined> {
+    const above = this.#view.above(path);
     if (above === undefined) return { at: path };
     const content = above.staged?.content;
     const waits = content !== undefined && !("lies" in content) && !("placed" in content);
-    if (waits || host.mode !== "host") return content;
-    return { file: (await keep(view().content(above, path), path)).file };
-  };
+    if (waits || this.#host.mode !== "host") return content;
+    return { file: (await keep(this.#view.content(above, path), path)).file };
+  }
+
   /** Everything at and below a path, the deepest last. Into one list: a folder may hold more than a call has arguments. */
-  const all = async (names: readonly string[], found: Found[] = []): Promise<readonly Found[]> => {
+  async #all(names: readonly string[], found: Found[] = []): Promise<readonly Found[]> {
+    const { disk, limits } = this.#host;
     const path = names.join("/");
-    const node = view().node(names);
+    const node = this.#view.node(names);
     if (node?.kind === "other")
       throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "a pipe, socket or device" });
-    const from = await before(names);
+    const from = await this.#before(names);
     found.push({ path, names, from, to: ABSENT });
     if (found.length > limits.paths) refuseMany(found, limits);
     if (from.kind !== "folder") return found;
     const hidden = disk.hidden(names);
     if (hidden > 0)
       throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "names that are no text, or ours", hidden });
-    for (const { name } of view().list(names)) await all([...names, name], found);
+    for (const { name } of this.#view.list(names)) await this.#all([...names, name], found);
     return found;
-  };
-  const bytesOf = async (names: readonly string[]): Promise<Bytes> => {
-    const path = names.join("/");
-    remember(path);
-    const above = view().above(path);
-    if (above !== undefined) return Buffer.concat(await gathered(view().content(above, path)));
-    const found = await disk.file(names, limits.file);
-    if (found === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
-    if (found.bytes === undefined) refuseLarge({ limits }, path, found.entry.size);
-    see(path, found.entry);
-    return found.bytes ?? new Uint8Array();
-  };
-  return {
-    limits: { file: limits.file },
-    at: async (path, follow) => locate(path, follow),
-    place: async (path) => view().locate(path, true),
-    list: async (names) => {
-      access.look(`list ${names.join("/")}`, (value) =>
-        [...childrenIn(value, names)].map(([name, , { now }]) => `${name}\0${now.kind}`).join("\0\0"),
-      );
-      return view().list(names);
-    },
-    read: bytesOf,
-    stream: async function* (names, range) {
-      const path = names.join("/");
-      remember(path);
-      const above = view().above(path);
-      yield* above === undefined ? disk.stream(names, range) : view().content(above, path, range);
-    },
-    digest: async (names) => {
-      const above = view().above(names.join("/"));
-      const entry = above?.now ?? (await disk.file(names, 0))?.entry;
-      if (entry?.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path: names.join("/") });
-      return entry.digest;
-    },
-    write: (names, bytes) => writeContent(names, { digest: nameOfBytes(bytes), size: bytes.length }, { bytes }),
-    writeStream: (names, source) =>
-      keeping(async (keep) => {
-        const { file, digest, size } = await keep(source, names.join("/"));
-        await writeContent(names, { digest, size }, { file });
-      }),
-    chmod: (names, mode) =>
-      keeping(async (keep) => {
-        const path = names.join("/");
-        const from = await before(names);
-        if (from.kind !== "file") throw new HoldfastError("FILE_NOT_FOUND", { path });
-        const content = await contentOf(path, keep);
-        const to = { ...from, mode: (from.mode & ~0o777) | mode };
-        await change([{ path, from, to, ...(content === undefined ? {} : { content }) }]);
-      }),
-    link: async (names, target) => {
-      const folders = await foldersTo(names);
-      await change([...folders, { path: names.join("/"), from: await before(names), to: { kind: "link", target } }]);
-    },
-    mkdir: async (names) => {
-      const folders = await foldersTo(names);
-      await change([...folders, { path: names.join("/"), from: await before(names), to: NEW_FOLDER }]);
-    },
-    remove: async (names) => change(await all(names)),
-    move: (from, to) =>
-      keeping(async (keep) => {
-        const folders = await foldersTo(to);
-        const sources = await all(from);
-        const targets: Change[] = [];
-        for (const { path, names, from: entry } of sources) {
-          const place = [...to, ...names.slice(from.length)];
-          const content = entry.kind === "file" ? await contentOf(path, keep) : undefined;
-          const held = content === undefined ? {} : { content };
-          targets.push({ path: place.join("/"), from: await before(place), to: entry, ...held });
-        }
-        await change([...sources, ...folders, ...targets]);
-      }),
-  };
+  }
 }
 
 function refuseProtected(from: HostEntry, path: string): void {

@@ -1,4 +1,4 @@
-import { namesIn } from "../path.ts";
+import { folderAbove, namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
@@ -47,7 +47,7 @@ export function moveTreesIn(ground: TreeGround, { exec, steps }: Intent): MovedT
       layBack(ground, tree);
       continue;
     }
-    moved.folders.add(parentOf(tree.top));
+    moved.folders.add(folderAbove(tree.top));
     for (const { path } of tree.folders) moved.folders.add(path);
     for (const { path } of [...tree.folders, ...tree.files]) moved.paths.add(path);
   }
@@ -61,7 +61,7 @@ function treesIn(steps: readonly PlannedStep[], exec: readonly string[]): readon
   for (const step of steps.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     const { path, from, to, temp, placed, aside } = step;
     if (from.kind !== "absent" || placed === true) continue;
-    const above = treeAt.get(parentOf(path));
+    const above = treeAt.get(folderAbove(path));
     if (to.kind === "file" && temp?.folder.startsWith(lies) === true) above?.files.push(step);
     if (to.kind !== "folder") continue;
     const tree = above ?? { top: path, place: [...exec, PUT_TOGETHER, aside], folders: [], files: [] };
@@ -143,7 +143,7 @@ function eachFile({ root }: TreeGround, tree: NewTree, move: (waiting: string, h
   for (const files of byFolders(tree.files)) {
     const [{ path, temp }] = files;
     root.within(namesIn(temp?.folder ?? ""), (waiting) =>
-      root.within(placeOf(tree, parentOf(path)), (here) => {
+      root.within(placeOf(tree, folderAbove(path)), (here) => {
         for (const file of files) moveOne(waiting, here, file, move);
       }),
     );
@@ -168,7 +168,7 @@ type Some<T> = readonly [T, ...T[]];
 function byFolders(files: readonly PlannedStep[]): Iterable<Some<PlannedStep>> {
   const folders = new Map<string, [PlannedStep, ...PlannedStep[]]>();
   for (const file of files) {
-    const key = `${parentOf(file.path)}\0${file.temp?.folder ?? ""}`;
+    const key = `${folderAbove(file.path)}\0${file.temp?.folder ?? ""}`;
     const known = folders.get(key);
     if (known === undefined) folders.set(key, [file]);
     else known.push(file);
@@ -178,8 +178,4 @@ function byFolders(files: readonly PlannedStep[]): Iterable<Some<PlannedStep>> {
 
 function placeOf({ top, place }: NewTree, path: string): readonly string[] {
   return path === top ? place : [...place, ...namesIn(path.slice(top.length + 1))];
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

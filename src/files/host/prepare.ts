@@ -3,7 +3,7 @@ import type { Bytes } from "../../contracts/blob-store.ts";
 import type { NewBlob } from "../../contracts/store.ts";
 import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
-import { namesIn } from "../path.ts";
+import { folderAbove, namesIn } from "../path.ts";
 import type { LeftByCommand, StageBlob } from "./commit.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
@@ -127,7 +127,7 @@ function checkedNew({ root, left, disk }: PrepareGround, steps: readonly Step[])
     const lying = left(step.path);
     const isNew = step.from.kind === "absent" && step.to.kind === "file" && lying !== undefined && "lies" in lying;
     if (!isNew || !disk.exact || disk.isOwn(step.path.split("/"))) continue; // looked at more closely
-    const folder = step.path.slice(0, Math.max(0, step.path.lastIndexOf("/")));
+    const folder = folderAbove(step.path);
     const known = folders.get(folder);
     if (known === undefined) folders.set(folder, [step]);
     else known.push(step);
@@ -189,7 +189,7 @@ function plan(ground: PrepareGround, step: Step, aside: string, existing: Map<st
   if (sameEntry(from, to)) return { ...step, aside };
   const left = ground.left(path);
   if (left !== undefined && "placed" in left) return { ...step, aside, placed: true };
-  const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  const parent = folderAbove(path);
   // What is there, and was just looked at, lies in its folder.
   const folder = from.kind === "absent" ? (existing.get(parent) ?? existingFolder(ground, path)) : parent;
   existing.set(parent, folder);

@@ -1,5 +1,6 @@
 import type { Format } from "../format.ts";
-import { at, isFields, listOf, mostly } from "../skeleton.ts";
+import { isFields } from "../../base/fields.ts";
+import { at, listOf, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 

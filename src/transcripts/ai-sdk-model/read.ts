@@ -1,5 +1,6 @@
 import { type ApprovalAnswerItem, toolCallId } from "../../wire/item.ts";
-import type { Fields, Piece, Reading } from "../format.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
 import { assistant, called, fieldsOf, listOf, reasoning, returned, system, textOf, user } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {

@@ -1,5 +1,7 @@
-import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, called, fieldsOf, isFields, listOf, returned, system, textOf, user } from "../skeleton.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
+import { isFields } from "../../base/fields.ts";
+import { assistant, called, fieldsOf, listOf, returned, system, textOf, user } from "../skeleton.ts";
 import type { Path } from "../../base/text/edit.ts";
 
 /** Which states say that an output is there. `partial-call` and `input-streaming`: the arguments were cut. */

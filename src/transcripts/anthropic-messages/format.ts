@@ -1,5 +1,7 @@
-import type { Fields, Format } from "../format.ts";
-import { at, isFields, listOf, mostly } from "../skeleton.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Format } from "../format.ts";
+import { isFields } from "../../base/fields.ts";
+import { at, listOf, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 

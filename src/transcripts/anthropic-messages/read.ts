@@ -1,4 +1,5 @@
-import type { Fields, Piece, Reading } from "../format.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
 import { assistant, at, called, fieldsOf, listOf, reasoning, returned, textOf, user } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {

@@ -1,5 +1,6 @@
-import type { Fields, Format } from "../format.ts";
-import { isFields } from "../skeleton.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Format } from "../format.ts";
+import { isFields } from "../../base/fields.ts";
 import { itemOf, recordReader } from "./read.ts";
 import { answer } from "./write.ts";
 

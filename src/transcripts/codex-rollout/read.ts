@@ -1,6 +1,8 @@
-import type { Fields, Piece, Reading } from "../format.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
 import { RESPONSE_TYPES as TYPES, responseItems } from "../response-items.ts";
-import { isFields, textOf } from "../skeleton.ts";
+import { isFields } from "../../base/fields.ts";
+import { textOf } from "../skeleton.ts";
 import type { Path } from "../../base/text/edit.ts";
 
 /** The Responses item of a record and where it stands; nothing for events, which repeat what items say. */

@@ -1,6 +1,8 @@
 import type { Item } from "../../wire/item.ts";
-import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, called, fieldsOf, isFields, listOf, returned, system, textOf, user } from "../skeleton.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
+import { isFields } from "../../base/fields.ts";
+import { assistant, called, fieldsOf, listOf, returned, system, textOf, user } from "../skeleton.ts";
 
 type Read = (data: Fields, step: string) => Omit<Reading, "message">;
 

@@ -1,5 +1,7 @@
-import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, at, called, fieldsOf, isFields, listOf, returned, user } from "../skeleton.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
+import { isFields } from "../../base/fields.ts";
+import { assistant, at, called, fieldsOf, listOf, returned, user } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {
   const { role } = message;

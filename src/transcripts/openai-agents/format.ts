@@ -1,5 +1,6 @@
 import type { Format } from "../format.ts";
-import { at, isFields, mostly } from "../skeleton.ts";
+import { isFields } from "../../base/fields.ts";
+import { at, mostly } from "../skeleton.ts";
 import { itemReader } from "./read.ts";
 import { answer } from "./write.ts";
 

@@ -1,6 +1,7 @@
 import type { CallKind } from "../../wire/item.ts";
-import { AnswerSteps } from "../answer-steps.ts";
-import type { Fields, Piece, Reading } from "../format.ts";
+import { inAnswers } from "../answer-steps.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
 import { assistant, called, reasoning, returned, system, textOf, user } from "../skeleton.ts";
 
 /** Each kind of call has its kind of result; ids of different kinds never meet. */
@@ -21,13 +22,8 @@ const RESULTS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
   } as const),
 );
 
-/** Reads items in order: which of them are one answer is told by what stands between them. */
 export function itemReader(): (item: Fields) => Reading | undefined {
-  const steps = new AnswerSteps();
-  return (item) => {
-    const reading = readItem(item);
-    return reading === undefined ? undefined : { ...reading, pieces: steps.mark(reading.pieces) };
-  };
+  return inAnswers(readItem);
 }
 
 function readItem(item: Fields): Reading | undefined {

@@ -1,6 +1,7 @@
 import { isChat } from "../chat-messages.ts";
 import type { Format, Thread } from "../format.ts";
-import { at, isFields, listOf } from "../skeleton.ts";
+import { isFields } from "../../base/fields.ts";
+import { at, listOf } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 

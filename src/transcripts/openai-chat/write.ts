@@ -1,5 +1,6 @@
 import type { Answer, Wanted } from "../format.ts";
-import { at, isFields } from "../skeleton.ts";
+import { isFields } from "../../base/fields.ts";
+import { at } from "../skeleton.ts";
 
 /** A tool message keyed as the file keys its own: calls written flat are answered under `id`. */
 export function answer({ call, callId, text, element, path }: Wanted): Answer {

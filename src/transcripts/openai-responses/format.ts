@@ -1,6 +1,7 @@
 import type { Format } from "../format.ts";
 import { RESPONSE_TYPES as TYPES } from "../response-items.ts";
-import { at, isFields, listOf, mostly } from "../skeleton.ts";
+import { isFields } from "../../base/fields.ts";
+import { at, listOf, mostly } from "../skeleton.ts";
 import { itemReader } from "./read.ts";
 import { answer } from "./write.ts";
 

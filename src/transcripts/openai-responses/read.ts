@@ -1,4 +1,5 @@
-import type { Fields, Reading } from "../format.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Reading } from "../format.ts";
 import { responseItems } from "../response-items.ts";
 
 /** Items as they stand in a request; which of them are one answer is told by what stands between them. */

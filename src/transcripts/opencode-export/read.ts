@@ -1,4 +1,5 @@
-import type { Fields, Piece, Reading } from "../format.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
 import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
 
 const ENDED = new Set(["completed", "error"]);

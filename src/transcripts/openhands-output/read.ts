@@ -1,6 +1,8 @@
 import type { Item } from "../../wire/item.ts";
-import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, at, called, fieldsOf, isFields, returned, system, textOf, user } from "../skeleton.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
+import { isFields } from "../../base/fields.ts";
+import { assistant, at, called, fieldsOf, returned, system, textOf, user } from "../skeleton.ts";
 
 /** Events of the runtime, which no model reads. */
 const SILENT = new Set([

@@ -1,5 +1,7 @@
-import type { Fields, Piece, Reading } from "../format.ts";
-import { assistant, called, fieldsOf, isFields, listOf, returned, textOf, user } from "../skeleton.ts";
+import type { Fields } from "../../base/fields.ts";
+import type { Piece, Reading } from "../format.ts";
+import { isFields } from "../../base/fields.ts";
+import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
 
 export function readEntry(entry: Fields, at: number): Reading | undefined {
   const links = linksOf(entry);

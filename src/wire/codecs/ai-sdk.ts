@@ -15,18 +15,8 @@ import { readMedia } from "./ai-sdk-media.ts";
 import { typeOf } from "../media.ts";
 import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, roleOf, shellOf } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
-import {
-  asJson,
-  asList,
-  asText,
-  type Fields,
-  inputObject,
-  isFields,
-  mediaUrl,
-  ownPiece,
-  type Read,
-  textPart,
-} from "./read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { asJson, asList, asText, inputObject, mediaUrl, ownPiece, type Read, textPart } from "./read.ts";
 import { isResultFormed, isSilentFailure, looseResult } from "./result-form.ts";
 
 const FORMAT = "ai-sdk";

@@ -22,15 +22,14 @@ import {
   shellOf,
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
 import {
   asJson,
   asList,
   asText,
-  type Fields,
   FORMLESS,
   inlineText,
   inputObject,
-  isFields,
   ownPiece,
   mediaSource,
   type Read,

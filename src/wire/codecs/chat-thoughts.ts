@@ -1,4 +1,5 @@
-import { asList, type Fields, isFields } from "./read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { asList } from "./read.ts";
 
 /** The names under which servers of chat send reasoning beside the text. */
 export const THOUGHT_FIELDS = ["reasoning_content", "reasoning", "reasoning_details"] as const;

@@ -1,5 +1,6 @@
 import type { OutputStatus } from "../status.ts";
-import { asList, type Fields, isFields } from "./read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { asList } from "./read.ts";
 
 /** What one command put out and, unless it ended well, how it ended: only Responses have a field for that. */
 export function commandText(ran: unknown): string {

@@ -1,7 +1,8 @@
 import type { Item, Origin, WireFormat } from "../item.ts";
 import type { Decoded, Malformed } from "./codec.ts";
 import { withParts } from "./loose-parts.ts";
-import { type Fields, isFields, type Read } from "./read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { type Read } from "./read.ts";
 
 /** Reads messages one by one; a message that yields no item is malformed, never skipped in silence. */
 export function decodeWith(

@@ -23,18 +23,8 @@ import {
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
 import { UnnamedCalls } from "./gemini-ids.ts";
-import {
-  asJson,
-  asList,
-  asText,
-  type Fields,
-  inputObject,
-  isFields,
-  mediaSource,
-  ownPiece,
-  type Read,
-  textPart,
-} from "./read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { asJson, asList, asText, inputObject, mediaSource, ownPiece, type Read, textPart } from "./read.ts";
 import { isResultFormed } from "./result-form.ts";
 
 const FORMAT = "gemini";

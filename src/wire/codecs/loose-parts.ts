@@ -1,5 +1,5 @@
 import type { WireFormat } from "../item.ts";
-import { type Fields, isFields } from "./read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
 
 /**
  * The message with a part for everything in its list that is none: hosts write a word where a part belongs, and the whole

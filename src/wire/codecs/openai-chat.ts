@@ -22,14 +22,13 @@ import {
   shellOf,
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
 import {
   asList,
   asText,
-  type Fields,
   FORMLESS,
   inputText,
   isContent,
-  isFields,
   ownPiece,
   mediaSource,
   mediaUrl,

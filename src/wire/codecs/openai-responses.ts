@@ -12,15 +12,14 @@ import {
 import type { Codec, Encoded, Encoding } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
 import { commandText, commandsStatus } from "./command-outcome.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
 import {
   asJson,
   asList,
   asText,
-  type Fields,
   FORMLESS,
   inputText,
   isContent,
-  isFields,
   ownPiece,
   mediaSource,
   mediaUrl,

@@ -1,12 +1,7 @@
+import { type Fields, isFields } from "../../base/fields.ts";
 import type { Json } from "../../base/json.ts";
 import type { CallItem, Item, MediaSource, Part, PartOrigin, WireFormat } from "../item.ts";
 import { base64Of } from "../media.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

@@ -1,5 +1,6 @@
 import type { Part, WireFormat } from "../item.ts";
-import { type Fields, isFields, textPart } from "./read.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
+import { textPart } from "./read.ts";
 
 /** Whether a result stands in its piece as the format takes it. Tools return what they like, and hosts pass it on. */
 export const isResultFormed: Readonly<Record<WireFormat, (piece: Fields) => boolean>> = {

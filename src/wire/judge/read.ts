@@ -1,8 +1,8 @@
+import { type Fields, isFields } from "../../base/fields.ts";
 import type { WireFormat } from "../item.ts";
 import type { Block, Turn } from "./turn.ts";
 
-type Raw = Readonly<Record<string, unknown>>;
-type Reader = (message: Raw) => Omit<Turn, "at">;
+type Reader = (message: Fields) => Omit<Turn, "at">;
 
 const READERS: Readonly<Record<WireFormat, Reader>> = {
   "openai-chat": (message) => ({ ...chat(message), emptyCalls: isEmptyList(message["tool_calls"]) }),
@@ -14,15 +14,15 @@ const READERS: Readonly<Record<WireFormat, Reader>> = {
 
 export function readTurns(messages: readonly unknown[], format: WireFormat): readonly Turn[] {
   return messages.map((message, at) => {
-    if (!isRaw(message)) return { at, role: "unknown", blocks: [] };
+    if (!isFields(message)) return { at, role: "unknown", blocks: [] };
     const listed = format === "gemini" ? message["parts"] : message["content"];
-    const loose = Array.isArray(listed) && !listed.every(isRaw);
+    const loose = Array.isArray(listed) && !listed.every(isFields);
     const turn = READERS[format](message);
     return { at, ...turn, ...(loose && turn.role !== "tool" ? { loose } : {}) }; // a tool's is judged as a result
   });
 }
 
-function chat(message: Raw): Omit<Turn, "at"> {
+function chat(message: Fields): Omit<Turn, "at"> {
   const { role, content } = message;
   if (role === "tool") {
     return {
@@ -56,7 +56,7 @@ function chat(message: Raw): Omit<Turn, "at"> {
 /** Where a chat answer may stand instead of its content. */
 const BESIDE = ["refusal", "audio", "function_call", "reasoning_content", "reasoning", "reasoning_details"];
 
-function responses(item: Raw): Omit<Turn, "at"> {
+function responses(item: Fields): Omit<Turn, "at"> {
   const type = text(item["type"]) ?? "message";
   if (type === "message") {
     return {
@@ -108,17 +108,17 @@ function spoken(content: unknown, byAssistant: boolean): readonly Block[] {
   });
 }
 
-function isMistyped({ type }: Raw, byAssistant: boolean): boolean {
+function isMistyped({ type }: Fields, byAssistant: boolean): boolean {
   if (type === "text") return true;
   return byAssistant ? type === "input_text" : type === "output_text" || type === "refusal";
 }
 
-function mistyped(part: Raw | undefined): { readonly mistyped?: string } {
+function mistyped(part: Fields | undefined): { readonly mistyped?: string } {
   return part === undefined ? {} : { mistyped: text(part["type"]) ?? "" };
 }
 
 /** A shell's output may carry its call's id in the place of its own. */
-function ownId(item: Raw): string | undefined {
+function ownId(item: Fields): string | undefined {
   return item["type"] === "item_reference" || item["type"] === "local_shell_call_output" ? undefined : text(item["id"]);
 }
 
@@ -149,19 +149,19 @@ const UNNAMED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Kinds whose calls and results have a form of their own. */
-const FORMED: ReadonlyMap<string, (item: Raw) => boolean> = new Map<string, (item: Raw) => boolean>([
+const FORMED: ReadonlyMap<string, (item: Fields) => boolean> = new Map<string, (item: Fields) => boolean>([
   ["tool_search_call", () => true],
   ["tool_search_output", () => true],
   ["local_shell_call", () => true],
-  ["computer_call", (item) => isRaw(item["action"]) || Array.isArray(item["actions"])],
-  ["computer_call_output", (item) => isRaw(item["output"])],
-  ["shell_call", (item) => isRaw(item["action"])],
-  ["shell_call_output", (item) => Array.isArray(item["output"]) && item["output"].every(isRaw)],
-  ["apply_patch_call", (item) => isRaw(item["operation"])],
+  ["computer_call", (item) => isFields(item["action"]) || Array.isArray(item["actions"])],
+  ["computer_call_output", (item) => isFields(item["output"])],
+  ["shell_call", (item) => isFields(item["action"])],
+  ["shell_call_output", (item) => Array.isArray(item["output"]) && item["output"].every(isFields)],
+  ["apply_patch_call", (item) => isFields(item["operation"])],
   ["apply_patch_call_output", (item) => item["status"] === "completed" || item["status"] === "failed"],
 ]);
 
-function anthropic(message: Raw): Omit<Turn, "at"> {
+function anthropic(message: Fields): Omit<Turn, "at"> {
   const { content } = message;
   const role = message["role"] === "user" || message["role"] === "assistant" ? message["role"] : "unknown";
   if (typeof content === "string") return { role, blocks: [{ is: "text", text: content }] };
@@ -171,7 +171,7 @@ function anthropic(message: Raw): Omit<Turn, "at"> {
     if (type === "thinking") return { is: "thought", sealed: !!text(block["signature"]) };
     if (type === "redacted_thinking") return { is: "thought", sealed: !!text(block["data"]) };
     if (type === "tool_use") {
-      const formed = isRaw(block["input"]);
+      const formed = isFields(block["input"]);
       return { is: "call", id: text(block["id"]), name: text(block["name"]) ?? "", space: "", sealed: false, formed };
     }
     if (type === "tool_result") {
@@ -196,7 +196,7 @@ const INLINE: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /** Pictures and documents are the user's alone, and those that are sent along are of few types. */
-function refusedMedia(block: Raw, role: Turn["role"]): string | undefined {
+function refusedMedia(block: Fields, role: Turn["role"]): string | undefined {
   const type = text(block["type"]) ?? "";
   const types = INLINE.get(type);
   if (types === undefined) return undefined;
@@ -213,18 +213,18 @@ const GEMINI_ROLES: ReadonlyMap<unknown, Turn["role"]> = new Map([
   ["model", "assistant"],
 ]);
 
-function gemini(content: Raw): Omit<Turn, "at"> {
+function gemini(content: Fields): Omit<Turn, "at"> {
   const role = GEMINI_ROLES.get(content["role"] ?? "user") ?? "unknown";
   const blocks = list(content["parts"]).map((part): Block => {
     const call = part["functionCall"];
     const sealed = typeof part["thoughtSignature"] === "string";
-    if (isRaw(call)) {
-      const formed = call["args"] === undefined || isRaw(call["args"]);
+    if (isFields(call)) {
+      const formed = call["args"] === undefined || isFields(call["args"]);
       return { is: "call", id: text(call["id"]), name: text(call["name"]) ?? "", space: "", sealed, formed };
     }
     const response = part["functionResponse"];
-    if (isRaw(response)) {
-      const formed = isRaw(response["response"]);
+    if (isFields(response)) {
+      const formed = isFields(response["response"]);
       return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "", formed };
     }
     if (part["thought"] === true) return { is: "thought", sealed: true };
@@ -234,7 +234,7 @@ function gemini(content: Raw): Omit<Turn, "at"> {
   return { role, blocks };
 }
 
-function aiSdk(message: Raw): Omit<Turn, "at"> {
+function aiSdk(message: Fields): Omit<Turn, "at"> {
   const { role, content } = message;
   if (typeof content === "string") return { role: known(role), blocks: [{ is: "text", text: content }] };
   const blocks = list(content).map((part): Block => {
@@ -286,7 +286,7 @@ function plain(content: unknown, texts: readonly string[], takesMedia: boolean):
 }
 
 /** Where parts say what they show. */
-const SHOWN: ReadonlyMap<unknown, (part: Raw) => unknown> = new Map<unknown, (part: Raw) => unknown>([
+const SHOWN: ReadonlyMap<unknown, (part: Fields) => unknown> = new Map<unknown, (part: Fields) => unknown>([
   ["image_url", (part) => raw(part["image_url"])["url"]],
   ["input_audio", (part) => raw(part["input_audio"])["data"]],
   ["file", (part) => raw(part["file"])["file_data"] ?? raw(part["file"])["file_id"]],
@@ -296,7 +296,7 @@ const SHOWN: ReadonlyMap<unknown, (part: Raw) => unknown> = new Map<unknown, (pa
   ["document", (part) => raw(part["source"])["type"]],
 ]);
 
-function bare(part: Raw): { readonly bare?: string } {
+function bare(part: Fields): { readonly bare?: string } {
   const shown = SHOWN.get(part["type"]);
   return shown === undefined || text(shown(part)) !== undefined ? {} : { bare: text(part["type"]) ?? "" };
 }
@@ -308,15 +308,11 @@ function known(role: unknown, more: Readonly<Record<string, Turn["role"]>> = {})
   return typeof role === "string" && Object.hasOwn(more, role) ? (more[role] as Turn["role"]) : "unknown";
 }
 
-function isRaw(value: unknown): value is Raw {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function raw(value: unknown): Fields {
+  return isFields(value) ? value : {};
 }
 
-function raw(value: unknown): Raw {
-  return isRaw(value) ? value : {};
-}
-
-function list(value: unknown): readonly Raw[] {
+function list(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(raw) : [];
 }
 
@@ -328,7 +324,7 @@ function isFormless(content: unknown, mayMiss: boolean): boolean {
 
 /** A text, or blocks of it. */
 function isTexts(value: unknown): boolean {
-  return typeof value === "string" || (Array.isArray(value) && value.every(isRaw));
+  return typeof value === "string" || (Array.isArray(value) && value.every(isFields));
 }
 
 /** No text, or a blank one; no blocks. */

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SessionOptions } from "../../../src/turn/resume.ts";
+import type { SessionOptions } from "../../../src/turn/holdfast-options.ts";
 import { didNotHappen, type EffectAsk, scriptTools, SLICES, type Stage } from "./tools.ts";
 
 /** The world outside of processes that are killed: a file that each deed is written to, and synced, when it is done. */

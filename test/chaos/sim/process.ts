@@ -2,7 +2,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { SeededRandom } from "../../../src/base/random.ts";
 import type { Store } from "../../../src/contracts/store.ts";
 import { Holdfast } from "../../../src/turn/holdfast.ts";
-import type { SessionOptions } from "../../../src/turn/resume.ts";
+import type { SessionOptions } from "../../../src/turn/holdfast-options.ts";
 import type { Session } from "../../../src/turn/session.ts";
 import { BOX, Box, scriptTools, SLICES, type Stage } from "../script/tools.ts";
 import type { SimMachine } from "./machine.ts";

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../src/base/errors.ts";
 import { SeededRandom } from "../../../src/base/random.ts";
-import type { SessionOptions } from "../../../src/turn/resume.ts";
+import type { SessionOptions } from "../../../src/turn/holdfast-options.ts";
 import type { Session } from "../../../src/turn/session.ts";
 import type { Stage } from "../script/tools.ts";
 import { SimMachine } from "./machine.ts";

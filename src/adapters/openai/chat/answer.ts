@@ -2,7 +2,7 @@ import type { StopReason, Usage } from "../../../contracts/model.ts";
 import { isThought } from "../../../wire/codecs/chat-thoughts.ts";
 import type { AssistantItem, Item } from "../../../wire/item.ts";
 import { readMessages } from "../../../wire/project.ts";
-import type { Fields } from "../../../wire/codecs/read.ts";
+import type { Fields } from "../../../base/fields.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { asList, asText, type Fields, isFields } from "../../../wire/codecs/read.ts";
+import { type Fields, isFields } from "../../../base/fields.ts";
+import { asList, asText } from "../../../wire/codecs/read.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 
 /** Where a part of a list has its words, by its type. Only such a part goes on in the next. */

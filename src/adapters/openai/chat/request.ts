@@ -7,7 +7,8 @@ import {
   THOUGHT_FIELDS,
   thinkingIn,
 } from "../../../wire/codecs/chat-thoughts.ts";
-import { asList, type Fields } from "../../../wire/codecs/read.ts";
+import type { Fields } from "../../../base/fields.ts";
+import { asList } from "../../../wire/codecs/read.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { NO_TEXT } from "../../../wire/text.ts";
 import { fieldsOf, wordOf } from "../../fields.ts";

@@ -1,7 +1,8 @@
 import type { StopReason, Usage } from "../../../contracts/model.ts";
 import type { Item } from "../../../wire/item.ts";
 import { readMessages } from "../../../wire/project.ts";
-import { type Fields, asList } from "../../../wire/codecs/read.ts";
+import type { Fields } from "../../../base/fields.ts";
+import { asList } from "../../../wire/codecs/read.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 
 export function itemsOf(output: readonly unknown[]): readonly Item[] {

@@ -1,7 +1,8 @@
 import type { ModelEvent, Usage } from "../../../contracts/model.ts";
 import type { Draft } from "../../answer.ts";
 import type { AnswerReader } from "../../ask.ts";
-import { type Fields, isFields, asList, asText } from "../../../wire/codecs/read.ts";
+import { type Fields, isFields } from "../../../base/fields.ts";
+import { asList, asText } from "../../../wire/codecs/read.ts";
 import { ToldFailure } from "../../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
