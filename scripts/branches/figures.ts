@@ -3,7 +3,14 @@ import type { Arms } from "./branches.ts";
 /** Where a branch that no test takes could cost somebody's work. Each file is to be covered whole. */
 const CRITICAL: Readonly<Record<string, readonly string[]>> = {
   commit: ["transaction/settle.ts", "transaction/pending.ts", "turn/journal-ledger.ts", "turn/decide.ts"],
-  rollback: ["state/branch.ts", "state/restore.ts", "turn/rewind.ts", "turn/rewind-files.ts", "history/rollback.ts"],
+  rollback: [
+    "state/branch.ts",
+    "state/restore.ts",
+    "transaction/reliance.ts",
+    "turn/rewind.ts",
+    "turn/rewind-files.ts",
+    "history/rollback.ts",
+  ],
   recovery: [
     "recover",
     "rebuild",
@@ -11,6 +18,7 @@ const CRITICAL: Readonly<Record<string, readonly string[]>> = {
     "unfinished-fork",
     "fold",
     "effect-fold",
+    "folded-effects",
     "tool-boundaries",
     "epochs",
     "kept-state",
