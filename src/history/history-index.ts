@@ -1,4 +1,5 @@
 import type { Item } from "../wire/item.ts";
+import { MadeItems } from "./made-items.ts";
 import { PairScan } from "./scan.ts";
 
 /**
@@ -8,6 +9,8 @@ import { PairScan } from "./scan.ts";
 export class HistoryIndex {
   #scan = new PairScan();
   #tools: ReadonlySet<string> | undefined;
+  /** @internal for `repairHistory`. */
+  readonly made: MadeItems = new MadeItems();
 
   /** Takes what was appended. */
   append(log: readonly Item[]): void {

@@ -2,6 +2,7 @@ import { deniedWords } from "../wire/denial.ts";
 import type { ApprovalRequestItem, CallItem, Item, OutputItem, ToolCallId, UserItem } from "../wire/item.ts";
 import { unreachable } from "../base/unreachable.ts";
 import type { Batch } from "./batch.ts";
+import { MadeItems } from "./made-items.ts";
 import type { Resolved } from "./resolve.ts";
 import { derivedCallId, goneNote, lateNote, syntheticOutput } from "./synthetic.ts";
 
@@ -34,9 +35,9 @@ interface Placed {
   readonly item: Item;
 }
 
-/** Decides every fault, once, the same for all providers. */
-export function planRepair(items: readonly Item[], found: readonly Resolved[]): Plan {
-  const planner = new Planner(items);
+/** Decides every fault, once, the same for all providers. `made`: what earlier repairs of this log made, to be used again. */
+export function planRepair(items: readonly Item[], found: readonly Resolved[], made = new MadeItems()): Plan {
+  const planner = new Planner(items, made);
   planner.prepare(found);
   // Whole pairs go first: nothing may be moved next to a call that leaves.
   for (const finding of found) if (finding.kind === "unknown-tool") planner.decide(finding);
@@ -47,6 +48,7 @@ export function planRepair(items: readonly Item[], found: readonly Resolved[]): 
 
 class Planner {
   readonly #items: readonly Item[];
+  readonly #made: MadeItems;
   readonly #drops = new Set<number>();
   readonly #replacements = new Map<number, Item>();
   readonly #placed: Placed[] = [];
@@ -63,8 +65,9 @@ class Planner {
   readonly #torn = new Set<Batch>();
   readonly #approvals = new Map<Batch, Approvals>();
 
-  constructor(items: readonly Item[]) {
+  constructor(items: readonly Item[], made: MadeItems) {
     this.#items = items;
+    this.#made = made;
   }
 
   /** Ids first: whatever moves or is made afterwards is written under the id its call is sent with. */
@@ -161,12 +164,13 @@ class Planner {
     const call = this.#callOf(finding);
     if (call.server === true) return this.#remove(finding); // only the provider could have answered it
     if (this.#drops.has(finding.at)) return this.#decided(finding, "left-out"); // noted as a tool that is gone
-    const output = syntheticOutput(call, {
+    const end = {
       status: finding.status ?? "canceled",
       reason: finding.reason ?? "interrupted",
       ...(finding.because === undefined ? {} : { because: finding.because }),
       ...this.#sentAs(finding.at),
-    });
+    } as const;
+    const output = this.#made.once(call, `answered ${JSON.stringify(end)}`, () => syntheticOutput(call, end));
     this.#place(finding, output);
     this.#decided(finding, "answered", output);
   }
@@ -192,7 +196,9 @@ class Planner {
 
   /** The stopgap was read: changing it would rewrite a prefix the provider has cached. The result is told as news. */
   #tellLate(finding: Resolved): void {
-    const note = lateNote(this.#callOf(finding), this.#items[finding.at] as OutputItem);
+    const call = this.#callOf(finding);
+    const output = this.#items[finding.at] as OutputItem;
+    const note = this.#made.once(output, "late", () => lateNote(call, output), call);
     this.#drops.add(finding.at);
     this.#addNote(finding.at, note);
     this.#decided(finding, "noted", note);
@@ -202,7 +208,7 @@ class Planner {
     const call = this.#callOf(finding);
     const callId = this.#renamed.get(finding.at) as ToolCallId;
     if (this.#drops.has(finding.at)) return this.#decided(finding, "left-out");
-    const renamed: CallItem = { ...call, callId };
+    const renamed = this.#made.once(call, `renamed ${callId}`, (): CallItem => ({ ...call, callId }));
     this.#replacements.set(finding.at, renamed);
     const answer = finding.batch?.answers[finding.ordinal as number] ?? -1;
     if (answer !== -1 && !this.#drops.has(answer)) this.#refit(answer, finding.at);
@@ -212,7 +218,9 @@ class Planner {
 
   #renameAsked(batch: Batch, call: number, callId: ToolCallId): void {
     for (const at of this.#approvalsOf(batch).requests.get(call) ?? []) {
-      this.#replacements.set(at, { ...(this.#items[at] as ApprovalRequestItem), callId });
+      const request = this.#items[at] as ApprovalRequestItem;
+      const renamed = this.#made.once(request, `asked ${callId}`, (): ApprovalRequestItem => ({ ...request, callId }));
+      this.#replacements.set(at, renamed);
     }
   }
 
@@ -235,9 +243,10 @@ class Planner {
     if (finding.batch !== undefined) this.#torn.add(finding.batch);
     if (item.kind !== "call" && item.kind !== "assistant") return this.#leaveOut(finding);
     // The provider asks for the thought by the item's id; without the id it takes the item as new.
-    const { id: _id, reasoningId: _reasoningId, ...free } = this.#now(finding.at) as CallItem;
-    this.#replacements.set(finding.at, free as Item);
-    this.#decided(finding, "detached", free as Item);
+    const bound = this.#now(finding.at);
+    const free = this.#made.once(bound, "detached", () => detached(bound));
+    this.#replacements.set(finding.at, free);
+    this.#decided(finding, "detached", free);
   }
 
   #note(finding: Resolved): void {
@@ -248,7 +257,8 @@ class Planner {
     if (answer !== -1) this.#drops.add(answer);
     this.#torn.add(batch);
     const denial = this.#denied.has(finding.at) ? deniedWords(this.#denied.get(finding.at)) : undefined;
-    const note: UserItem = goneNote(this.#callOf(finding), output, denial);
+    const call = this.#callOf(finding);
+    const note = this.#made.once(call, `gone ${denial ?? ""}`, () => goneNote(call, output, denial), output);
     this.#addNote(Math.max(answer, batch.lastModel), note);
     this.#decided(finding, "noted", note);
   }
@@ -287,7 +297,8 @@ class Planner {
     const callId = this.#renamed.get(position) ?? call.callId;
     const name = output.name === undefined ? undefined : call.name;
     if (output.callId === callId && output.name === name) return output;
-    return { ...output, ...(callId === undefined ? {} : { callId }), ...(name === undefined ? {} : { name }) };
+    const fitted = { ...(callId === undefined ? {} : { callId }), ...(name === undefined ? {} : { name }) };
+    return this.#made.once(output, `fitted ${JSON.stringify(fitted)}`, (): OutputItem => ({ ...output, ...fitted }));
   }
 
   /** Among the outputs of its answer, in call order, without moving one that already stands there. */
@@ -300,6 +311,11 @@ class Planner {
     if (here === undefined) this.#notes.set(at, [note]);
     else here.push(note);
   }
+}
+
+function detached(item: Item): Item {
+  const { id: _id, reasoningId: _reasoningId, ...free } = item as CallItem;
+  return free;
 }
 
 /** The approvals an answer asks for. */

@@ -304,6 +304,39 @@ describe("the index", () => {
     expect(repairHistory(log, { index }).report.summary()).toContain("1 missing");
   });
 
+  test("[PAIR-33] what repair makes is made once, however often the log is repaired as it grows", () => {
+    const index = new HistoryIndex();
+    const turn = [user(), call("c1"), output("c1", { name: "write_file" })];
+    // Renamed and corrected, left unanswered, and one whose tool is gone.
+    const log: Item[] = [
+      ...turn,
+      ...turn,
+      call("c2"),
+      user(),
+      call("c3", { name: "gone" }),
+      output("c3", { name: "gone" }),
+    ];
+    const repaired = () => repairHistory(log, { index, tools: new Set(["read_file"]) }).history;
+    const before = repaired();
+    expect(before.filter((item) => !log.includes(item)).length).toBeGreaterThan(4);
+    log.push(user(), say("more"));
+    expect(
+      repaired()
+        .slice(0, before.length)
+        .every((item, at) => item === before[at]),
+    ).toBe(true);
+  });
+
+  test("[PAIR-33] another id, and another name, is another item", () => {
+    const index = new HistoryIndex();
+    const log: Item[] = [call("c1"), output("c1"), user(), call("c1"), output("c1", { name: "write_file" })];
+    const [renamed] = repairHistory(log, { index }).renamed.values();
+    const taken: Item[] = [...log, user(), call(String(renamed)), output(String(renamed))];
+    const { history } = repairHistory(taken, { index });
+    expect(history).toEqual(repairHistory(taken).history);
+    expect(history[3]).not.toEqual(repairHistory(log).history[3]);
+  });
+
   test("[PAIR-20] other tools on offer are a new question", () => {
     const index = new HistoryIndex();
     const log = [user(), call("c1"), output("c1")];

@@ -50,7 +50,7 @@ export function repairHistory(items: readonly Item[], options: RepairOptions = {
   const { findings, report } = resolve(scan, items, options);
   const chosen = options.only === undefined ? findings : findings.filter((one) => options.only?.includes(one.kind));
   if (chosen.length === 0) return untouched(items, report);
-  const plan = planRepair(items, chosen);
+  const plan = planRepair(items, chosen, options.index?.made);
   const known = new Map(findings.map((finding, at) => [finding, report.faults[at] as HistoryFault]));
   // A bond that broke because its call was removed has no fault in the report: it was whole before.
   const fault = (finding: Resolved) => known.get(finding) ?? faultOf(finding, items);

@@ -36,8 +36,9 @@ export function repairPairs(
   const records = repaired.repairs.flatMap((repair) => {
     const { kind: fault, at } = repair.fault;
     const place = conversation.unrecorded(fault, at);
+    if (place === undefined) return [];
     const [record] = repairRecords({ repairs: [repair] });
-    if (place === undefined || record === undefined) return [];
+    if (record === undefined) return [];
     return [{ ...record, fault, detail: { ...(record.detail as JsonObject), ...place } }];
   });
   return { history: repaired.history, records };

@@ -89,6 +89,33 @@ test("[LOOP-29] a tool that puts out many pieces at once is told piece by piece,
   expect(moved()).toBeLessThan(FEW_PASSES);
 });
 
+test("[LOOP-30] [N18] a server that counts its calls from zero in each turn makes no turn count the whole conversation again", async () => {
+  let counted = 0;
+  const counter = {
+    name: "counting",
+    exact: false,
+    count: (text: string) => {
+      counted += text.length;
+      return text.length >> 2;
+    },
+  };
+  const look = defineTool<{ readonly nth: number }>({
+    name: "look",
+    access: "read",
+    run: ({ nth }) => `seen ${nth} times`,
+  });
+  const { session } = await opened(undefined, { tools: [look], context: { counter, window: 2_000 } });
+  const turn = async (nth: number) => {
+    counted = 0;
+    const calls = [{ name: "look", input: { nth }, id: "call_0" }];
+    await watch(session.run("look again", { model: scripted([{ calls }, { text: "ok" }]) }));
+    return counted;
+  };
+  const costs: number[] = [];
+  for (let nth = 10; nth < 99; nth += 1) costs.push(await turn(nth));
+  expect(Math.max(...costs.slice(60))).toBeLessThanOrEqual(Math.max(...costs.slice(20, 40)) * 1.5);
+});
+
 const talk = (groups: number) =>
   Array.from({ length: groups * 2 }, (_, nth) =>
     nth % 2 === 0
