@@ -1,7 +1,9 @@
 import { sha256 } from "../base/hash.ts";
 import { CHECKPOINT_LIMIT } from "../state/checkpoints.ts";
 
-/** Where the work of a call lies. From the call alone, so that a later process finds it. */
+/**
+ * The id of the session in which a sub-agent works for this call. Derived from the call, so a later process finds it.
+ */
 export function agentSessionOf(session: string, callId: string): string {
   return `${beginningFor(session)}${sha256(`${session} ${callId}`).slice(0, 24)}`;
 }
@@ -11,7 +13,9 @@ export function isAgentSessionOf(session: string, other: string): boolean {
   return other.startsWith(beginningFor(session));
 }
 
-/** How many boundaries a session keeps. A sub-agent's is taken back as a whole, however long it worked, so it keeps all. */
+/**
+ * How many boundaries a session keeps. A sub-agent's is taken back as a whole, however long it worked, so it keeps all.
+ */
 export function boundariesKept(session: string, limit: number = CHECKPOINT_LIMIT): number {
   return AGENT_SESSION.test(session) ? Number.POSITIVE_INFINITY : limit;
 }

@@ -3,8 +3,8 @@ import type { JsonObject } from "../base/json.ts";
 import type { Answer, ModelEvent } from "../contracts/model.ts";
 
 /**
- * The answer that events end in, for callers who do not watch them. A failure is thrown, with what was said so far; and
- * events that end without an ending are no success.
+ * Waits for the answer at the end of a model's events, for callers who do not need the events. Throws MODEL_FAILED,
+ * with what was said so far in its cause, or MODEL_UNFINISHED when the events just stop.
  */
 export async function answered(events: AsyncIterable<ModelEvent>): Promise<Answer> {
   for await (const event of events) {

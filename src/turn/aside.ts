@@ -6,12 +6,12 @@ import type { Usage } from "../contracts/model.ts";
 import type { Ground } from "./ground.ts";
 import { RunBudget } from "./limits.ts";
 
-/** What a model is asked for beside the conversation. */
+/** Why a model is asked beside the conversation: to shorten a text, or to summarise. */
 export type AsidePurpose = "compress" | "summarise";
 
 /**
- * Lets somebody ask a model beside the conversation. What that uses is spent like everything else of the turn, and told,
- * whatever comes of it; what arrives after the end is nobody's any more, and the end comes with the signal at the latest.
+ * Runs a question to a model beside the conversation. Its usage counts against the turn and is reported, whatever comes
+ * of it. It ends with the signal at the latest; what arrives after that is ignored.
  */
 export async function aside<T>(
   ground: Ground,

@@ -8,8 +8,8 @@ interface Question {
 }
 
 /**
- * The model asks, and a person answers: the call stays open until somebody replies, in this process or a later one. Give
- * it to a kernel among its tools.
+ * A tool with which the model asks the user. The call stays open until somebody replies, in this process or a later
+ * one. Add it to `tools`.
  */
 export const askUser: Tool = {
   ...defineTool<Question>({

@@ -9,15 +9,15 @@ import type { RunBudget } from "./limits.ts";
 import { untilStopped } from "./model-events.ts";
 import type { Teller } from "./teller.ts";
 
-/** How often, and how patiently, a model is asked again. */
+/** How often, and how patiently, a model is asked again after a failure. */
 export interface RetryOptions {
-  /** Questions in all. Default 5. */
+  /** Questions in all, the first one included. Default 5. */
   readonly attempts?: number;
-  /** The first wait, which doubles each time. Default 500. */
+  /** The first wait in milliseconds; it doubles each time. Default 500. */
   readonly firstMs?: number;
-  /** No wait of ours is longer. Default 30 000. */
+  /** The longest wait in milliseconds, unless the provider asks for a longer one. Default 30 000. */
   readonly mostMs?: number;
-  /** A provider that asks for a longer wait than this is not waited for. Default 120 000. */
+  /** If the provider asks for a longer wait than this, in milliseconds, the question fails. Default 120 000. */
   readonly patienceMs?: number;
 }
 
@@ -161,7 +161,9 @@ function saying(text: string): PartialAnswer {
   return { ...NOTHING, items: [{ kind: "assistant", parts: [{ type: "text", text }] }] };
 }
 
-/** How long to wait, or undefined when asking again is no use. Spread by chance, so that many do not come back at once. */
+/**
+ * How long to wait, or undefined when asking again is no use. Spread by chance, so that many do not come back at once.
+ */
 function waitBefore(failure: ModelFailure, attempt: number, retry: RetryOptions, random: Random): number | undefined {
   const { firstMs = 500, mostMs = 30_000, patienceMs = 120_000 } = retry;
   if (!failure.retryable) return undefined;

@@ -17,16 +17,18 @@ import type { KeptCut } from "./view-log.ts";
 import { type Flushed, outOfReach } from "./writeback.ts";
 import { isNumbered } from "./writeback-slices.ts";
 
-/** A moment that destroys context. */
+/** A moment that gives context up. */
 export type Boundary = BodyOf<"boundary-crossed">["boundary"];
 
+/** Options of `session.compact`. */
 export interface CompactOptions {
-  /** Default: the session's, or one without a model. */
+  /** Writes the summary. Default: the session's `context.compaction.summariser`, or one that asks no model. */
   readonly summariser?: Summariser;
-  /** Tokens for the newest whole groups. Default: a quarter of the budget, at most 20 000. */
+  /** Tokens for the newest groups, which are kept whole. Default: a quarter of the budget, at most 20 000. */
   readonly tail?: number;
   /** Tokens for older words of the user's. Default: an eighth of the budget, at most 20 000. */
   readonly said?: number;
+  /** Stops the summariser. Nothing changes then. */
   readonly signal?: AbortSignal;
 }
 
@@ -37,16 +39,17 @@ const COMPACT_OPTIONS: OptionRules<CompactOptions> = {
   signal: OBJECT,
 };
 
+/** Options of `session.prune`. */
 export interface PruneOptions {
-  /** The newest groups, so many of them. Default 16. */
+  /** How many of the newest groups stay. Default 16. */
   readonly keep?: number;
 }
 
 /** What crossing a boundary did. */
 export interface Crossed extends Flushed {
-  /** False when there was nothing that could have left. */
+  /** False when no page could leave. */
   readonly crossed: boolean;
-  /** How many pages left the requests; all of them resolve. */
+  /** How many pages left the requests. All of them can still be recalled by their handles. */
   readonly left: number;
 }
 
@@ -66,7 +69,10 @@ export async function compact(ground: Ground, options: CompactOptions = {}): Pro
   return compactWithin(ground, ground.context.budget, options);
 }
 
-/** The same within a budget that is not that of the last request: another model may read less, and all would seem to fit. */
+/**
+ * The same within a budget that is not that of the last request: another model may read less, and all would seem to
+ * fit.
+ */
 export async function compactWithin(ground: Ground, budget: number, options: CompactOptions = {}): Promise<Crossed> {
   const { compaction } = ground.context;
   const { tail = Math.min(MOST_TAIL, budget * TAIL_SHARE), said = Math.min(MOST_TAIL, budget * SAID_SHARE) } = options;
@@ -88,7 +94,9 @@ export function reset(ground: Ground): Promise<Crossed> {
   return cut(ground, "reset", { tail: 0, groups: 0, said: 0 }, async (gone) => pointTo(gone));
 }
 
-/** Later requests show the newest groups and one pointer to the rest: a long session goes on without all of its weight. */
+/**
+ * Later requests show the newest groups and one pointer to the rest: a long session goes on without all of its weight.
+ */
 export async function prune(ground: Ground, options: PruneOptions = {}): Promise<Crossed> {
   checkOptions(options, { keep: whole(0) });
   const { keep: groups = 16 } = options;
@@ -96,8 +104,8 @@ export async function prune(ground: Ground, options: PruneOptions = {}): Promise
 }
 
 /**
- * Commits what is dirty; only then does `records` happen. Whatever is staged while it waits is committed, too. If that fails
- * the boundary is refused, and the miss is told.
+ * Commits what is dirty; only then does `records` happen. Whatever is staged while it waits is committed, too. If that
+ * fails the boundary is refused, and the miss is told.
  */
 export async function cross(
   ground: Ground,
@@ -178,8 +186,8 @@ function both(one: Flushed, other: Flushed): Flushed {
 }
 
 /**
- * Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. What is
- * left out doubles, and is never more than half of what is left: one group less each time, a long conversation would cost as
+ * Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. What is left
+ * out doubles, and is never more than half of what is left: one group less each time, a long conversation would cost as
  * many questions as it has groups.
  */
 async function summarised(

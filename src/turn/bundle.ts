@@ -15,15 +15,19 @@ import { isExactPart } from "./kernel-parts.ts";
 import type { SessionLook } from "./look.ts";
 import { isUnfinishedFork } from "./unfinished-fork.ts";
 
+/** Options of `holdfast.exportBundle`. */
 export interface ExportOptions {
-  /** What to tell of the machine and the program: versions, settings. Secrets are hidden in it, too. */
+  /**
+   * Facts about the machine and the program to put into the bundle: versions, settings. Secrets are hidden in it, too.
+   */
   readonly environment?: JsonObject;
 }
 
 /**
- * A session as one archive, for somebody else to look at: its records with their chain, the content its states lie in, and,
- * for people, the state before and after the newest turn, the conversation, the calls, what the model saw, and where all
- * this ran. It is read without being taken; no file of a workspace goes along, and no secret that is known by now.
+ * Writes a session as one archive for somebody else to look at. It contains the records with their chain and the
+ * content they refer to; and, for people to read, the state before and after the newest turn, the conversation, the
+ * calls, what the model saw, and where all this ran. It takes no lease. Workspace files and secrets known by now are
+ * left out.
  */
 export async function* exportBundle(
   deps: JournalDeps & { readonly redactor: Redactor },

@@ -9,22 +9,23 @@ import type { ToolBoundary } from "./tool-boundaries.ts";
 import type { PartBlobs } from "./part-blobs.ts";
 import { type JournalReading, stateAt } from "./rebuild.ts";
 
-/** Which side of a call: as it was just before it committed, or just after. */
+/** The state just before a call committed, or just after. */
 export type BoundarySide = "before" | "after";
 
+/** A tool boundary that you can no longer go back to, and why. */
 export interface DamagedBoundary {
   readonly boundary: ToolBoundary;
   readonly code: ErrorCode;
   readonly detail: string;
 }
 
-/** Which boundaries can be returned to, and which cannot any more. */
+/** Which tool boundaries you can go back to, and which no longer. */
 export interface CheckpointAudit {
   readonly sound: readonly ToolBoundary[];
   readonly damaged: readonly DamagedBoundary[];
 }
 
-/** The newest tool boundaries of a durable session, whichever process made them. */
+/** The newest tool boundaries of a session, whichever process made them. */
 export class SessionCheckpoints {
   readonly #journal: JournalReading;
   readonly #state: ExecutionState;
@@ -36,12 +37,12 @@ export class SessionCheckpoints {
     this.#blobs = blobs;
   }
 
-  /** Oldest first. Those that a rewind took back are told as such. */
+  /** All kept boundaries, oldest first. Those that a rewind took back are marked `rewound`. */
   list(): readonly ToolBoundary[] {
     return this.#journal.folded.boundaries;
   }
 
-  /** Throws CHECKPOINT_UNKNOWN for a call that is not kept, and CHECKPOINT_REWOUND for one that was taken back. */
+  /** The boundary of a call. Throws CHECKPOINT_UNKNOWN if it is not kept, CHECKPOINT_REWOUND if it was taken back. */
   boundary(callId: string): ToolBoundary {
     const found = this.list().findLast((one) => one.callId === callId);
     if (found === undefined) throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId, kept: this.list().length });
@@ -49,7 +50,10 @@ export class SessionCheckpoints {
     return found;
   }
 
-  /** Builds every boundary's states from what is stored, as another process would, and says which cannot be built. */
+  /**
+   * Rebuilds the states of every boundary from the store, as another process would, and reports which cannot be
+   * rebuilt.
+   */
   async audit(): Promise<CheckpointAudit> {
     const sound: ToolBoundary[] = [];
     const damaged: DamagedBoundary[] = [];
@@ -66,15 +70,19 @@ export class SessionCheckpoints {
     return { sound, damaged };
   }
 
+  /** The state just before a call committed. */
   getPreSnapshot(callId: string): Promise<CompositeSnapshot> {
     return this.snapshot(callId, "before");
   }
 
+  /** The state just after a call committed. */
   getPostSnapshot(callId: string): Promise<CompositeSnapshot> {
     return this.snapshot(callId, "after");
   }
 
-  /** From this process's memory when it made the boundary, else from the journal: then with what of resources is data. */
+  /**
+   * From memory if this process made the boundary; otherwise from the journal, with only those resources that are data.
+   */
   async snapshot(callId: string, side: BoundarySide): Promise<CompositeSnapshot> {
     const boundary = this.boundary(callId);
     const { checkpoints } = this.#state;

@@ -7,12 +7,13 @@ import { askAside } from "./ask-aside.ts";
 import { spokenIn } from "./said-records.ts";
 import { MODEL } from "./run-options.ts";
 
+/** Options of `compressWith`. */
 export interface CompressWithOptions {
-  /** Shorter outputs are left to the compressor without a model. Default 6 000 characters. */
+  /** Outputs shorter than this are compressed without the model. Default 6 000 characters. */
   readonly from?: number;
-  /** Of a longer output the model reads both ends. Default 120 000 characters. */
+  /** Of a longer output, the model reads only the beginning and the end. Default 120 000 characters. */
   readonly most?: number;
-  /** Said instead of ours. */
+  /** Replaces the built-in instructions to the model. */
   readonly instructions?: string;
 }
 
@@ -28,7 +29,9 @@ const MOST = 120_000;
 const LETTERS_PER_WORD = 8;
 const CHARACTERS_PER_TOKEN = 3;
 
-/** A compressor that asks a model about long outputs, and makes the rest, and whatever the model fails at, without one. */
+/**
+ * A compressor that asks a model to shorten long outputs. Anything else, or when the model fails, is done without one.
+ */
 export function compressWith(model: Model, options: CompressWithOptions = {}): Compressor {
   checkOptions({ ...options, model }, { model: MODEL, from: AMOUNT, most: AMOUNT, instructions: TEXT });
   const { from = FROM, most = MOST, instructions = INSTRUCTIONS } = options;

@@ -10,43 +10,53 @@ import type { ProjectOptions } from "./project-rules.ts";
 import type { PageSources } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 
-/** When and how a conversation is compacted by itself. */
+/** When and how a conversation is compacted automatically. */
 export interface CompactionOptions {
-  /** The trigger, as a share of the budget. From nine tenths of it the end of the turn is waited for. */
+  /**
+   * The trigger, as a share of the budget: above 0, at most 1. From nine tenths of it, the conversation is compacted when the
+   * turn ends; from the trigger itself, before the next request.
+   */
   readonly at: number;
-  /** Default: one without a model. */
+  /** Writes the summary. Default: one that asks no model. */
   readonly summariser?: Summariser;
 }
 
+/** How much of the conversation the model sees, and what always comes before it. */
 export interface ContextOptions {
-  /** How many tokens the model reads and writes in one request. Default 128 000. */
+  /** The model's context window: tokens read and written in one request. Default 128 000. */
   readonly window?: number;
-  /** Default: an estimate, calibrated by what the provider reports. */
+  /** Counts tokens. Default: an estimate, calibrated by what the provider reports. */
   readonly counter?: TokenCounter;
+  /** Shortens the text of pages. */
   readonly compressor?: Compressor;
   /** How long a request waits for a compressor that asks a model, in milliseconds. Default 20 000. */
   readonly patienceMs?: number;
-  /** Default `incremental`. */
+  /** How each view is derived from the one before. Default `incremental`. */
   readonly policy?: DerivePolicy;
+  /** When pages are reclaimed, as shares of the budget. */
   readonly marks?: Partial<Marks>;
-  /** How what is left of the budget is given to pages. Default `utility`. */
+  /** Which pages get the rest of the budget first. Default `utility`. */
   readonly order?: UpgradeOrder;
-  /** For `oracle`: how often a page will be wanted in the next three turns. */
+  /** For the policy `oracle`: how often a page will be needed in the next three turns. */
   readonly foresight?: (page: Page) => number;
-  /** Without it, pages are lowered under pressure and nothing is summarised. */
+  /** Turns automatic compaction on. Without it, pages are lowered under pressure and nothing is summarised. */
   readonly compaction?: CompactionOptions;
-  /** Hold in every session, each under an id of its own, also before a rule of that id in the project's files. */
+  /** Rules for every session, each with its own id. They win over rules with the same id in the project's files. */
   readonly rules?: readonly Rule[];
-  /** `true`, or which files: rules are also what the session's own files say, `AGENTS.md` and the goals of `.tasks.jsonl`. */
+  /**
+   * Also takes rules from the session's files: `true` for `AGENTS.md` and the goals in `.tasks.jsonl`, or name the
+   * files.
+   */
   readonly project?: true | ProjectOptions;
+  /** What the user prefers, in every session, each with its own id. */
   readonly preferences?: readonly Preference[];
-  /** `false`: the model is not offered `recall`. */
+  /** `false`: the tool `recall` is not offered to the model. Default true. */
   readonly recall?: boolean;
 }
 
-/** What a view is asked for. */
+/** What `SessionContext.choose` needs to choose a view. */
 export interface ViewAsk extends Pick<PageSources, "history" | "idOf"> {
-  /** What stands around the conversation in the request: instructions, tools, stamp. */
+  /** What surrounds the conversation in the request: instructions, tools, stamp. */
   readonly around: readonly string[];
   /** Room for the answer. */
   readonly answer?: number;

@@ -10,21 +10,23 @@ import { catalogPart, withoutSecretReason } from "./catalog-part.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
 import type { Session } from "./session.ts";
 
+/** What `holdfast.dropSecrets` has dropped, by sequence number. */
 export interface DroppedSecrets {
   /** Records whose bodies are gone. Their headers still prove that they were there. */
   readonly dropped: readonly number[];
   /**
-   * Records that hold a secret and could not be dropped: another session shows them, too, or this one begins there. What others
-   * show goes when it was dropped from all of them, from the last.
+   * Records that hold a secret and could not be dropped, because another session shows them too or this session begins
+   * there. Shared ones are dropped once you have called `dropSecrets` for every session that shows them.
    */
   readonly left: readonly number[];
-  /** False when somebody who reads was in the way: traces of what was dropped may be in the store's files until it is tried again. */
+  /** False when a reader was in the way: the store's files may hold traces of what was dropped until you try again. */
   readonly erased: boolean;
 }
 
 /**
- * Drops every body that holds a secret which was registered after it was written. Bodies are never edited: they would no
- * longer be what the chain proves. The state goes on without the secret; boundaries that need a dropped body are gone.
+ * Drops every body that holds a secret which was registered after it was written. Bodies are never edited: they would
+ * no longer be what the chain proves. The state goes on without the secret; boundaries that need a dropped body are
+ * gone.
  */
 export async function dropSecrets(store: Store, session: Session): Promise<DroppedSecrets> {
   await hideInState(session);
@@ -95,7 +97,9 @@ async function sweepAway(store: Store, candidates: readonly BlobName[]): Promise
   }
 }
 
-/** Records that are gone no longer count as conversation_history, neither here nor for whoever opens the session next. */
+/**
+ * Records that are gone no longer count as conversation_history, neither here nor for whoever opens the session next.
+ */
 async function countAnew(session: Session): Promise<void> {
   const { length } = await session.callRecords();
   if (length !== session.journal.folded.history)
@@ -111,7 +115,9 @@ async function ask(store: Store, session: Session, seqs: readonly number[]): Pro
   if (wanted.length > 0) await session.append({ kind: "fault-raised", fault: ASKED, detail: { records: wanted } });
 }
 
-/** What a session has asked for. What its origin had asked for before it was forked, the origin had asked for itself. */
+/**
+ * What a session has asked for. What its origin had asked for before it was forked, the origin had asked for itself.
+ */
 async function askedIn(store: Store, { id, segments }: SessionRow): Promise<ReadonlySet<unknown>> {
   const asked = new Set<unknown>();
   for await (const entry of readEntries(store, id, { from: (segments.at(-2)?.through ?? 0) + 1 })) {

@@ -47,44 +47,54 @@ import type { SubAgent } from "./sub-agent.ts";
 import type { TelemetryOptions } from "./teller.ts";
 import type { RememberOptions, WritebackOptions } from "./writeback.ts";
 
-/** What every session of one kernel is given. */
+/** Options that apply to every session of one `Holdfast`. */
 export interface SessionOptions
   extends Pick<TransactionOptions, "parallel" | "commitOrder" | "observe" | "onTelemetryFailure"> {
+  /** The tools offered to the model, made with `defineTool`. Default: none. */
   readonly tools?: readonly Tool[];
-  /** Agents that a session's model may give tasks to. */
+  /** Sub-agents that the model can give tasks to. */
   readonly agents?: readonly SubAgent[];
+  /** The slices of session state, made with `defineSlice`. */
   readonly slices?: readonly AnySlice[];
+  /** Rules about which calls may run. */
   readonly policies?: readonly ToolPolicy[];
-  /** Further parts of the root, beside slices: journalled, kept in checkpoints, rewound and forked like everything else. */
+  /** Parts of the root other than slices: journalled, kept in checkpoints, rewound and forked like everything else. */
   readonly parts?: readonly AnyPart[];
-  /** What every request says before the conversation. */
+  /** What every request says before the conversation, made with `definePrompt`. */
   readonly prompt?: Prompt;
-  /** How much of a conversation its model sees, and what always stands before it. */
+  /** How much of the conversation the model sees, and what always comes before it. */
   readonly context?: ContextOptions;
-  /** Who may write back, and what is checked beside the kernel's own rules. */
+  /** Who may write back, and which checks apply in addition to the built-in ones. */
   readonly writeback?: WritebackOptions;
+  /** Makes the resources of a session. Called for every session that is opened or looked at. */
   readonly resources?: () => Iterable<readonly [ResourceKey<unknown>, unknown]>;
+  /** Default: random ids. */
   readonly ids?: IdSource;
-  /** Upper bounds on what is kept, put into effect when a session is opened and as it grows. What is cut off leaves a record. */
+  /** Upper bounds on what is kept, applied when a session is opened and as it grows. Every cut leaves a record. */
   readonly retention?: RetentionBounds;
-  /** Runs programs that a model writes, e.g. `quickjs()`: with it there is a tool `run_code`. */
+  /** Runs programs that the model writes, e.g. `quickjs()`. Setting it adds the tool `run_code`. */
   readonly code?: CodeRunner;
-  /** Who hears of what happens. */
+  /** Who receives events. */
   readonly telemetry?: TelemetryOptions;
-  /** How many tool boundaries can be returned to. Default 100. */
+  /** `limit`: how many tool boundaries you can go back to. Default 100. */
   readonly checkpoints?: { readonly limit?: number };
+  /** Freezes every value of the state, so that a reducer which changes its input in place throws. Default false. */
   readonly development?: boolean;
-  /** The folder whose files calls change; without one, files live in memory and beside the journal. */
+  /** The folder that calls work in. Without one, files live in memory and are kept with the journal. */
   readonly workspace?: string | WorkspaceOptions;
   /** How commands run in the workspace. */
   readonly exec?: ExecSettings;
 }
 
+/** Options of `createHoldfast`. Only `store` is required. */
 export interface HoldfastOptions extends SessionOptions {
+  /** Where sessions are kept: an open store, or one to be opened, e.g. `sqlite("sessions.db")` or `memoryStore()`. */
   readonly store: Store | StoreSource;
+  /** Default: the system's clock. */
   readonly clock?: Clock;
+  /** Default: the system's randomness. */
   readonly random?: Random;
-  /** What must never be kept, beside what looks like a secret. */
+  /** Values that must never be kept, in addition to anything that looks like a secret. */
   readonly secrets?: readonly Secret[] | SecretOptions;
 }
 
@@ -143,7 +153,7 @@ const EXEC = options<ExecSettings>({
   cover: options<Partial<CoverLimits>>({ file: AMOUNT, tree: AMOUNT }),
 });
 
-/** A bound that no answer could ever meet would be told to the model that calls the agent, and to nobody else. */
+/** A bad bound must be refused here: later, only the model that calls the agent would hear of it. */
 const AGENT_LIMITS: OptionRule = {
   ...LIMITS,
   wants: "an object, with price where there is cost",
@@ -169,7 +179,7 @@ const WORKSPACE = options<WorkspaceOptions>(
   ["root"],
 );
 
-/** What `createHoldfast` can be told. A misspelt one would leave a kernel without its tools, and nobody would know why. */
+/** The options of `createHoldfast`. If a misspelt one passed, a kernel could silently lack its tools. */
 export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
   store: STORE,
   clock: having("now", "monotonic", "sleep"),

@@ -47,21 +47,27 @@ import { Teller } from "./teller.ts";
 import { isUnfinishedFork } from "./unfinished-fork.ts";
 import { Workspaces } from "./workspaces.ts";
 
+/** Options of `holdfast.open`. */
 export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
-  /** The session that this one works for. It is in plan mode whenever its parent is. */
+  /** The session that this one works for. This one is in plan mode whenever its parent is. */
   readonly parent?: Session;
-  /** Show only so many of the newest groups from here on, and one pointer to the rest. The journal keeps everything. */
+  /**
+   * Prunes at opening: requests show this many of the newest groups, and one pointer to the rest. The journal keeps
+   * all.
+   */
   readonly recent?: number;
 }
 
 type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Family["parent"] };
 
-/** A session whose own entry in the store is damaged: what opening it would say, unless it can be mended. */
+/**
+ * A session whose own entry in the store is damaged. Opening it fails with this code, unless the entry can be mended.
+ */
 export interface DamagedSession extends DamagedRow {
   readonly code: "SESSION_DAMAGED";
 }
 
-/** Sessions over one store. */
+/** Opens, looks at and looks after the sessions of one store. Made by `createHoldfast`. */
 export class Holdfast implements AsyncDisposable {
   readonly store: Store;
   readonly #deps: JournalDeps & { readonly redactor: Redactor };
@@ -85,7 +91,10 @@ export class Holdfast implements AsyncDisposable {
     });
   }
 
-  /** Creates the session, or recovers it after a crash; `session.recovered` says what was repaired. */
+  /**
+   * Opens a session for writing. Creates it if there is none; after a crash, `session.recovered` says what was
+   * repaired.
+   */
   async open(id: string, options: SessionOpening = {}): Promise<Session> {
     checkOptions(options, OPENING_OPTIONS);
     const { recent, ...opening } = options;
@@ -103,12 +112,16 @@ export class Holdfast implements AsyncDisposable {
     return this.#inUse.given(session);
   }
 
-  /** The session as it stands, for reading only: it is not taken, recovered or changed, whoever is writing it. */
+  /**
+   * Reads a session as it stands. It takes no lease, and recovers and changes nothing, even while somebody writes it.
+   */
   look(id: string): Promise<SessionLook> {
     return lookAt(this.#deps, id, this.#options);
   }
 
-  /** A new session that shares `from`'s records up to `after`, and goes its own way. */
+  /**
+   * Makes a new session `options.as` that shares `from`'s records up to number `after` (default: all), and opens it.
+   */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
     checkOptions(options, FORK_OPTIONS);
     if (options.workspace !== undefined && this.#options.workspace === undefined)
@@ -161,8 +174,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /**
-   * Every session, damaged ones as that; pages that sessions share are none, nor is what is being imported. Opening one
-   * mends what can be proven.
+   * Every session, damaged ones included. Shelves and unfinished imports are left out. Opening a damaged session mends
+   * what can be proven.
    */
   async *sessions(): AsyncIterable<SessionRow | DamagedSession> {
     for await (const row of sessionRows(this.store))
@@ -170,8 +183,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /**
-   * Deletes a session for good; with `dryRun`, tells what would go. Forks keep what they share with it, and space and content
-   * come back with `sweep`. Refused while somebody writes it, or while a sub-agent's session works for it.
+   * Deletes a session for good; with `dryRun`, only reports what would be deleted. Forks keep the records they share
+   * with it; `sweep` frees the space. Refused while somebody writes the session or a sub-agent's session works for it.
    */
   async delete(id: string, options: { readonly dryRun?: boolean } = {}): Promise<Deleted> {
     checkOptions(options, { dryRun: BOOLEAN });
@@ -187,9 +200,10 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /**
-   * Gives up a session that is damaged and that nothing proves, also what sessions share; with `dryRun`, tells what is wrong
-   * with it. Until then a sweep removes nothing from the store; with the next one its records go, but for those that its
-   * forks share, so salvage them first. Refused while it can be put right, or anybody else has the store open.
+   * Gives up a damaged session, or a damaged shelf, that cannot be mended; with `dryRun`, only reports what is wrong
+   * with it. Until you do, a sweep removes nothing from the store. The next sweep then removes its records, except
+   * those that forks share, so salvage them first. Refused while it can be mended, or while anybody else has the store
+   * open.
    */
   async forgetDamaged(id: string, options: { readonly dryRun?: boolean } = {}): Promise<Forgotten> {
     checkOptions(options, { dryRun: BOOLEAN });
@@ -209,17 +223,18 @@ export class Holdfast implements AsyncDisposable {
     return [...needed];
   }
 
+  /** Applies these bounds to a session now, and reports what was cut off. */
   retain(session: Session, bounds: RetentionBounds): Promise<Retained> {
     const { counter = estimateCounter } = this.#options.context ?? {};
     return retain({ ...this.#deps, counter }, session.journal, bounds);
   }
 
-  /** From now on this value is hidden in everything that is kept. What was kept before: see `dropSecrets`. */
+  /** Hides this value in everything kept from now on. For what was kept before, see `dropSecrets`. */
   registerSecret(secret: Secret): void {
     this.#deps.redactor.register(secret);
   }
 
-  /** Drops, for good, what a closed session kept of secrets that are known by now. */
+  /** Removes for good what a session has kept of secrets known by now. The session must not be open. */
   async dropSecrets(id: string): Promise<DroppedSecrets> {
     const session = await this.open(id, { create: false });
     try {
@@ -229,35 +244,36 @@ export class Holdfast implements AsyncDisposable {
     }
   }
 
-  /** A session as one archive, to be looked at elsewhere: see `verifyBundle` and `importBundle`. */
+  /** Exports a session as one archive that can be checked and read elsewhere: see `verifyBundle` and `importBundle`. */
   async *exportBundle(id: string, options?: ExportOptions): AsyncIterable<Bytes> {
     yield* exportBundle(this.#deps, await this.look(id), options);
   }
 
-  /** Takes a bundle into this store, under its own name or another, all of it or nothing. */
+  /** Imports a bundle into this store, under its own name or another one: all of it or nothing. */
   importBundle(source: BundleSource, options?: ImportOptions): Promise<ImportedBundle> {
     return importBundle(this.#deps, source, options);
   }
 
-  /** What importers that were killed had taken in: `sweep` takes it away. */
+  /** What killed imports left behind. `sweep` removes it. */
   abandonedImports(): AsyncIterable<SessionRow> {
     return abandonedImports(this.#deps);
   }
 
-  /** Removes what nothing reachable names, and what importers that were killed had taken in, and tells how many those were. */
+  /** Removes what no session can reach, and what killed imports left behind; reports how much of each. */
   async sweep(options: SweepOptions = {}): Promise<SweepReport & { readonly imports: number }> {
     checkOptions(options, SWEEP_OPTIONS);
     const imports = await removeAbandonedImports(this.#deps);
     return { ...(await sweep(this.#deps, options)), imports };
   }
 
+  /** Checks the records and the content in the store, and reports all damage. Changes nothing. */
   verify(options?: VerifyOptions): Promise<VerifyReport> {
     return verify(this.store, options);
   }
 
   /**
-   * Closes the sessions that are still open, as `session.close()` does, and the store. What of them is dirty and cannot be
-   * committed is left to the next opening. Refused, with nothing closed, from inside a call of one of them.
+   * Closes the store and every session that is still open, as `session.close()` does. Dirty changes that cannot be
+   * committed are left to the next opening. Refused from inside a call of one of the sessions; then nothing is closed.
    */
   async close(): Promise<void> {
     this.#inUse.refuseInside();
@@ -277,6 +293,7 @@ export class Holdfast implements AsyncDisposable {
   }
 }
 
+/** Opens the store and returns the kernel over it. Close it with `close()`, or hold it with `await using`. */
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {
   checkOptions(options, HOLDFAST_OPTIONS, ["store"]);
   const clock = options.clock ?? new SystemClock();

@@ -4,24 +4,33 @@ import { amountsOf, BUDGET, type BudgetTracker } from "../transaction/budget.ts"
 import { Deadline } from "../transaction/deadline.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 
-/** Bounds of one run. A run that meets one stops before the next request: calls that were asked for are still answered. */
+/**
+ * Bounds on one run. A run that reaches one stops before the next request; calls that the model already asked for are
+ * still answered. Bounds without a default are off.
+ */
 export interface RunLimits {
-  /** Model answers. Default 100: a loop that runs in circles must end. */
+  /** Model answers. Default 100, so that a model going in circles is stopped. */
   readonly steps?: number;
   /** Tokens read and written, together. */
   readonly tokens?: number;
+  /** Tokens read. */
   readonly inputTokens?: number;
+  /** Tokens written. */
   readonly outputTokens?: number;
-  /** How often tools may ask for more of the prompt. Default 10. */
+  /** How often tools may ask to see more of the prompt. Default 10. */
   readonly expansions?: number;
-  /** Milliseconds. What runs when they are over is stopped. */
+  /** Milliseconds. Whatever is still running when they are over is stopped. */
   readonly timeMs?: number;
-  /** Needs `price`. */
+  /** In the currency of `price`, which is required with it. */
   readonly cost?: number;
-  /** What an answer cost, in your currency. Where it fails, nobody knows: that meets a bound of `cost`, and is told. */
+  /**
+   * What an answer cost, in your currency. If it throws or returns no amount, the cost is unknown: that counts as
+   * reaching `cost`, and is reported as `price-failed`.
+   */
   readonly price?: (usage: Usage, model: string) => number;
 }
 
+/** Which bound a run reached. `budget`: the `BudgetTracker` among the resources is used up. */
 export type LimitKind =
   | "steps"
   | "tokens"
@@ -32,19 +41,24 @@ export type LimitKind =
   | "budget"
   | "expansions";
 
-/** What a run has used so far, failed attempts included. */
+/** What a run has used so far, including failed attempts. */
 export interface Spent {
+  /** Model answers. */
   readonly steps: number;
+  /** Tokens read. */
   readonly input: number;
+  /** Tokens written. */
   readonly output: number;
-  /** In the currency of whoever gave the prices; 0 without prices. Without what a `price` failed on. */
+  /** In the currency of `price`; 0 without prices. Answers for which `price` failed are not included. */
   readonly cost: number;
 }
 
 const STEPS = 100;
 const EXPANSIONS = 10;
 
-/** What a run has spent, and which of its bounds it has met. Spent is spent: neither a retry nor a rewind gives it back. */
+/**
+ * What a run has spent, and which of its bounds it has met. Spent is spent: neither a retry nor a rewind gives it back.
+ */
 export class RunBudget {
   readonly deadline: Deadline | undefined;
   readonly #limits: RunLimits;

@@ -21,18 +21,23 @@ import { SessionContext } from "./session-context.ts";
 import { type CatalogHome, SessionCatalog } from "./session-catalog.ts";
 import { Story } from "./story.ts";
 
+/** Options of `MainLoop`: those of `session.run`, and the tools. */
 export interface MainLoopOptions extends Omit<RunOptions, "signal"> {
+  /** The tools offered to the model. Default: none. */
   readonly tools?: readonly Tool[];
 }
 
+/** What `MainLoop.execute` returns. */
 export interface Executed {
+  /** The state the turn ran on. Pass it again to go on with its conversation. */
   readonly state: ExecutionState;
+  /** How the turn ended. */
   readonly end: RunEnd;
 }
 
 /**
- * The seed's loop over a state that need not outlive the process: the same walk as a session's, with its log in memory.
- * A session's own state is walked on durably, as by `session.run`.
+ * The seed's loop. It runs turns on a state that need not outlive the process: the same walk as in a session, with the
+ * log in memory. Given a session's own state, it runs durably, as `session.run` does.
  */
 export class MainLoop {
   readonly #options: RunOptions;
@@ -43,7 +48,7 @@ export class MainLoop {
     this.#tools = tools;
   }
 
-  /** Runs one turn on the state that is given, or on a new one. A state that is given again goes on with its conversation. */
+  /** Runs one turn on `state`, or on a new one. With a state that was used before, the conversation goes on. */
   async execute(
     input: UserInput,
     how: {
@@ -61,7 +66,7 @@ export class MainLoop {
   }
 }
 
-/** Follows a turn to its end, for callers who do not watch it. Whoever throws has walked away: the turn ends like a stopped one. */
+/** Runs a turn to its end, for callers who do not iterate over it. If `onEvent` throws, the turn is stopped. */
 export async function finished(
   turn: AsyncGenerator<RunEvent, RunEnd, undefined>,
   onEvent?: (event: RunEvent) => void,
@@ -80,7 +85,9 @@ export async function finished(
 /** What the last loop brought to a ground, by name, and what stood there before it. */
 const brought = new WeakMap<Ground, ReadonlyMap<string, { readonly tool: Tool; readonly before: Tool | undefined }>>();
 
-/** A loop's tools are its own: those of the loop before it go first, and what they had stood in the place of comes back. */
+/**
+ * A loop's tools are its own: those of the loop before it go first, and what they had stood in the place of comes back.
+ */
 function bring(ground: Ground, tools: readonly Tool[]): void {
   const { transactions, story } = ground;
   story.catalog.refuseReserved(tools);

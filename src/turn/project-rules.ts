@@ -2,37 +2,40 @@ import { HoldfastError } from "../base/errors.ts";
 import type { Filesystem } from "../contracts/filesystem.ts";
 import { goalsOf, type Rule } from "../context/producers.ts";
 
-/** Which files of a project hold for every session that works in it. */
+/** Which files of a project contain rules for every session that works in it. */
 export interface ProjectOptions {
-  /** Each holds as one rule, verbatim. Default `AGENTS.md`. */
+  /** Files whose text is one rule each, word for word. Default `["AGENTS.md"]`. */
   readonly instructions?: readonly string[];
-  /** Files of JSON lines with the goals of the work. Default `.tasks.jsonl`. */
+  /** JSON Lines files with goals. Default `[".tasks.jsonl"]`. */
   readonly goals?: readonly string[];
-  /** A longer file is refused: cut, it would be another rule. Default 65 536. */
+  /** A larger file is refused, not cut: half a rule is another rule. Default 65 536. */
   readonly mostBytes?: number;
 }
 
+/** Why a project file, or a line of it, is not taken as a rule. */
 export type ProjectFaultKind =
   | "too-large"
-  /** Bytes that are no UTF-8, or zeros among them. */
+  /** It is not UTF-8, or contains zero bytes. */
   | "not-text"
-  /** By its name, or by a link. */
+  /** Its path, or a link, leads out of the project. */
   | "leads-outside"
-  /** A folder, a device, or what the system does not give out. */
+  /** It is a folder or a device, or the system refuses to read it. */
   | "unreadable"
+  /** A line of a goals file that is no goal. */
   | "bad-line"
-  /** Another rule has the id, of a file that was read before or of `context.rules`. */
+  /** Another rule already has this id: from a file read earlier, or from `context.rules`. */
   | "repeated-id";
 
-/** What could not be read, and is therefore no rule. */
+/** Something in a project file that could not be taken as a rule. */
 export interface ProjectFault {
   readonly kind: ProjectFaultKind;
   readonly path: string;
-  /** In a file of goals. */
+  /** The line, for a goals file. */
   readonly line?: number;
   readonly why: string;
 }
 
+/** The rules found in a project's files, and what could not be taken as one. */
 export interface ProjectRules {
   readonly rules: readonly Rule[];
   readonly faults: readonly ProjectFault[];
@@ -44,9 +47,9 @@ const MOST_BYTES = 64 * 1024;
 export const NO_PROJECT: ProjectRules = { rules: [], faults: [] };
 
 /**
- * The rules that a project's own files say. A file that is not there says none; one that leads out of the project, is no
- * text or too long is a fault with its code, and costs no other file. Links inside the project are followed. So is a second
- * rule of one id a fault: `configured` ones hold before all.
+ * Reads the rules in a project's own files. A missing file is no fault. A file that leads out of the project, is not
+ * text or is too large is reported as a fault, and the other files are still read. Links inside the project are
+ * followed. A second rule with the same id is a fault; the rules in `configured` come first.
  */
 export async function readProjectRules(
   files: Filesystem,
@@ -82,7 +85,10 @@ export async function readProjectRules(
 
 type Unread = Pick<ProjectFault, "kind" | "why">;
 
-/** The text of a file; nothing when there is none. No more is read than may be: a gigabyte that lies there costs nothing. */
+/**
+ * The text of a file; nothing when there is none. No more is read than may be: a gigabyte that lies there costs
+ * nothing.
+ */
 async function textIn(files: Filesystem, path: string, most: number): Promise<string | Unread> {
   const pieces: Uint8Array[] = [];
   let size = 0;

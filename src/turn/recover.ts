@@ -8,18 +8,19 @@ import type { RecordDraft } from "../records/kinds.ts";
 /** Seed 000's text. The second sentence, because nobody knows what the call had done when it was cut off. */
 export const INTERRUPTED = "Tool execution was interrupted. Output was not received. Its effects may have happened.";
 
+/** What opening a session had to repair. */
 export interface Recovered {
-  /** Calls that were open when the last writer ended, now closed as canceled. */
+  /** Calls that were open when the last writer ended. They are now closed as canceled. */
   readonly closedCalls: readonly CallId[];
-  /** Sequence numbers of records that could not be proven. They are passed over, never served. */
+  /** Sequence numbers of records that could not be proven. They are skipped, never served. */
   readonly damaged: readonly number[];
-  /** What was wrong with the session's own entry in the store, and was put right from what proves it. */
+  /** What was wrong with the session's own entry in the store. It was mended from the records that prove it. */
   readonly mended?: string;
-  /** Changes of the state that could not be applied, because something they build on is lost. */
+  /** Sequence numbers of state changes that could not be applied, because something they build on is lost. */
   readonly skippedChanges?: readonly number[];
-  /** Changes of durable pages that were staged and not committed; they were reconciled now, once. */
+  /** Writebacks that were staged and not committed. They have now been committed or rejected, once. */
   readonly staged?: readonly string[];
-  /** What the closed calls had done outside, as far as it is known. */
+  /** What the closed calls had done outside, as far as is known. */
   readonly effects?: readonly EffectReport[];
 }
 

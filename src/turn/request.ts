@@ -44,7 +44,7 @@ export function repairPairs(
   return { history: repaired.history, records };
 }
 
-/** What a request asks of the model. */
+/** How a request asks the model: tool choice, output limit, temperature, reasoning effort. */
 export type RequestOptions = Pick<ModelRequest, "toolChoice" | "maxOutputTokens" | "temperature" | "reasoning">;
 
 /** Station: the request. Only a view of a repaired history and an aligned prompt can be put into one. */
@@ -113,7 +113,9 @@ function system(text: string): Item {
   return { kind: "system", role: "system", parts: [{ type: "text", text }] };
 }
 
-/** Behind the conversation, where it may change without costing the provider's cache. It begins no turn of the user's. */
+/**
+ * Behind the conversation, where it may change without costing the provider's cache. It begins no turn of the user's.
+ */
 function tail(text: string): Item {
   return { kind: "user", notice: "context-update", parts: [{ type: "text", text, notice: "context-update" }] };
 }

@@ -6,12 +6,13 @@ import { differences } from "../files/sorted-map.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 
-/** What a rewind does to the files of a workspace, or would do. */
+/** What a rewind did, or would do, to the files of a workspace. */
 export interface RewoundFiles {
+  /** What happens to each path. */
   readonly files: readonly ReturnedFile[];
-  /** Left as they are, because somebody else changed them. */
+  /** Files left as they are, because somebody else changed them. */
   readonly kept: readonly KeptFile[];
-  /** Paths that do not hold what they should, though nothing refused: somebody was faster. Empty in a dry run. */
+  /** Paths that do not hold what they should, because somebody changed them meanwhile. Empty in a dry run. */
   readonly unlike: readonly string[];
 }
 

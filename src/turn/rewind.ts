@@ -27,8 +27,10 @@ import { type WaitingCall, unansweredOf } from "./waiting.ts";
 import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
+/** What a rewind can take back. */
 export type RewindScope = "state" | "files" | "conversation";
 
+/** A tool boundary, by the id of its call: the moment before or after it. */
 export type RewindTarget = { readonly before: string } | { readonly after: string };
 
 /** What may stand in one's place before it is looked at. */
@@ -37,37 +39,42 @@ interface AnyTarget {
   readonly after?: string;
 }
 
+/** Options of `session.rewind`: `before` or `after` the id of a call, and how. */
 export type RewindOptions = RewindTarget & {
-  /** Default `all`. */
+  /** What to take back. Default `all`. */
   readonly scope?: RewindScope | "all" | readonly RewindScope[];
-  /** Say exactly what would happen, and do nothing. */
+  /** Reports exactly what would happen, and does nothing. Default false. */
   readonly dryRun?: boolean;
 };
 
 /** What a rewind did, or would do. */
 export interface RewindReport {
+  /** False for a dry run. */
   readonly done: boolean;
+  /** Sequence number of the record that the session goes back to. */
   readonly to: number;
   readonly scope: readonly RewindScope[];
-  /** Changes of slices and files, as data. */
+  /** The changes to slices and files, as data. */
   readonly delta: RootDelta;
-  /** Calls that are taken back, oldest first. */
+  /** The calls that are taken back, oldest first. */
   readonly calls: readonly CallId[];
-  /** What was done outside by them, newest first, and what became of it. */
+  /** What these calls did outside, newest first, and what became of it. */
   readonly effects: readonly EffectReport[];
-  /** What happens in the workspace, path by path, when the session has one. */
+  /** What happens in the workspace, path by path, if the session has one. */
   readonly files?: RewoundFiles;
-  /** Sub-agents that had worked for these calls. */
+  /** What becomes of the work of sub-agents that worked for these calls. */
   readonly agents?: readonly AgentReturn[];
 }
 
-/** What became of a sub-agent's work when the call it was done for was taken back. */
+/** What became of a sub-agent's work when the call it worked for was taken back. */
 export interface AgentReturn {
+  /** The call it worked for. */
   readonly callId: string;
+  /** The sub-agent's session. */
   readonly session: string;
-  /** What its own rewind did, or would do; nothing when it had done nothing. */
+  /** What the rewind of its session did, or would do. Absent when the sub-agent had done nothing. */
   readonly rewound?: RewindReport;
-  /** Why it could not be taken back, or not all of it. */
+  /** Why its work could not be taken back, or not all of it. */
   readonly why?: string;
 }
 

@@ -21,16 +21,21 @@ import type { RequestOptions } from "./request.ts";
 import type { StoryOptions } from "./story.ts";
 import type { AskSomebody } from "./waiting.ts";
 
+/** Options of `session.run`. Only `model` is required. */
 export interface RunOptions extends RequestOptions, StoryOptions {
+  /** The model to ask. */
   readonly model: Model;
+  /** Stops the turn when it aborts. */
   readonly signal?: AbortSignal;
+  /** Bounds on what this run may use. */
   readonly limits?: RunLimits;
+  /** How often and how patiently the model is asked again after a failure. */
   readonly retry?: RetryOptions;
-  /** How many tokens this model reads and writes in one request, when it is not the session's. */
+  /** The model's context window: tokens read and written in one request. Default: `context.window` of the session. */
   readonly window?: number;
-  /** Seed 000's `[context]` table, as `contextConfig` reads it. Recovery is the matter of whoever opens the session. */
+  /** Seed 000's `[context]` table, as `contextConfig` reads it. Recovery is not affected: it happens at opening. */
   readonly history?: ContextConfig;
-  /** Asks whoever can consent or answer, while other calls run. Without it the turn ends as `waiting`. */
+  /** Asks somebody to consent or to answer while other calls run. Without it, the turn ends as `waiting`. */
   readonly ask?: AskSomebody;
 }
 

@@ -7,7 +7,7 @@ import { keepItems } from "../wire/keep.ts";
 import type { Unanswered } from "./ask.ts";
 import type { Ground } from "./ground.ts";
 
-/** What the user says: words, or words with pictures and files. */
+/** What the user says: text, or parts with text, pictures and files. */
 export type UserInput = string | readonly Part[];
 
 /** What the journal keeps of it. Pictures and files lie beside it, once, and are read when a request shows them. */
@@ -39,7 +39,10 @@ export async function userSaid(
   return { draft, contents };
 }
 
-/** The bytes of a part that brings them. What is no base 64 stays as it was given: only its provider knows what it means. */
+/**
+ * The bytes of a part that brings them. What is no base 64 stays as it was given: only its provider knows what it
+ * means.
+ */
 function bytesIn({ base64 }: MediaSource): Buffer | undefined {
   return base64 !== undefined && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64)
     ? Buffer.from(base64, "base64")

@@ -3,20 +3,21 @@ import type { CheckpointNote } from "../journal/append-options.ts";
 import { OPEN_OPTIONS, type OpenOptions } from "../journal/open.ts";
 import type { StoryOptions, StoryRequest } from "./story.ts";
 
-/** What a session can be told. A misspelt option would be taken for its default without a word. */
+/** Options of `session.checkpoint`. */
 export interface CheckpointOptions {
-  /** Also what has not changed is written again, so that nothing older is needed. */
+  /** Writes also what has not changed, so that nothing older is needed. Default false. */
   readonly anew?: boolean;
-  /** How long conversation_history is, counted anew. */
+  /** The length of conversation_history, if it was counted anew. */
   readonly history?: number;
 }
 
-/** What is true is the state: nobody hands one in. */
+/** The state itself is always the session's own: a caller cannot pass one. */
 export const CHECKPOINT_NOTE: OptionRules<Pick<CheckpointNote, "tag">> = { tag: TEXT };
 export const CHECKPOINT_OPTIONS: OptionRules<CheckpointOptions> = { anew: BOOLEAN, history: whole(0) };
 
+/** Options of `session.close`. */
 export interface CloseOptions {
-  /** Lets the next opening commit what is dirty. */
+  /** `staged`: leaves dirty changes for the next opening to commit. Default: commits them now. */
   readonly leave?: "staged";
 }
 

@@ -52,9 +52,11 @@ export interface SessionParts<S = unknown> {
   readonly left: () => void;
 }
 
+/** Options of a fork. */
 export interface ForkOptions {
+  /** The id of the new session. */
   readonly as: string;
-  /** Where the fork's files lie. Without it, it may read the workspace and not change it. */
+  /** Where the fork's files live. Without it, the fork can read the workspace but not change it. */
   readonly workspace?: ForkWorkspace;
 }
 
@@ -66,20 +68,25 @@ export const FORK_AT_OPTIONS: OptionRules<ForkOptions & { readonly before: strin
   workspace: TEXT,
 };
 
+/** A call to run in a session. */
 export interface SessionCall {
+  /** The name of the tool. */
   readonly name: string;
+  /** The arguments. */
   readonly input: unknown;
-  /** The provider's own id for it. */
+  /** The provider's id for the call. */
   readonly alias?: string;
-  /** The epoch of the catalog that offered its tool, when a model was offered one; see `session.catalog`. */
+  /** The epoch of the catalog that offered the tool to the model: `aligned.catalog.epoch`, see `session.align`. */
   readonly epoch?: number;
-  /** Our id for it, when the loop has given it one; see `callIdAt`. */
+  /** Holdfast's id for the call, if your loop has made one: see `callIdAt`. Default: a new one. */
   readonly id?: CallId;
-  /** Why it may not run, in words for the model: it is closed as denied. */
+  /** Set it to refuse the call: why it may not run, in words for the model. The call is closed as denied. */
   readonly denied?: string;
 }
 
-/** Field by field: whatever else a host's object holds is not for it to say, such as that its opening is written down. */
+/**
+ * Field by field: whatever else a host's object holds is not for it to say, such as that its opening is written down.
+ */
 export function toolCallOf({ id, name, input, alias, epoch, denied }: SessionCall, made: CallId): ToolCall {
   return {
     ...(id === undefined ? { id: made, isNew: true } : { id }),

@@ -66,21 +66,26 @@ import { faultRecord, misaligned, type StoryOptions, type StoryRequest } from ".
 import type { Reply, WaitingCall } from "./waiting.ts";
 import type { SessionWriteback } from "./writeback.ts";
 
-/** One conversation with its state and files, open for writing. */
+/** One conversation with its state and its files, open for writing. Made by `holdfast.open`. */
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
+  /** The session's records. */
   readonly journal: Journal<SessionFold>;
+  /** The session's slices, resources and snapshots. */
   readonly state: ExecutionState;
+  /** Runs calls and settles each exactly once. */
   readonly transactions: Transactions;
+  /** The session's files, as they are committed. */
   readonly files: Filesystem;
+  /** The tool boundaries that you can rewind to or fork from. */
   readonly checkpoints: SessionCheckpoints;
   /** What opening had to repair. */
   readonly recovered: Recovered;
-  /** Which tools are offered, and to whom they were. */
+  /** Which tools are offered, and which ones each request has offered. */
   readonly catalog: SessionCatalog;
   /** What the model sees of the conversation, and why. */
   readonly context: SessionContext;
-  /** What the session knows and must not lose: rules, plans, preferences. */
+  /** Rules, plans and preferences that must not be lost: staged, validated, committed. */
   readonly writeback: SessionWriteback;
   readonly #parts: SessionParts<Session>;
   /** Where this process's own calls begin: no earlier process can have used the place. */
@@ -112,37 +117,41 @@ export class Session implements AsyncDisposable {
     this.catalog.beforeFlip = async () => void (await flushed(ground, "mode-flip"));
   }
 
-  /** The folder this session works in, when it has one. */
+  /** The folder this session works in, if it has one. */
   get workspace(): Workspace | undefined {
     return this.#parts.files?.workspace;
   }
 
-  /** How it works there: on the disk, above it, or only looking. */
+  /** How the session works in that folder: on the disk itself, on a layer above it, or reading only. */
   get filesPart(): HostPart | undefined {
     return this.#parts.files?.part;
   }
 
-  /** What keeps commands from doing harm here, and why it is this; undefined before the first one ran. */
+  /**
+   * What protects the system from commands here, and why this was chosen. Undefined until the first command has run.
+   */
   get protection(): DriverChoice | undefined {
     return this.#parts.exec?.drivers.chosen;
   }
 
+  /** The current mode, `act` or `plan`. */
   get mode(): Mode {
     return this.catalog.mode;
   }
 
   /**
-   * `plan`: from the moment this resolves, what could change something is neither offered nor run, and calls that are
-   * still running commit no change. `act`: everything is offered again. Twice is once; it survives restarts.
+   * Sets the mode. `plan`: once this resolves, tools that could change something are neither offered nor run, and calls
+   * that are still running commit no change. `act`: everything is offered again. It survives restarts; setting it twice
+   * is fine.
    */
   async setMode(mode: Mode, reason?: string): Promise<void> {
     await this.catalog.setMode(mode, reason);
   }
 
   /**
-   * For a host that asks the model itself: the receipt with the prompt's prefix and tail and the tools to offer. Throws
-   * PROMPT_MISALIGNED when they do not agree, also not after they were built anew. Calls of the answer carry
-   * `aligned.catalog.epoch`.
+   * For a host that asks the model itself: returns the receipt with the prompt's prefix and tail and the tools to
+   * offer. Throws PROMPT_MISALIGNED when they do not agree even after they were rebuilt. Pass `aligned.catalog.epoch`
+   * as `epoch` with the calls of the answer.
    */
   async align(options: StoryOptions & StoryRequest = {}): Promise<AlignedPrompt> {
     checkOptions(options, ALIGN_OPTIONS);
@@ -157,41 +166,47 @@ export class Session implements AsyncDisposable {
     return alignment.aligned;
   }
 
-  /** In the moment of sending: throws PROMPT_MISALIGNED when the mode has changed, or `sent` offers something else. */
+  /**
+   * Call this just before sending. Throws PROMPT_MISALIGNED when the mode has changed or `sent` offers something else.
+   */
   inspect(aligned: AlignedPrompt, sent?: SentRequest): void {
     this.#parts.story.inspect(aligned, sent);
   }
 
-  /** What the checks before requests have found so far. */
+  /** Counts what the checks before requests have found so far. */
   get alignment(): AlignmentCounters {
     return this.#parts.story.counters;
   }
 
+  /** Ids of the calls that are open. */
   get openCalls(): readonly CallId[] {
     return [...this.journal.folded.openCalls.keys()];
   }
 
-  /** One tool call as a transaction, durable when it resolves. It asks nobody for consent: that is up to whoever calls it. */
+  /**
+   * Runs one tool call as a transaction; it is durable when this resolves. It does not ask for consent: that is up to
+   * you.
+   */
   async runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
     const named = this.#named(call);
     return this.#kept(() => this.transactions.run(named, this.#while(limits)));
   }
 
-  /** The calls of one answer, at once; their outcomes in the order of the calls. */
+  /** Runs the calls of one answer side by side. The outcomes are in the order of the calls. */
   async runTools(calls: readonly SessionCall[], limits?: CallLimits): Promise<readonly CallOutcome[]> {
     const named = calls.map((call) => this.#named(call));
     return this.#kept(() => this.transactions.runAll(named, this.#while(limits)));
   }
 
-  /** For a host that runs the tool itself. Left without a commit, it is rolled back. */
+  /** Opens a call for a host that runs the tool itself. If it is never committed, it is rolled back. */
   async begin(call: SessionCall, limits?: CallLimits): Promise<PendingCall> {
     const named = this.#named(call);
     return this.#kept(() => this.transactions.begin(named, this.#while(limits)));
   }
 
   /**
-   * One turn: what the user says, to the model's last answer. Follow its events; without input it goes on from where
-   * the session stands. Walking away from the events stops it.
+   * Runs one turn, from the user's input to the model's final answer. Iterate over its events: if you stop iterating,
+   * the turn stops. With `undefined` as input it goes on from where the session stands.
    */
   async *run(input: UserInput | undefined, options: RunOptions): AsyncGenerator<RunEvent, RunEnd, undefined> {
     this.#refuseRunning();
@@ -209,7 +224,10 @@ export class Session implements AsyncDisposable {
     return [...this.journal.folded.waiting.values()];
   }
 
-  /** Ends a call's waiting, also while a turn runs: with consent it runs now. Afterwards `run` without input goes on. */
+  /**
+   * Replies to a waiting call, also while a turn runs. With consent the call runs now; an answer becomes its output. If
+   * the turn had ended as `waiting`, go on with `run(undefined, …)`.
+   */
   async reply(callId: string, reply: Reply, limits?: CallLimits): Promise<CallOutcome> {
     checkOptions(reply, REPLY_OPTIONS);
     return this.#kept(async () => {
@@ -221,27 +239,30 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Later requests show a summary in place of everything but the newest groups and the user's words. What is dirty is
-   * committed first, rules stay verbatim, and every page that leaves resolves. When it fails, everything is as it was.
+   * Compacts the conversation: later requests show a summary instead of everything except the newest groups and the
+   * user's words. Dirty pages are committed first, rules stay word for word, and pages that leave can be recalled by
+   * their handles. If it fails, nothing has changed.
    */
   async compact(options?: CompactOptions): Promise<Crossed> {
     this.#refuseRunning();
     return compact(this.#ground, options);
   }
 
-  /** Later requests begin anew: with rules, plan and preferences, and one pointer to what was said. The journal keeps it all. */
+  /**
+   * Later requests start over with rules, plan, preferences and one pointer to what was said. The journal keeps it all.
+   */
   async reset(): Promise<Crossed> {
     this.#refuseRunning();
     return reset(this.#ground);
   }
 
-  /** Later requests show the newest groups, and one pointer to the rest. */
+  /** Later requests show only the newest groups, and one pointer to the rest. The journal keeps it all. */
   async prune(options?: PruneOptions): Promise<Crossed> {
     this.#refuseRunning();
     return prune(this.#ground, options);
   }
 
-  /** Goes back to a tool boundary, here. */
+  /** Goes back to a tool boundary, in this session. Refused while a turn runs. */
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
     const { ledger, agents } = this.#parts;
@@ -264,7 +285,7 @@ export class Session implements AsyncDisposable {
     return returned.length === 0 ? report : { ...report, agents: returned };
   }
 
-  /** Goes on from a tool boundary in a new session. "Before" may name a call that is still running. */
+  /** Goes on from a tool boundary in a new session, `options.as`. `before` may name a call that is still running. */
   async fork(options: RewindTarget & ForkOptions): Promise<Session> {
     checkOptions(options, FORK_AT_OPTIONS, ["as"]);
     const { callId, side } = targetOf(options);
@@ -277,46 +298,48 @@ export class Session implements AsyncDisposable {
     return forked;
   }
 
-  /** Where the session stands; the answer takes it back there. For a call that has this session work for it. */
+  /**
+   * Marks where the session stands; the returned function takes it back there. For a call that this session works for.
+   */
   mark(): Promise<TakeBack> {
     return this.#marks.mark();
   }
 
-  /** What the next request tells: paired, without what was taken back. */
+  /** The conversation as the next request is made from it: paired, and without what a rewind took back. */
   conversation(): Promise<PairedHistory> {
     return conversationOf(this.read());
   }
 
   /**
-   * Stays as it is while the conversation only grows, and is another when a rewind, a compaction or a reset made it another
-   * one: what a host has kept of it, such as a provider's cache, is then void.
+   * Stays the same while the conversation only grows, and changes with a rewind, a compaction or a reset. When it
+   * changes, whatever a host has kept of the conversation, such as a provider's cache, is void.
    */
   get conversationVersion(): number {
     return this.journal.folded.rewrittenAt;
   }
 
-  /** One record for each call that ended, oldest first, read off the journal: seed 002's `conversation_history`. */
+  /**
+   * One call record for each call that ended, oldest first, read from the journal: seed 002's `conversation_history`.
+   */
   async callRecords(): Promise<readonly CallRecord[]> {
     return (await this.callHistory()).records;
   }
 
-  /** The same, with what is left of records that retention or somebody else dropped. */
+  /** Like `callRecords`, together with the tombstones of records that retention or somebody else dropped. */
   async callHistory(): Promise<{ readonly records: readonly CallRecord[]; readonly tombstones: readonly Tombstone[] }> {
     const records = new CallRecords();
     for await (const entry of this.read()) if (entry.kind !== "damaged") records.take(entry);
     return { records: records.all, tombstones: records.tombstones };
   }
 
-  /** Records of what was said and what happened. What goes with state, files or effects is the kernel's to write. */
+  /** Appends records of what was said or what happened. Records that belong to state, files or effects are refused. */
   async append(drafts: RecordDraft | readonly RecordDraft[], options?: OpenAppendOptions): Promise<Appended> {
     const appended = await this.journal.append(drafts, options);
     if (isDue(this.journal)) await this.checkpoint().catch(this.#parts.teller.checkpointFailed);
     return appended;
   }
 
-  /**
-   * Keeps a point, with the whole state, that retention may cut at and that opening need not read beyond.
-   */
+  /** Writes a checkpoint with the whole state. Opening reads no further back than this, and retention may cut here. */
   async checkpoint(note: Pick<CheckpointNote, "tag"> = {}, how: CheckpointOptions = {}): Promise<Appended> {
     checkOptions(note, CHECKPOINT_NOTE);
     checkOptions(how, CHECKPOINT_OPTIONS);
@@ -329,14 +352,15 @@ export class Session implements AsyncDisposable {
     });
   }
 
+  /** Reads the session's records, oldest first unless `reverse` is set. */
   read(options?: ReadOptions): AsyncIterable<JournalEntry> {
     return this.journal.read(options);
   }
 
   /**
-   * Stops what runs here, which ends as canceled, commits what is dirty, puts files in place that still wait, and gives
-   * session and folder free. Refused from inside a call of its own and, with the session still open, when something dirty
-   * cannot be committed; `leave: "staged"` lets the next opening commit it.
+   * Closes the session: cancels what is still running, commits what is dirty, puts waiting files in place, and gives up
+   * the session and its folder. Refused from inside one of its own calls. Also refused, leaving the session open, when
+   * something dirty cannot be committed; with `leave: "staged"` the next opening commits it instead.
    */
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions(options, CLOSE_OPTIONS);

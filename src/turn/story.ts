@@ -16,19 +16,21 @@ import type { SliceEvent } from "../state/slice.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import type { Teller } from "./teller.ts";
 
-/** What a request says beside the conversation and the tools. */
+/** What a request says in addition to the conversation and the tools. */
 export interface StoryOptions extends Pick<RenderOptions, "parameters" | "overrides"> {
-  /** Told after the prompt's own sections, word for word, in every request. */
+  /** Added after the prompt's own sections, word for word, in every request. */
   readonly instructions?: string;
-  /** Sends requests that are misaligned all the same, and says why. It is recorded with each of them. */
+  /**
+   * Sends misaligned requests anyway. The text says why, and is recorded with each of them. Default: they are refused.
+   */
   readonly sendMisaligned?: string;
 }
 
-/** What the request is about, beside what is said. */
+/** What else alignment checks of a request. */
 export interface StoryRequest {
-  /** The one tool that it demands. */
+  /** The one tool that the request forces the model to call. */
   readonly toolChoice?: string;
-  /** Names of the tools that the conversation has called: those that are gone are told in the receipt. */
+  /** Names of the tools that the conversation has called. The receipt lists those that are no longer offered. */
   readonly calledTools?: Iterable<string>;
 }
 
@@ -42,7 +44,7 @@ interface Told {
   readonly catalog: AlignedPrompt["catalog"];
 }
 
-/** The station that lets only requests through whose prompt, tools and mode agree. */
+/** The station that lets a request through only if its prompt, tools and mode agree. */
 export class Story {
   readonly catalog: SessionCatalog;
   readonly counters = new AlignmentCounters();
@@ -73,7 +75,7 @@ export class Story {
     this.#history = how.history;
   }
 
-  /** Builds what was not built yet, checks it, heals once, and hands out the receipt or the report. */
+  /** Builds what is missing, checks it, heals once, and returns the receipt or the report. */
   async align(options: StoryOptions & StoryRequest = {}): Promise<Alignment> {
     if (this.#history !== undefined) this.#block = historyBlock(await this.#history());
     // Last, with nothing awaited behind it. Tools may come and go while it is written that others came; whoever never
@@ -112,9 +114,9 @@ export class Story {
   }
 
   /**
-   * Looks at the request in the moment in which it is sent: at the body that the adapter wrote, and at what is true now.
-   * Throws PROMPT_MISALIGNED, so that nothing leaves. Where somebody insisted, what is found here is told and recorded like
-   * what was found before: see `takeOverridden`.
+   * Checks the request at the moment of sending: the body that the adapter wrote, against what is true now. Throws
+   * PROMPT_MISALIGNED, so that nothing is sent. With `sendMisaligned` it does not throw; what it finds is then reported
+   * and recorded: see `takeOverridden`.
    */
   inspect(aligned: AlignedPrompt, sent: SentRequest | undefined): void {
     const faults = [
@@ -129,7 +131,10 @@ export class Story {
     if (news.length > 0) this.#overridden.push({ because: aligned.insisted, faults: news });
   }
 
-  /** Faults that were found in the moment of sending and overridden, since it was last asked: to be told and written down. */
+  /**
+   * Faults that were found in the moment of sending and overridden, since it was last asked: to be told and written
+   * down.
+   */
   takeOverridden(): readonly Overridden[] {
     return this.#overridden.splice(0);
   }
@@ -174,7 +179,9 @@ export class Story {
   }
 }
 
-/** What the options say, word by word: the objects are the caller's, who may say something else in them the next time. */
+/**
+ * What the options say, word by word: the objects are the caller's, who may say something else in them the next time.
+ */
 function wordsIn({ instructions, parameters, overrides }: StoryOptions): readonly unknown[] {
   const given = Object.entries(parameters ?? {}).flat();
   const others = (overrides ?? []).flatMap(({ section, replaces, body }) => [section, replaces, body]);

@@ -20,18 +20,21 @@ import { runTurn } from "./run.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Session } from "./session.ts";
 
-/** An agent that a session's model can give a task to: a session of its own, with its own conversation and view. */
+/**
+ * An agent that a session's model can give tasks to. Each task runs in a session of its own, with its own conversation.
+ */
 export interface SubAgent extends RequestOptions {
-  /** The tool under which it is offered. */
+  /** The name of the tool under which it is offered. */
   readonly name: string;
-  /** What it is good for, in words for the model that may call it. */
+  /** What it is good at, in words for the model that may call it. */
   readonly description: string;
+  /** The model that works on the task. */
   readonly model: Model;
-  /** Which of the session's tools it may use, by name. Default: all of them but sub-agents and `ask_user`. */
+  /** Names of the session's tools that it may use. Default: all except sub-agents and `ask_user`. */
   readonly tools?: readonly string[];
-  /** What it is told before its task. */
+  /** Its instructions: what its model reads before the task. */
   readonly instructions?: string;
-  /** Bounds of one task. What it spends is spent by the turn that called it, whose bounds hold, too. */
+  /** Bounds on one task. What it uses also counts against the calling turn, whose bounds apply as well. */
   readonly limits?: RunLimits;
 }
 

@@ -10,10 +10,11 @@ import { askAside } from "./ask-aside.ts";
 import { spokenIn } from "./said-records.ts";
 import { MODEL } from "./run-options.ts";
 
+/** Options of `summariseWith`. */
 export interface SummariseWithOptions {
-  /** How many characters the model reads at once. Of more, the oldest are left out. Default 400 000. */
+  /** How many characters the model reads at once. If there are more, the oldest are left out. Default 400 000. */
   readonly most?: number;
-  /** Said instead of ours. */
+  /** Replaces the built-in instructions to the model. */
   readonly instructions?: string;
 }
 
@@ -30,7 +31,9 @@ const SAID = 8_000;
 const PUT_OUT = 1_600;
 const ASKED = 400;
 
-/** A summariser that asks a model. What it cannot read at once it says, and is asked again without the oldest. */
+/**
+ * A summariser that asks a model. If the conversation is too long for it, it is asked again without the oldest part.
+ */
 export function summariseWith(model: Model, options: SummariseWithOptions = {}): Summariser {
   checkOptions({ ...options, model }, { model: MODEL, most: AMOUNT, instructions: TEXT });
   const { most = MOST, instructions = INSTRUCTIONS } = options;

@@ -1,14 +1,16 @@
 import type { CallId } from "../records/ids.ts";
 import type { OutputStatus } from "../records/kinds.ts";
 
-/** A tool boundary: where the state stood before a call and after it, by sequence number. */
+/** A tool boundary: where the state stood before and after a call. */
 export interface ToolBoundary {
   readonly callId: CallId;
   readonly tool: string;
   readonly status: OutputStatus;
+  /** Sequence number of the last record before the call's end. */
   readonly before: number;
+  /** Sequence number of the last record of the call and its changes. */
   readonly after: number;
-  /** Taken back by a rewind: it can no longer be returned to. */
+  /** True when a rewind took the call back: then you can no longer go back to it. */
   readonly rewound: boolean;
 }
 
@@ -18,8 +20,8 @@ type Boundaries = readonly ToolBoundary[];
 export type Inside = ReadonlyMap<string, CallId>;
 
 /**
- * The boundaries with that of a call that has just been closed. Calls inside a call happened with it, or did not: whoever
- * returned to between their ends would find calls that succeeded, and nothing of what they changed.
+ * The boundaries with that of a call that has just been closed. Calls inside a call happened with it, or did not:
+ * whoever returned to between their ends would find calls that succeeded, and nothing of what they changed.
  */
 export function withClosed(
   boundaries: Boundaries,

@@ -3,23 +3,28 @@ import type { CallId } from "../records/ids.ts";
 import type { BodyOf, RecordDraft } from "../records/kinds.ts";
 import type { WaitsFor } from "../transaction/tool.ts";
 
-/** A call that waits for somebody. */
+/** A call that is open until somebody consents to it or answers it. Reply with `session.reply`. */
 export interface WaitingCall {
   readonly callId: CallId;
   readonly tool: string;
+  /** The call's arguments. */
   readonly input: Json;
+  /** `approval`: reply with `approve`. `answer`: reply with `answer`. */
   readonly waitsFor: WaitsFor;
-  /** Hash of the tool as it was when it was asked for. */
+  /** Hash of the tool's definition when the model called it. */
   readonly definition?: string;
 }
 
-/** What somebody says to a call that waits: consent or none, or the answer itself. */
+/** A reply to a waiting call: consent, refusal, or the answer itself. */
 export type Reply =
   | { readonly approve: true }
   | { readonly approve: false; readonly reason?: string }
   | { readonly answer: Json };
 
-/** Asks whoever can answer. Nothing: the call waits on; so it does when this fails, which is told as `ask-failed`. */
+/**
+ * Asks a person about a waiting call. If it returns undefined, the call goes on waiting; also if it fails, which is
+ * reported as `ask-failed`.
+ */
 export type AskSomebody = (call: WaitingCall, signal: AbortSignal) => Promise<Reply | undefined>;
 
 export function waitingCallOf({ callId, tool, args, for: waitsFor, definition }: BodyOf<"call-waiting">): WaitingCall {
